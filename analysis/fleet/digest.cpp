@@ -121,6 +121,16 @@ struct Reader {
         return rate;
     }
 
+    DigestRate link() const
+    {
+        DigestRate link = rate();
+        const std::size_t blank = link.name.find(' ');
+        if (blank == std::string::npos || !is_node_name(link.name.substr(0, blank)) ||
+            !is_node_name(link.name.substr(blank + 1)))
+            refuse("'" + shortened(link.name, 40) + "' are not the names of two nodes");
+        return link;
+    }
+
     void line()
     {
         if (has_ended) refuse("it stands after the end");
@@ -134,7 +144,7 @@ struct Reader {
         else if (what == "ceiling")
             digest.ceilings.push_back(rate());
         else if (what == "link")
-            digest.links.push_back(rate());
+            digest.links.push_back(link());
         else if (what == "end" && text(2) == std::to_string(count))
             has_ended = true;
         else
@@ -152,10 +162,17 @@ bool is_time(const std::string& text)
         const bool is_digit = text[i] >= '0' && text[i] <= '9';
         if (form[i] == '0' ? !is_digit : text[i] != form[i]) return false;
     }
-    return true;
+    return day_of(text).ok();
 }
 
 }  // namespace
+
+std::chrono::year_month_day day_of(const std::string& time)
+{
+    const auto part = [&](std::size_t from, std::size_t length) { return std::stoi(time.substr(from, length)); };
+    return {std::chrono::year(part(0, 4)), std::chrono::month(static_cast<unsigned>(part(5, 2))),
+            std::chrono::day(static_cast<unsigned>(part(8, 2)))};
+}
 
 bool DigestRate::is_lower_bound() const
 {
@@ -187,27 +204,41 @@ Digest make_digest(const Results& results)
 
 std::string to_csv(const Digest& digest)
 {
-    const auto text_with = [&](std::size_t ceilings) {
-        std::string text = std::string(header) + '\n';
-        for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"node", digest.node},
-                                                                                          {"kind", digest.kind},
-                                                                                          {"plan", digest.plan},
-                                                                                          {"revision", digest.revision},
-                                                                                          {"time", digest.time}})
-            text += fact_line(name, value);
-        for (const auto& [name, value] : digest.facts) text += fact_line(name, value);
-        const std::size_t left_out = digest.ceilings.size() - ceilings;
-        if (left_out > 0) text += fact_line("left out", std::to_string(left_out));
-        for (const DigestRate& rate : std::span(digest.ceilings).first(ceilings)) text += line_of("ceiling", rate);
-        for (const DigestRate& rate : digest.links) text += line_of("link", rate);
-        const auto lines = std::ranges::count(text, '\n') - 1;
-        text += csv_line(std::vector<std::string>{"end", "", std::to_string(lines), "", "", "", "", "", ""});
-        return with_checksums(text);
+    constexpr std::size_t checksum_size = 9;
+    constexpr std::size_t end_size = 80;  // the fact "left out" and the end
+    std::string text = std::string(header) + '\n';
+    for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"node", digest.node},
+                                                                                      {"kind", digest.kind},
+                                                                                      {"plan", digest.plan},
+                                                                                      {"revision", digest.revision},
+                                                                                      {"time", digest.time}})
+        text += fact_line(name, value);
+    for (const auto& [name, value] : digest.facts) text += fact_line(name, value);
+    auto count = static_cast<std::size_t>(std::ranges::count(text, '\n')) - 1;
+    std::size_t size = text.size() + (count + 1) * checksum_size + end_size;
+    const auto fitting = [&](const char* what, const std::vector<DigestRate>& rates) {
+        std::string lines;
+        std::size_t number = 0;
+        for (const DigestRate& rate : rates) {
+            const std::string line = line_of(what, rate);
+            size += line.size() + checksum_size;
+            if (size > largest_digest) break;
+            lines += line;
+            ++number;
+        }
+        return std::pair(lines, number);
     };
-    std::size_t ceilings = digest.ceilings.size();
-    std::string text = text_with(ceilings);
-    while (text.size() > largest_digest && ceilings > 0) text = text_with(--ceilings);
-    return text;
+    const auto [links, number_of_links] = fitting("link", digest.links);
+    const auto [ceilings, number_of_ceilings] = fitting("ceiling", digest.ceilings);
+    count += number_of_links + number_of_ceilings;
+    const std::size_t left_out = digest.links.size() + digest.ceilings.size() - number_of_links - number_of_ceilings;
+    if (left_out > 0) {
+        text += fact_line("left out", std::to_string(left_out));
+        ++count;
+    }
+    text += ceilings + links;
+    text += csv_line(std::vector<std::string>{"end", "", std::to_string(count), "", "", "", "", "", ""});
+    return with_checksums(text);
 }
 
 Digest parse_digest(const std::string& text, const std::string& name)
@@ -238,7 +269,7 @@ Digest parse_digest(const std::string& text, const std::string& name)
 void keep_digest(const Results& results)
 {
     Digest digest = make_digest(results);
-    if (digest.ceilings.empty()) return;
+    if (digest.ceilings.empty() && digest.links.empty()) return;
     write_file(results.folder / digest_file, to_csv(digest));
 }
 

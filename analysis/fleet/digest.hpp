@@ -2,12 +2,13 @@
 //   what,name,value,low,high,unit,state,n,spec,crc32
 //   fact       a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such as BIOS
 //   ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the core's spec allows
-//   link       the bandwidth of the node to the node `name`
+//   link       the bandwidth between two nodes; `name` is theirs with a blank between: "n17 n18"
 //   end        the number of lines before it, without the header: a file without it is cut off
 #pragma once
 
 #include "ert/method/results/results.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -18,7 +19,7 @@ namespace roof::analysis {
 inline constexpr std::size_t largest_digest = 10'000;  ///< bytes
 
 struct DigestRate {
-    std::string name;  ///< of the ceiling, as `roof compare` has it; of a link, the other node
+    std::string name;  ///< of the ceiling, as `roof compare` has it; of a link, its nodes: "n17 n18"
     double value = 0;  ///< SI
     double low = 0;
     double high = 0;  ///< infinity for a lower bound
@@ -43,10 +44,13 @@ struct Digest {
     std::string day() const { return time.substr(0, 10); }
 };
 
+/// The day of "2026-11-22T18:02:16Z", which must begin with ten characters of this form.
+std::chrono::year_month_day day_of(const std::string& time);
+
 /// The ceilings of a run. A folder without a node's name gives the digest the name "unknown".
 Digest make_digest(const Results& results);
 
-/// The text of digest.csv. Ceilings of part of the threads are left out where they do not fit, and counted in the fact "left out".
+/// The text of digest.csv. Where not all fits, ceilings of part of the threads are left out first, links last; the fact "left out" counts them.
 std::string to_csv(const Digest& digest);
 
 /// Throws InputError, which begins with `name`, for a text that is longer than `largest_digest`, cut off, or holds a number that is not

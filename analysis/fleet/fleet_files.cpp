@@ -88,7 +88,7 @@ class Search {
         const Results results = read_results(place);
         if (!results.damage.empty()) throw InputError("it is damaged: " + results.damage.front());
         const Digest made = make_digest(results);
-        if (made.ceilings.empty()) return;  // a run of training steps
+        if (made.ceilings.empty() && made.links.empty()) return;  // a run of training steps
         if (results.machine.node.empty()) throw InputError("its machine.yaml names no node");
         add(to_csv(made));
         try {
@@ -97,15 +97,13 @@ class Search {
         }  // a folder that can only be read
     }
 
-    void add(std::string text)
+    void add(const std::string& text)
     {
-        Digest digest = parse_digest(text, digest_file);
-        text.shrink_to_fit();  // it was read in large pieces
-        found_.emplace_back(std::move(text), std::move(digest));
+        found_.emplace_back(fingerprint(text), parse_digest(text, digest_file));
     }
 
     std::vector<RefusedFolder>& refused_;
-    std::vector<std::pair<std::string, Digest>> found_;
+    std::vector<std::pair<std::string, Digest>> found_;  ///< with the fingerprint of its text
     std::size_t entries_ = 0;
 };
 
@@ -162,32 +160,45 @@ std::vector<ExpectedNode> read_expected(const fs::path& file)
     return nodes;
 }
 
-void anonymise(Fleet& fleet)
+void anonymise(const std::vector<Fleet*>& fleets)
 {
     std::set<std::string> names;
     std::map<std::string, std::set<std::string>> values;
-    for (const Digest& digest : fleet.digests) {
-        names.insert(digest.node);
-        for (const DigestRate& link : digest.links) names.insert(link.name);
-    }
-    for (const ExpectedNode& node : fleet.expected) {
-        names.insert(node.node);
-        for (const auto& [key, value] : node.facts) values[key].insert(value);
+    for (const Fleet* fleet : fleets) {
+        for (const Digest& digest : fleet->digests) {
+            names.insert(digest.node);
+            for (const DigestRate& link : digest.links)
+                for (const std::string& end : split(link.name, ' ')) names.insert(end);
+        }
+        for (const ExpectedNode& node : fleet->expected) {
+            names.insert(node.node);
+            for (const auto& [key, value] : node.facts) values[key].insert(value);
+        }
     }
     const auto nodes = hidden(names, "node");
     std::map<std::string, std::map<std::string, std::string>> facts;
     for (const auto& [key, texts] : values) facts[key] = hidden(texts, key);
-    for (Digest& digest : fleet.digests) {
-        digest.node = nodes.at(digest.node);
-        for (DigestRate& link : digest.links) link.name = nodes.at(link.name);
+    for (Fleet* fleet : fleets) {
+        for (Digest& digest : fleet->digests) {
+            digest.node = nodes.at(digest.node);
+            for (DigestRate& link : digest.links) {
+                const std::size_t blank = link.name.find(' ');
+                link.name = nodes.at(link.name.substr(0, blank)) + ' ' + nodes.at(link.name.substr(blank + 1));
+            }
+        }
+        for (ExpectedNode& node : fleet->expected) {
+            node.node = nodes.at(node.node);
+            for (auto& [key, value] : node.facts) value = facts.at(key).at(value);
+        }
+        for (RefusedFolder& folder : fleet->refused) folder = {"a folder", "left out: it may hold names"};
+        std::ranges::sort(fleet->digests, {},
+                          [](const Digest& d) { return std::tie(d.node, d.kind, d.plan, d.revision, d.time); });
     }
-    for (ExpectedNode& node : fleet.expected) {
-        node.node = nodes.at(node.node);
-        for (auto& [key, value] : node.facts) value = facts.at(key).at(value);
-    }
-    for (RefusedFolder& folder : fleet.refused) folder = {"a folder", "left out: it may hold names"};
-    std::ranges::sort(fleet.digests, {},
-                      [](const Digest& d) { return std::tie(d.node, d.kind, d.plan, d.revision, d.time); });
+}
+
+void anonymise(Fleet& fleet)
+{
+    anonymise(std::vector<Fleet*>{&fleet});
 }
 
 }  // namespace roof::analysis

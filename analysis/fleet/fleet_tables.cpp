@@ -1,8 +1,6 @@
 #include "analysis/fleet/fleet_tables.hpp"
 
-#include "analysis/report/style.hpp"
-#include "analysis/table/fitted_text.hpp"
-#include "analysis/table/html.hpp"
+#include "analysis/fleet/fleet_cells.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
@@ -17,8 +15,6 @@
 namespace roof::analysis {
 namespace {
 
-constexpr std::size_t most_rows = 1000;
-
 struct NodeRow {
     const NodeFinding* node;
     const NodeCeiling* ceiling;
@@ -31,15 +27,13 @@ std::string ratio_text(const NodeCeiling& c)
                                  : fmt::format("at least {:.3f}", c.low);
 }
 
-std::string chance_text(double chance)
+std::string remark_of(const NodeRow& row)
 {
-    return chance < 1e-9 ? "< 1e-9" : fmt::format("{:.1g}", chance);
-}
-
-std::string day_text(const NodeRow& row)
-{
-    if (row.ceiling->finding != Finding::slow) return "";
-    return row.ceiling->on_another_day ? "slow on two days" : "measure again on another day";
+    const NodeCeiling& c = *row.ceiling;
+    std::string text = c.finding != Finding::slow ? c.reason
+                       : c.on_another_day         ? "slow on two days"
+                                                  : "measure again on another day";
+    return c.days > 1 ? fmt::format("mean of {} days; {}", c.days, text) : text;
 }
 
 DataTable nodes_table(const FleetGroup& group)
@@ -58,7 +52,7 @@ DataTable nodes_table(const FleetGroup& group)
         {"by chance", "chance",
          [](R r) { return only_if(r.ceiling->chance < 1, number(r.ceiling->chance, chance_text(r.ceiling->chance))); }},
         {"", "on_another_day", [](R r) { return truth(r.ceiling->on_another_day); }},
-        {"remark", "remark", [](R r) { return word(r.ceiling->reason.empty() ? day_text(r) : r.ceiling->reason); }},
+        {"remark", "remark", [](R r) { return word(remark_of(r)); }},
     };
     std::vector<NodeRow> rows;
     for (const NodeFinding& node : group.nodes)
@@ -88,6 +82,8 @@ DataTable ceilings_table(const FleetGroup& group)
         {"nodes", "nodes", [](R r) { return count(r.nodes); }},
         {"median", "median", [](R r) { return amount(r.median, printable(r.unit)); }},
         {"scatter", "scatter", [](R r) { return number(r.scatter, percent(r.scatter)); }},
+        {"day to day", "day_to_day",
+         [](R r) { return only_if(r.day_to_day > 0, number(r.day_to_day, percent(r.day_to_day))); }},
         {"slow", "slow", [](R r) { return count(r.slow); }},
         {"undecided", "undecided", [](R r) { return count(r.undecided); }},
         {"", "populations", [](R r) { return word(populations_text(r)); }, Shown::everywhere},
@@ -112,18 +108,6 @@ DataTable associations_table(const FleetGroup& group)
     };
     DataTable table = table_of(columns, group.associations);
     table.title = "What goes with a difference (corrected for all facts and ceilings; it need not be the cause)";
-    return table;
-}
-
-DataTable refused_table(const FleetFindings& findings)
-{
-    using R = const RefusedFolder&;
-    static const std::vector<ColumnOf<RefusedFolder>> columns{
-        {"folder", "folder", [](R r) { return word(printable(r.folder)); }},
-        {"reason", "reason", [](R r) { return word(shortened(printable(r.reason), 300)); }},
-    };
-    DataTable table = table_of(columns, findings.refused);
-    table.title = "Folders that cannot be used";
     return table;
 }
 
@@ -160,41 +144,55 @@ std::string missing_text(const FleetFindings& findings)
     return fmt::format("{} expected nodes are missing: {}", findings.missing.size(), join(findings.missing, ", "));
 }
 
-DataTable first_rows(DataTable table)
+FleetSection section_of(const FleetGroup& group)
 {
-    if (table.rows.size() <= most_rows) return table;
-    table.note = fmt::format("The first {} of {} rows; --json has all.", most_rows, table.rows.size());
-    table.rows.resize(most_rows);
+    return {title_of(group), counts_of(group), {nodes_table(group), ceilings_table(group), associations_table(group)}};
+}
+
+std::string text_of(LinkFault fault)
+{
+    switch (fault) {
+        case LinkFault::node:
+            return "node";
+        case LinkFault::uplink:
+            return "links between nodes and others";
+        case LinkFault::link:
+            return "link";
+    }
+    return "?";
+}
+
+DataTable links_table(const LinkFindings& links)
+{
+    using R = const SlowLinks&;
+    static const std::vector<ColumnOf<SlowLinks>> columns{
+        {"what is slow", "fault", [](R r) { return word(text_of(r.fault)); }},
+        {"nodes", "nodes", [](R r) { return word(shortened(join(r.nodes, " "), 200), join(r.nodes, " ")); }},
+        {"share", "shared", [](R r) { return word(printable(r.shared)); }},
+        {"links", "links", [](R r) { return count(r.links); }},
+        {"to the others", "ratio", [](R r) { return number(r.ratio, fmt::format("{:.3f}", r.ratio)); }},
+        {"by chance", "chance", [](R r) { return only_if(r.chance < 1, number(r.chance, chance_text(r.chance))); }},
+        {"remark", "remark", [](R r) { return word(r.remark); }},
+    };
+    DataTable table = table_of(columns, links.slow);
+    drop_empty_columns(table);
+    table.title = "Slow links";
     return table;
 }
 
-std::string html_of(DataTable table)
+FleetSection section_of(const LinkFindings& links)
 {
-    const std::string html = html_table(first_rows(table));
-    return html.empty() ? "" : subheading(table.title) + html;
+    std::string lead =
+        fmt::format("{} links of {} nodes, median {}.", links.links, links.nodes, format_si(links.median, "B/s"));
+    lead += !links.note.empty()  ? " " + links.note + "."
+            : links.slow.empty() ? " None is slow beyond its nodes, and no node's links are slow."
+                                 : "";
+    return {"Links between nodes", lead, {links_table(links)}};
 }
 
 }  // namespace
 
-std::string fleet_text(const FleetFindings& findings, int columns)
-{
-    std::string text;
-    const auto add = [&](const DataTable& table) {
-        if (!table.empty()) text += to_text(first_rows(table), columns) + "\n";
-    };
-    for (const FleetGroup& group : findings.groups) {
-        text += fitted_lines(title_of(group) + "\n" + counts_of(group) + "\n", columns) + "\n";
-        add(nodes_table(group));
-        add(ceilings_table(group));
-        add(associations_table(group));
-    }
-    add(refused_table(findings));
-    if (!findings.missing.empty()) text += fitted_lines(shortened(missing_text(findings), 2000) + "\n", columns);
-    for (const std::string& note : findings.notes) text += fitted_lines(note + "\n", columns);
-    return text;
-}
-
-nlohmann::json fleet_json(const FleetFindings& findings)
+nlohmann::json fleet_json(const FleetFindings& findings, const LinkFindings& links)
 {
     nlohmann::json groups = nlohmann::json::array();
     for (const FleetGroup& group : findings.groups) {
@@ -218,29 +216,22 @@ nlohmann::json fleet_json(const FleetFindings& findings)
                           {"associations", to_json(associations_table(group))}});
     }
     return {{"groups", groups},
+            {"links", to_json(links_table(links))},
             {"missing", findings.missing},
-            {"refused", to_json(refused_table(findings))},
+            {"refused", to_json(refused_table(findings.refused))},
             {"tests", findings.tests},
             {"notes", findings.notes}};
 }
 
-std::string fleet_page(const FleetFindings& findings)
+FleetReport report_of(const FleetFindings& findings, const LinkFindings& links)
 {
-    std::string body;
-    for (const FleetGroup& group : findings.groups)
-        body += "<section><h2>" + escape(title_of(group)) + "</h2>\n" + paragraph(counts_of(group), "lead") +
-                html_of(nodes_table(group)) + html_of(ceilings_table(group)) + html_of(associations_table(group)) +
-                "</section>\n";
-    body += html_of(refused_table(findings));
-    if (!findings.missing.empty()) body += paragraph(shortened(missing_text(findings), 20'000));
-    for (const std::string& note : findings.notes) body += paragraph(note);
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<title>fleet</title>\n<style>{}</style>\n</head>\n<body>\n<header><h1>Fleet</h1></header>\n<main>\n{}</"
-        "main>\n</body>\n</html>\n",
-        style_sheet(), body);
+    FleetReport report{.sections = {}, .notes = findings.notes};
+    for (const FleetGroup& group : findings.groups) report.sections.push_back(section_of(group));
+    if (links.links > 0) report.sections.push_back(section_of(links));
+    const std::string missing = missing_text(findings);
+    if (!findings.refused.empty() || !missing.empty())
+        report.sections.push_back({"Not judged", shortened(missing, 20'000), {refused_table(findings.refused)}});
+    return report;
 }
 
 std::vector<std::string> nodes_to_retest(const FleetFindings& findings)

@@ -1,23 +1,46 @@
 // What was found in a fleet, as text, JSON and a page.
 #pragma once
 
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/fleet_comparison.hpp"
+#include "analysis/fleet/history.hpp"
+#include "analysis/fleet/links.hpp"
+#include "analysis/table/table.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
+#include <vector>
 
 namespace roof::analysis {
 
-/// The nodes that are slow, implausible, undecided or missing; the ceilings; what goes with differences; refused folders. In at most
-/// `columns`; 0: unlimited.
-std::string fleet_text(const FleetFindings& findings, int columns = 0);
+struct FleetSection {
+    std::string title;
+    std::string lead;
+    std::vector<DataTable> tables;
+};
 
-/// {"groups": [{"kind", "nodes": [{"node", "finding", "drain", …}], …}], "missing", "refused", "tests", "notes"}; every node is listed.
-nlohmann::json fleet_json(const FleetFindings& findings);
+/// What all sinks show.
+struct FleetReport {
+    std::vector<FleetSection> sections;
+    std::vector<std::string> notes;
+};
+
+/// The nodes that are slow, implausible, undecided or missing; the ceilings; what goes with differences; links; refused folders.
+FleetReport report_of(const FleetFindings& findings, const LinkFindings& links = {});
+FleetReport report_of(const std::vector<HistorySeries>& history, const std::vector<RefusedFolder>& refused);
+FleetReport report_of(const FleetChanges& changes);
+
+/// In at most `columns`; 0: unlimited. Of each table the first 1,000 rows.
+std::string fleet_text(const FleetReport& report, int columns = 0);
+
+/// {"sections": [{"title", "lead", "tables": [{"title", "rows"}]}], "notes"}, with all rows.
+nlohmann::json fleet_json(const FleetReport& report);
+
+/// {"groups": [{"kind", "nodes": [{"node", "finding", "drain"}], …}], "links", "missing", "refused", "tests", "notes"}; every node is listed.
+nlohmann::json fleet_json(const FleetFindings& findings, const LinkFindings& links = {});
 
 /// One HTML file without script. Of each table it shows the first 1,000 rows.
-std::string fleet_page(const FleetFindings& findings);
+std::string fleet_page(const FleetReport& report);
 
 /// The nodes to measure again, sorted: slow ones that no other day confirms, implausible, undecided and missing ones.
 std::vector<std::string> nodes_to_retest(const FleetFindings& findings);

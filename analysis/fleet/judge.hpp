@@ -24,6 +24,7 @@ struct NodeCeiling {
     double low = 0;
     double high = 0;              ///< infinity for a lower bound
     double chance = 1;            ///< that a healthy node lies as low
+    std::size_t days = 1;         ///< whose mean it is
     bool on_another_day = false;  ///< the node's digest of an earlier day shows it too
     std::string reason{};         ///< of undecided, implausible and missing
 };
@@ -44,8 +45,9 @@ struct CeilingFinding {
     std::string name;
     std::string unit;
     std::size_t nodes = 0;
-    double median = 0;   ///< SI
-    double scatter = 0;  ///< between nodes, relative, beyond their own intervals
+    double median = 0;      ///< SI
+    double scatter = 0;     ///< between nodes, relative, beyond their own intervals
+    double day_to_day = 0;  ///< standard deviation of a node from day to day, relative; 0: unknown
     std::size_t slow = 0;
     std::size_t undecided = 0;
     std::vector<Population> populations{};  ///< empty or two, the slower first

@@ -9,12 +9,13 @@
 namespace roof::analysis {
 namespace {
 
-constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 /// The rates have five digits.
 constexpr double rounding_variance = 1e-10;
-constexpr double normal_mad = 1.4826;  ///< standard deviation over MAD, of a normal scatter
 /// Simulated values of one group: few repetitions suffice for many machines, whose median and scatter are nearly certain.
-constexpr std::size_t simulated_values = 400'000;
+constexpr std::size_t simulated_values = 200'000;
+
+/// Deviations of more than this many standard deviations count as this many.
+constexpr double winsorized = 1.75;
 
 double below(double z)
 {
@@ -33,6 +34,25 @@ double middle_of(std::vector<double>& values)
     std::ranges::nth_element(values, middle);
     if (values.size() % 2 == 1) return *middle;
     return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+/// The mean square of a winsorized standard normal number.
+double winsorized_square()
+{
+    static const double value = [] {
+        const double density = std::exp(-0.5 * winsorized * winsorized) / std::sqrt(2 * std::numbers::pi);
+        const double beyond = below(-winsorized);
+        return 1 - 2 * (winsorized * density + beyond) + 2 * winsorized * winsorized * beyond;
+    }();
+    return value;
+}
+
+std::vector<double> values_of(const std::vector<LogRate>& rates)
+{
+    std::vector<double> values;
+    values.reserve(rates.size());
+    for (const LogRate& rate : rates) values.push_back(rate.x);
+    return values;
 }
 
 /// The share of the variance that lies between the two parts, for the best cut of sorted values; `cut` is the first of the upper part.
@@ -85,8 +105,57 @@ double median_of(std::vector<double> values)
     return values.empty() ? 0 : middle_of(values);
 }
 
+SortedRates::SortedRates(std::vector<double> values) : values_(std::move(values))
+{
+    std::ranges::sort(values_);
+    sums_.reserve(values_.size() + 1);
+    sums_.emplace_back(0, 0);
+    for (const double x : values_) {
+        const double d = x - origin();
+        sums_.emplace_back(sums_.back().first + d, sums_.back().second + d * d);
+    }
+}
+
+std::pair<double, double> SortedRates::median_and_variance(std::size_t left_out) const
+{
+    const std::size_t n = values_.size() - (left_out < values_.size() ? 1 : 0);
+    if (n == 0) return {0, 0};
+    const auto at = [&](std::size_t k) { return values_[k < left_out ? k : k + 1]; };
+    const double median = 0.5 * (at((n - 1) / 2) + at(n / 2));
+    return {median, variance_about(median, n, left_out)};
+}
+
+/// By Newton's method from above, exact after few steps because the mean is concave and linear in pieces.
+double SortedRates::variance_about(double median, std::size_t n, std::size_t left_out) const
+{
+    constexpr int most_steps = 100;
+    constexpr double c2 = winsorized * winsorized;
+    const double wanted = static_cast<double>(n) * winsorized_square();
+    const double d = median - origin();
+    std::size_t low = 0;
+    std::size_t high = values_.size();
+    double variance = 0;
+    for (int step = 0; step < most_steps; ++step) {
+        const bool is_inside = low <= left_out && left_out < high;
+        const auto within = static_cast<double>(high - low);
+        double square =
+            sums_[high].second - sums_[low].second - 2 * d * (sums_[high].first - sums_[low].first) + within * d * d;
+        if (is_inside) square -= (values_[left_out] - median) * (values_[left_out] - median);
+        const double beyond = static_cast<double>(n) - within + (is_inside ? 1 : 0);
+        variance = std::max(0.0, square) / (wanted - c2 * beyond);
+        const double reach = winsorized * std::sqrt(variance);
+        const auto begin =
+            static_cast<std::size_t>(std::ranges::lower_bound(values_, median - reach) - values_.begin());
+        const auto end = static_cast<std::size_t>(std::ranges::upper_bound(values_, median + reach) - values_.begin());
+        if (begin == low && end == high) break;
+        low = begin;
+        high = end;
+    }
+    return variance;
+}
+
 RateGroup::RateGroup(std::vector<LogRate> rates)
-    : rates_(std::move(rates)), order_(rates_.size()), place_(rates_.size())
+    : rates_(std::move(rates)), order_(rates_.size()), place_(rates_.size()), sorted_(values_of(rates_))
 {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
     std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return rates_[i].x; });
@@ -101,27 +170,8 @@ RateGroup::RateGroup(std::vector<LogRate> rates)
 
 RateGroup::Scale RateGroup::scale_without(std::size_t i) const
 {
-    const std::size_t n = rates_.size() - (i == nobody ? 0 : 1);
-    const std::size_t skipped = i == nobody ? rates_.size() : place_[i];
-    const auto at = [&](std::size_t k) { return rates_[order_[k < skipped ? k : k + 1]].x; };
-    if (n == 0) return {};
-    const double middle = 0.5 * (at((n - 1) / 2) + at(n / 2));
-    // The distances from the middle are two sorted lists: downwards from `up`, and upwards. `lower` of the n/2 + 1 nearest are below.
-    const std::size_t up = n / 2;
-    const std::size_t wanted = n / 2 + 1;
-    std::size_t least = wanted > n - up ? wanted - (n - up) : 0;
-    std::size_t most = std::min(wanted, up);
-    while (least < most) {
-        const std::size_t lower = (least + most) / 2;
-        if (middle - at(up - 1 - lower) < at(up + wanted - lower - 1) - middle)
-            least = lower + 1;
-        else
-            most = lower;
-    }
-    const double down = least > 0 ? middle - at(up - least) : 0;
-    const double upwards = wanted > least ? at(up + wanted - least - 1) - middle : 0;
-    const double deviation = normal_mad * std::max(down, upwards);
-    return {middle, std::max(0.0, deviation * deviation - usual_variance_)};
+    const auto [median, variance] = sorted_.median_and_variance(i == no_place ? no_place : place_[i]);
+    return {median, std::max(0.0, variance - usual_variance_)};
 }
 
 double RateGroup::median_without(std::size_t i) const
@@ -131,33 +181,29 @@ double RateGroup::median_without(std::size_t i) const
 
 double RateGroup::median() const
 {
-    return scale_without(nobody).median;
+    return scale_without(no_place).median;
 }
 
 double RateGroup::scatter() const
 {
-    return std::sqrt(scale_without(nobody).tau2);
+    return std::sqrt(scale_without(no_place).tau2);
 }
 
 void RateGroup::simulate() const
 {
     const std::size_t n = rates_.size();
     const std::size_t groups = std::clamp<std::size_t>(simulated_values / n, 50, 20'000);
-    const double tau2 = scale_without(nobody).tau2;
+    const double tau2 = scale_without(no_place).tau2;
     std::vector<double> deviations;
     for (const std::size_t i : order_) deviations.push_back(std::sqrt(tau2 + rates_[i].variance));
     std::mt19937_64 generator = generator_for(n);
     std::normal_distribution<double> normal;
-    std::vector<double> values(n - 1);
     for (std::size_t g = 0; g < groups; ++g) {
         const std::size_t left_out = g % n;
+        std::vector<double> values(n - 1);
         for (std::size_t k = 0; k + 1 < n; ++k) values[k] = deviations[k < left_out ? k : k + 1] * normal(generator);
-        const double middle = middle_of(values);
-        for (double& value : values) value = std::fabs(value - middle);
-        const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-        std::ranges::nth_element(values, half);
-        const double deviation = normal_mad * *half;
-        healthy_.push_back({middle, std::max(0.0, deviation * deviation - usual_variance_)});
+        const auto [median, variance] = SortedRates(std::move(values)).median_and_variance(no_place);
+        healthy_.push_back({median, std::max(0.0, variance - usual_variance_)});
     }
 }
 
@@ -168,7 +214,7 @@ double RateGroup::chance_as_low(LogRate rate, std::size_t i) const
     const double z = (rate.x - others.median) / std::sqrt(others.tau2 + own);
     if (z > -2) return 1;
     if (healthy_.empty()) simulate();
-    const double deviation = std::sqrt(scale_without(nobody).tau2 + std::max(rate.variance, rounding_variance));
+    const double deviation = std::sqrt(scale_without(no_place).tau2 + std::max(rate.variance, rounding_variance));
     double sum = 0;
     for (const Scale& healthy : healthy_)
         sum += below((healthy.median + z * std::sqrt(healthy.tau2 + own)) / deviation);

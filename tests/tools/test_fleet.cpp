@@ -1,5 +1,6 @@
 // `roof fleet` from the calibrations of made-up nodes to the list of those to measure again.
 #include "ert/base/files.hpp"
+#include "tests/analysis/fleet/made_fleet.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,6 +17,15 @@ Said measure(const Workbench& bench, const std::string& folder, const std::strin
 {
     write_file(bench.path("plan.yaml"), "name: small\nrounds: 3\nrun:\n  - {bench: flops, operation: fma}\n");
     return bench.roof({"sweep", bench.path("plan.yaml"), "--out", bench.path(folder), "--node", node});
+}
+
+void write_digests(const analysis::Fleet& fleet, const std::filesystem::path& place)
+{
+    for (std::size_t i = 0; i < fleet.digests.size(); ++i) {
+        const std::filesystem::path folder = place / std::to_string(i);
+        make_folder(folder);
+        write_file(folder / "digest.csv", analysis::to_csv(fleet.digests[i]));
+    }
 }
 
 }  // namespace
@@ -82,4 +92,52 @@ TEST_CASE("fleet script prints a script and starts nothing")
     CHECK(bench.roof({"fleet", "script", "slurm", "--at-once", "0"}).status == 2);
     CHECK(bench.roof({"fleet", "script"}).status == 2);
     CHECK(bench.roof({"fleet", "retest"}).status == 2);
+}
+
+TEST_CASE("fleet history names the node that drifted, in the terminal, in JSON and on a page")
+{
+    const Workbench bench;
+    analysis::Fleet fleet = tests::make_fleet({.nodes = 12, .ceilings = 2, .daily = 0.003},
+                                              {"2026-09-01", "2026-09-08", "2026-09-15", "2026-09-22", "2026-09-29", "2026-10-06"});
+    write_digests(fleet, bench.path("fleet"));
+    CHECK(bench.roof({"fleet", "history", bench.path("fleet")}).status == 0);
+    for (std::size_t week = 3; week < 6; ++week) tests::slow_down(fleet, 4 * 6 + week, 1, 0.08);
+    write_digests(fleet, bench.path("fleet"));
+    const Said said = bench.roof({"fleet", "history", bench.path("fleet"), "--out", bench.path("page.html")});
+    CHECK(said.status == 1);
+    CHECK_THAT(said.out, Contains("n00004") && Contains("2026-09-21") && Contains("1 drifted"));
+    CHECK_THAT(read_file(bench.path("page.html")), Contains("n00004"));
+    const auto document = nlohmann::json::parse(bench.roof({"fleet", "history", bench.path("fleet"), "--json", "--anonymise"}).out);
+    const auto& row = document["sections"][0]["tables"][0]["rows"][0];
+    CHECK(row["since"] == "2026-09-21");
+    CHECK(row["node"].get<std::string>().starts_with("node-"));
+}
+
+TEST_CASE("fleet compare names the ceiling that all nodes lost, and the node that lost more")
+{
+    const Workbench bench;
+    analysis::Fleet fleet = tests::make_fleet({.nodes = 20, .ceilings = 3});
+    write_digests(fleet, bench.path("a"));
+    CHECK(bench.roof({"fleet", "compare", bench.path("a"), bench.path("a")}).status == 0);
+    for (std::size_t node = 0; node < 20; ++node) tests::slow_down(fleet, node, 1, 0.1);
+    tests::slow_down(fleet, 7, 2, 0.2);
+    write_digests(fleet, bench.path("b"));
+    const Said said = bench.roof({"fleet", "compare", bench.path("a"), bench.path("b")});
+    CHECK(said.status == 1);
+    CHECK_THAT(said.out, Contains("0.900 [0.900, 0.900]") && Contains("slower") && Contains("n00007"));
+    CHECK_THAT(bench.roof({"fleet", "compare", bench.path("a"), bench.path("b"), "--anonymise"}).out, !Contains("n0000"));
+    CHECK(bench.roof({"fleet", "compare", bench.path("a")}).status == 2);
+}
+
+TEST_CASE("fleet names a slow uplink as links")
+{
+    const Workbench bench;
+    const analysis::Fleet fleet = tests::make_links({.nodes = 16, .per_switch = 4, .slow_uplink = 0.3});
+    write_digests(fleet, bench.path("fleet"));
+    const Said said = bench.roof({"fleet", bench.path("fleet")});
+    CHECK(said.status == 1);
+    CHECK_THAT(said.out, Contains("120 links of 16 nodes") && Contains("links between nodes and others") &&
+                             Contains("n00004 n00005 n00006 n00007"));
+    const auto document = nlohmann::json::parse(bench.roof({"fleet", bench.path("fleet"), "--json"}).out);
+    CHECK(document["links"].size() == 1);
 }

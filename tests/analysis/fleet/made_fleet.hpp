@@ -1,13 +1,17 @@
-// Made-up fleets: digests of equal nodes whose rates scatter, with intervals of five rounds.
+// Made-up fleets: digests of equal nodes whose rates scatter, with intervals of five rounds; on several days; with links between them.
 #pragma once
 
 #include "analysis/fleet/judge.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roof::tests {
@@ -16,41 +20,107 @@ struct MadeFleet {
     std::size_t nodes = 100;
     std::size_t ceilings = 20;
     double scatter = 0.01;  ///< between nodes, relative
+    double daily = 0;       ///< of a node from day to day, relative
     double noise = 0.005;   ///< of a round, relative
+    int freedom = 0;        ///< degrees of Student's distribution of the scatter; 0: normal
     std::string day = "2026-11-22";
     unsigned seed = 1;
 };
 
-/// The rates of a node, healthy ones, as five rounds with Student's interval show them.
-inline analysis::Fleet make_fleet(const MadeFleet& made)
+/// The rate with Student's interval that five rounds about `usual` show. `x`: ln of the true rate to `usual`.
+inline analysis::DigestRate made_rate(std::string name, double usual, double x, double noise,
+                                      std::mt19937_64& generator)
 {
     constexpr int rounds = 5;
     constexpr double student = 2.776;
+    std::normal_distribution<double> normal;
+    double sum = 0;
+    double squares = 0;
+    for (int r = 0; r < rounds; ++r) {
+        const double round = x + noise * normal(generator);
+        sum += round;
+        squares += round * round;
+    }
+    const double mean = sum / rounds;
+    const double half = student * std::sqrt(std::max(0.0, squares / rounds - mean * mean) / (rounds - 1));
+    const double rate = usual * std::exp(mean);
+    return {std::move(name), rate, rate * std::exp(-half), rate * std::exp(half), "B/s", "steady", 30, 0};
+}
+
+/// Healthy nodes, on each day once. The scatter between nodes is that of `seed`, the noise that of seed and days.
+inline analysis::Fleet make_fleet(const MadeFleet& made, const std::vector<std::string>& days)
+{
     std::mt19937_64 generator(made.seed);
     std::normal_distribution<double> normal;
+    std::student_t_distribution<double> student(std::max(made.freedom, 1));
+    const auto scatter = [&] { return made.scatter * (made.freedom > 0 ? student(generator) : normal(generator)); };
     analysis::Fleet fleet;
     for (std::size_t i = 0; i < made.nodes; ++i) {
-        analysis::Digest digest{.node = fmt::format("n{:05}", i),
-                                .kind = "made-26cpu",
-                                .plan = "p",
-                                .revision = "r",
-                                .time = made.day + "T00:00:00Z"};
-        for (std::size_t c = 0; c < made.ceilings; ++c) {
-            double sum = 0;
-            double squares = 0;
-            const double own = made.scatter * normal(generator);
-            for (int r = 0; r < rounds; ++r) {
-                const double x = own + made.noise * normal(generator);
-                sum += x;
-                squares += x * x;
-            }
-            const double mean = sum / rounds;
-            const double half = student * std::sqrt(std::max(0.0, squares / rounds - mean * mean) / (rounds - 1));
-            const double rate = 1e11 * static_cast<double>(c + 1) * std::exp(mean);
-            digest.ceilings.push_back({fmt::format("ceiling {}", c), rate, rate * std::exp(-half),
-                                       rate * std::exp(half), "B/s", "steady", 30, 0});
+        std::vector<double> own;
+        for (std::size_t c = 0; c < made.ceilings; ++c) own.push_back(scatter());
+        for (const std::string& day : days) {
+            analysis::Digest digest{.node = fmt::format("n{:05}", i),
+                                    .kind = "made-26cpu",
+                                    .plan = "p",
+                                    .revision = "r",
+                                    .time = day + "T00:00:00Z"};
+            for (std::size_t c = 0; c < made.ceilings; ++c)
+                digest.ceilings.push_back(made_rate(fmt::format("ceiling {}", c), 1e11 * static_cast<double>(c + 1),
+                                                    own[c] + made.daily * normal(generator), made.noise, generator));
+            fleet.digests.push_back(std::move(digest));
         }
-        fleet.digests.push_back(std::move(digest));
+    }
+    return fleet;
+}
+
+inline analysis::Fleet make_fleet(const MadeFleet& made)
+{
+    return make_fleet(made, {made.day});
+}
+
+/// Links of `nodes` nodes, `per_switch` behind each switch; all pairs, or with `permutations` that many random pairings.
+struct MadeLinks {
+    std::size_t nodes = 32;
+    std::size_t per_switch = 8;
+    std::size_t permutations = 0;
+    double scatter = 0.01;  ///< between links, relative
+    double noise = 0.005;
+    unsigned seed = 1;
+    double slow_node = 0;    ///< by how much every link of the first node is slower
+    double slow_uplink = 0;  ///< every link between the nodes of the second switch and the others
+    double slow_link = 0;    ///< the link between the last two nodes
+};
+
+inline analysis::Fleet make_links(const MadeLinks& made)
+{
+    std::mt19937_64 generator(made.seed);
+    std::normal_distribution<double> normal;
+    std::set<std::pair<std::size_t, std::size_t>> pairs{{made.nodes - 2, made.nodes - 1}};
+    std::vector<std::size_t> order(made.nodes);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t p = 0; p < made.permutations; ++p) {
+        std::ranges::shuffle(order, generator);
+        for (std::size_t k = 0; k + 1 < made.nodes; k += 2) pairs.insert(std::minmax(order[k], order[k + 1]));
+    }
+    for (std::size_t i = 0; i < made.nodes && made.permutations == 0; ++i)
+        for (std::size_t j = i + 1; j < made.nodes; ++j) pairs.insert({i, j});
+    const auto name = [](std::size_t i) { return fmt::format("n{:05}", i); };
+    constexpr std::size_t links_of_digest = 100;
+    analysis::Fleet fleet;
+    for (std::size_t i = 0; i < made.nodes; ++i)
+        fleet.expected.push_back({name(i), {{"switch", fmt::format("s{}", i / made.per_switch)}}});
+    for (const auto& [a, b] : pairs) {
+        double x = made.scatter * normal(generator);
+        if (a == 0) x += std::log1p(-made.slow_node);
+        if ((a / made.per_switch == 1) != (b / made.per_switch == 1)) x += std::log1p(-made.slow_uplink);
+        if (a == made.nodes - 2 && b == made.nodes - 1) x += std::log1p(-made.slow_link);
+        if (fleet.digests.empty() || fleet.digests.back().links.size() == links_of_digest)
+            fleet.digests.push_back({.node = name(a),
+                                     .kind = "made-26cpu",
+                                     .plan = "network",
+                                     .revision = "r",
+                                     .time = "2026-11-22T00:00:00Z"});
+        fleet.digests.back().links.push_back(made_rate(name(a) + " " + name(b), 3e9, x, made.noise, generator));
     }
     return fleet;
 }

@@ -22,7 +22,7 @@ Digest made_digest()
     digest.ceilings = {{"cpu bandwidth DRAM load threads=26", 1e11, 0.99e11, 1.01e11, "B/s", "steady", 30, 0},
                        {"cpu compute fp32 fma", 2e12, 1.9e12, std::numeric_limits<double>::infinity(), "FLOP/s",
                         "at least", 4, 2.1e12}};
-    digest.links = {{"n18", 1.2e9, 1.1e9, 1.3e9, "B/s", "steady", 9, 0}};
+    digest.links = {{"n17 n18", 1.2e9, 1.1e9, 1.3e9, "B/s", "steady", 9, 0}};
     return digest;
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("a digest reads back as it was written")
     CHECK(digest.ceilings[1].is_lower_bound());
     CHECK(digest.ceilings[1].spec == 2.1e12);
     REQUIRE(digest.links.size() == 1);
-    CHECK(digest.links[0].name == "n18");
+    CHECK(digest.links[0].name == "n17 n18");
 }
 
 TEST_CASE("a digest with numbers that no measurement has is refused")
@@ -67,8 +67,12 @@ TEST_CASE("a digest with a foreign name, time or line is refused")
 {
     CHECK_THROWS_WITH(parse_digest(forged(",n17,", ",../n17,"), "d"), Contains("no node's name"));
     CHECK_THROWS_WITH(parse_digest(forged(",2026-11-22T", ",yesterday-22T"), "d"), Contains("no time"));
+    CHECK_THROWS_WITH(parse_digest(forged(",2026-11-22T", ",2026-13-22T"), "d"), Contains("no time"));
+    for (const char* ends : {"n18", "n17 ../n18", " n18", "n17 n18 n19"})
+        CHECK_THROWS_WITH(parse_digest(forged("link,n17 n18", std::string("link,") + ends), "d"),
+                          Contains("not the names of two nodes"));
     CHECK_THROWS_WITH(parse_digest(forged("fact,revision", "fact,node"), "d"), Contains("stands twice"));
-    CHECK_THROWS_WITH(parse_digest(forged("link,", "script,"), "d"), Contains("no fact, ceiling, link or end"));
+    CHECK_THROWS_WITH(parse_digest(forged("link,n17", "script,n17"), "d"), Contains("no fact, ceiling, link or end"));
     CHECK_THROWS_WITH(parse_digest("id,seconds\n", "d"), Contains("columns"));
 }
 
@@ -94,4 +98,18 @@ TEST_CASE("a digest of many ceilings keeps the first that fit into 10 kB, and sa
     const Digest read = parse_digest(text, "d");
     CHECK(read.ceilings.size() > 100);
     CHECK(std::stoul(read.facts.at("left out")) + read.ceilings.size() == digest.ceilings.size());
+}
+
+TEST_CASE("a digest of many links keeps those that fit into 10 kB")
+{
+    Digest digest = made_digest();
+    for (int i = 0; i < 300; ++i) {
+        digest.links.push_back(digest.links.front());
+        digest.links.back().name = "n17 m" + std::to_string(i);
+    }
+    const std::string text = to_csv(digest);
+    CHECK(text.size() <= largest_digest);
+    const Digest read = parse_digest(text, "d");
+    CHECK(read.links.size() > 100);
+    CHECK(std::stoul(read.facts.at("left out")) + read.links.size() + read.ceilings.size() == 303);
 }

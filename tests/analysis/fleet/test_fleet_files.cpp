@@ -38,9 +38,9 @@ TEST_CASE("the findings do not depend on the order of the files")
     tests::slow_down(fleet, 7, 3, 0.2);
     write_digests(fleet, folder / "a");
     write_digests(fleet, folder / "b", true);
-    const std::string one = fleet_text(judge(read_fleet({folder / "a"})));
-    CHECK(one == fleet_text(judge(read_fleet({folder / "b"}))));
-    CHECK(one == fleet_text(judge(read_fleet({folder / "b", folder / "a"}))));
+    const std::string one = fleet_text(report_of(judge(read_fleet({folder / "a"}))));
+    CHECK(one == fleet_text(report_of(judge(read_fleet({folder / "b"})))));
+    CHECK(one == fleet_text(report_of(judge(read_fleet({folder / "b", folder / "a"})))));
     CHECK_THAT(one, Contains("20 nodes: 1 slow") && Contains("n00007"));
 }
 
@@ -62,8 +62,8 @@ TEST_CASE("a bad folder is one row with its reason, and the others stay usable")
     CHECK(fleet.digests.size() == 12);
     REQUIRE(fleet.refused.size() == 4);
     const FleetFindings findings = judge(fleet);
-    CHECK_THAT(fleet_text(findings), Contains("is no regular file") && Contains("larger than"));
-    CHECK_THAT(fleet_page(findings), Contains("&lt;script&gt;") && !Contains("<script>"));
+    CHECK_THAT(fleet_text(report_of(findings)), Contains("is no regular file") && Contains("larger than"));
+    CHECK_THAT(fleet_page(report_of(findings)), Contains("&lt;script&gt;") && !Contains("<script>"));
     CHECK(fleet_json(findings)["refused"].size() == 4);
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("an anonymised fleet names no node, rack or folder")
     fleet.refused = {{"/home/somebody", "somebody"}};
     anonymise(fleet);
     const FleetFindings findings = judge(fleet);
-    const std::string all = fleet_json(findings).dump() + fleet_page(findings);
+    const std::string all = fleet_json(findings).dump() + fleet_page(report_of(findings));
     for (const char* word : {"n0000", "secret", "somebody", "gone"}) CHECK_THAT(all, !Contains(word));
     CHECK(findings.groups.at(0).nodes.size() == 12);
 }

@@ -140,3 +140,96 @@ TEST_CASE("a claim above the spec of the others is implausible")
     claim.value *= 3, claim.low *= 3, claim.high *= 3, claim.spec *= 3;
     CHECK(nodes_with(judge(fleet), Finding::implausible) == std::vector<std::string>{"n00007"});
 }
+
+TEST_CASE("several days of a node show a difference that one day hides")
+{
+    int with_one = 0;
+    int with_five = 0;
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        const tests::MadeFleet made{.nodes = 30, .ceilings = 5, .scatter = 0.002, .daily = 0.02, .seed = seed};
+        for (const std::size_t days : {1, 5}) {
+            std::vector<std::string> dates;
+            for (std::size_t day = 0; day < days; ++day) dates.push_back(fmt::format("2026-11-{:02}", day + 10));
+            Fleet fleet = make_fleet(made, dates);
+            for (std::size_t day = 0; day < days; ++day) slow_down(fleet, 7 * days + day, 3, 0.08);
+            const bool found = nodes_with(judge(fleet), Finding::slow) == std::vector<std::string>{"n00007"};
+            (days == 1 ? with_one : with_five) += found;
+        }
+    }
+    CHECK(with_five >= 9);
+    CHECK(with_one <= 5);
+}
+
+TEST_CASE("ten nodes on three days tell the difference from day to day, which widens the intervals")
+{
+    const tests::MadeFleet made{.nodes = 10, .ceilings = 2, .scatter = 0.01, .daily = 0.03, .noise = 0.001};
+    const auto ceiling = [](const Fleet& fleet) { return judge(fleet).groups.at(0).ceilings.at(0); };
+    CHECK(ceiling(make_fleet(made, {"2026-11-10", "2026-11-11"})).day_to_day == 0);
+    const Fleet fleet = make_fleet(made, {"2026-11-10", "2026-11-11", "2026-11-12"});
+    CHECK(ceiling(fleet).day_to_day == Approx(0.03).epsilon(0.5));
+    CHECK(judge(fleet).notes.empty());
+}
+
+TEST_CASE("a node that was slow and is as fast as the others on its newest day is not slow")
+{
+    Fleet fleet = make_fleet({.nodes = 30}, {"2026-11-10", "2026-11-11", "2026-11-12"});
+    for (std::size_t day = 0; day < 2; ++day) slow_down(fleet, 7 * 3 + day, 3, 0.4);
+    CHECK(nodes_with(judge(fleet), Finding::slow).empty());
+}
+
+TEST_CASE("of several digests of one day the newest counts")
+{
+    Fleet fleet = make_fleet({.nodes = 20});
+    Digest again = fleet.digests[7];
+    again.time = "2026-11-22T09:00:00Z";
+    fleet.digests.push_back(again);
+    slow_down(fleet, 7, 3, 0.3);
+    CHECK(nodes_with(judge(fleet), Finding::slow).empty());
+    slow_down(fleet, 20, 3, 0.3);
+    const FleetFindings findings = judge(fleet);
+    CHECK(nodes_with(findings, Finding::slow) == std::vector<std::string>{"n00007"});
+    CHECK_FALSE(finding_of(findings, "n00007").drain);
+}
+
+TEST_CASE("facts that have nothing to do with the rates are not listed")
+{
+    int with_any = 0;
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        Fleet fleet = make_fleet({.nodes = 40, .scatter = 0.04, .seed = seed});
+        for (std::size_t i = 0; i < 40; ++i)
+            for (const char* fact : {"BIOS", "kernel", "microcode", "NVIDIA driver"})
+                fleet.digests[i].facts[fact] = std::to_string((i * 7919 + fact[0] * seed) % 5);
+        for (std::size_t i = 0; i < 40; ++i)
+            fleet.expected.push_back({fleet.digests[i].node, {{"rack", std::to_string(i / 8)}}});
+        with_any += !judge(fleet).groups.at(0).associations.empty();
+    }
+    CHECK(with_any <= 4);
+}
+
+TEST_CASE("a rack whose nodes are slower is listed with its ratio")
+{
+    Fleet fleet = make_fleet({.nodes = 40});
+    for (std::size_t i = 0; i < 40; ++i) {
+        fleet.expected.push_back({fleet.digests[i].node, {{"rack", std::to_string(i / 8)}}});
+        if (i / 8 == 2) slow_down(fleet, i, 3, 0.06);
+    }
+    const FleetFindings findings = judge(fleet);
+    const auto& associations = findings.groups.at(0).associations;
+    REQUIRE(associations.size() == 1);
+    CHECK((associations[0].fact == "rack" && associations[0].value == "2"));
+    CHECK(associations[0].ratio == Approx(0.94).margin(0.02));
+}
+
+TEST_CASE("a fact can divide the groups")
+{
+    Fleet fleet = make_fleet({.nodes = 40});
+    for (std::size_t i = 0; i < 40; ++i) {
+        fleet.digests[i].facts["kernel"] = i < 20 ? "6.1" : "6.6";
+        if (i < 20) slow_down(fleet, i, 3, 0.1);
+    }
+    const FleetFindings findings = judge(fleet, "kernel");
+    REQUIRE(findings.groups.size() == 2);
+    CHECK(findings.groups[0].by == "6.1");
+    CHECK(nodes_with(findings, Finding::slow).empty());
+    CHECK(judge(fleet, "no such fact").groups.at(0).by == "unknown");
+}

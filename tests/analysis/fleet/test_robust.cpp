@@ -9,27 +9,59 @@
 
 using namespace roof::analysis;
 
-TEST_CASE("median and scatter leave the machine itself out")
+namespace {
+
+constexpr double winsorized_square = 0.863273406170;  // of a standard normal number, cut at 1.75
+
+/// The definition, by bisection.
+double variance_of(const std::vector<double>& values, double median)
+{
+    double low = 0;
+    double high = 1e6;
+    for (int step = 0; step < 200; ++step) {
+        const double v = 0.5 * (low + high);
+        double sum = 0;
+        for (const double x : values) sum += std::min((x - median) * (x - median), 1.75 * 1.75 * v);
+        (sum / static_cast<double>(values.size()) > winsorized_square * v ? low : high) = v;
+    }
+    return low;
+}
+
+}  // namespace
+
+TEST_CASE("median and scatter leave the machine itself out, and a far value counts as 1.75 deviations")
 {
     const RateGroup group({{1, 0}, {2, 0}, {4, 0}, {8, 0}, {100, 0}});
     CHECK(group.median_without(4) == 3);
     CHECK(group.median_without(0) == 6);
     CHECK(group.median() == 4);
-    CHECK(group.scatter() == Approx(1.4826 * 3));
+    CHECK(group.scatter() == Approx(std::sqrt(29 / (5 * winsorized_square - 1.75 * 1.75))));
 }
 
-TEST_CASE("the scatter is the deviation of the wanted rank, whatever the order")
+TEST_CASE("the variance without one value is that of the definition")
 {
     std::mt19937 generator(3);
-    for (const std::size_t n : {6, 7, 30, 31}) {
-        std::vector<LogRate> rates(n);
-        for (LogRate& rate : rates) rate.x = std::normal_distribution<double>()(generator);
-        const RateGroup group(rates);
-        std::vector<double> distances;
-        for (const LogRate& rate : rates) distances.push_back(std::fabs(rate.x - group.median()));
-        std::ranges::sort(distances);
-        CHECK(group.scatter() == Approx(1.4826 * distances[n / 2]).epsilon(1e-6));
+    for (const std::size_t n : {3, 6, 7, 30, 31}) {
+        std::vector<double> values(n);
+        for (double& x : values) x = 5 + std::student_t_distribution<double>(2)(generator);
+        std::ranges::sort(values);
+        const SortedRates sorted(values);
+        for (std::size_t left_out = 0; left_out < n; ++left_out) {
+            std::vector<double> others = values;
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
+            const auto [median, variance] = sorted.median_and_variance(left_out);
+            CHECK(median == Approx(median_of(others)));
+            CHECK(variance == Approx(variance_of(others, median)).epsilon(1e-6).margin(1e-9));
+        }
+        const auto [median, variance] = sorted.median_and_variance(no_place);
+        CHECK(variance == Approx(variance_of(values, median)).epsilon(1e-6).margin(1e-9));
     }
+}
+
+TEST_CASE("equal values have no variance")
+{
+    CHECK(SortedRates({2, 2, 2, 2}).median_and_variance(no_place) == std::pair(2.0, 0.0));
+    CHECK(SortedRates({}).median_and_variance(no_place) == std::pair(0.0, 0.0));
 }
 
 TEST_CASE("the chance that a healthy machine lies as low is that of simulated ones")
@@ -62,7 +94,7 @@ TEST_CASE("few machines make the same distance less certain")
 TEST_CASE(
     "Holm stops at the first chance that is too large, and Benjamini and Hochberg at the last that is small enough")
 {
-    const std::vector<double> chances{0.002, 0.0005, 0.006, 0.5};
+    const std::vector<double> chances{0.005, 0.00125, 0.015, 0.5};
     CHECK(holm(chances, 4) == std::vector<bool>{true, true, false, false});
     CHECK(benjamini_hochberg(chances, 4) == std::vector<bool>{true, true, true, false});
     CHECK(holm(chances, 100) == std::vector<bool>{false, false, false, false});

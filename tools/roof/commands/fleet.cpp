@@ -7,7 +7,11 @@
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 namespace roof {
@@ -16,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    std::vector<std::string> words;  ///< folders, or `script` and `retest` with theirs
+    std::vector<std::string> words;  ///< folders, or a verb with its own
     std::string expect;
     std::string group_by;
     std::string out;
@@ -29,13 +33,12 @@ struct Options {
     bool json = false;
 };
 
-analysis::FleetFindings judged(const Options& options, const std::vector<std::string>& folders)
+analysis::Fleet fleet_in(const Options& options, const std::vector<std::string>& folders)
 {
     if (folders.empty()) throw InputError("fleet: DIR is missing; 'roof help fleet' shows how");
     analysis::Fleet fleet = analysis::read_fleet({folders.begin(), folders.end()});
     if (!options.expect.empty()) fleet.expected = analysis::read_expected(options.expect);
-    if (options.anonymise) analysis::anonymise(fleet);
-    return analysis::judge(fleet, options.group_by);
+    return fleet;
 }
 
 int print_script(const Options& options, const std::vector<std::string>& words, Context& context)
@@ -67,21 +70,66 @@ int status_of(const analysis::FleetFindings& findings)
     return findings.refused.empty() ? 0 : 1;
 }
 
+void show(const analysis::FleetReport& report, const nlohmann::json& document, const Options& options, Context& context)
+{
+    if (!options.out.empty()) write_file(options.out, analysis::fleet_page(report));
+    if (options.json)
+        print_json(context.out, document);
+    else
+        context.out << analysis::fleet_text(report, context.terminal.width);
+}
+
+int retest(const Options& options, const std::vector<std::string>& folders, Context& context)
+{
+    for (const std::string& node :
+         analysis::nodes_to_retest(analysis::judge(fleet_in(options, folders), options.group_by)))
+        context.out << node << '\n';
+    return 0;
+}
+
+/// 1 if a node drifted.
+int history(const Options& options, const std::vector<std::string>& folders, Context& context)
+{
+    analysis::Fleet fleet = fleet_in(options, folders);
+    if (options.anonymise) analysis::anonymise(fleet);
+    const auto found = analysis::judge_history(fleet);
+    const analysis::FleetReport report = analysis::report_of(found, fleet.refused);
+    show(report, analysis::fleet_json(report), options, context);
+    const bool has_drift =
+        std::ranges::any_of(found, [](const analysis::HistorySeries& s) { return !s.drifts.empty(); });
+    return has_drift || !fleet.refused.empty() ? 1 : 0;
+}
+
+/// 1 if a ceiling or a node is slower in B.
+int compare_two(const Options& options, const std::vector<std::string>& folders, Context& context)
+{
+    if (folders.size() != 2) throw InputError("fleet compare: two folders, A and B; 'roof help fleet' shows how");
+    analysis::Fleet a = fleet_in(options, {folders[0]});
+    analysis::Fleet b = fleet_in(options, {folders[1]});
+    if (options.anonymise) analysis::anonymise(std::vector<analysis::Fleet*>{&a, &b});
+    const analysis::FleetChanges changes = analysis::compare_fleets(a, b);
+    const analysis::FleetReport report = analysis::report_of(changes);
+    show(report, analysis::fleet_json(report), options, context);
+    const bool has_slower = std::ranges::any_of(changes.kinds, [](const analysis::FleetComparison& kind) {
+        return std::ranges::find(kind.ceilings, analysis::Change::slower, &analysis::CeilingChange::change) !=
+               kind.ceilings.end();
+    });
+    return has_slower ? 1 : status_of(changes.nodes);
+}
+
 int fleet_of(const Options& options, Context& context)
 {
-    const std::vector<std::string> rest(options.words.begin() + 1, options.words.end());
-    if (options.words.front() == "script") return print_script(options, rest, context);
-    if (options.words.front() == "retest") {
-        for (const std::string& node : analysis::nodes_to_retest(judged(options, rest))) context.out << node << '\n';
-        return 0;
-    }
-    const analysis::FleetFindings findings = judged(options, options.words);
-    if (!options.out.empty()) write_file(options.out, analysis::fleet_page(findings));
-    if (options.json)
-        print_json(context.out, analysis::fleet_json(findings));
-    else
-        context.out << analysis::fleet_text(findings, context.terminal.width);
-    return status_of(findings);
+    using Verb = int (*)(const Options&, const std::vector<std::string>&, Context&);
+    static const std::map<std::string, Verb> verbs{
+        {"script", print_script}, {"retest", retest}, {"history", history}, {"compare", compare_two}};
+    if (const auto verb = verbs.find(options.words.front()); verb != verbs.end())
+        return verb->second(options, {options.words.begin() + 1, options.words.end()}, context);
+    analysis::Fleet fleet = fleet_in(options, options.words);
+    if (options.anonymise) analysis::anonymise(fleet);
+    const analysis::FleetFindings findings = analysis::judge(fleet, options.group_by);
+    const analysis::LinkFindings links = analysis::judge_links(fleet);
+    show(analysis::report_of(findings, links), analysis::fleet_json(findings, links), options, context);
+    return links.slow.empty() ? status_of(findings) : 1;
 }
 
 }  // namespace

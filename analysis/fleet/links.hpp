@@ -1,0 +1,43 @@
+// The links between nodes, measured pair by pair: a slow node or its cable has only slow links; the links of nodes behind a slow switch
+// are slow to the others and not among themselves; and a link may be slow alone.
+//   ln(rate of a link) = m + node_i + node_j + link_ij        by robust means, which a few slow links do not move
+// Slow nodes are joined to an uplink if a link among them is as fast as others, or if they are all the nodes with a fact in common.
+#pragma once
+
+#include "analysis/fleet/fleet_files.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof::analysis {
+
+enum class LinkFault {
+    node,    ///< every link of one node: the node, its adapter or its cable
+    uplink,  ///< the links from some nodes to the others, not those among them: what is between, such as a switch
+    link     ///< one link, beyond what its nodes explain
+};
+
+struct SlowLinks {
+    LinkFault fault = LinkFault::link;
+    std::vector<std::string> nodes{};  ///< one; those behind the uplink; the two ends
+    double ratio = 0;                  ///< to the rate of the other links
+    std::size_t links = 0;             ///< how many are slow
+    double chance = 1;     ///< that a healthy one is as slow, or of the least likely node; 1 for two populations
+    std::string shared{};  ///< "switch=s1": a fact of all these nodes and of no other
+    std::string remark{};
+};
+
+struct LinkFindings {
+    std::size_t nodes = 0;
+    std::size_t links = 0;
+    double median = 0;   ///< B/s
+    double scatter = 0;  ///< of links beyond their nodes, relative
+    std::vector<SlowLinks> slow{};
+    std::string note{};  ///< why nothing can be told; empty if it can
+};
+
+/// Judges the links in all digests together; each is the mean of its measurements. Needs `fewest_compared` nodes, and twice as many links
+/// as nodes.
+LinkFindings judge_links(const Fleet& fleet);
+
+}  // namespace roof::analysis

@@ -1,0 +1,104 @@
+// Slow nodes, uplinks and links on made-up networks. tools/bench_fleet has the figures.
+#include "analysis/fleet/links.hpp"
+#include "tests/analysis/fleet/made_fleet.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace roof;
+using namespace roof::analysis;
+using tests::make_links;
+
+TEST_CASE("a node whose links are all slow is a slow node")
+{
+    const LinkFindings found = judge_links(make_links({.nodes = 16, .slow_node = 0.2}));
+    CHECK(found.nodes == 16);
+    CHECK(found.links == 120);
+    REQUIRE(found.slow.size() == 1);
+    CHECK(found.slow[0].fault == LinkFault::node);
+    CHECK(found.slow[0].nodes == std::vector<std::string>{"n00000"});
+    CHECK(found.slow[0].ratio == Approx(0.8).margin(0.02));
+    CHECK(found.slow[0].links == 15);
+}
+
+TEST_CASE("a slow uplink of a switch is found as links, not as nodes")
+{
+    for (const std::size_t per_switch : {4, 8}) {
+        const LinkFindings found = judge_links(make_links({.nodes = 32, .per_switch = per_switch, .slow_uplink = 0.3}));
+        REQUIRE(found.slow.size() == 1);
+        CHECK(found.slow[0].fault == LinkFault::uplink);
+        CHECK(found.slow[0].nodes.size() == per_switch);
+        CHECK(found.slow[0].shared == "switch=s1");
+        CHECK(found.slow[0].remark == "the links among them are fast");
+        CHECK(found.slow[0].ratio == Approx(0.7).margin(0.02));
+    }
+}
+
+TEST_CASE("a slow uplink is found without facts, from the fast links behind it")
+{
+    Fleet fleet = make_links({.nodes = 32, .slow_uplink = 0.3});
+    fleet.expected.clear();
+    const LinkFindings found = judge_links(fleet);
+    REQUIRE(found.slow.size() == 1);
+    CHECK(found.slow[0].nodes.size() == 8);
+    CHECK(found.slow[0].shared.empty());
+}
+
+TEST_CASE("a slow link between two halves of a network is one of links")
+{
+    const LinkFindings found = judge_links(make_links({.nodes = 16, .per_switch = 8, .slow_uplink = 0.3}));
+    REQUIRE(found.slow.size() == 1);
+    CHECK(found.slow[0].fault == LinkFault::uplink);
+    CHECK(found.slow[0].nodes.size() == 8);
+    CHECK(found.slow[0].links == 64);
+}
+
+TEST_CASE("one slow link is one of its own")
+{
+    const LinkFindings found = judge_links(make_links({.nodes = 16, .slow_link = 0.2}));
+    REQUIRE(found.slow.size() == 1);
+    CHECK(found.slow[0].fault == LinkFault::link);
+    CHECK(found.slow[0].nodes == std::vector<std::string>{"n00014", "n00015"});
+}
+
+TEST_CASE("a slow node behind a slow uplink is told from it")
+{
+    Fleet fleet = make_links({.nodes = 32, .slow_node = 0.5, .slow_uplink = 0.3});
+    const LinkFindings found = judge_links(fleet);
+    REQUIRE(found.slow.size() == 2);
+    CHECK((found.slow[0].fault == LinkFault::node && found.slow[0].nodes.front() == "n00000"));
+    CHECK(found.slow[1].fault == LinkFault::uplink);
+}
+
+TEST_CASE("healthy links are not slow, and few links tell nothing")
+{
+    int with_slow = 0;
+    for (unsigned seed = 1; seed <= 20; ++seed)
+        with_slow += !judge_links(make_links({.nodes = 24, .permutations = 6, .seed = seed})).slow.empty();
+    CHECK(with_slow <= 3);
+    CHECK(judge_links(make_links({.nodes = 24, .permutations = 1})).note.find("too few") != std::string::npos);
+    CHECK(judge_links({}).links == 0);
+}
+
+TEST_CASE("the findings do not depend on which digest has a link, nor on the order of its ends")
+{
+    Fleet fleet = make_links({.nodes = 16, .slow_node = 0.2});
+    const double ratio = judge_links(fleet).slow.at(0).ratio;
+    std::ranges::reverse(fleet.digests);
+    for (Digest& digest : fleet.digests) {
+        std::ranges::reverse(digest.links);
+        for (DigestRate& link : digest.links) {
+            const std::size_t blank = link.name.find(' ');
+            link.name = link.name.substr(blank + 1) + " " + link.name.substr(0, blank);
+        }
+    }
+    CHECK(judge_links(fleet).slow.at(0).ratio == ratio);
+}
+
+TEST_CASE("a run of links alone is no group of nodes, and its nodes are not missing")
+{
+    const FleetFindings findings = judge(make_links({.nodes = 16}));
+    CHECK(findings.groups.empty());
+    CHECK(findings.missing.empty());
+}
