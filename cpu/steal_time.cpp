@@ -1,7 +1,7 @@
 #include "cpu/steal_time.hpp"
 
-#include "cpu/system.hpp"
 #include "ert/base/files.hpp"
+#include "ert/method/bench/control_groups.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,8 +1,9 @@
-// Reads small system files. Both versions of control groups are read, because containers use both.
+// Reads small system files.
 #include "cpu/system.hpp"
 
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/control_groups.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -107,25 +108,6 @@ Hertz reported_clock()
     const auto processor = first_processor();
     const auto megahertz = processor.find("cpu MHz");
     return megahertz == processor.end() ? Hertz{} : Hertz{std::atof(megahertz->second.c_str()) * 1e6};
-}
-
-std::vector<fs::path> control_groups(const std::string& controller)
-{
-    std::ifstream in = open_if_there("/proc/self/cgroup");
-    for (std::string line; std::getline(in, line);) {
-        const std::vector<std::string> fields = split(line, ':');
-        if (fields.size() < 3) continue;
-        const std::vector<std::string> names = split(fields[1], ',');
-        if (std::find(names.begin(), names.end(), controller) == names.end()) continue;
-        const fs::path root = fs::path("/sys/fs/cgroup") / controller;
-        std::vector<fs::path> folders;
-        for (fs::path group = fs::path(fields[2]).relative_path(); !group.empty(); group = group.parent_path()) {
-            folders.push_back(root / group);
-        }
-        folders.push_back(root);
-        return folders;
-    }
-    return {};
 }
 
 double processor_quota()

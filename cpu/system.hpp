@@ -3,10 +3,8 @@
 
 #include "ert/base/units.hpp"
 
-#include <filesystem>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace roof::cpu {
 
@@ -24,9 +22,6 @@ std::string kernel_release();
 std::string bios_version();
 /// The nominal clock, else the highest clock; 0 if the system reports neither.
 Hertz reported_clock();
-
-/// The folders of this process's group and its parents, nearest first. `controller` is empty for version 2.
-std::vector<std::filesystem::path> control_groups(const std::string& controller);
 
 /// The processors' worth of time allowed by control groups; 0 if unlimited.
 double processor_quota();

@@ -1,15 +1,16 @@
 #include "ert/method/bench/available_memory.hpp"
 
 #include "ert/base/files.hpp"
+#include "ert/method/bench/control_groups.hpp"
 
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -49,27 +50,15 @@ double left_of(const std::filesystem::path& group, const GroupFiles& files)
     return std::max(0.0, *limit - number_in(group / files.usage).value_or(0) + idle);
 }
 
-/// Limits of parent groups apply, too. In a container this process's path may be invisible and the mount's root is its
-/// group, so all groups from the path up to the root are read.
-double left_of_group()
+/// Limits of parent groups apply, too.
+double left_of_groups(const std::filesystem::path& system)
 {
     const GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
     const GroupFiles version_2{"memory.max", "memory.current", "inactive_file"};
     double left = unlimited;
-    std::ifstream in = open_if_there("/proc/self/cgroup");
-    for (std::string line; std::getline(in, line);) {
-        const std::size_t controllers = line.find(':') + 1;
-        const std::size_t path = line.find(':', controllers) + 1;
-        if (controllers == 0 || path == 0) continue;
-        const std::string names = line.substr(controllers, path - 1 - controllers);
-        if (names != "memory" && !names.empty()) continue;
-        const std::filesystem::path root = std::filesystem::path("/sys/fs/cgroup") / names;
-        for (std::filesystem::path own = std::filesystem::path(line.substr(path)).relative_path();;
-             own = own.parent_path()) {
-            left = std::min(left, left_of(root / own, names.empty() ? version_2 : version_1));
-            if (own.empty()) break;
-        }
-    }
+    for (const auto& [controller, files] : {std::pair{"memory", version_1}, std::pair{"", version_2}})
+        for (const std::filesystem::path& group : control_groups(controller, system))
+            left = std::min(left, left_of(group, files));
     return left;
 }
 
@@ -83,10 +72,10 @@ double limit_of_addresses()
 
 }  // namespace
 
-Bytes available_memory()
+Bytes available_memory(const std::filesystem::path& system)
 {
-    const std::optional<double> kibibytes = number_after("/proc/meminfo", "MemAvailable:");
-    return {std::min({kibibytes ? *kibibytes * 1024 : unlimited, left_of_group(), limit_of_addresses()})};
+    const std::optional<double> kibibytes = number_after(system / "proc/meminfo", "MemAvailable:");
+    return {std::min({kibibytes ? *kibibytes * 1024 : unlimited, left_of_groups(system), limit_of_addresses()})};
 }
 
 }  // namespace roof

@@ -1,0 +1,80 @@
+#include "ert/method/bench/available_memory.hpp"
+
+#include "ert/base/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+
+namespace {
+
+/// A machine with 8 GB available.
+struct System {
+    System() { put("proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n"); }
+
+    void put(const std::string& file, const std::string& text) const
+    {
+        make_folder((folder / file).parent_path());
+        write_file(folder / file, text);
+    }
+    double available() const { return available_memory(folder.path()).value; }
+
+    fakes::TemporaryFolder folder;
+};
+
+constexpr double of_kernel = 8e6 * 1024;
+
+}  // namespace
+
+TEST_CASE("the memory of a control group of version 2 is what it and its parents leave, with files that can be dropped")
+{
+    const System system;
+    CHECK(system.available() == of_kernel);
+    system.put("proc/self/cgroup", "0::/pods/one:of:two\n");
+    system.put("sys/fs/cgroup/pods/one:of:two/memory.max", "max\n");
+    CHECK(system.available() == of_kernel);
+    system.put("sys/fs/cgroup/pods/memory.max", "5000000000\n");
+    system.put("sys/fs/cgroup/pods/memory.current", "2000000000\n");
+    CHECK(system.available() == 3e9);
+    system.put("sys/fs/cgroup/pods/memory.stat", "anon 7\ninactive_file 500000000\n");
+    CHECK(system.available() == 3.5e9);
+    system.put("sys/fs/cgroup/pods/one:of:two/memory.max", "1000000000\n");
+    CHECK(system.available() == 1e9);
+    system.put("sys/fs/cgroup/pods/one:of:two/memory.current", "1500000000\n");
+    CHECK(system.available() == 0);
+}
+
+TEST_CASE("the memory of a control group of version 1 is read, whatever other controllers there are")
+{
+    const System system;
+    system.put("proc/self/cgroup", "12:cpu,cpuacct:/a\n7:hugetlb,memory:/b\n");
+    system.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "4000000000\n");  // the mount's root
+    system.put("sys/fs/cgroup/memory/memory.usage_in_bytes", "1000000000\n");
+    CHECK(system.available() == 3e9);
+}
+
+TEST_CASE("without /proc and limits the available memory is infinite")
+{
+    const fakes::TemporaryFolder nothing;
+    CHECK(std::isinf(available_memory(nothing.path()).value));
+}
+
+TEST_CASE("the limit of the address space is the most memory")
+{
+    const System system;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const rlimit limit{1'000'000'000, 1'000'000'000};
+        ::setrlimit(RLIMIT_AS, &limit);
+        ::_exit(system.available() == 1e9 ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
