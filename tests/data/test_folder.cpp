@@ -3,6 +3,7 @@
 #include "tests/data/jpeg_files.hpp"
 #include "workloads/data/source.hpp"
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -128,16 +129,18 @@ TEST_CASE("all kinds of broken files are named, counted and skipped")
     write_text(folder.path() / "b" / "text.jpg", "not a picture at all");
     write_halves(folder.path() / "b" / "cut.jpg", 300, 200);
     truncate_file(folder.path() / "b" / "cut.jpg", 0.5);
+    REQUIRE(::mkfifo((folder.path() / "b" / "pipe.jpg").c_str(), 0600) == 0);
     Source source = open_small(folder.path(), 10);
     for (int batch = 0; batch < 3; ++batch) {
         for (const float value : copy_next(source, 10).images) REQUIRE((value > -3 && value < 3));
     }
     const SourceFacts facts = source.facts();
     CHECK(facts.images == 10);
-    REQUIRE(facts.skipped.size() == 3);
+    REQUIRE(facts.skipped.size() == 4);
     CHECK_THAT(facts.skipped[0], Contains("b/cut.jpg: "));
     CHECK_THAT(facts.skipped[1], Contains("b/empty.jpg: is empty"));
-    CHECK_THAT(facts.skipped[2], Contains("b/text.jpg: "));
+    CHECK_THAT(facts.skipped[2], Contains("b/pipe.jpg: ") && Contains("not a regular file"));
+    CHECK_THAT(facts.skipped[3], Contains("b/text.jpg: "));
 }
 
 TEST_CASE("a usable image replaces a broken file")

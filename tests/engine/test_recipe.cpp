@@ -1,5 +1,6 @@
 // Checks and remarks that all engines share.
 #include "ert/base/error.hpp"
+#include "workloads/engine/axes.hpp"
 #include "workloads/engine/recipe.hpp"
 #include "workloads/engine/step_facts.hpp"
 
@@ -17,6 +18,18 @@ TEST_CASE("A loss that is not finite, or a first loss far above guessing, is an 
     CHECK_THROWS_AS(check_losses(Parameters::random, 1000, 6.9, std::numeric_limits<double>::quiet_NaN()), Error);
     CHECK_THROWS_AS(check_losses(Parameters::random, 1000, 60, 5.0), Error);
     CHECK_NOTHROW(check_losses(Parameters::hashed, 1000, 60, 5.0));
+}
+
+TEST_CASE("A learning rate that is negative or not finite is refused before anything is measured")
+{
+    const auto with_rate = [](const std::string& rate) {
+        Point point;
+        for (const auto& [axis, value] : {std::pair{"model", "alexnet"}, {"data", "synthetic"}}) point.set(axis, value);
+        point.set("lr", rate);
+        return point;
+    };
+    CHECK_NOTHROW(require_legal(with_rate("0.01")));
+    for (const char* rate : {"nan", "inf", "-1", "1e999"}) CHECK_THROWS_AS(require_legal(with_rate(rate)), InputError);
 }
 
 TEST_CASE("FLOPs that an implementation saves are subtracted from the executed FLOPs")

@@ -195,6 +195,13 @@ TEST_CASE("Choices persist in their file, and a damaged file is ignored")
     Choices(file).remember(question, "jit:avx512_core", Seconds{0.001});
     CHECK(Choices(file).find(question) == "jit:avx512_core");
     CHECK_FALSE(Choices().find(question));
+
+    const std::filesystem::path no_file = folder.path() / "folder";
+    make_folder(no_file);
+    write_file(no_file / "kept", "");
+    CHECK_FALSE(Choices(no_file).find(question));
+    Choices(no_file).remember(question, "jit:avx2", Seconds{0.001});
+    CHECK(std::filesystem::exists(no_file / "kept"));
 }
 
 TEST_CASE("An unavailable algorithm or precision reports the reason")

@@ -102,6 +102,13 @@ TEST_CASE("a message cannot contain terminal control sequences")
     CHECK(said.err.find('\033') == std::string::npos);
 }
 
+TEST_CASE("a message has at most 2000 bytes, whatever it quotes")
+{
+    const Said said = Workbench{}.roof({"run", std::string(100'000, 'x'), "--batch", "4"});
+    CHECK(said.status == 2);
+    CHECK(said.err.size() <= std::string_view("roof: \n").size() + 2000);
+}
+
 TEST_CASE("results that cannot be written are an error")
 {
     std::ostream nowhere(nullptr);
