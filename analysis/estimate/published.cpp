@@ -108,12 +108,6 @@ class RowReader {
 
 }  // namespace
 
-const std::vector<std::string>& published_quantities()
-{
-    static const std::vector<std::string> names = keys(units_of_quantities());
-    return names;
-}
-
 std::vector<PublishedNumber> parse_published(std::string_view text, const std::string& name)
 {
     const CsvTable table = parse_csv(std::string(text), name);

@@ -12,25 +12,22 @@
 
 namespace roof::analysis {
 
-/// A row of a published table. Empty fields were not published.
+/// A row of a published table. Empty fields were not published. `quantity` is intensity, flop_rate, flops, flops_per_image, memory,
+/// activations, time, epoch, image, window, fits or share.
 struct PublishedNumber {
     std::string study;
-    EstimateRequest of;    ///< model, batch, precision, passes, devices, images of an epoch
-    std::string machine;   ///< a sheet's name
-    std::string layer;     ///< the layer of a `window`
-    std::string quantity;  ///< one of published_quantities()
-    double value = 0;      ///< as printed
-    std::string unit;      ///< as printed
-    double si = 0;         ///< `value` in FLOP/B, FLOP/s, FLOP, B, s, pixels, or a share of 1
-    std::string how;       ///< how the authors got it: counter, timed, computed, …
+    EstimateRequest of;   ///< model, batch, precision, passes, devices, images of an epoch
+    std::string machine;  ///< a sheet's name
+    std::string layer;    ///< the layer of a `window`
+    std::string quantity;
+    double value = 0;  ///< as printed
+    std::string unit;  ///< as printed
+    double si = 0;     ///< `value` in FLOP/B, FLOP/s, FLOP, B, s, pixels, or a share of 1
+    std::string how;   ///< how the authors got it: counter, timed, computed, …
     std::string source;
     std::string note;
     std::string where;  ///< "file:line"
 };
-
-/// The legal quantities: intensity, flop_rate, flops, flops_per_image, memory, activations, time, epoch, image, window,
-/// fits, share.
-const std::vector<std::string>& published_quantities();
 
 /// CSV with the columns study, model, batch, phase, precision, machine, devices, images, layer, quantity, value,
 /// unit, how, source, note. Throws InputError with file, line and the legal values for an unknown quantity or unit.
