@@ -31,6 +31,15 @@ struct Figures {
     double store_bytes = 0;
     double access_bytes = 0;  ///< loads and stores together
     double fill_bytes = 0;    ///< per clock, from L2 into L1, and the same back
+
+    /// These figures, which another microarchitecture has too, with its own name and guide.
+    constexpr Figures as(std::string_view other, std::string_view guide) const
+    {
+        Figures same = *this;
+        same.name = other;
+        same.source = guide;
+        return same;
+    }
 };
 
 /// The figures of this processor; null if there is no row.
