@@ -20,7 +20,8 @@ class Parser {
     Plan parse(const std::string& text)
     {
         const YAML::Node root = parse_yaml(text, name_);
-        check_keys(root, name_, plan_keys_, "key of a plan");
+        if (!root.IsMap()) throw InputError(name_ + ": a plan is a map with the keys " + join(plan_keys_, ", "));
+        check_keys(root, plan_keys_, "key of a plan");
         Plan plan;
         plan.source = text;
         if (root["name"]) plan.name = text_of(root["name"], "name");
@@ -45,7 +46,17 @@ class Parser {
     }
 
   private:
-    std::string where(const YAML::Node& node) const { return place_of(node, name_); }
+    std::string where(const YAML::Node& node) const { return fmt::format("{}:{}", name_, node.Mark().line + 1); }
+
+    void check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const
+    {
+        for (const auto& pair : map) {
+            const auto key = pair.first.as<std::string>();
+            if (std::ranges::find(legal, key) == legal.end()) {
+                throw InputError(where(pair.first) + ": " + unknown_word(kind, key, legal));
+            }
+        }
+    }
 
     std::string text_of(const YAML::Node& node, const std::string& key) const
     {
@@ -95,7 +106,9 @@ class Parser {
 
     StoppingOptions measure(const YAML::Node& node, StoppingOptions options) const
     {
-        check_keys(node, name_, measure_keys_, "key of measure");
+        if (!node.IsMap())
+            throw InputError(where(node) + ": measure: a map is expected, with the keys " + join(measure_keys_, ", "));
+        check_keys(node, measure_keys_, "key of measure");
         number(node, "warmup", 0, options.warmup);
         number(node, "min_samples", 1, options.min_samples);
         number(node, "max_samples", 1, options.max_samples);
