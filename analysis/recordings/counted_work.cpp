@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -18,6 +19,11 @@ namespace roof::analysis {
 namespace {
 
 constexpr double sector = 32;
+
+bool holds_any(std::string_view name, std::initializer_list<std::string_view> parts)
+{
+    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != name.npos; });
+}
 
 /// The first of these metrics that exists with this unit.
 std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std::string> names, std::string_view unit)
@@ -97,18 +103,73 @@ const CounterMetric* tensor_metric(const std::string& name)
     return found == all.end() ? nullptr : &*found;
 }
 
+/// The tensor-core metric whose sum or part by sparsity this is; null for any other metric.
+const CounterMetric* whole_tensor_metric(const std::string& name)
+{
+    constexpr std::string_view part = "_sparsity_o", sum = ".sum";
+    const std::size_t at = name.find(part);
+    return tensor_metric(at == name.npos ? name : name.substr(0, at) + std::string(sum));
+}
+
+struct TensorMetrics {
+    std::set<std::string> names, precisions;
+};
+
+std::vector<TensorMetrics> tensor_metrics_of_families()
+{
+    const CounterTable& table = built_in_counter_table();
+    std::vector<TensorMetrics> all;
+    for (const ChipFamily& family : table.families) {
+        TensorMetrics& of_family = all.emplace_back();
+        for (const CounterMetric& metric : table.metrics_of(family, "all")) {
+            if (!metric.quantity.starts_with("tensor.")) continue;
+            of_family.names.insert(metric.metric);
+            of_family.precisions.insert(precision_in(metric.quantity, "tensor."));
+        }
+    }
+    return all;
+}
+
+/// Names the precisions of tensor cores that each chip with the counted metrics has, and that no metric counts.
+void list_uncounted_tensor_work(const Metrics& metrics, CountedWork& work)
+{
+    static const std::vector<TensorMetrics> families = tensor_metrics_of_families();
+    TensorMetrics counted;
+    bool has_scalar = false;
+    for (const auto& [name, metric] : metrics) {
+        has_scalar = has_scalar || holds_any(name, {"_sass_thread_inst_executed_op_"});
+        if (const CounterMetric* const known = whole_tensor_metric(name)) {
+            counted.names.insert(known->metric);
+            counted.precisions.insert(precision_in(known->quantity, "tensor."));
+        }
+    }
+    if (counted.names.empty()) {
+        if (has_scalar) work.missing.emplace_back("FLOPs of tensor cores: there is no metric");
+        return;
+    }
+    std::optional<std::set<std::string>> missing;
+    for (const TensorMetrics& family : families) {
+        if (!std::ranges::includes(family.names, counted.names)) continue;
+        if (!missing) missing = family.precisions;
+        std::erase_if(*missing, [&](const std::string& precision) {
+            return counted.precisions.contains(precision) || !family.precisions.contains(precision);
+        });
+    }
+    if (missing && !missing->empty())
+        work.missing.push_back(fmt::format("FLOPs of tensor cores in {}: there is no metric",
+                                           join(std::vector<std::string>(missing->begin(), missing->end()), ", ")));
+}
+
 /// FLOPs of tensor cores: the sums, or the metrics by sparsity if there is no sum. Integer operations are excluded.
 void count_tensor(const Metrics& metrics, CountedWork& work)
 {
-    constexpr std::string_view stem = "sm__ops_path_tensor_src_", sum = ".sum", part = "_sparsity_o";
+    constexpr std::string_view stem = "sm__ops_path_tensor_src_", sum = ".sum";
     for (auto metric = metrics.lower_bound(stem); metric != metrics.end(); ++metric) {
         const std::string& name = metric->first;
         if (!name.starts_with(stem)) break;
         if (!name.ends_with(sum)) continue;
-        const std::size_t at = name.find(part);
-        const std::string parent = at == name.npos ? name : name.substr(0, at) + std::string(sum);
-        if (at != name.npos && metrics.contains(parent)) continue;
-        const CounterMetric* const known = tensor_metric(parent);
+        const CounterMetric* const known = whole_tensor_metric(name);
+        if (known != nullptr && known->metric != name && metrics.contains(known->metric)) continue;
         const std::string precision = known == nullptr ? "" : precision_in(known->quantity, "tensor.");
         if (precision.empty())
             work.missing.push_back(fmt::format("FLOPs of {}: the precision is unknown", name));
@@ -190,11 +251,6 @@ void count_processor(const Metrics& metrics, CountedWork& work)
     }
 }
 
-bool holds_any(std::string_view name, std::initializer_list<std::string_view> parts)
-{
-    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != name.npos; });
-}
-
 /// AMD's events up to Zen 4 do not distinguish single and double precision.
 void count_amd(const Metrics& metrics, CountedWork& work)
 {
@@ -247,6 +303,7 @@ CountedWork count_work(const Metrics& metrics)
     static const std::vector<Sum> sums = scalar_sums();
     for (const Sum& sum : sums) count_scalar(metrics, sum, work);
     count_tensor(metrics, work);
+    list_uncounted_tensor_work(metrics, work);
     count_processor(metrics, work);
     count_amd(metrics, work);
     if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: there is no metric");

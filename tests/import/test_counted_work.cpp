@@ -1,4 +1,5 @@
 #include "analysis/recordings/counted_work.hpp"
+#include "ert/base/text.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -49,6 +50,22 @@ TEST_CASE("tensor operations: a sum and its parts are never added")
     CHECK(parts.flops.at("tf32") == Flops{100});
     CHECK_THAT(count_work({{"sm__inst_executed_pipe_tensor.sum", {5, "inst"}}}).missing.front(),
                Catch::Contains("counts instructions"));
+}
+
+TEST_CASE("tensor operations of a precision that no metric counts are named")
+{
+    const std::string stem = "sm__ops_path_tensor_src_";
+    const auto missing = [](const Metrics& metrics) { return join(count_work(metrics).missing, "; "); };
+    const Metrics scalar{
+        {executed("dadd"), {1, "inst"}}, {executed("dmul"), {1, "inst"}}, {executed("dfma"), {1, "inst"}}};
+    CHECK_THAT(missing(scalar), Catch::Contains("FLOPs of tensor cores: there is no metric"));
+    // What `roof profile --counters` counts on a GH100 without the rare metrics: a DGEMM would be left out.
+    Metrics hopper = scalar;
+    for (const char* const source : {"fp16", "bf16_dst_fp32", "tf32_dst_fp32"})
+        hopper[stem + source + ".sum"] = {0, ""};
+    CHECK_THAT(missing(hopper), Catch::Contains("FLOPs of tensor cores in fp64, fp8, int8: there is no metric"));
+    hopper[stem + "fp64_sparsity_off.sum"] = hopper[stem + "fp8.sum"] = hopper[stem + "int8.sum"] = {0, ""};
+    CHECK_THAT(missing(hopper), !Catch::Contains("tensor cores"));
 }
 
 TEST_CASE("bytes: a total, both directions, or sectors of 32 bytes")
