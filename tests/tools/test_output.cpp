@@ -36,6 +36,7 @@ TEST_CASE("with --json a command prints exactly one document on standard output"
         {"doctor"},
         {"list"},
         {"list", "benches"},
+        {"list", "counters"},
         {"estimate", "alexnet", "--batch", "2"},
         {"run", "tinynet", "--batch", "4,8"},
         {"sweep", "PLAN"},
@@ -50,6 +51,19 @@ TEST_CASE("with --json a command prints exactly one document on standard output"
     const Said said = bench.roof(words);
     INFO(said.err);
     CHECK(nlohmann::json::accept(said.out));
+}
+
+TEST_CASE("the counters of a chip are listed by compute capability, as Nsight Compute takes them")
+{
+    const auto list = nlohmann::json::parse(Workbench{}.roof({"list", "counters", "--json"}).out).at("counters");
+    const auto hopper = std::ranges::find(list, "hopper", [](const auto& family) { return family.at("name"); });
+    REQUIRE(hopper != list.end());
+    CHECK(hopper->at("compute_capabilities") == nlohmann::json({"9.0"}));
+    const std::string metrics = hopper->at("description");
+    CHECK_THAT(metrics, Catch::Contains("gpu__time_duration.sum,") && Catch::Contains("src_fp16.sum,") &&
+                            !Catch::Contains("src_fp16_dst_fp32.sum") && Catch::Contains("src_fp64.sum"));
+    CHECK_THAT(Workbench{}.roof({"list", "counters"}).out, Catch::Contains("hopper 9.0: " + metrics + '\n'));
+    CHECK_THAT(Workbench{}.roof({"list"}).out, !Catch::Contains("hopper"));
 }
 
 TEST_CASE("the JSON of a run has every row with its losses in SI units")

@@ -1,6 +1,7 @@
-// `roof list`: the models, benches, plans and devices of this binary on this machine.
+// `roof list`: the models, benches, plans and devices of this binary on this machine, and the metrics of GPUs.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/counters/counter_table.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/session/plans.hpp"
@@ -81,11 +82,31 @@ json devices(const BenchRegistry& registry)
     return list;
 }
 
+/// The metrics of each family of GPUs, as Nsight Compute takes them.
+json counters(const BenchRegistry&)
+{
+    const CounterTable& table = built_in_counter_table();
+    json list = json::array();
+    for (const ChipFamily& family : table.families) {
+        std::vector<std::string> metrics, capabilities;
+        for (const CounterMetric& metric : table.metrics_of(family, "all")) metrics.push_back(metric.metric);
+        for (const int number : family.capabilities)
+            capabilities.push_back(fmt::format("{}.{}", number / 10, number % 10));
+        list.push_back({{"name", family.name},
+                        {"description", join(metrics, ",")},
+                        {"chips", family.chips},
+                        {"compute_capabilities", capabilities}});
+    }
+    return list;
+}
+
 struct Kind {
     const char* name;
     json (*collect)(const BenchRegistry&);
+    bool is_long = false;  ///< printed only if it is asked for
 };
-constexpr Kind kinds[] = {{"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}};
+constexpr Kind kinds[] = {
+    {"models", models}, {"benches", benches}, {"plans", plans}, {"devices", devices}, {"counters", counters, true}};
 
 std::string bench_text(const json& bench)
 {
@@ -104,6 +125,10 @@ std::string text_of(const json& entry)
 {
     if (entry.is_string()) return entry.get<std::string>() + '\n';
     if (entry.contains("axes")) return bench_text(entry);
+    if (entry.contains("chips"))
+        return fmt::format("{} {}: {}\n", entry["name"].get<std::string>(),
+                           join(entry["compute_capabilities"].get<std::vector<std::string>>(), " "),
+                           entry["description"].get<std::string>());
     return fmt::format("{:<22} {}\n", entry["name"].get<std::string>(), entry["description"].get<std::string>());
 }
 
@@ -113,7 +138,8 @@ int show(const Options& options, Context& context)
     json all = json::object();
     for (const Kind& kind : kinds) {
         names.emplace_back(kind.name);
-        if (options.kind.empty() || options.kind == kind.name) all[kind.name] = kind.collect(context.registry);
+        if (options.kind.empty() ? !kind.is_long : options.kind == kind.name)
+            all[kind.name] = kind.collect(context.registry);
     }
     if (all.empty()) throw InputError("list: " + unknown_word("list", options.kind, names));
     if (options.json) {
