@@ -2,8 +2,7 @@
 """Reference values of training from PyTorch in double precision, for tests/engine/data: CSV on standard output.
 
 Batch 2 of 3x224x224; parameters, images and labels by the hashed recipe (workloads/model/hashed.hpp), no dropout or stochastic
-depth, batch norm
-in training mode, mean cross-entropy, SGD with learning rate 0.01, momentum 0.9, weight decay 1e-4 on every parameter. Of the
+depth, batch norm in training mode, mean cross-entropy, SGD with learning rate 0.01, momentum 0.9, weight decay 1e-4 on every parameter. Of the
 gradients, those of the first and of the last weight: the whole way back lies between the two.
 
     torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
@@ -15,7 +14,7 @@ import math
 import re
 import sys
 
-from torch_step import imported
+from torch_step import imported, network_of
 
 BATCH, CLASSES = 2, 1000
 INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED = 1, 100, 9000
@@ -66,9 +65,9 @@ def scale_and_offset(torch, model, network, name, parameter):
 
 
 def hashed_network(torch, torchvision, model):
-    network = getattr(torchvision.models, model)(num_classes=CLASSES).double().train()
+    network = network_of(torchvision, model, CLASSES).double().train()
     for layer in network.modules():
-        if isinstance(layer, (torch.nn.Dropout, torchvision.ops.StochasticDepth)):
+        if isinstance(layer, torch.nn.Dropout):
             layer.p = 0
     with torch.no_grad():
         for k, (name, parameter) in enumerate(network.named_parameters()):

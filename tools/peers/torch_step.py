@@ -2,9 +2,9 @@
 """Training steps of a torchvision network under PyTorch on the CPU or a GPU, timed on request.
 
 A step is what `roof run` times: gradients cleared, forward, mean cross-entropy, backward, SGD with momentum 0.9 and weight
-decay 1e-4 on every parameter, on one resident batch of random images of 3x224x224, dropout on. bf16 is PyTorch's own
-mixed precision: fp32 weights and updates, convolutions and matrix products in bf16 (torch.autocast); fp16 is that with a
-scaled loss.
+decay 1e-4 on every parameter, on one resident batch of random images of 3x224x224, dropout on, without stochastic depth and
+auxiliary classifiers. bf16 is PyTorch's own mixed precision: fp32 weights and updates, convolutions and matrix products in
+bf16 (torch.autocast); fp16 is that with a scaled loss.
 
 On a GPU (--device cuda) steps follow one another without waiting for the host, and a step's time is that from one event on
 the device to the next: PyTorch is not charged for being asked. cuDNN tries its algorithms (cudnn.benchmark); fp32 is fp32,
@@ -100,11 +100,21 @@ def set_precision(torch, options):
     torch.backends.cudnn.benchmark = True
 
 
+def network_of(torchvision, name, classes):
+    """The network as `roof` trains it: without stochastic depth and auxiliary classifiers."""
+    more = {"aux_logits": False, "init_weights": False} if name == "googlenet" else {}
+    network = getattr(torchvision.models, name)(num_classes=classes, **more)
+    for layer in network.modules():
+        if isinstance(layer, torchvision.ops.StochasticDepth):
+            layer.p = 0
+    return network
+
+
 def make_step(torch, torchvision, options):
     """A function that runs one step and returns its loss as a tensor, and the name of the optimizer's kind."""
     torch.manual_seed(0)
     set_precision(torch, options)
-    network = getattr(torchvision.models, options.model)(num_classes=1000)
+    network = network_of(torchvision, options.model, 1000)
     layout = torch.channels_last if options.layout == "channels_last" else torch.contiguous_format
     network = network.to(options.device).to(memory_format=layout).train()
     images = torch.randn(options.batch, 3, 224, 224).to(options.device).to(memory_format=layout)
