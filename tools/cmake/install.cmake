@@ -4,7 +4,8 @@
 #   share/roof/configs       plans, spec sheets, counters and rules, to copy and change; those in use are compiled into roof
 #   share/doc/roof           documentation, help and pictures
 #   share/man, share/bash-completion, share/zsh, share/fish
-# Components: `program`; `mpi`, the transport between nodes, which needs an MPI; `libraries`, for the archive only.
+# Components: `program`; `gpu`, the parts for GPUs; `mpi`, the transport between nodes, which needs an MPI; `libraries`, for the
+# archive only.
 set(ROOF_LIBRARY_FOLDER lib/roof)
 
 # DT_RPATH, not RUNPATH: it also applies to the libraries of libraries.
@@ -14,7 +15,8 @@ install(TARGETS roof_exe roof-make-images RUNTIME_DEPENDENCY_SET roof_needed RUN
 foreach(part roof_gpu roof_cupti roof_inject roof_cudnn)
   if(TARGET ${part})
     set_target_properties(${part} PROPERTIES INSTALL_RPATH "$ORIGIN")
-    install(TARGETS ${part} LIBRARY DESTINATION ${ROOF_LIBRARY_FOLDER} COMPONENT program)
+    install(TARGETS ${part} LIBRARY DESTINATION ${ROOF_LIBRARY_FOLDER} COMPONENT gpu)
+    set(ROOF_HAS_GPU_PARTS ON)
   endif()
 endforeach()
 if(TARGET roof_cudnn)

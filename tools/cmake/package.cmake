@@ -1,5 +1,5 @@
-# `cpack -G DEB` makes the packages roof and, where there is an MPI, roof-mpi; `cpack -G TXZ` an archive with the libraries that roof
-# needs, which runs where it is unpacked.
+# `cpack -G DEB` makes the packages roof and, where they were built, roof-gpu and roof-mpi; `cpack -G TXZ` an archive with the
+# libraries that roof needs, which runs where it is unpacked.
 set(CPACK_PACKAGE_NAME roof)
 set(CPACK_PACKAGE_FILE_NAME roof-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_PACKAGE_VENDOR "the roof authors")
@@ -11,6 +11,9 @@ set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/tools/cmake/package_of_gener
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL program)
+if(ROOF_HAS_GPU_PARTS)
+  list(APPEND CPACK_COMPONENTS_ALL gpu)
+endif()
 if(TARGET roof_mpi)
   list(APPEND CPACK_COMPONENTS_ALL mpi)
 endif()
@@ -19,10 +22,13 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME roof)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "roof-mpi, librsvg2-bin, likwid, valgrind")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "roof-gpu, roof-mpi, librsvg2-bin, likwid, valgrind")
+set(CPACK_DEBIAN_GPU_PACKAGE_NAME roof-gpu)
+set(CPACK_DEBIAN_GPU_PACKAGE_DEPENDS "roof (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME roof-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "roof (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "the program, its parts, manual pages and completion")
+set(CPACK_COMPONENT_GPU_DESCRIPTION "ceilings, recordings and training steps of NVIDIA's GPUs; training also needs cuDNN 9")
 set(CPACK_COMPONENT_MPI_DESCRIPTION "training steps on several nodes, by MPI")
 # cuDNN is in no Debian package.
 if(TARGET roof_cudnn)

@@ -32,7 +32,8 @@ void open_part(BenchRegistry& registry, const std::string& part, const std::stri
             return registry.add(AbsentPart{part, loader_message(), "build roof and its parts together", benches});
         add(registry);
     } catch (const Unsupported& missing) {
-        registry.add(AbsentPart{part, missing.what(), "copy it with the program, or use `cmake --install`", benches});
+        registry.add(
+            AbsentPart{part, missing.what(), "install the package roof-gpu, or copy it with the program", benches});
     } catch (const std::exception& error) {
         registry.add(AbsentPart{part, error.what(), remedy, benches});
     }
