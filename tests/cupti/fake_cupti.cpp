@@ -6,6 +6,7 @@
 
 #include <generated_nvtx_meta.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -21,7 +22,8 @@ CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 bool has_delivered = false;
 bool is_capturing = false;
-bool has_launched = false;  ///< the first launch delivers, too: to whoever waits for work
+bool has_fetched = false;                     ///< complete work is delivered once
+std::atomic<bool> has_complete_work = false;  ///< of launches; it waits until someone asks for it
 bool has_been_asked =
     false;  ///< for the time: the first answer is the beginning of all that is delivered, later ones its end
 
@@ -145,7 +147,8 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
     request = requested;
     complete = completed;
     has_delivered = false;
-    has_launched = false;
+    has_complete_work = false;
+    has_fetched = false;
     has_been_asked = false;
     return result_of("cuptiActivityRegisterCallbacks");
 }
@@ -165,13 +168,15 @@ CUptiResult cuptiActivityFlushPeriod(uint32_t)
     return CUPTI_SUCCESS;
 }
 
-/// Without force only what is complete is delivered: there is some if FAKE_CUPTI_COMPLETES is set.
+/// Without force only what is complete is delivered, which is by itself never: a buffer fills after some 10,000 launches.
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
-    if (flag != CUPTI_ACTIVITY_FLAG_FLUSH_FORCED && std::getenv("FAKE_CUPTI_COMPLETES") == nullptr)
-        return CUPTI_SUCCESS;
-    if (!has_delivered) deliver();
-    has_delivered = true;
+    if (flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) {
+        if (!std::exchange(has_delivered, true)) deliver();
+    } else if (has_complete_work && !std::exchange(has_fetched, true)) {
+        deliver();
+        has_been_asked = false;
+    }
     return result_of("cuptiActivityFlushAll");
 }
 
@@ -257,10 +262,7 @@ int InitializeInjectionNvtx2(void*)
 
 void fake_launch(const char* symbol, std::uintptr_t context)
 {
-    if (request != nullptr && !std::exchange(has_launched, true)) {
-        deliver();
-        has_been_asked = false;
-    }
+    has_complete_work = request != nullptr;
     call_driver(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, symbol, reinterpret_cast<CUcontext>(context));
     if (!is_capturing) fake_count(1, context);
 }

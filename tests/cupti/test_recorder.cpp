@@ -4,6 +4,7 @@
 #include "ert/cupti/injection/settings.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/recording/record_files.hpp"
+#include "fake_functions.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "variable.hpp"
 
@@ -11,6 +12,7 @@
 
 using namespace roof;
 using namespace roof::cupti;
+using roof::cupti::made::launch;
 using roof::cupti::made::Variable;
 
 namespace {
@@ -57,7 +59,8 @@ TEST_CASE("complete kernels are delivered on request, before a buffer is full")
     recorder.start();
     recorder.bring_completed();
     CHECK(recorder.activities() == 0);
-    const Variable complete("FAKE_CUPTI_COMPLETES", "1");
+    launch("_Z5firstv");
+    CHECK(recorder.activities() == 0);
     recorder.bring_completed();
     CHECK(recorder.activities() > 0);
     recorder.stop();
