@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import unittest
 from pathlib import Path
@@ -183,6 +184,8 @@ class WithoutGpu(Quiet):
         self.assertEqual([one.name for one in STEPS], [row["step"] for row in rows])
         self.assertEqual(["ok"] + ["unavailable"] * (len(STEPS) - 1), [row["status"] for row in rows])
         self.assertTrue(all("the build has no" in row["reason"] for row in rows))
+        with tarfile.open(self.folder / "out.tar.gz") as archive:
+            self.assertLessEqual({"out/summary.md", "out/steps.json", "out/provenance.json"}, set(archive.getnames()))
         again = subprocess.run([sys.executable, "-B", PROGRAM, "--build", self.folder, "--out", self.folder / "out", "--only", "machine"],
                                capture_output=True, text=True, check=False, timeout=120)
         self.assertEqual(0, again.returncode, again.stderr)
@@ -214,6 +217,10 @@ class WithoutGpu(Quiet):
         scene = Scene(self.folder, self.folder)
         machine.device_tests(scene, 30)
         machine.parity(scene, 30)
+
+    def test_small_steps_train_the_smallest_network_at_batch_1(self):
+        self.assertEqual(("resnet18", 32), Scene(self.folder, self.folder).network("resnet18", 32))
+        self.assertEqual(("alexnet", 1), Scene(self.folder, self.folder, is_small=True).network("resnet18", 32))
 
     def test_plans_and_programs_that_are_named_are_there(self):
         for path in (training.PLAN, training.BENCH, profiles.PLAN, ceilings.PEERS / "torch_gpu.py", ceilings.PEERS / "torch_loop.py"):

@@ -14,7 +14,8 @@ PEERS = ROOT / "tools" / "peers"
 
 
 class Scene:
-    def __init__(self, out, build):
+    def __init__(self, out, build, is_small=False):
+        self.is_small = is_small
         self.out = out
         self.bin = build / "bin"
         self.roof = self.bin / "roof"
@@ -25,6 +26,10 @@ class Scene:
         """Runs the command with the build's libraries; `log` is a file in the results folder. Throws Failed and
         TimeOver."""
         return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment})
+
+    def network(self, name, batch):
+        """Model and batch of a training step: those, or the smallest there are."""
+        return ("alexnet", 1) if self.is_small else (name, batch)
 
     def fresh(self, name):
         """A path for new results. Deletes results of an earlier round."""

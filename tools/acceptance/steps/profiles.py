@@ -17,7 +17,8 @@ NCU_WITHIN = 0.05
 
 
 def step_of(scene):
-    return [scene.roof, "run", "alexnet", "--batch", 8, "--precision", "bf16", "--device", "gpu:0", "--deterministic", "--steps", 2]
+    model, batch = scene.network("alexnet", 8)
+    return [scene.roof, "run", model, "--batch", batch, "--precision", "bf16", "--device", "gpu:0", "--deterministic", "--steps", 2]
 
 
 def keep(path, lines):

@@ -48,7 +48,8 @@ def beside_pytorch(scene, seconds):
 
 def time_kernels(scene, seconds):
     """Times each of the own kernels of a step of ResNet-50, and says which of the slow ones take the most time."""
-    text = scene.run([scene.bin / "test_cudnn_device", "[.kernel_times]"], "kernel-times.csv", seconds)
+    model, batch = scene.network("resnet50", 256)
+    text = scene.run([scene.bin / "test_cudnn_device", "[.kernel_times]"], "kernel-times.csv", seconds, MODEL=model, BATCH=str(batch))
     sums = [line.split(",") for line in text.splitlines() if " (all)," in line]
     if not sums:
         raise Failed("no kernel was timed; kernel-times.csv says more")
@@ -66,10 +67,12 @@ def on_ranks(scene, seconds):
     """Runs steps with gradients through NCCL: one rank with each communication method, and two ranks with the usual
     one. Two ranks on one GPU show that it works; their speed is not meaningful."""
     time_left = Countdown(seconds)
+    model, batch = scene.network("resnet18", 32)
+    steps = ["--steps", 2] if scene.is_small else []
     for ranks, variants in ((1, "overlapped,serial,broadcast"), (2, "overlapped")):
         folder = scene.fresh(f"training-ranks-{ranks}")
         shared = {"NCCL_HOSTID": "roof", "NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "lo"} if ranks > 1 else {}
-        scene.run([scene.roof, "run", "resnet18", "--batch", 32, "--precision", "bf16", "--device", "gpu:0", "--ranks", ranks,
+        scene.run([scene.roof, "run", model, "--batch", batch, *steps, "--precision", "bf16", "--device", "gpu:0", "--ranks", ranks,
                    "--communication", variants, "--out", folder], f"{folder.name}.log", time_left.left, **shared)
         require_measured(read_back.rows(folder / "measurements.csv"))
 
@@ -77,8 +80,9 @@ def on_ranks(scene, seconds):
 def sweep(scene, seconds):
     """Measures as many rows as time allows. The same command continues with the rest."""
     folder, cut_off = scene.out / "training", ""
+    small = ["run", "alexnet", "--batch", 1, "--steps", 2, "--precision", "fp32,bf16", "--device", "gpu:0"]
     try:
-        scene.run([scene.roof, "sweep", PLAN, "--out", folder], "training.log", seconds, accepted=(0, 1))
+        scene.run([scene.roof, *(small if scene.is_small else ["sweep", PLAN]), "--out", folder], "training.log", seconds, accepted=(0, 1))
     except TimeOver:
         cut_off = "; the rest: tools/gpu_acceptance --only training-sweep --minutes 60"
     rows = read_back.rows(folder / "measurements.csv")
