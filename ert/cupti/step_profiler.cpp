@@ -69,8 +69,20 @@ class StepProfile {
         std::vector<std::string> remarks = recorder_.notes();
         if (const std::size_t dropped = recorder_.dropped(); dropped > 0)
             remarks.push_back(std::to_string(dropped) + " records were dropped: kernels, calls or copies are missing");
-        try_to_count(launch, remarks);
+        try_to_count(remarks, [&] { count_whole(launch, remarks); });
         add_memory_use(launch, remarks);
+        return remarks;
+    }
+
+    std::vector<std::string> count_kernels(const Launch& launch)
+    {
+        std::vector<std::string> remarks;
+        // A collective's kernel that is replayed alone waits for those of other devices for ever.
+        if (recorder_.has_kernel("nccl"))
+            return {
+                "kernels were not counted one by one: some work with other devices, and cannot be repeated by "
+                "themselves"};
+        if (is_counted_) try_to_count(remarks, [&] { count_each(launch, remarks); });
         return remarks;
     }
 
@@ -84,10 +96,11 @@ class StepProfile {
   private:
     std::size_t number() const { return static_cast<std::size_t>(gpu::number_of(device_)); }
 
-    void try_to_count(const Launch& launch, std::vector<std::string>& remarks)
+    template <class Count>
+    static void try_to_count(std::vector<std::string>& remarks, const Count& count)
     {
         try {
-            count_all(launch, remarks);
+            count();
         } catch (const Unsupported& error) {
             remarks.push_back(std::string("no hardware counters: ") + error.what());
         } catch (const Error& error) {
@@ -108,28 +121,29 @@ class StepProfile {
         }
     }
 
-    void count_all(const Launch& launch, std::vector<std::string>& remarks)
+    /// The metrics of the chip.
+    std::vector<std::string> metrics_of(const std::string& chip) const
     {
-        const RangeProfiler profiler(cupti_, number(), context_());
-        const ChipFamily* const family = table_.family_of_chip(profiler.chip());
-        if (family == nullptr) throw Unsupported("the table of counters has no chip " + profiler.chip());
+        const ChipFamily* const family = table_.family_of_chip(chip);
+        if (family == nullptr) throw Unsupported("the table of counters has no chip " + chip);
         std::vector<std::string> metrics;
         for (const CounterMetric& metric : table_.metrics_of(*family, counted_set)) metrics.push_back(metric.metric);
+        return metrics;
+    }
+
+    void count_whole(const Launch& launch, std::vector<std::string>& remarks)
+    {
+        is_counted_ = false;
+        const RangeProfiler profiler(cupti_, number(), context_());
+        const std::vector<std::string> metrics = metrics_of(profiler.chip());
         const Chip chip(cupti_, profiler.chip());
         keep(chip, CounterScope::step, std::nullopt, {}, metrics, profiler.count_whole(launch, "step", metrics).values);
-
+        is_counted_ = true;
         try {
             count_phases(launch, profiler, chip, metrics);
         } catch (const Error& error) {
             remarks.push_back(std::string("phases were not counted as a whole: ") + error.what());
         }
-        // A collective's kernel that is replayed alone waits for those of other devices for ever.
-        if (recorder_.has_kernel("nccl"))
-            remarks.emplace_back(
-                "kernels were not counted one by one: some work with other devices, and cannot be repeated by "
-                "themselves");
-        else
-            count_kernels(launch, profiler, chip, metrics, remarks);
     }
 
     /// Counts each stretch of the launch that belongs to one phase. A step that is launched as a graph does not enter
@@ -149,9 +163,11 @@ class StepProfile {
             keep(chip, CounterScope::phase, std::nullopt, {{}, {{}, phase}}, metrics, values);
     }
 
-    void count_kernels(const Launch& launch, const RangeProfiler& profiler, const Chip& chip,
-                       const std::vector<std::string>& metrics, std::vector<std::string>& remarks)
+    void count_each(const Launch& launch, std::vector<std::string>& remarks)
     {
+        const RangeProfiler profiler(cupti_, number(), context_());
+        const std::vector<std::string> metrics = metrics_of(profiler.chip());
+        const Chip chip(cupti_, profiler.chip());
         std::vector<LaunchSeen> launched;
         recorder_.subscriber().set_listener([&](const UpcomingCall& call) {
             if (call.kind == UpcomingCall::Kind::kernel) launched.push_back(call.launch);
@@ -193,6 +209,7 @@ class StepProfile {
     std::vector<std::string> phases_;      ///< by part
     PhaseRanges* phase_ranges_ = nullptr;  ///< while phases are counted
     bool has_parts_ = false;               ///< the last launch entered its parts: it was not a graph
+    bool is_counted_ = false;              ///< the step could be counted as a whole
     std::optional<Nanoseconds> zero_;
     int steps_ = 0;
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step
@@ -208,7 +225,8 @@ Profile profile_with(std::shared_ptr<const Cupti> cupti, const CounterTable& tab
     return {{[shared](std::size_t part) { shared->enter(part); }, [shared] { shared->leave(); }},
             [shared](const Launch& launch) { shared->trace(launch); },
             [shared](const Launch& launch) { return shared->count(launch); },
-            [shared](const fs::path& folder, const std::string& id) { shared->write(folder, id); }};
+            [shared](const fs::path& folder, const std::string& id) { shared->write(folder, id); },
+            [shared](const Launch& launch) { return shared->count_kernels(launch); }};
 }
 
 Profiler step_profiler(const CounterTable& table)

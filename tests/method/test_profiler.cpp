@@ -15,6 +15,7 @@ struct Asked {
     std::vector<std::size_t> parts;
     int traced = 0;
     int counted = 0;
+    int counted_kernels = 0;
     std::string written;
 };
 
@@ -33,6 +34,10 @@ Profiler made_profiler(Asked& asked, const fakes::ManualClock& clock)
                                },
                                [&asked](const std::filesystem::path& folder, const std::string& id) {
                                    asked.written = folder.string() + " " + id;
+                               },
+                               [&asked](const Launch&) {
+                                   ++asked.counted_kernels;
+                                   return std::vector<std::string>{"no kernels"};
                                }};
             }};
 }
@@ -52,9 +57,11 @@ TEST_CASE("a plan requests profiling of all entries or of one")
 {
     const char* const text = "name: p\nprofile: true\nrun:\n  - {bench: train}\n  - {bench: train, profile: false}\n";
     const Plan plan = parse_plan(text, "p.yaml");
-    CHECK(plan.entries[0].profile);
-    CHECK_FALSE(plan.entries[1].profile);
-    CHECK_FALSE(parse_plan("name: p\nrun:\n  - {bench: train}\n", "p.yaml").entries[0].profile);
+    CHECK(plan.entries[0].profile == Profiling::kernels);
+    CHECK(plan.entries[1].profile == Profiling::off);
+    CHECK(parse_plan("name: p\nrun:\n  - {bench: train, profile: steps}\n", "p.yaml").entries[0].profile ==
+          Profiling::steps);
+    CHECK(parse_plan("name: p\nrun:\n  - {bench: train}\n", "p.yaml").entries[0].profile == Profiling::off);
     CHECK_THROWS_WITH(parse_plan("name: p\nprofile: perhaps\nrun:\n  - {bench: train}\n", "p.yaml"),
                       Catch::Contains("perhaps"));
 }
@@ -75,7 +82,21 @@ TEST_CASE(
     CHECK(asked.written == "folder " + row.id());
     CHECK(asked.parts.size() == 3 * (4 + 5 + 5 + 1));
     CHECK_THAT(row.remarks, Catch::Contains("tracing made a launch 0.0% slower (median of 5 with it and 5 without"));
-    CHECK_THAT(row.remarks, Catch::Contains("no counters"));
+    CHECK_THAT(row.remarks, Catch::Contains("no counters; no kernels"));
+    CHECK(asked.counted_kernels == 1);
+}
+
+TEST_CASE("a profile of steps counts no kernel by itself")
+{
+    const fakes::ManualClock clock;
+    BenchRegistry registry = fakes::fake_registry(clock);
+    Asked asked;
+    registry.add(made_profiler(asked, clock));
+    Item item = profiled_step(registry);
+    item.profile = Profiling::steps;
+    CHECK_THAT(measure(item, registry, clock.clock(), {}, "folder").remarks, Catch::EndsWith("no counters"));
+    CHECK(asked.counted == 1);
+    CHECK(asked.counted_kernels == 0);
 }
 
 TEST_CASE("rows without profiling call no profiler")
@@ -85,7 +106,7 @@ TEST_CASE("rows without profiling call no profiler")
     Asked asked;
     registry.add(made_profiler(asked, clock));
     Item item = profiled_step(registry);
-    item.profile = false;
+    item.profile = Profiling::off;
     CHECK(measure(item, registry, clock.clock()).remarks.empty());
     CHECK(asked.parts.empty());
 }

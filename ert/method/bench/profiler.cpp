@@ -21,7 +21,8 @@ std::string cost_of_tracing(const std::vector<double>& plain, const std::vector<
 
 }  // namespace
 
-std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& profile, const Clock& clock)
+std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& profile, Profiling what,
+                                 const Clock& clock)
 {
     const auto time_of = [&] {
         trace.reset();
@@ -38,6 +39,8 @@ std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& 
     std::vector<std::string> remarks;
     if (spread_of(plain).median > 0) remarks.push_back(cost_of_tracing(plain, traced));
     for (std::string& remark : profile.count([&] { time_of(); })) remarks.push_back(std::move(remark));
+    if (what != Profiling::kernels || !profile.count_kernels) return remarks;
+    for (std::string& remark : profile.count_kernels([&] { time_of(); })) remarks.push_back(std::move(remark));
     return remarks;
 }
 

@@ -14,6 +14,10 @@ namespace roof {
 /// Does one launch of the subject.
 using Launch = std::function<void()>;
 
+/// What is recorded after measuring: nothing; launches, with hardware counters of the step and its phases; or also the
+/// counters of each kernel by itself, which is repeated for them: 0.2 s for each on an H100.
+enum class Profiling { off, steps, kernels };
+
 /// The profile of one subject, from before its first launch to its last.
 struct Profile {
     PartListener listener;                            ///< for the parts of every launch
@@ -22,6 +26,8 @@ struct Profile {
     std::function<std::vector<std::string>(const Launch& launch)> count;
     /// Appends the records of row `id` to the recorded files of the folder.
     std::function<void(const std::filesystem::path& folder, const std::string& id)> write;
+    /// Counts each kernel of a launch by itself, after count(); returns remarks. Empty where there is nothing of the kind.
+    std::function<std::vector<std::string>(const Launch& launch)> count_kernels{};
 };
 
 struct Profiler {
@@ -34,6 +40,7 @@ struct Profiler {
 
 /// After measuring: alternates launches with and without tracing, then runs the launches for counters. Returns remarks: the cost of
 /// tracing, and what could not be recorded. `trace` is the one the subject was measured with.
-std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& profile, const Clock& clock);
+std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& profile, Profiling what,
+                                 const Clock& clock);
 
 }  // namespace roof

@@ -155,7 +155,7 @@ Item item_of(const PlanEntry& entry, const std::string& kind, const Bench* bench
     const Bench* const of_other_kind =
         bench == nullptr ? registry.find(entry.bench, kind == "cpu" ? "gpu" : "cpu") : bench;
     const Role role = of_other_kind == nullptr ? Role::step : of_other_kind->role();
-    if (entry.profile) registry.profiler(kind);  // now, so that the machine's description includes it
+    if (entry.profile != Profiling::off) registry.profiler(kind);  // now, so that the machine's description includes it
     const std::vector<std::string> devices = devices_in(entry.device);
     const bool has_device = std::ranges::all_of(
         devices, [&](const std::string& name) { return registry.machine().find_device(name) != nullptr; });

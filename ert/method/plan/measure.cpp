@@ -78,7 +78,7 @@ std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
 std::optional<Profile> start_profiling(const Item& item, const BenchRegistry& registry, const Device& device,
                                        const std::vector<TimedPart>& parts, std::vector<std::string>& remarks)
 {
-    if (!item.profile) return {};
+    if (item.profile == Profiling::off) return {};
     try {
         if (const Profiler* const profiler = registry.profiler(device.kind)) return profiler->attach(device, parts);
         remarks.push_back("not profiled: this build has no profiler for a " + device.kind);
@@ -89,11 +89,11 @@ std::optional<Profile> start_profiling(const Item& item, const BenchRegistry& re
 }
 
 /// Profiles launches after the measurement. Returns remarks.
-std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& profiling, const Clock& clock,
-                                const std::filesystem::path& folder, const std::string& id)
+std::vector<std::string> record(Subject& subject, Trace& trace, const Profile& profiling, Profiling what,
+                                const Clock& clock, const std::filesystem::path& folder, const std::string& id)
 {
     try {
-        std::vector<std::string> remarks = profile(subject, trace, profiling, clock);
+        std::vector<std::string> remarks = profile(subject, trace, profiling, what, clock);
         profiling.write(folder, id);
         return remarks;
     } catch (const InputError&) {
@@ -129,7 +129,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::optional<Profile> profile = start_profiling(item, registry, device, parts, of_profile);
     if (profile) trace.set_listener(&profile->listener);
     row.samples = failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer); });
-    if (profile) of_profile = record(*subject, trace, *profile, clock, folder, row.id());
+    if (profile) of_profile = record(*subject, trace, *profile, item.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
     for (const auto& more : {of_profile, remarks_on(row.samples)})
         remarks.insert(remarks.end(), more.begin(), more.end());

@@ -40,7 +40,7 @@ class Parser {
             throw InputError((run ? where(run) : name_) +
                              ": run: a plan needs a list of at least one entry, each with a bench");
         }
-        const bool profile = root["profile"] && flag(root["profile"], "profile");
+        const Profiling profile = root["profile"] ? profiling(root["profile"]) : Profiling::off;
         for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices, profile);
         return plan;
     }
@@ -86,6 +86,15 @@ class Parser {
         return value == "true";
     }
 
+    Profiling profiling(const YAML::Node& node) const
+    {
+        const std::string value = text_of(node, "profile");
+        if (value == "steps") return Profiling::steps;
+        if (value != "true" && value != "false")
+            throw InputError(where(node) + ": " + unknown_word("profile", value, profilings_));
+        return value == "true" ? Profiling::kernels : Profiling::off;
+    }
+
     template <class Number>
     void number(const YAML::Node& map, const char* key, Number least, Number& value) const
     {
@@ -122,7 +131,7 @@ class Parser {
     }
 
     void add_entries(Plan& plan, const YAML::Node& node, const StoppingOptions& stopping,
-                     const std::vector<std::string>& devices, bool profile) const
+                     const std::vector<std::string>& devices, Profiling profile) const
     {
         if (!node.IsMap()) throw InputError(where(node) + ": run: each entry is a map with the key bench");
         PlanEntry entry;
@@ -139,7 +148,7 @@ class Parser {
             } else if (key == "measure") {
                 entry.stopping = measure(pair.second, stopping);
             } else if (key == "profile") {
-                entry.profile = flag(pair.second, key);
+                entry.profile = profiling(pair.second);
             } else {
                 entry.axes[key] = list_of(pair.second, key, true);
                 entry.axis_where[key] = where(pair.first);
@@ -157,6 +166,7 @@ class Parser {
                                         "quick", "rounds",      "max_rounds", "extra_rounds_until_seconds",
                                         "run",   "expect",      "profile"};
     std::vector<std::string> flags_{"true", "false"};
+    std::vector<std::string> profilings_{"true", "false", "steps"};
     std::vector<std::string> measure_keys_{"warmup", "min_samples", "max_samples", "interval", "budget_seconds"};
 };
 

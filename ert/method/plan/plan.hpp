@@ -28,8 +28,8 @@ struct Item {
     std::string device;
     StoppingOptions stopping;
     std::string missing;
-    std::string where;     ///< the plan's entry, "file:line"
-    bool profile = false;  ///< record the device's activity in a launch, after measuring
+    std::string where;  ///< the plan's entry, "file:line"
+    Profiling profile = Profiling::off;
     bool is_open = false;  ///< the working set is a keyword (ert/method/plan/resolved_sizes.hpp)
 
     std::string id() const;
@@ -43,7 +43,7 @@ struct PlanEntry {
     StoppingOptions stopping;
     std::string where;                              ///< "file:line"
     std::map<std::string, std::string> axis_where;  ///< "file:line" of each axis; may lack some
-    bool profile = false;
+    Profiling profile = Profiling::off;
 };
 
 struct Plan {

@@ -52,12 +52,12 @@ def record_graphs(scene, seconds):
 
 def record_our_steps(scene, seconds):
     """Checks the phases of a step launched kernel by kernel, and the cost of tracing a step launched as a graph. The network is that of
-    the step ncu, whose engines are remembered."""
+    the step ncu, whose engines are remembered. Kernels are not counted one by one: the step ncu does that."""
     time_left = Countdown(seconds)
 
     def step(name, time, *options):
         folder = scene.fresh(name)
-        scene.run([*step_of(scene), "--profile", *options, "--out", folder], f"{name}.log", time, accepted=(0, 1))
+        scene.run([*step_of(scene), "--profile-steps", *options, "--out", folder], f"{name}.log", time, accepted=(0, 1))
         return folder
 
     checked(profile_checks.check_phases, step("our-phases", seconds * 0.7, "--no-graph"))

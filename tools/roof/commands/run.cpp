@@ -78,6 +78,7 @@ Action run(OptionParser& parser)
     parser.value("--out", options->out);
     parser.value("--node", options->node);
     parser.flag("--profile", train_options.profile);
+    parser.flag("--profile-steps", train_options.profile_steps);
     parser.flag("--explain", options->explain);
     parser.flag("--simulate", options->simulate);
     parser.flag("--json", options->json);

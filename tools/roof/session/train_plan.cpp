@@ -33,7 +33,8 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     text += fmt::format("measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}}}\n",
                         s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value);
     text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
-    if (entry.profile) text += "    profile: true\n";
+    if (entry.profile != Profiling::off)
+        text += fmt::format("    profile: {}\n", entry.profile == Profiling::kernels ? "true" : "steps");
     for (const auto& [axis, values] : entry.axes) text += fmt::format("    {}: {}\n", axis, quoted(values));
     return text;
 }
@@ -73,7 +74,7 @@ Plan train_plan(const TrainOptions& options)
     entry.device = options.device;
     entry.stopping = stopping_for(steps_of(options));
     entry.where = "command line";
-    entry.profile = options.profile;
+    entry.profile = options.profile ? Profiling::kernels : options.profile_steps ? Profiling::steps : Profiling::off;
     entry.axes["model"] = comma_list("MODEL", options.model);
     if (!options.batch.empty()) entry.axes["batch"] = comma_list("--batch", options.batch);
     // Not split at commas: the path of a folder may contain them.

@@ -26,6 +26,7 @@ struct TrainOptions {
     std::map<std::string_view, std::string> axes{
         {"precision", "fp32"}, {"data", "synthetic"}, {"parameters", "random"}};  ///< the values of train_axes
     bool profile = false;
+    bool profile_steps = false;  ///< without the counters of each kernel
     bool no_graph = false;       ///< on a GPU: kernel by kernel
     bool deterministic = false;  ///< on a GPU: only algorithms with reproducible bits
 };
