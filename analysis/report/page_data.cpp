@@ -5,6 +5,7 @@
 #include "analysis/study/summary.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "analysis/table/timed.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -47,6 +48,7 @@ json roof_json(const Ceiling& roof, const Machine& machine)
     object["operation"] = json_text(roof.operation);
     object["isa"] = json_text(roof.isa);
     object["n"] = roof.rate.n;
+    object["how"] = timed(roof.variant);
     const std::optional<double> share = share_of_spec(roof, machine);
     object["spec"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
     return object;
@@ -102,6 +104,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"device", json_text(place_text(row))},
             {"data", json_text(data_of(row))},
             {"threads", threads_of(row)},
+            {"how", timed(row.description)},
             {"seconds", estimate_json(row.seconds.median.value, row.seconds.low.value, row.seconds.high.value)},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},

@@ -1,6 +1,7 @@
 #include "analysis/report/roof_lines.hpp"
 
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -30,8 +31,9 @@ std::string label_of(const Ceiling& roof, const std::string& what)
 std::string sentence(const Ceiling& roof, const std::string& what)
 {
     if (!is_measured(roof)) return label_of(roof, what) + ", spec";
-    const std::string known = roof.devices > 1 ? fmt::format("measured on {} devices and added", roof.devices)
-                                               : fmt::format("measured with {} threads", roof.threads);
+    const std::string_view how = timed(roof.variant);
+    const std::string known = roof.devices > 1 ? fmt::format("{} on {} devices and added", how, roof.devices)
+                                               : fmt::format("{} with {} threads", how, roof.threads);
     return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", what, known, with_interval(roof.rate, roof.unit()),
                        roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
 }

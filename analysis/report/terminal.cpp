@@ -6,6 +6,7 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -166,7 +167,9 @@ std::string roofs_legend(const Roofs& roofs, int width)
                                     format_si(roof->rate.median.value, roof->unit())));
     const int devices = roofs.levels.empty() ? 1 : roofs.levels.front()->devices;
     const std::string of = devices > 1 ? fmt::format("{} devices added", devices) : threads_text(roofs.threads);
-    return fitted_items(fmt::format("  roofs (measured, {}):", of), items, width);
+    const Ceiling* const first = roofs.levels.empty() ? nullptr : roofs.levels.front();
+    return fitted_items(fmt::format("  roofs ({}, {}):", timed(first == nullptr ? "" : first->variant), of), items,
+                        width);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The roofs of several devices, and of the link between them.
 #include "analysis/roofline/roofs.hpp"
 
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 
@@ -35,7 +36,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     sum.isa = first.isa;
     sum.devices = static_cast<int>(parts.size());
     sum.rate = first.rate;
-    sum.variant = "measured, added: " + first.device;
+    sum.variant = (timed(first.variant) == "emulated" ? "Emulated, added: " : "measured, added: ") + first.device;
     for (const Ceiling* part : std::span(parts).subspan(1)) {
         add(sum.rate, part->rate);
         sum.variant += " + " + part->device;

@@ -36,7 +36,7 @@ std::vector<std::string> devices_of(const Ceilings& ceilings);
 
 /// Appends the summed roofs of each group of devices that a training step ran on: one for each memory level and
 /// precision, under the group's name. A ceiling that any of the devices lacks is left out. Capacities of levels are
-/// summed, too. `variant` is "measured, added: gpu:0 + gpu:1".
+/// summed, too. `variant` is "measured, added: gpu:0 + gpu:1"; of emulated GPUs "Emulated, added: …".
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows);
 
 /// Bytes that the link of each rank carries each way in a step: the bytes of the messages times 2(n-1)/n for a ring

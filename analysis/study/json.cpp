@@ -6,6 +6,7 @@
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "analysis/table/timed.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -99,6 +100,7 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"n", c.rate.n},
             {"unit", c.unit()},
             {"working_set_bytes", positive_or_null(c.working_set.value)},
+            {"known", timed(c.variant)},
             {"variant", text_or_null(c.variant)},
             {"clock_hertz", clock_json(c.clock)},
             {"per_clock_and_core", positive_or_null(per_clock_and_core(c, machine))},
@@ -158,6 +160,7 @@ json row_json(const Measurement& row)
         {"device", json_text(row.device)},
         {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
         {"status", name(row.status)},
+        {"known", timed(row.description)},
         {"reason", text_or_null(row.reason)},
         {"unstable", is_unstable(row)},
         {"remarks", text_or_null(row.remarks)},

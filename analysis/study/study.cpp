@@ -2,6 +2,7 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/level_bytes.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/recording/record_files.hpp"
@@ -74,7 +75,9 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
     return make_study(std::move(results), read_results(found));
 }
 
-std::string calibration_warning(const Study& study)
+namespace {
+
+std::string about_the_ceilings(const Study& study)
 {
     if (study.ceilings.all.empty())
         return "No ceilings: no calibration of this machine was found, so nothing can be placed on a roofline. "
@@ -100,6 +103,16 @@ std::string calibration_warning(const Study& study)
         }
     }
     return "The ceilings are those of another machine, '" + there + "'; the rows are of '" + here + "'.";
+}
+
+}  // namespace
+
+std::string calibration_warning(const Study& study)
+{
+    const std::string about = about_the_ceilings(study);
+    std::string emulated = emulation_warning(study.results.machine);
+    if (emulated.empty()) emulated = emulation_warning(study.calibration.machine);
+    return emulated.empty() || about.empty() ? emulated + about : emulated + " " + about;
 }
 
 RecordedFolder recorded_folder(const Study& study)

@@ -79,7 +79,7 @@ function remarksOn(point, at) {
 /// One sentence with the arithmetic of a point; `levels`: those at which it is drawn.
 export function explain(point, levels) {
   const what = `${point.name}${point.scope === "step" ? " step" : ""}${point.scope === "layer" ? ` ${point.phase}` : ""}`;
-  let text = `${what} (${titleOf(point.row)}): ${si(point.flops, "FLOP")} (${point.known}) in ${withInterval(point.seconds, "s")} (measured)`;
+  let text = `${what} (${titleOf(point.row)}): ${si(point.flops, "FLOP")} (${point.known}) in ${withInterval(point.seconds, "s")} (${point.row.how})`;
   if (point.flops > 0) text += ` is ${si(point.flops / point.seconds.median, "FLOP/s")}`;
   const at = levels.at(-1);
   levels.forEach((level, index) => {
@@ -88,7 +88,7 @@ export function explain(point, levels) {
     if (point.flops > 0) text += `${levels.length > 1 ? ":" : ", which is"} ${intensityText(level.intensityLow, level.intensityHigh)} FLOP/B`;
   });
   if (point.attainable > 0) {
-    text += `; the ${bottleneckText(point)} roof (measured) allows ${duration(point.attainable)}: ${shareText(point)} of it is reached`;
+    text += `; the ${bottleneckText(point)} roof (${point.row.how}) allows ${duration(point.attainable)}: ${shareText(point)} of it is reached`;
     text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be saved` : "";
   }
   return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;

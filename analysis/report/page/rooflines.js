@@ -46,7 +46,7 @@ export function roofLines(roofs, frame, colourOf, prefix = "") {
 }
 
 const sentence = ({ roof, name, unit, prefix }) =>
-  `${prefix}${name} roof, measured: ${si(roof.median, unit)} [${si(roof.low, unit)}, ${si(roof.high, unit)}], ${roof.n} samples` +
+  `${prefix}${name} roof, ${roof.how}: ${si(roof.median, unit)} [${si(roof.low, unit)}, ${si(roof.high, unit)}], ${roof.n} samples` +
   (roof.spec ? `; ${percent(roof.median / roof.spec)} of the ${si(roof.spec, unit)} that a guide specifies at that clock` : "");
 
 function drawRoof(entry, palette, shift) {
