@@ -57,6 +57,41 @@ TEST_CASE("a missing fence before the counter of the last block gives wrong sums
     CHECK(wrong > 0);
 }
 
+TEST_CASE("a missing fence before the counter of the last block is found in every schedule where races are sought")
+{
+    constexpr int blocks = 20;
+    const Array<float> partial(blocks);
+    const Array<float> out(1);
+    machine().engine().finds_races = true;
+    for (unsigned seed = 0; seed < schedules; ++seed) {
+        machine().chance().seed(seed);
+        for (const bool error : {false, true}) {
+            const Array<unsigned> counter(1);
+            enqueue_last_block_sum(partial.data(), counter.data(), out.data(), blocks, error, nullptr);
+            const std::string fault = fault_of_pending_work();
+            if (error)
+                CHECK_THAT(fault, Contains("nothing orders the accesses to global memory"));
+            else
+                CHECK(fault.empty());
+        }
+    }
+    machine().engine().finds_races = false;
+}
+
+TEST_CASE("threads of a block that read what their neighbours write without a barrier race for global memory")
+{
+    const Array<float> values(threads + 1);
+    machine().engine().finds_races = true;
+    for (unsigned seed = 0; seed < schedules; ++seed) {
+        machine().chance().seed(seed);
+        enqueue_copy(values.data(), values.data() + 1, 0, 1, nullptr);
+        CHECK_THAT(fault_of_pending_work(), Contains("nothing orders the accesses to global memory"));
+        enqueue_copy(values.data(), values.data(), 0, 1, nullptr);
+        CHECK(fault_of_pending_work().empty());
+    }
+    machine().engine().finds_races = false;
+}
+
 TEST_CASE("an access one element outside an allocation is found")
 {
     const Array<float> in(counted(threads));

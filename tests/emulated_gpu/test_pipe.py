@@ -1,5 +1,6 @@
 """The real probes on emulated GPUs: plan, kernels, checks, rows and report. ROOF: a roof beside the emulated part."""
 import csv
+import json
 import os
 import pathlib
 import subprocess
@@ -9,8 +10,9 @@ import unittest
 HERE = pathlib.Path(__file__).parent
 
 
-def roof(*arguments):
-    return subprocess.run([os.environ["ROOF"], *map(str, arguments)], capture_output=True, text=True, check=False)
+def roof(*arguments, **environment):
+    return subprocess.run([os.environ["ROOF"], *map(str, arguments)], capture_output=True, text=True, check=False,
+                          env={**os.environ, **environment})
 
 
 def rows_of(results):
@@ -29,6 +31,35 @@ class Fault(unittest.TestCase):
         for row in rows[1::3]:
             self.assertIn("cudaErrorLaunchFailure", row["reason"])
         self.assertEqual(2, done.stderr.count("gpu:0 had a fault; a new process measures what is left"), done.stderr)
+
+
+class Training(unittest.TestCase):
+    """A step on one GPU and on two, whose ranks are processes that exchange gradients by the emulated NCCL."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.run_ = roof("sweep", HERE / "training.yaml", "--out", folder.name + "/results", "--json")
+        cls.rows = rows_of(pathlib.Path(folder.name, "results")) if cls.run_.returncode == 0 else []
+
+    def test_is_measured_on_one_gpu_and_on_two(self):
+        self.assertEqual(0, self.run_.returncode, self.run_.stderr)
+        self.assertEqual(["ok"] * 5, [row["status"] for row in self.rows], self.run_.stderr)
+        self.assertEqual(3, sum("2 ranks by NCCL" in row["variant"] for row in self.rows))
+
+    def test_gives_the_losses_of_one_gpu_on_two(self):
+        one = [row["losses"] for row in json.loads(self.run_.stdout)["rows"] if row["device"] == "gpu:0" and row["precision"] == "fp32"]
+        two = [row["losses"] for row in json.loads(self.run_.stdout)["rows"] if row["device"] == "gpu:0,1"]
+        self.assertEqual((1, 3), (len(one), len(two)))
+        for losses in two:
+            for mine, other in zip(one[0], losses, strict=True):
+                self.assertAlmostEqual(mine, other, delta=1e-4)
+
+    def test_says_in_each_row_that_it_is_emulated(self):
+        for row in json.loads(self.run_.stdout)["rows"]:
+            self.assertEqual("emulated", row["known"])
+            self.assertIn("Emulated, not a measurement", row["remarks"])
 
 
 class Calibration(unittest.TestCase):

@@ -3,6 +3,7 @@
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/emulated_gpu/library/loops.hpp"
 #include "workloads/cudnn/step.hpp"
 
 using namespace roof;
@@ -45,6 +46,19 @@ TEST_CASE("a captured step gives the losses of separate launches in every schedu
             CHECK(losses == losses_of(graph, precision, true, 4, 2));
             CHECK(losses == losses_of(graph, precision, false, 4, 3));
         }
+    }
+}
+
+TEST_CASE("a step whose library computes bias and ReLU has the losses of one whose kernels do")
+{
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const std::vector<double> fused = losses_of(plain_network(), precision, true, 3, 1);
+        emulated::loops_fuse() = false;
+        const std::vector<double> apart = losses_of(plain_network(), precision, true, 3, 1);
+        emulated::loops_fuse() = true;
+        // In bf16 the result is rounded once more before the bias is added.
+        const double within = precision == Precision::fp32 ? 1e-6 : 0.02;
+        for (std::size_t i = 0; i < fused.size(); ++i) CHECK(apart[i] == Approx(fused[i]).epsilon(within));
     }
 }
 

@@ -15,18 +15,25 @@ namespace {
 
 }  // namespace
 
-Block::Block(Execution& execution, Dim place, u32 multiprocessor)
-    : execution_(execution),
-      place_(place),
-      multiprocessor_(multiprocessor),
-      shared_(execution.launch().code->shared_bytes + execution.launch().dynamic_shared)
+Block::Block(Execution& execution)
+    : execution_(execution), shared_(execution.launch().code->shared_bytes + execution.launch().dynamic_shared)
 {
     const u32 threads = execution.launch().block.count();
     warps_.resize((threads + 31) / 32);
     warpgroups_.resize((threads + 127) / 128);
-    tensor_works_.resize(warpgroups_.size());
-    warp_barriers_.resize(warps_.size());
-    proxy_fences_.resize(threads);
+}
+
+void Block::begin(Dim place, u32 multiprocessor)
+{
+    place_ = place;
+    multiprocessor_ = multiprocessor;
+    shared_.begin();
+    for (const auto& thread : threads_) thread->begin();
+    tensor_works_.assign(warpgroups_.size(), {});
+    barriers_ = 0;
+    warp_barriers_.assign(warps_.size(), 0);
+    proxy_fences_.assign(threads_.size(), 0);
+    mbarriers_.clear();
 }
 
 void Block::add_thread(Dim place, Fiber& fiber)

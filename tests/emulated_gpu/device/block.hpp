@@ -1,4 +1,4 @@
-// A block on a multiprocessor: its threads, its shared and tensor memory, its barriers, and the copies and products
+// A block on a multiprocessor, and when it is over, another one of the same launch: its threads, its shared and tensor memory, its barriers, and the copies and products
 // that it began and that end later.
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <utility>
 
 namespace roof::emulated {
 
@@ -37,7 +38,9 @@ void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes
 
 class Block {
   public:
-    Block(Execution& execution, Dim place, u32 multiprocessor);
+    explicit Block(Execution& execution);
+    /// All is as at the beginning of a block. To be called when the threads are there and none of them runs.
+    void begin(Dim place, u32 multiprocessor);
 
     Execution& execution() const { return execution_; }
     const Dim& place() const { return place_; }
@@ -75,7 +78,7 @@ class Block {
     bool advance_copies(std::mt19937& chance, bool must);
 
     DelayedWrites& delayed() { return delayed_; }
-    DelayedWrites take_delayed() { return std::move(delayed_); }
+    DelayedWrites take_delayed() { return std::exchange(delayed_, {}); }
 
     /// Throws Fault for what a block may not leave behind.
     void check_end() const;
@@ -83,7 +86,7 @@ class Block {
   private:
     Execution& execution_;
     Dim place_;
-    u32 multiprocessor_;
+    u32 multiprocessor_ = 0;
     SharedMemory shared_;
     std::vector<std::unique_ptr<Thread>> threads_;
     Group all_;

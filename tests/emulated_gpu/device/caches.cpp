@@ -1,33 +1,26 @@
 #include "tests/emulated_gpu/device/caches.hpp"
 
-#include <algorithm>
+#include <bit>
 
 namespace roof::emulated {
 
 Caches::Caches(const Card& card)
     : card_(card),
-      l1_(static_cast<std::size_t>(card.multiprocessors), std::vector<u64>(card.l1_bytes / line)),
-      l2_(card.l2_bytes / line)
+      l1_lines_(std::bit_floor(card.l1_bytes / line)),
+      l1_(static_cast<std::size_t>(card.multiprocessors) * l1_lines_),
+      l2_(std::bit_floor(card.l2_bytes / line))
 {
+    expect(1);
 }
 
-bool Caches::hit_and_fill(std::vector<u64>& lines, u64 number)
+void Caches::expect(double parallel)
 {
-    u64& there = lines[number % lines.size()];
-    if (there == number) return true;
-    there = number;
-    return false;
-}
-
-double Caches::cycles_of(u64 address, std::size_t bytes, u32 multiprocessor, bool past_l1, double parallel)
-{
-    const u64 number = address / line;
-    const auto size = static_cast<double>(bytes);
-    const Card& card = card_;
-    if (!past_l1 && hit_and_fill(l1_[multiprocessor], number))
-        return std::max(size / (card.l1_bytes_per_cycle * card.multiprocessors), card.l1_latency_cycles / parallel);
-    if (hit_and_fill(l2_, number)) return std::max(size / card.l2_bytes_per_cycle, card.l2_latency_cycles / parallel);
-    return std::max(size / card.memory_bytes_per_cycle, card.memory_latency_cycles / parallel);
+    const auto cost = [&](double bytes_per_cycle, double latency_cycles) {
+        return Cost{1 / (bytes_per_cycle * card_.clock_hz), latency_cycles / (parallel * card_.clock_hz)};
+    };
+    first_ = cost(card_.l1_bytes_per_cycle * card_.multiprocessors, card_.l1_latency_cycles);
+    second_ = cost(card_.l2_bytes_per_cycle, card_.l2_latency_cycles);
+    memory_ = cost(card_.memory_bytes_per_cycle, card_.memory_latency_cycles);
 }
 
 }  // namespace roof::emulated

@@ -84,7 +84,7 @@ void Thread::bulk_commit()
     const auto is_written = [](const auto& group) {
         return std::all_of(group.begin(), group.end(), [](const auto& copy) { return copy->has_written; });
     };
-    while (!copy_groups_.empty() && is_written(copy_groups_.front())) copy_groups_.pop_front();
+    while (!copy_groups_.empty() && is_written(copy_groups_.front())) copy_groups_.erase(copy_groups_.begin());
     copy_groups_.push_back(std::move(open_copies_));
     open_copies_.clear();
 }

@@ -25,4 +25,25 @@ std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, co
     return values;
 }
 
+std::vector<f64> product_of(const std::vector<f64>& a, const std::vector<f64>& b, int m, int n, int k)
+{
+    const auto rows = static_cast<std::size_t>(m);
+    const auto columns = static_cast<std::size_t>(n);
+    const auto depth = static_cast<std::size_t>(k);
+    std::vector<f64> across(b.size());  // B with its rows as columns, so that the innermost loop is along a line
+    for (std::size_t column = 0; column < columns; ++column) {
+        for (std::size_t i = 0; i < depth; ++i) across[i * columns + column] = b[column * depth + i];
+    }
+    std::vector<f64> product(rows * columns);
+    for (std::size_t row = 0; row < rows; ++row) {
+        f64* const sums = &product[row * columns];
+        for (std::size_t i = 0; i < depth; ++i) {
+            const f64 factor = a[row * depth + i];
+            const f64* const line = &across[i * columns];
+            for (std::size_t column = 0; column < columns; ++column) sums[column] += factor * line[column];
+        }
+    }
+    return product;
+}
+
 }  // namespace roof::emulated

@@ -13,4 +13,7 @@ class SharedMemory;
 std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, const SharedMemory& shared,
                               const std::vector<u32>* proxy_fences);
 
+/// A (m x k) by the transpose of B (n x k), row by row. Each sum goes along k.
+std::vector<f64> product_of(const std::vector<f64>& a, const std::vector<f64>& b, int m, int n, int k);
+
 }  // namespace roof::emulated

@@ -15,6 +15,7 @@ void DelayedWrites::add(u64 address, const void* from, std::size_t bytes, std::m
         which->perform();
         writes_.erase(which);
     }
+    places_ |= place_of(address);
     writes_.push_back({address, bytes, {}});
     std::memcpy(writes_.back().value.data(), from, bytes);
 }
@@ -26,12 +27,15 @@ void DelayedWrites::search_overlapping(u64 address, std::size_t bytes)
         write.perform();
         return true;
     });
+    places_ = 0;
+    for (const Write& write : writes_) places_ |= place_of(write.address);
 }
 
 void DelayedWrites::flush_all()
 {
     for (const Write& write : writes_) write.perform();
     writes_.clear();
+    places_ = 0;
 }
 
 }  // namespace roof::emulated

@@ -10,7 +10,6 @@ namespace roof::emulated {
 namespace {
 
 constexpr u32 most_threads_at_once = 2048;  ///< of a multiprocessor
-constexpr u32 longest_turn = 500;           ///< accesses of a thread before another has its turn
 
 std::string text(const Dim& place)
 {
@@ -42,62 +41,61 @@ Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& de
     const double threads =
         std::min<double>(most_threads_at_once * card.multiprocessors, 1.0 * launch.grid.count() * launch.block.count());
     constexpr double latency = 4;
-    cycles_of_instruction_ = std::max(1.0 / (card.lanes * card.multiprocessors), latency / threads);
-    parallel_accesses_ = threads;
+    const double cycles = std::max(1.0 / (card.lanes * card.multiprocessors), latency / threads);
+    seconds_of_instruction_ = cycles / card.clock_hz;
+    seconds_of_link_byte_ = 1 / (card.link_bytes_per_cycle * card.clock_hz);
+    device.caches.expect(threads);
     for (u32 i = 0; i < launch.grid.count(); ++i) waiting_blocks_.push_back(i);
     std::shuffle(waiting_blocks_.begin(), waiting_blocks_.end(), engine.chance);
+    if (engine.finds_races) races_.emplace();
     const std::size_t fibers = std::min<std::size_t>(most_blocks_, launch.grid.count()) * launch.block.count();
     while (engine.fibers.size() < fibers) engine.fibers.push_back(std::make_unique<Fiber>());
-    for (std::size_t i = 0; i < fibers; ++i) free_fibers_.push_back(engine.fibers[i].get());
 }
 
-std::byte* Execution::global(u64 address, std::size_t bytes)
+void Execution::find_range(u64 address, std::size_t bytes)
 {
     char place[32];
-    if (address % bytes != 0) {
-        std::snprintf(place, sizeof(place), "0x%llx", static_cast<unsigned long long>(address));
+    std::snprintf(place, sizeof(place), "0x%llx", static_cast<unsigned long long>(address));
+    if (address % bytes != 0)
         throw Fault(Fault::Kind::misaligned, std::string("a misaligned access to global address ") + place);
-    }
-    if (!last_range_.contains(address, bytes)) {
-        last_range_ = memory_.find(address, bytes);
-        const bool is_mine = last_range_.device == AddressSpace::host || last_range_.device == device_.number ||
-                             device_.peers.contains(last_range_.device);
-        if (!last_range_.contains(address, bytes) || !is_mine) {
-            last_range_ = {};
-            std::snprintf(place, sizeof(place), "0x%llx", static_cast<unsigned long long>(address));
-            throw Fault(Fault::Kind::outside,
-                        std::string("an access outside the memory of this device, at global address ") + place);
-        }
-    }
-    return reinterpret_cast<std::byte*>(address);
+    last_range_ = memory_.find(address, bytes);
+    const bool is_mine = last_range_.device == AddressSpace::host || last_range_.device == device_.number ||
+                         device_.peers.contains(last_range_.device);
+    if (last_range_.contains(address, bytes) && is_mine) return;
+    last_range_ = {};
+    throw Fault(Fault::Kind::outside,
+                std::string("an access outside the memory of this device, at global address ") + place);
 }
 
-void Execution::take_time_of_instructions(u32 count)
-{
-    device_.seconds += count * cycles_of_instruction_ / device_.card.clock_hz;
-}
-
-void Execution::take_time_of_access(u64 address, std::size_t bytes, u32 multiprocessor, bool past_l1)
-{
-    double cycles = 0;
-    if (last_range_.device == device_.number)
-        cycles = device_.caches.cycles_of(address, bytes, multiprocessor, past_l1, parallel_accesses_);
-    else
-        cycles = static_cast<double>(bytes) / device_.card.link_bytes_per_cycle;
-    device_.seconds += cycles / device_.card.clock_hz;
-}
-
-void Execution::take_time_of_products(double operations)
+void Execution::take_time_of_products(double flops, Format format)
 {
     const Card& card = device_.card;
-    device_.seconds += operations / (card.tensor_operations_per_cycle * card.multiprocessors) / card.clock_hz;
+    const double of_half = format == Format::fp64 ? 1.0 / 16 : 2.0 / bytes_of(format);
+    device_.seconds += flops / (of_half * card.half_flops_per_cycle * card.multiprocessors * card.clock_hz);
 }
 
-bool Execution::is_turn_over()
+void Execution::run_thread(Thread& thread)
 {
-    if (--accesses_left_ != 0) return false;
-    accesses_left_ = 1 + engine_.chance() % longest_turn;
-    return true;
+    try {
+        launch_.code->function(thread);
+    } catch (const Fault& fault) {
+        if (fault_.empty()) {
+            fault_ = fault.what() + std::string(", in block ") + text(thread.block().place()) + " thread " +
+                     text(thread.index) + ", near line " + std::to_string(thread.line()) + " of the translation, of " +
+                     plain_name(launch_.name);
+            fault_kind_ = fault.kind();
+        }
+    }
+    thread.has_ended = true;
+    thread.progressed = true;
+}
+
+std::unique_ptr<Block> Execution::make_block()
+{
+    auto block = std::make_unique<Block>(*this);
+    for (u32 i = 0; i < launch_.block.count(); ++i)
+        block->add_thread(place_in(launch_.block, i), *engine_.fibers[fibers_used_++]);
+    return block;
 }
 
 void Execution::start_blocks()
@@ -107,28 +105,13 @@ void Execution::start_blocks()
         waiting_blocks_.pop_back();
         // Each multiprocessor gets blocks in turns, as on a device.
         const u32 here = static_cast<u32>(started_++ % static_cast<std::size_t>(device_.card.multiprocessors));
-        running_.push_back(std::make_unique<Block>(*this, place_in(launch_.grid, number), here));
-        Block& block = *running_.back();
-        for (u32 i = 0; i < launch_.block.count(); ++i) {
-            Fiber& fiber = *free_fibers_.back();
-            free_fibers_.pop_back();
-            block.add_thread(place_in(launch_.block, i), fiber);
-            Thread* const thread = block.threads().back().get();
-            fiber.start([this, thread] {
-                try {
-                    launch_.code->function(*thread);
-                } catch (const Fault& fault) {
-                    if (fault_.empty()) {
-                        fault_ = fault.what() + std::string(", in block ") + text(thread->block().place()) +
-                                 " thread " + text(thread->index) + ", near line " + std::to_string(thread->line()) +
-                                 " of the translation, of " + plain_name(launch_.name);
-                        fault_kind_ = fault.kind();
-                    }
-                }
-                thread->has_ended = true;
-                thread->progressed = true;
-            });
-        }
+        if (over_.empty()) over_.push_back(make_block());
+        running_.push_back(std::move(over_.back()));
+        over_.pop_back();
+        running_.back()->begin(place_in(launch_.grid, number), here);
+        if (races_) races_->begin(number, launch_.block.count());
+        for (const auto& thread : running_.back()->threads())
+            thread->fiber().start([this, it = thread.get()] { run_thread(*it); });
     }
 }
 
@@ -163,8 +146,8 @@ bool Execution::run_round()
         if (!std::all_of(threads.begin(), threads.end(), [](const auto& thread) { return thread->has_ended; }))
             return false;
         block->check_end();
-        for (const auto& thread : threads) free_fibers_.push_back(&thread->fiber());
         unseen_.push_back(block->take_delayed());
+        over_.push_back(std::move(block));
         return true;
     });
     return progressed;

@@ -7,7 +7,9 @@
 #include "tests/emulated_gpu/device/card.hpp"
 #include "tests/emulated_gpu/device/fault.hpp"
 #include "tests/emulated_gpu/device/fiber.hpp"
+#include "tests/emulated_gpu/device/global_races.hpp"
 
+#include <optional>
 #include <random>
 #include <set>
 
@@ -17,6 +19,7 @@ namespace roof::emulated {
 struct Engine {
     std::vector<std::unique_ptr<Fiber>> fibers;
     std::mt19937 chance{1};
+    bool finds_races = false;  ///< for words of global memory, too, which takes several times as long
 };
 
 /// A device while it runs a launch.
@@ -44,16 +47,39 @@ class Execution {
     std::mt19937& chance() { return engine_.chance; }
 
     /// Throws Fault for an address that this device may not access, or that is not a multiple of the bytes.
-    std::byte* global(u64 address, std::size_t bytes);
-    void take_time_of_instructions(u32 count);
-    void take_time_of_access(u64 address, std::size_t bytes, u32 multiprocessor, bool past_l1);
-    void take_time_of_products(double operations);
+    std::byte* global(u64 address, std::size_t bytes)
+    {
+        if (address % bytes != 0 || !last_range_.contains(address, bytes)) find_range(address, bytes);
+        return reinterpret_cast<std::byte*>(address);
+    }
+    void take_time_of_instructions(u32 count) { device_.seconds += count * seconds_of_instruction_; }
+    /// Of the memory that global() has just given.
+    void take_time_of_access(u64 address, std::size_t bytes, u32 multiprocessor, bool past_l1)
+    {
+        device_.seconds += last_range_.device == device_.number
+                               ? device_.caches.seconds_of(address, bytes, multiprocessor, past_l1)
+                               : static_cast<double>(bytes) * seconds_of_link_byte_;
+    }
+    void take_time_of_products(double flops, Format format);
     double seconds() const { return device_.seconds; }
+    /// Null unless races are to be found.
+    GlobalRaces* races() { return races_ ? &*races_ : nullptr; }
+    u32 number_of(const Dim& place) const { return (place.z * launch_.grid.y + place.y) * launch_.grid.x + place.x; }
     /// Whether the thread that asks is to let others run now.
-    bool is_turn_over();
+    bool is_turn_over()
+    {
+        if (--accesses_left_ != 0) return false;
+        accesses_left_ = 1 + static_cast<u32>(engine_.chance()) % longest_turn;
+        return true;
+    }
 
   private:
+    static constexpr u32 longest_turn = 500;  ///< accesses of a thread before another has its turn
+
+    void find_range(u64 address, std::size_t bytes);
     void start_blocks();
+    std::unique_ptr<Block> make_block();
+    void run_thread(Thread& thread);
     /// A turn for each thread. Returns whether anything went on.
     bool run_round();
     void run_threads(Block& block, bool& progressed);
@@ -65,12 +91,14 @@ class Execution {
     AddressSpace::Range last_range_;
     std::vector<u32> waiting_blocks_;
     std::vector<std::unique_ptr<Block>> running_;
+    std::vector<std::unique_ptr<Block>> over_;  ///< to run another one of the grid
     std::size_t started_ = 0;
     std::vector<DelayedWrites> unseen_;  ///< of blocks that have ended
-    std::vector<Fiber*> free_fibers_;
+    std::optional<GlobalRaces> races_;
+    std::size_t fibers_used_ = 0;
     std::size_t most_blocks_ = 1;
-    double cycles_of_instruction_ = 0;
-    double parallel_accesses_ = 1;
+    double seconds_of_instruction_ = 0;
+    double seconds_of_link_byte_ = 0;
     u32 accesses_left_ = 1;
     std::string fault_;
     Fault::Kind fault_kind_{};

@@ -11,13 +11,6 @@ namespace {
 
 constexpr u32 threads_of_warp = 32;
 
-/// Whether no barrier lies between the two.
-bool races(const Moment& a, const Moment& b)
-{
-    if (a.thread == b.thread || a.barriers != b.barriers) return false;
-    return a.thread / threads_of_warp != b.thread / threads_of_warp || a.warp_barriers == b.warp_barriers;
-}
-
 [[noreturn]] void fail(const std::string& what, u32 address)
 {
     throw Fault(Fault::Kind::launch, what + " at shared address " + std::to_string(address));
@@ -30,12 +23,23 @@ std::string pair_of(const Moment& former, const Moment& now)
 
 }  // namespace
 
+bool races(const Moment& a, const Moment& b)
+{
+    if (a.thread == b.thread || a.barriers != b.barriers) return false;
+    return a.thread / threads_of_warp != b.thread / threads_of_warp || a.warp_barriers == b.warp_barriers;
+}
+
 SharedMemory::SharedMemory(std::size_t bytes)
     : size_(bytes), memory_(new std::byte[bytes + 1024]), cells_((bytes + word - 1) / word)
 {
     const auto place = reinterpret_cast<std::uintptr_t>(memory_.get());
     begin_ = memory_.get() + ((place + 1023) / 1024 * 1024 - place);
-    std::memset(begin_, 0xFF, bytes);
+}
+
+void SharedMemory::begin()
+{
+    std::memset(begin_, 0xFF, size_);
+    std::fill(cells_.begin(), cells_.end(), Cell{});
 }
 
 std::byte* SharedMemory::at(u32 address, std::size_t bytes) const

@@ -19,11 +19,16 @@ struct Moment {
     u32 proxy_fences = 0;
 };
 
+/// Whether no barrier lies between the two, of one block.
+bool races(const Moment& a, const Moment& b);
+
 class SharedMemory {
   public:
     explicit SharedMemory(std::size_t bytes);
 
     std::size_t size() const { return size_; }
+    /// Nobody has accessed it, and its content is junk.
+    void begin();
     /// Throws Fault for an address outside, or not a multiple of the bytes (at most 16) of the access.
     std::byte* at(u32 address, std::size_t bytes) const;
 

@@ -75,16 +75,15 @@ void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, boo
     const u64 without_generation = ~generation_mask;
     read_operand(a & without_generation, what.a, m, k, block_.shared(), &block_.proxy_fences());
     read_operand(b & without_generation, what.b, n, k, block_.shared(), &block_.proxy_fences());
-    block_.execution().take_time_of_products(2.0 * m * n * k);
+    block_.execution().take_time_of_products(2.0 * m * n * k, what.a);
     Block* const block = &block_;
     const auto work = [=] {
         const auto x = read_operand(a & without_generation, what.a, m, k, block->shared(), nullptr);
         const auto y = read_operand(b & without_generation, what.b, n, k, block->shared(), nullptr);
+        const std::vector<f64> product = product_of(x, y, m, n, k);
         for (int row = 0; row < m; ++row) {
             for (int column = 0; column < n; ++column) {
-                f64 sum = 0;
-                for (int i = 0; i < k; ++i)
-                    sum += x[static_cast<std::size_t>(row * k + i)] * y[static_cast<std::size_t>(column * k + i)];
+                f64 sum = product[static_cast<std::size_t>(row * n + column)];
                 u32& cell =
                     block->tensor_memory().at(static_cast<u32>(row), (sums & 0xFFFF) + static_cast<u32>(column));
                 if (what.is_negated) sum = -sum;

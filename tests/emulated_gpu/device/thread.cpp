@@ -61,6 +61,14 @@ void Thread::trap()
     fail("a trap");
 }
 
+void Thread::begin()
+{
+    has_ended = is_in_meeting = progressed = false;
+    seconds_of_cycle_.reset();
+    open_copies_.clear();
+    copy_groups_.clear();
+}
+
 void Thread::wait(bool has_progressed)
 {
     progressed |= has_progressed;
@@ -73,23 +81,27 @@ void Thread::resume()
     fiber_.resume();
 }
 
-void Thread::read_global(u64 address, void* to, std::size_t bytes, int line, bool past_l1)
+template <std::size_t bytes>
+void Thread::read_global(u64 address, void* to, int line, bool past_l1)
 {
     line_ = line;
     Execution& execution = block_.execution();
     const std::byte* const from = execution.global(address, bytes);
     block_.delayed().flush_overlapping(address, bytes);
     std::memcpy(to, from, bytes);
+    if (execution.races() != nullptr) check_race(GlobalRaces::Kind::read, address, bytes);
     execution.take_time_of_access(address, bytes, multiprocessor(), past_l1);
     if (execution.is_turn_over()) wait(true);
 }
 
-void Thread::write_global(u64 address, const void* from, std::size_t bytes, int line)
+template <std::size_t bytes>
+void Thread::write_global(u64 address, const void* from, int line)
 {
     line_ = line;
     Execution& execution = block_.execution();
     std::byte* const to = execution.global(address, bytes);
     block_.delayed().flush_overlapping(address, bytes);
+    if (execution.races() != nullptr) check_race(GlobalRaces::Kind::write, address, bytes);
     constexpr unsigned one_in = 4;
     if (execution.chance()() % one_in == 0)
         block_.delayed().add(address, from, bytes, execution.chance());
@@ -99,7 +111,8 @@ void Thread::write_global(u64 address, const void* from, std::size_t bytes, int 
     if (execution.is_turn_over()) wait(true);
 }
 
-void Thread::read_shared(u32 address, void* to, std::size_t bytes, int line)
+template <std::size_t bytes>
+void Thread::read_shared(u32 address, void* to, int line)
 {
     line_ = line;
     const std::byte* const from = block_.shared().at(address, bytes);
@@ -108,7 +121,8 @@ void Thread::read_shared(u32 address, void* to, std::size_t bytes, int line)
     std::memcpy(to, from, bytes);
 }
 
-void Thread::write_shared(u32 address, const void* from, std::size_t bytes, int line)
+template <std::size_t bytes>
+void Thread::write_shared(u32 address, const void* from, int line)
 {
     line_ = line;
     std::byte* const to = block_.shared().at(address, bytes);
@@ -117,6 +131,27 @@ void Thread::write_shared(u32 address, const void* from, std::size_t bytes, int 
     std::memcpy(to, from, bytes);
 }
 
+template void Thread::read_global<1>(u64, void*, int, bool);
+template void Thread::read_global<2>(u64, void*, int, bool);
+template void Thread::read_global<4>(u64, void*, int, bool);
+template void Thread::read_global<8>(u64, void*, int, bool);
+template void Thread::read_global<16>(u64, void*, int, bool);
+template void Thread::write_global<1>(u64, const void*, int);
+template void Thread::write_global<2>(u64, const void*, int);
+template void Thread::write_global<4>(u64, const void*, int);
+template void Thread::write_global<8>(u64, const void*, int);
+template void Thread::write_global<16>(u64, const void*, int);
+template void Thread::read_shared<1>(u32, void*, int);
+template void Thread::read_shared<2>(u32, void*, int);
+template void Thread::read_shared<4>(u32, void*, int);
+template void Thread::read_shared<8>(u32, void*, int);
+template void Thread::read_shared<16>(u32, void*, int);
+template void Thread::write_shared<1>(u32, const void*, int);
+template void Thread::write_shared<2>(u32, const void*, int);
+template void Thread::write_shared<4>(u32, const void*, int);
+template void Thread::write_shared<8>(u32, const void*, int);
+template void Thread::write_shared<16>(u32, const void*, int);
+
 void* Thread::atomic_place(u64 address, std::size_t bytes, int line)
 {
     line_ = line;
@@ -124,6 +159,7 @@ void* Thread::atomic_place(u64 address, std::size_t bytes, int line)
     Execution& execution = block_.execution();
     std::byte* const at = execution.global(address, bytes);
     block_.delayed().flush_overlapping(address, bytes);
+    if (execution.races() != nullptr) check_race(GlobalRaces::Kind::atomic, address, bytes);
     execution.take_time_of_access(address, bytes, multiprocessor(), true);
     return at;
 }
@@ -154,7 +190,11 @@ void Thread::meet_warp(const std::function<void()>& work)
 void Thread::barrier(u32 which, int line)
 {
     if (which != 0) fail("a barrier other than the first");
-    meet(block_.all(), line, [this] { block_.count_barrier(); });
+    meet(block_.all(), line, [this] {
+        block_.count_barrier();
+        Execution& execution = block_.execution();
+        if (execution.races() != nullptr) execution.races()->barrier(execution.number_of(block_.place()));
+    });
 }
 
 void Thread::warp_barrier(u32 lanes, int line)
@@ -166,6 +206,15 @@ void Thread::warp_barrier(u32 lanes, int line)
 void Thread::fence()
 {
     block_.delayed().flush_all();
+    Execution& execution = block_.execution();
+    if (execution.races() != nullptr)
+        execution.races()->fence(execution.number_of(block_.place()), block_.moment_of(*this));
+}
+
+void Thread::check_race(GlobalRaces::Kind kind, u64 address, std::size_t bytes)
+{
+    Execution& execution = block_.execution();
+    execution.races()->access(execution.number_of(block_.place()), block_.moment_of(*this), kind, address, bytes);
 }
 
 void Thread::proxy_fence()
@@ -180,7 +229,7 @@ void Thread::mma_of_warp(const MmaShape& shape, Registers given, std::size_t reg
     meet(warp, shape.m * 1000 + shape.k, [&] {
         if (warp.members.size() != 32) fail("mma by less than a warp");
         multiply_fragments(shape, warp.members, register_bytes);
-        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k);
+        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k, shape.format);
     });
 }
 
@@ -201,7 +250,7 @@ void Thread::wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::si
         }
         block_.tensor_work_of(*this).begin(shape, operands, std::move(of_threads), block_.shared(),
                                            block_.proxy_fences());
-        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k);
+        block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k, shape.format);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/emulated_gpu/device/arithmetic.hpp"
+#include "tests/emulated_gpu/device/global_races.hpp"
 #include "tests/emulated_gpu/device/kernels.hpp"
 
 #include <array>
@@ -58,25 +59,25 @@ class Thread {
     std::array<T, count> load_global(u64 address, int line, bool past_l1)
     {
         std::array<T, count> value;
-        read_global(address, value.data(), sizeof(value), line, past_l1);
+        read_global<sizeof(value)>(address, value.data(), line, past_l1);
         return value;
     }
     template <class T, std::size_t count>
     void store_global(u64 address, std::array<T, count> value, int line)
     {
-        write_global(address, value.data(), sizeof(value), line);
+        write_global<sizeof(value)>(address, value.data(), line);
     }
     template <class T, std::size_t count>
     std::array<T, count> load_shared(u32 address, int line)
     {
         std::array<T, count> value;
-        read_shared(address, value.data(), sizeof(value), line);
+        read_shared<sizeof(value)>(address, value.data(), line);
         return value;
     }
     template <class T, std::size_t count>
     void store_shared(u32 address, std::array<T, count> value, int line)
     {
-        write_shared(address, value.data(), sizeof(value), line);
+        write_shared<sizeof(value)>(address, value.data(), line);
     }
     template <class T, class Operation>
     T atomic(u64 address, T operand, Operation operation, int line)
@@ -144,6 +145,8 @@ class Thread {
     int line() const { return line_; }
     u32 warp() const { return number_ / 32; }
     Fiber& fiber() const { return fiber_; }
+    /// Is as a thread that has not run.
+    void begin();
     /// Goes on until it waits or ends.
     void resume();
     /// Lets others run. `progressed`: false if the thread found nothing to do. It counts until resume().
@@ -155,11 +158,17 @@ class Thread {
     Registers registers;  ///< of the instruction that the warp or warpgroup does together
 
   private:
-    void read_global(u64 address, void* to, std::size_t bytes, int line, bool past_l1);
-    void write_global(u64 address, const void* from, std::size_t bytes, int line);
-    void read_shared(u32 address, void* to, std::size_t bytes, int line);
-    void write_shared(u32 address, const void* from, std::size_t bytes, int line);
+    // Of 1, 2, 4, 8 or 16 bytes.
+    template <std::size_t bytes>
+    void read_global(u64 address, void* to, int line, bool past_l1);
+    template <std::size_t bytes>
+    void write_global(u64 address, const void* from, int line);
+    template <std::size_t bytes>
+    void read_shared(u32 address, void* to, int line);
+    template <std::size_t bytes>
+    void write_shared(u32 address, const void* from, int line);
     void* atomic_place(u64 address, std::size_t bytes, int line);
+    void check_race(GlobalRaces::Kind kind, u64 address, std::size_t bytes);
     void mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes);
     void wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::size_t count, const WgmmaOperands& operands,
                             int line);
@@ -176,7 +185,7 @@ class Thread {
     int line_ = 0;
     std::optional<double> seconds_of_cycle_;
     std::vector<std::shared_ptr<Copy>> open_copies_;
-    std::deque<std::vector<std::shared_ptr<Copy>>> copy_groups_;
+    std::vector<std::vector<std::shared_ptr<Copy>>> copy_groups_;
 };
 
 /// Where a register of 32 bits is. (Translations are compiled with -fno-strict-aliasing.)

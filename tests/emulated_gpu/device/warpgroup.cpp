@@ -74,22 +74,14 @@ void Warpgroup::run(const Product& product)
     const auto a = read_operand(product.operands.a, shape.format, shape.m, shape.k, *product.shared, nullptr);
     const auto b = read_operand(product.operands.b, shape.format, shape.n, shape.k, *product.shared, nullptr);
     const int n = shape.n;
-    std::vector<f64> all(static_cast<std::size_t>(shape.m * n));
-    for (int row = 0; row < shape.m; ++row) {
-        for (int column = 0; column < n; ++column) {
-            f64 sum = 0;
-            for (int k = 0; k < shape.k; ++k)
-                sum +=
-                    a[static_cast<std::size_t>(row * shape.k + k)] * b[static_cast<std::size_t>(column * shape.k + k)];
-            all[static_cast<std::size_t>(row * n + column)] = product.operands.sign * sum;
-        }
-    }
+    const std::vector<f64> all = product_of(a, b, shape.m, n, shape.k);
     for (int thread = 0; thread < 128; ++thread) {
         auto& sums = sums_[static_cast<std::size_t>(thread)];
         for (std::size_t i = 0; i < sums.size(); ++i) {
             const Place place = place_of(thread, static_cast<int>(i));
             sums[i] = sum_with(product.operands.keeps ? sums[i] : 0,
-                               all[static_cast<std::size_t>(place.row * n + place.column)], shape.format);
+                               product.operands.sign * all[static_cast<std::size_t>(place.row * n + place.column)],
+                               shape.format);
         }
     }
 }

@@ -1,6 +1,8 @@
 // In place of cuDNN and cuBLASLt behind the engine's own interface: loops on the host, in the order of the stream. The
 // engine offers them every convolution and product; batch norms stay with its own kernels. No file of
 // workloads/cudnn/library is linked beside this one.
+#include "tests/emulated_gpu/library/loops.hpp"
+
 #include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
@@ -12,6 +14,12 @@ extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
     return CUDNN_STATUS_SUCCESS;
 }
 
+bool& roof::emulated::loops_fuse()
+{
+    static bool fuses = true;
+    return fuses;
+}
+
 namespace roof::cudnn {
 
 namespace {
@@ -20,7 +28,11 @@ constexpr const char* implementation = "emulated: loops on the host";
 
 Choice by_loops()
 {
-    return {.plan = 0, .workspace = 0, .implementation = implementation, .algorithm = "gemm"};
+    return {.plan = 0,
+            .workspace = 0,
+            .implementation = implementation,
+            .algorithm = "gemm",
+            .fused = emulated::loops_fuse()};
 }
 
 /// The work of the loop is in no time model: it takes as long as an empty launch.
@@ -46,16 +58,24 @@ std::string library_version()
 {
     return "none (emulated)";
 }
-bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
-{
-    return algorithm == Algorithm::gemm;
-}
-
 Descriptor::Descriptor(cudnnBackendDescriptorType_t) {}
 Descriptor current_device()
 {
     return Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
 }
+Descriptor device_from_json(const std::string&)
+{
+    return current_device();
+}
+std::string json_of(const Descriptor&)
+{
+    return "{}";
+}
+bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
+{
+    return algorithm == Algorithm::gemm;
+}
+
 Handle::Handle(cudaStream_t) {}
 
 Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,

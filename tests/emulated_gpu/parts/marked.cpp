@@ -19,7 +19,7 @@ class MarkedSubject final : public Subject {
         for (TimedPart& part : all) part.work = marked(part.work);
         return all;
     }
-    std::string variant() const override { return subject_->variant(); }
+    std::string variant() const override { return "Emulated: " + subject_->variant(); }
     std::vector<std::string> remarks() const override
     {
         std::vector<std::string> all = subject_->remarks();

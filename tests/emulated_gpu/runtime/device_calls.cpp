@@ -58,7 +58,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
     properties->l2CacheSize = static_cast<int>(card.l2_bytes);
     properties->sharedMemPerMultiprocessor = card.l1_bytes;
     properties->sharedMemPerBlock = std::size_t{48} << 10;
-    properties->sharedMemPerBlockOptin = std::size_t{227} << 10;
+    properties->sharedMemPerBlockOptin = card.shared_bytes - (std::size_t{1} << 10);
     properties->maxThreadsPerBlock = 1024;
     properties->maxThreadsPerMultiProcessor = 2048;
     properties->warpSize = 32;

@@ -8,7 +8,6 @@ using namespace roof::emulated;
 namespace {
 
 constexpr u32 shared_without_asking = 48U << 10;
-constexpr u32 most_shared = 227U << 10;
 constexpr u32 most_threads = 1024;
 
 struct Configuration {
@@ -124,9 +123,10 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, in
     const std::lock_guard lock(machine().mutex());
     if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return returned(cudaErrorNotSupported);
     const KernelCode* code = nullptr;
-    const cudaError_t error = code_of(kernel, machine().device(current_device()).card, code);
+    const Card& card = machine().device(current_device()).card;
+    const cudaError_t error = code_of(kernel, card, code);
     if (error != cudaSuccess) return returned(error);
-    if (value < 0 || static_cast<u32>(value) + code->shared_bytes > most_shared + 1024)
+    if (value < 0 || static_cast<u32>(value) + code->shared_bytes > card.shared_bytes)
         return returned(cudaErrorInvalidValue);
     machine().dynamic_shared_limits[kernel] = static_cast<u32>(value);
     return cudaSuccess;
@@ -137,15 +137,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 {
     const std::lock_guard lock(machine().mutex());
     const KernelCode* code = nullptr;
-    const cudaError_t error = code_of(kernel, machine().device(current_device()).card, code);
+    const Card& card = machine().device(current_device()).card;
+    const cudaError_t error = code_of(kernel, card, code);
     if (error != cudaSuccess) return returned(error);
     constexpr int threads_of_multiprocessor = 2048;
     constexpr int most_blocks = 32;
-    constexpr std::size_t shared_of_multiprocessor = 228U << 10;
     constexpr std::size_t shared_of_system = 1U << 10;
     const std::size_t shared = code->shared_bytes + dynamic_shared + shared_of_system;
-    *blocks = std::min(
-        {threads_of_multiprocessor / threads, most_blocks, static_cast<int>(shared_of_multiprocessor / shared)});
+    *blocks =
+        std::min({threads_of_multiprocessor / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
     return cudaSuccess;
 }
 

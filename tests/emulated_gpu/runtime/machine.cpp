@@ -1,8 +1,10 @@
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 namespace roof::emulated {
@@ -30,7 +32,9 @@ Machine::Machine()
         const char* const text = std::getenv(variable);
         return text == nullptr ? otherwise : std::atoi(text);
     };
-    Card card = small_h100();
+    const char* const chosen = std::getenv("ROOF_EMULATED_CARD");
+    engine_.finds_races = std::getenv("ROOF_EMULATED_RACES") != nullptr;
+    Card card = small_card(chosen == nullptr ? "h100" : chosen);
     constexpr int mebibyte = 20;
     card.memory_bytes =
         static_cast<std::size_t>(number_in("ROOF_EMULATED_MIB", static_cast<int>(card.memory_bytes >> mebibyte)))
@@ -95,12 +99,15 @@ bool Machine::run_one()
     for (const auto& stream : streams_) consider(*stream);
     if (ready.empty()) return false;
     Stream& chosen = *ready[engine_.chance() % ready.size()];
-    const Operation operation = std::move(chosen.queue.front());
+    Operation operation = std::move(chosen.queue.front());
     chosen.queue.pop_front();
     double& now = device(chosen.device).seconds;
     chosen.seconds = std::max(chosen.seconds, now);
     try {
-        if (sticky(chosen.device) == cudaSuccess) operation.run(chosen.seconds);
+        if (sticky(chosen.device) == cudaSuccess) {
+            operation.run(chosen.seconds);
+            if (operation.is_over && !operation.is_over()) chosen.queue.push_front(std::move(operation));
+        }
         now = std::max(now, chosen.seconds);
     } catch (const Fault& fault) {
         fail(chosen.device, fault);
@@ -108,14 +115,26 @@ bool Machine::run_one()
     return true;
 }
 
-cudaError_t Machine::run_until(const std::function<bool()>& condition)
+bool Machine::awaits_others() const
+{
+    const auto waits = [](const std::unique_ptr<Stream>& stream) {
+        return !stream->queue.empty() && stream->queue.front().awaits_others;
+    };
+    return std::any_of(defaults_.begin(), defaults_.end(), waits) ||
+           std::any_of(streams_.begin(), streams_.end(), waits);
+}
+
+cudaError_t Machine::run_until(const std::function<bool()>& condition, bool may_wait)
 {
     while (!condition()) {
         if (!sticky_.empty()) return sticky_.begin()->second;
-        if (!run_one()) {
+        if (run_one()) continue;
+        if (!awaits_others()) {
             fail(0, Fault(Fault::Kind::launch, "the host waits for what no stream will do"));
             return sticky(0);
         }
+        if (!may_wait) return cudaErrorNotReady;
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     return cudaSuccess;
 }

@@ -34,6 +34,8 @@ struct Operation {
     std::function<void(double& seconds)> run;   ///< moves the stream's time on
     std::function<void()> on_launch = nullptr;  ///< of the graph that it is a node of
     std::function<bool()> is_ready = nullptr;   ///< empty: always
+    std::function<bool()> is_over = nullptr;    ///< after run(), which is called until then; empty: always
+    bool awaits_others = false;                 ///< is_ready() may wait for another process
 };
 
 struct Capture {
@@ -60,10 +62,26 @@ struct Graph {
     std::vector<Capture::Node> nodes;
 };
 
+/// A launch of a graph: its nodes in a random order that keeps to their dependences.
+class GraphRun {
+  public:
+    explicit GraphRun(const Graph& graph) : graph_(graph) {}
+    /// Runs nodes until none is ready.
+    void run(double& seconds);
+    bool is_over() const { return done_.size() == graph_.nodes.size(); }
+    bool is_ready() const { return is_over() || !ready().empty(); }
+
+  private:
+    std::vector<long> ready() const;
+
+    Graph graph_;
+    std::set<long> done_;
+};
+
 class Machine {
   public:
-    /// As many small_h100() as the environment's ROOF_EMULATED_GPUS says, else one, each with ROOF_EMULATED_MIB of
-    /// memory.
+    /// As many small cards as the environment's ROOF_EMULATED_GPUS says, else one, each with ROOF_EMULATED_MIB of memory
+    /// and of the kind ROOF_EMULATED_CARD, else an H100. With ROOF_EMULATED_RACES all races for global memory are found.
     Machine();
 
     std::recursive_mutex& mutex() { return mutex_; }
@@ -79,8 +97,9 @@ class Machine {
 
     /// Puts an operation at the end of a stream, or into the graph that is captured from it.
     cudaError_t enqueue(Stream& stream, Operation operation);
-    /// Does work of the streams until the condition holds. Returns the device's error that sticks.
-    cudaError_t run_until(const std::function<bool()>& condition);
+    /// Does work of the streams until the condition holds. Returns the device's error that sticks. Where only other
+    /// processes can go on, it waits for them, or returns cudaErrorNotReady if it may not.
+    cudaError_t run_until(const std::function<bool()>& condition, bool may_wait = true);
     cudaError_t finish(Stream& stream);
     cudaError_t finish_device(int device);
     /// What waits on the host may not be called while a stream is captured.
@@ -101,6 +120,7 @@ class Machine {
 
   private:
     bool run_one();
+    bool awaits_others() const;
 
     std::recursive_mutex mutex_;
     Engine engine_;

@@ -53,23 +53,6 @@ cudaError_t wait(Stream& stream, Event& event)
                                       .is_ready = [&event, awaited] { return event.done >= awaited; }});
 }
 
-/// The nodes in a random order that keeps to their dependences.
-void run_graph(const Graph& graph, double& seconds)
-{
-    std::set<long> done;
-    while (done.size() < graph.nodes.size()) {
-        std::vector<long> ready;
-        for (long i = 0; i < static_cast<long>(graph.nodes.size()); ++i) {
-            const auto& after = graph.nodes[static_cast<std::size_t>(i)].after;
-            if (!done.contains(i) && std::includes(done.begin(), done.end(), after.begin(), after.end()))
-                ready.push_back(i);
-        }
-        const long chosen = ready[machine().chance()() % ready.size()];
-        graph.nodes[static_cast<std::size_t>(chosen)].operation.run(seconds);
-        done.insert(chosen);
-    }
-}
-
 cudaError_t make_stream(cudaStream_t* handle, unsigned flags)
 {
     const std::lock_guard lock(machine().mutex());
@@ -81,6 +64,27 @@ cudaError_t make_stream(cudaStream_t* handle, unsigned flags)
 }
 
 }  // namespace
+
+std::vector<long> GraphRun::ready() const
+{
+    std::vector<long> all;
+    for (long i = 0; i < static_cast<long>(graph_.nodes.size()); ++i) {
+        const auto& [operation, after] = graph_.nodes[static_cast<std::size_t>(i)];
+        if (!done_.contains(i) && std::includes(done_.begin(), done_.end(), after.begin(), after.end()) &&
+            (!operation.is_ready || operation.is_ready()))
+            all.push_back(i);
+    }
+    return all;
+}
+
+void GraphRun::run(double& seconds)
+{
+    for (std::vector<long> nodes = ready(); !nodes.empty(); nodes = ready()) {
+        const long chosen = nodes[machine().chance()() % nodes.size()];
+        graph_.nodes[static_cast<std::size_t>(chosen)].operation.run(seconds);
+        done_.insert(chosen);
+    }
+}
 
 extern "C" {
 
@@ -118,7 +122,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
     if (const cudaError_t error = machine().check_not_captured(stream); error != cudaSuccess) return returned(error);
     if (stream.queue.empty()) return returned(machine().sticky(stream.device));
     const std::size_t before = stream.queue.size();
-    const cudaError_t error = machine().run_until([&] { return stream.queue.size() < before; });
+    const cudaError_t error = machine().run_until([&] { return stream.queue.size() < before; }, false);
     return returned(error != cudaSuccess   ? error
                     : stream.queue.empty() ? machine().sticky(stream.device)
                                            : cudaErrorNotReady);
@@ -249,11 +253,16 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t)
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
 {
     const std::lock_guard lock(machine().mutex());
-    const Graph graph = *reinterpret_cast<Graph*>(executable);
+    const Graph& graph = *reinterpret_cast<Graph*>(executable);
+    const auto run = std::make_shared<GraphRun>(graph);
+    Operation launch{.run = [run](double& seconds) { run->run(seconds); },
+                     .is_ready = [run] { return run->is_ready(); },
+                     .is_over = [run] { return run->is_over(); }};
     for (const Capture::Node& node : graph.nodes) {
         if (node.operation.on_launch) node.operation.on_launch();
+        launch.awaits_others |= node.operation.awaits_others;
     }
-    return returned(machine().enqueue(stream_of(handle), {[graph](double& seconds) { run_graph(graph, seconds); }}));
+    return returned(machine().enqueue(stream_of(handle), std::move(launch)));
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
