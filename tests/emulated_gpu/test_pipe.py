@@ -101,11 +101,11 @@ class Calibration(unittest.TestCase):
             (row,) = [row for row in self.rows if all(row[key] == value for key, value in wanted.items())]
             return float(row["compulsory_bytes"]) / float(row["launch_median_s"])
         gpu = {"bench": "bandwidth", "device": "gpu:0", "operation": "load", "isa": "cuda"}
-        first = rate(**gpu, working_set_bytes="16384")
-        second = rate(**gpu, working_set_bytes="131072")
+        first = rate(**gpu, working_set_bytes="65536")
+        second = rate(**gpu, working_set_bytes="524288")
         self.assertGreater(first, second)
         # Memory is not compared: blocks run in random order, so tiles of another pass are found in the L2.
-        self.assertAlmostEqual(1, rate(**{**gpu, "device": "gpu:1"}, working_set_bytes="131072") / second, delta=0.1)
+        self.assertAlmostEqual(1, rate(**{**gpu, "device": "gpu:1"}, working_set_bytes="524288") / second, delta=0.1)
 
     def test_becomes_a_report_that_says_what_it_is(self):
         page = self.results / "report.html"

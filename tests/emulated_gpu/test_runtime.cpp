@@ -49,6 +49,24 @@ bool second_sees_first(const TwoStreams& two, unsigned seed, bool waits)
 
 }  // namespace
 
+TEST_CASE("a stream that waits for an event waits for its last record, not for an earlier one")
+{
+    const TwoStreams two;
+    for (unsigned seed = 0; seed < 20; ++seed) {
+        machine().chance().seed(seed);
+        const Array<float> in(ones());
+        const Array<float> middle(threads);
+        const Array<float> out(threads);
+        CHECK(cudaEventRecord(two.event, two.streams[0]) == cudaSuccess);
+        enqueue_copy(in.data(), middle.data(), 0, 1, two.streams[0]);
+        CHECK(cudaEventRecord(two.event, two.streams[0]) == cudaSuccess);
+        CHECK(cudaStreamWaitEvent(two.streams[1], two.event, 0) == cudaSuccess);
+        enqueue_copy(middle.data(), out.data(), 0, 1, two.streams[1]);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        CHECK(out.values() == ones());
+    }
+}
+
 TEST_CASE("streams run in any order unless an event orders them")
 {
     const TwoStreams two;

@@ -27,7 +27,8 @@ class Caches {
     }
 
   private:
-    static constexpr u64 line = 128;
+    /// As wide as the widest access, not as a real line: of such one, the neighbours of the first would come for nothing.
+    static constexpr u64 line = 16;
     struct Cost {
         double byte = 0;   ///< seconds
         double least = 0;  ///< seconds of an access

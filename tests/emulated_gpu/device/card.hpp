@@ -15,8 +15,8 @@ struct Card {
     int minor = 0;
     int multiprocessors = 2;
     std::size_t memory_bytes = std::size_t{256} << 20;
-    std::size_t l1_bytes = std::size_t{16} << 10;  ///< of a multiprocessor
-    std::size_t l2_bytes = std::size_t{256} << 10;
+    std::size_t l1_bytes = std::size_t{64} << 10;  ///< of a multiprocessor
+    std::size_t l2_bytes = std::size_t{1} << 20;
     std::size_t shared_bytes = std::size_t{228} << 10;  ///< of a multiprocessor; a block may have 1 KiB less
     double clock_hz = 1e6;
 
@@ -27,13 +27,14 @@ struct Card {
     double l1_latency_cycles = 32;
     double l2_latency_cycles = 270;
     double memory_latency_cycles = 600;
-    double launch_cycles = 10;           ///< of an operation in a stream
+    double launch_cycles = 40;           ///< of an operation in a stream
     int lanes = 128;                     ///< instructions of a multiprocessor in a cycle
-    double half_flops_per_cycle = 4096;  ///< of a multiprocessor's tensor cores in fp16
+    double half_flops_per_cycle = 1024;  ///< of a multiprocessor's tensor cores in fp16
 };
 
-/// "a100", "h100", "h200" or "b200": 2 multiprocessors at a thousandth of the clock, with their share of the rates of the
-/// card's data sheet. The L2 is an H100's in bytes per clock and multiprocessor. Throws std::invalid_argument.
+/// "a100", "h100", "h200" or "b200": 2 multiprocessors at a two-hundredth of the clock, with their share of the rates of the
+/// card's data sheet, tensor cores with a quarter of it. The L2 is an H100's in bytes per clock and multiprocessor.
+/// Throws std::invalid_argument.
 Card small_card(std::string_view name);
 
 }  // namespace roof::emulated

@@ -28,6 +28,7 @@ class Fiber {
     [[noreturn]] void run();
 
     std::unique_ptr<std::byte[]> stack_;
+    std::size_t shift_ = 0;
     std::function<void()> function_;
     std::jmp_buf here_;
     std::jmp_buf caller_;

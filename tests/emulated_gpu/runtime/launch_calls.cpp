@@ -63,6 +63,7 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
     const int device = in.device;
     return machine().enqueue(in, {[device, launch = std::move(launch)](double& seconds) {
                                  DeviceState& state = machine().device(device);
+                                 state.seconds = std::max(state.seconds, seconds);
                                  Execution(machine().engine(), machine().memory(), state, launch).run();
                                  seconds = state.seconds;
                              }});

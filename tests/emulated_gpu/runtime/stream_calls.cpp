@@ -28,12 +28,14 @@ cudaError_t record(Event& event, Stream& stream, unsigned flags)
         return cudaSuccess;
     }
     event.capture = nullptr;
-    const auto is_recorded = [&event](double& seconds) {
-        event.done = event.records;
-        event.seconds = seconds;
-    };
     const auto count = [&event] { ++event.records; };
     if (stream.capture == nullptr) count();
+    // A node of a graph is run once for each launch, which counted it.
+    const u64 number = stream.capture == nullptr ? event.records : 0;
+    const auto is_recorded = [&event, number](double& seconds) {
+        event.done = number == 0 ? event.done + 1 : std::max(event.done, number);
+        event.seconds = seconds;
+    };
     return machine().enqueue(stream, {.run = is_recorded, .on_launch = count});
 }
 
