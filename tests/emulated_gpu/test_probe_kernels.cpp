@@ -187,7 +187,8 @@ std::vector<std::pair<int, int>> every_tile()
 
 }  // namespace
 
-TEST_CASE("streams read, write, copy and add what they should, by instructions and by bulk copies", "[kernels]")
+TEST_CASE("streams read, write, copy and add what they should, by instructions and by bulk copies",
+          "[kernels][repeats]")
 {
     const Stream stream;
     for (const StreamOperation operation :
