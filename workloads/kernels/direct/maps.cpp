@@ -63,6 +63,7 @@ struct DirectMaps::Row {
     const DirectClass& down;
     int index;
     const float* source;  ///< source that the tiles read
+    float* widened;       ///< of a tile
     int first_row;        ///< first row of the map at `source`
     Distances apart;
     DirectAhead ahead;
@@ -96,7 +97,9 @@ void DirectMaps::choose_sizes()
     groups_ = (pairs + pairs_ - 1) / pairs_;
     const bool is_widened = bytes_ < depth_ * sizeof(float);
     is_widened_first_ = is_widened && groups_ > few_groups;
-    is_framed_ = left_ > 1 || right_ > 1 || (is_widened && !is_widened_first_);
+    const bool has_one_tap = window_ == 1 && across_.low == 0 && across_.high == 0 && right_ == 0;
+    is_widened_by_tile_ = is_widened && !is_widened_first_ && has_one_tap;
+    is_framed_ = left_ > 1 || right_ > 1 || (is_widened && !is_widened_first_ && !is_widened_by_tile_);
     if (is_widened_first_) bytes_ = depth_ * sizeof(float);
     images_ = batch_ > 1 && 2 * across_.most() <= loops_.pixels ? 2 : 1;
     const auto needed = [&](int rows) { return in_frame(down_.span(rows)).image * size(images_); };
@@ -123,6 +126,7 @@ std::size_t DirectMaps::turned() const
 
 std::size_t DirectMaps::frame() const
 {
+    if (is_widened_by_tile_) return depth_ * size(loops_.pixels * from_);
     return is_framed_ ? in_frame(down_.span(rows_)).image * size(images_) : 0;
 }
 
@@ -240,6 +244,30 @@ void DirectMaps::widen(const Elements& source, Range planes, float* to) const
     loops_.pack(source.as<BFloat16>() + first, nullptr, length(planes) * across_.source * down_.source, to + first);
 }
 
+void DirectMaps::widen_tile(const Row& row, Range columns, DirectTap& tap, DirectTile& tile) const
+{
+    const Distances map = in_map(lanes_);
+    const int advance = across_.advance;
+    const BFloat16* const source = row.job.source.as<BFloat16>() + map.image * size(row.strip.image) +
+                                   map.row * size(row.index * down_.advance) + lanes_ * size(columns.begin * advance);
+    tap.source = 0;
+    tile.source = row.widened;
+    tile.source_block = depth_ * size(loops_.pixels);
+    tile.source_image = depth_ * size(loops_.pixels / 2);
+    for (int block = 0; block < from_; ++block) {
+        for (int image = 0; image < row.strip.images; ++image) {
+            const BFloat16* const from = source + map.block * size(block) + map.image * size(image);
+            float* const to = row.widened + tile.source_block * size(block) + tile.source_image * size(image);
+            if (advance == 1) {
+                loops_.pack(from, nullptr, length(columns), to);
+                continue;
+            }
+            for (int i = 0; i < length(columns); ++i)
+                loops_.pack(from + lanes_ * size(i * advance), nullptr, 1, to + depth_ * size(i));
+        }
+    }
+}
+
 /// Copies the strip's source to the frame, widened where the loops need it.
 void DirectMaps::fill(const Job& job, const Strip& strip, float* frame) const
 {
@@ -281,6 +309,7 @@ void DirectMaps::compute(const Job& job, const Strip& strip, const Strip& next, 
                     down,
                     index,
                     is_framed_ ? frame : static_cast<const float*>(job.source.at) + map.image * size(strip.image),
+                    frame,
                     is_framed_ ? strip.rows.begin * down_.advance + down_.low : 0,
                     is_framed_ ? in_frame(down_.span(rows_)) : map,
                     ahead};
@@ -310,9 +339,10 @@ void DirectMaps::compute(Row& row, const DirectClass& across) const
         DirectTile tile = tile_of(row, across, column);
         tile.taps = taps.data();
         tile.tap_count = taps_of(row, across, {column, column + next}, taps.data());
+        if (is_widened_by_tile_ && tile.tap_count > 0) widen_tile(row, {column, column + next}, taps.front(), tile);
         for (int pair = strip.pairs.begin; pair < strip.pairs.end; ++pair) {
             tile.ahead = row.ahead;
-            loops_.tile(tile, strip.images, next, across_.advance);
+            loops_.tile(tile, strip.images, next, is_widened_by_tile_ ? 1 : across_.advance);
             row.ahead.from += size(row.ahead.lines) * line;
             tile.weights += 2 * tile.weights_result;
             tile.first_result += 2 * tile.result_block;

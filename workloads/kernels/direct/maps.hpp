@@ -4,8 +4,8 @@
 // dot product. While a strip is computed, the source of the next one is fetched.
 //
 // Tiles can skip one column of padding on either side and then read the map itself. With wider padding they read a
-// frame: a copy of a strip's rows with columns of zeros on both sides. bf16 is widened in the frame, or, if many groups
-// read it, once for all of them.
+// frame: a copy of a strip's rows with columns of zeros on both sides. bf16 is widened in the frame; under a window of 1,
+// where tiles share no source, tile by tile, so that it stays in the L1; or, if many groups read it, once for all of them.
 #pragma once
 
 #include "workloads/kernels/direct/loops.hpp"
@@ -71,7 +71,7 @@ class DirectMaps {
     std::size_t weights_of_block() const;
     std::size_t widened() const;  ///< scratch words of all threads for the source, if it is widened first
     std::size_t turned() const;   ///< scratch words per thread for weights
-    std::size_t frame() const;    ///< scratch words per thread for the source
+    std::size_t frame() const;    ///< scratch words per thread for the source of a strip, or of a tile
     void choose_sizes();
     /// Distances in the source map, with pixels of this size.
     Distances in_map(std::size_t pixel) const;
@@ -84,6 +84,8 @@ class DirectMaps {
     void turn(const Job& job, const Strip& strip, float* turned) const;
     void fill(const Job& job, const Strip& strip, float* frame) const;
     void widen(const Elements& source, Range planes, float* to) const;
+    /// Makes the tile read a widened copy of its source.
+    void widen_tile(const Row& row, Range columns, DirectTap& tap, DirectTile& tile) const;
     void compute(const Job& job, const Strip& strip, const Strip& next, float* frame) const;
     void clear_row(const Job& job, const Strip& strip, int row) const;
     void compute(Row& row, const DirectClass& across) const;
@@ -101,6 +103,7 @@ class DirectMaps {
     DirectAxis down_, across_;
     int left_, right_;  ///< columns of zeros in a frame
     bool is_widened_first_ = false;
+    bool is_widened_by_tile_ = false;
     bool is_framed_ = false;
     int images_ = 1;  ///< images per tile
     int pairs_ = 1;   ///< pairs of output blocks per group
