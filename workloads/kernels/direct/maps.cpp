@@ -247,7 +247,7 @@ void DirectMaps::widen(const Elements& source, Range planes, float* to) const
 void DirectMaps::widen_tile(const Row& row, Range columns, DirectTap& tap, DirectTile& tile) const
 {
     const Distances map = in_map(lanes_);
-    const int advance = across_.advance;
+    const int advance = across_.advance, at_once = advance == 1 ? length(columns) : 1;
     const BFloat16* const source = row.job.source.as<BFloat16>() + map.image * size(row.strip.image) +
                                    map.row * size(row.index * down_.advance) + lanes_ * size(columns.begin * advance);
     tap.source = 0;
@@ -258,12 +258,8 @@ void DirectMaps::widen_tile(const Row& row, Range columns, DirectTap& tap, Direc
         for (int image = 0; image < row.strip.images; ++image) {
             const BFloat16* const from = source + map.block * size(block) + map.image * size(image);
             float* const to = row.widened + tile.source_block * size(block) + tile.source_image * size(image);
-            if (advance == 1) {
-                loops_.pack(from, nullptr, length(columns), to);
-                continue;
-            }
-            for (int i = 0; i < length(columns); ++i)
-                loops_.pack(from + lanes_ * size(i * advance), nullptr, 1, to + depth_ * size(i));
+            for (int i = 0; i < length(columns); i += at_once)
+                loops_.pack(from + lanes_ * size(i * advance), nullptr, at_once, to + depth_ * size(i));
         }
     }
 }
