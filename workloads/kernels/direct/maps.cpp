@@ -96,8 +96,8 @@ void DirectMaps::choose_sizes()
     pairs_ = even_piece(pairs, static_cast<int>(std::max<std::size_t>(1, weights_of_l2 / of_pair)));
     groups_ = (pairs + pairs_ - 1) / pairs_;
     const bool is_widened = bytes_ < depth_ * sizeof(float);
-    is_widened_first_ = is_widened && groups_ > few_groups;
     const bool has_one_tap = window_ == 1 && across_.low == 0 && across_.high == 0 && right_ == 0;
+    is_widened_first_ = is_widened && groups_ > few_groups;
     is_widened_by_tile_ = is_widened && !is_widened_first_ && has_one_tap;
     is_framed_ = left_ > 1 || right_ > 1 || (is_widened && !is_widened_first_ && !is_widened_by_tile_);
     if (is_widened_first_) bytes_ = depth_ * sizeof(float);
@@ -254,14 +254,13 @@ void DirectMaps::widen_tile(const Row& row, Range columns, DirectTap& tap, Direc
     tile.source = row.widened;
     tile.source_block = depth_ * size(loops_.pixels);
     tile.source_image = depth_ * size(loops_.pixels / 2);
-    for (int block = 0; block < from_; ++block) {
+    for (int block = 0; block < from_; ++block)
         for (int image = 0; image < row.strip.images; ++image) {
             const BFloat16* const from = source + map.block * size(block) + map.image * size(image);
             float* const to = row.widened + tile.source_block * size(block) + tile.source_image * size(image);
             for (int i = 0; i < length(columns); i += at_once)
                 loops_.pack(from + lanes_ * size(i * advance), nullptr, at_once, to + depth_ * size(i));
         }
-    }
 }
 
 /// Copies the strip's source to the frame, widened where the loops need it.
