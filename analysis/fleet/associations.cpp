@@ -62,6 +62,7 @@ std::vector<Association> find_associations(const FleetGroup& group, const std::v
                 std::vector<std::size_t> some;
                 for (const std::size_t i : with_it)
                     if (place[i] < ranks.size()) some.push_back(place[i]);
+                if (std::min(some.size(), ranks.size() - some.size()) < fewest_ranked) continue;
                 const double chance = chance_of_difference(ranks, some);
                 ++tests;
                 if (chance > error_chance) continue;

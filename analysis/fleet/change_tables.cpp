@@ -71,7 +71,9 @@ DataTable changes_table(const FleetComparison& comparison)
 std::string list_of(const std::string& title, const std::vector<std::string>& nodes)
 {
     constexpr std::size_t longest = 1000;
-    return nodes.empty() ? "" : fmt::format("{} {}: {}", nodes.size(), title, shortened(join(nodes, ", "), longest));
+    return nodes.empty()
+               ? ""
+               : fmt::format("{} {}: {}", counted(nodes.size(), "node"), title, shortened(join(nodes, ", "), longest));
 }
 
 }  // namespace
@@ -80,9 +82,10 @@ FleetReport report_of(const std::vector<HistorySeries>& history, const std::vect
 {
     FleetReport report;
     for (const HistorySeries& series : history) {
-        std::string lead = fmt::format(
-            "{} nodes in {} weeks from {} to {}; {} ceilings of nodes have {} weeks or more. ", series.nodes,
-            series.weeks.size(), series.weeks.front(), series.weeks.back(), series.tests, fewest_weeks);
+        std::string lead =
+            fmt::format("{} in {} from {} to {}; {} of nodes with {} weeks or more. ", counted(series.nodes, "node"),
+                        counted(series.weeks.size(), "week"), series.weeks.front(), series.weeks.back(),
+                        counted(series.tests, "ceiling"), fewest_weeks);
         lead += series.tests == 0       ? "Nothing can be told yet."
                 : series.drifts.empty() ? "None drifted."
                                         : fmt::format("{} drifted.", series.drifts.size());
@@ -114,8 +117,7 @@ FleetReport report_of(const FleetChanges& changes)
     }
     if (changes.kinds.empty())
         report.notes.emplace_back("A and B have no kind and plan in common: nothing can be compared.");
-    for (const std::string& text :
-         {list_of("nodes are only in A", changes.only_a), list_of("nodes are only in B", changes.only_b)})
+    for (const std::string& text : {list_of("only in A", changes.only_a), list_of("only in B", changes.only_b)})
         if (!text.empty()) report.notes.push_back(text);
     return report;
 }

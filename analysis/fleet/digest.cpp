@@ -252,6 +252,7 @@ Digest parse_digest(const std::string& text, const std::string& name)
     while (lines.next()) reader.line();
     if (!reader.has_ended) throw InputError(name + ": it is cut off");
     Digest& digest = reader.digest;
+    digest.ceilings.shrink_to_fit();
     for (const auto& [fact, target] : {std::pair{"node", &digest.node},
                                        {"kind", &digest.kind},
                                        {"plan", &digest.plan},

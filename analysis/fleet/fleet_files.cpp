@@ -97,10 +97,7 @@ class Search {
         }  // a folder that can only be read
     }
 
-    void add(const std::string& text)
-    {
-        found_.emplace_back(fingerprint(text), parse_digest(text, digest_file));
-    }
+    void add(const std::string& text) { found_.emplace_back(fingerprint(text), parse_digest(text, digest_file)); }
 
     std::vector<RefusedFolder>& refused_;
     std::vector<std::pair<std::string, Digest>> found_;  ///< with the fingerprint of its text

@@ -30,6 +30,11 @@ std::string html_of(DataTable table)
 
 }  // namespace
 
+std::string counted(std::size_t number, std::string_view thing)
+{
+    return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
 std::string chance_text(double chance)
 {
     return chance < 1e-9 ? "< 1e-9" : fmt::format("{:.1g}", chance);

@@ -80,7 +80,11 @@ DataTable ceilings_table(const FleetGroup& group)
     static const std::vector<ColumnOf<CeilingFinding>> columns{
         {"ceiling", "ceiling", [](R r) { return word(printable(r.name)); }},
         {"nodes", "nodes", [](R r) { return count(r.nodes); }},
-        {"median", "median", [](R r) { return amount(r.median, printable(r.unit)); }},
+        {"median", "median",
+         [](R r) {
+             return r.unit.empty() ? number(r.median, fmt::format("{:.3f}", r.median))
+                                   : amount(r.median, printable(r.unit));
+         }},
         {"scatter", "scatter", [](R r) { return number(r.scatter, percent(r.scatter)); }},
         {"day to day", "day_to_day",
          [](R r) { return only_if(r.day_to_day > 0, number(r.day_to_day, percent(r.day_to_day))); }},
@@ -124,9 +128,10 @@ std::string title_of(const FleetGroup& group)
 
 std::string counts_of(const FleetGroup& group)
 {
-    std::string text = fmt::format("{} nodes: {} slow, {} implausible, {} undecided, {} not slow.", group.nodes.size(),
-                                   nodes_with(group, Finding::slow), nodes_with(group, Finding::implausible),
-                                   nodes_with(group, Finding::undecided), nodes_with(group, Finding::not_slow));
+    std::string text =
+        fmt::format("{}: {} slow, {} implausible, {} undecided, {} not slow.", counted(group.nodes.size(), "node"),
+                    nodes_with(group, Finding::slow), nodes_with(group, Finding::implausible),
+                    nodes_with(group, Finding::undecided), nodes_with(group, Finding::not_slow));
     std::vector<std::string> drained;
     for (const NodeFinding& node : group.nodes)
         if (node.drain) drained.push_back(printable(node.node));
@@ -141,7 +146,8 @@ std::string counts_of(const FleetGroup& group)
 std::string missing_text(const FleetFindings& findings)
 {
     if (findings.missing.empty()) return "";
-    return fmt::format("{} expected nodes are missing: {}", findings.missing.size(), join(findings.missing, ", "));
+    return fmt::format("Missing, though expected: {}: {}", counted(findings.missing.size(), "node"),
+                       join(findings.missing, ", "));
 }
 
 FleetSection section_of(const FleetGroup& group)
@@ -182,18 +188,36 @@ DataTable links_table(const LinkFindings& links)
 
 FleetSection section_of(const LinkFindings& links)
 {
-    std::string lead =
-        fmt::format("{} links of {} nodes, median {}.", links.links, links.nodes, format_si(links.median, "B/s"));
+    std::string lead = fmt::format("{} of {}, median {}.", counted(links.links, "link"), counted(links.nodes, "node"),
+                                   format_si(links.median, "B/s"));
     lead += !links.note.empty()  ? " " + links.note + "."
             : links.slow.empty() ? " None is slow beyond its nodes, and no node's links are slow."
                                  : "";
-    return {"Links between nodes", lead, {links_table(links)}};
+    return {
+        printable(fmt::format("Links between nodes, plan {}, revision {}", links.plan.substr(0, 8), links.revision)),
+        lead,
+        {links_table(links)}};
 }
 
 }  // namespace
 
-nlohmann::json fleet_json(const FleetFindings& findings, const LinkFindings& links)
+nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkFindings>& links)
 {
+    nlohmann::json networks = nlohmann::json::array();
+    nlohmann::json slow_links = nlohmann::json::array();
+    for (const LinkFindings& found : links) {
+        networks.push_back({{"plan", json_text(found.plan)},
+                            {"revision", json_text(found.revision)},
+                            {"nodes", found.nodes},
+                            {"links", found.links},
+                            {"median", json_number(found.median)},
+                            {"scatter", json_number(found.scatter)},
+                            {"note", found.note}});
+        for (nlohmann::json row : to_json(links_table(found))) {
+            row["plan"] = json_text(found.plan);
+            slow_links.push_back(std::move(row));
+        }
+    }
     nlohmann::json groups = nlohmann::json::array();
     for (const FleetGroup& group : findings.groups) {
         nlohmann::json nodes = nlohmann::json::array();
@@ -216,18 +240,19 @@ nlohmann::json fleet_json(const FleetFindings& findings, const LinkFindings& lin
                           {"associations", to_json(associations_table(group))}});
     }
     return {{"groups", groups},
-            {"links", to_json(links_table(links))},
+            {"networks", networks},
+            {"links", slow_links},
             {"missing", findings.missing},
             {"refused", to_json(refused_table(findings.refused))},
             {"tests", findings.tests},
             {"notes", findings.notes}};
 }
 
-FleetReport report_of(const FleetFindings& findings, const LinkFindings& links)
+FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindings>& links)
 {
     FleetReport report{.sections = {}, .notes = findings.notes};
     for (const FleetGroup& group : findings.groups) report.sections.push_back(section_of(group));
-    if (links.links > 0) report.sections.push_back(section_of(links));
+    for (const LinkFindings& found : links) report.sections.push_back(section_of(found));
     const std::string missing = missing_text(findings);
     if (!findings.refused.empty() || !missing.empty())
         report.sections.push_back({"Not judged", shortened(missing, 20'000), {refused_table(findings.refused)}});

@@ -26,7 +26,7 @@ struct FleetReport {
 };
 
 /// The nodes that are slow, implausible, undecided or missing; the ceilings; what goes with differences; links; refused folders.
-FleetReport report_of(const FleetFindings& findings, const LinkFindings& links = {});
+FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindings>& links = {});
 FleetReport report_of(const std::vector<HistorySeries>& history, const std::vector<RefusedFolder>& refused);
 FleetReport report_of(const FleetChanges& changes);
 
@@ -36,8 +36,9 @@ std::string fleet_text(const FleetReport& report, int columns = 0);
 /// {"sections": [{"title", "lead", "tables": [{"title", "rows"}]}], "notes"}, with all rows.
 nlohmann::json fleet_json(const FleetReport& report);
 
-/// {"groups": [{"kind", "nodes": [{"node", "finding", "drain"}], …}], "links", "missing", "refused", "tests", "notes"}; every node is listed.
-nlohmann::json fleet_json(const FleetFindings& findings, const LinkFindings& links = {});
+/// {"groups": [{"kind", "nodes": [{"node", "finding", "drain"}], …}], "networks", "links", "missing", "refused", "tests",
+/// "notes"}; every node is listed.
+nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkFindings>& links = {});
 
 /// One HTML file without script. Of each table it shows the first 1,000 rows.
 std::string fleet_page(const FleetReport& report);

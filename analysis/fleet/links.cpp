@@ -31,14 +31,14 @@ std::pair<std::string, std::string> ends_of(const DigestRate& link)
 
 class LinkJudge {
   public:
-    explicit LinkJudge(const Fleet& fleet)
+    LinkJudge(const std::vector<const Digest*>& digests, const std::vector<ExpectedNode>& expected)
     {
-        read(fleet);
+        read(digests);
         of_node_.resize(names_.size());
         for (std::size_t k = 0; k < links_.size(); ++k)
             for (const std::size_t node : {links_[k].a, links_[k].b}) of_node_[node].push_back(k);
         facts_.resize(names_.size());
-        for (const ExpectedNode& node : fleet.expected)
+        for (const ExpectedNode& node : expected)
             if (const auto at = std::ranges::lower_bound(names_, node.node); at != names_.end() && *at == node.node)
                 facts_[static_cast<std::size_t>(at - names_.begin())] = node.facts;
     }
@@ -61,12 +61,12 @@ class LinkJudge {
     }
 
   private:
-    void read(const Fleet& fleet)
+    void read(const std::vector<const Digest*>& digests)
     {
         std::map<std::pair<std::string, std::string>, std::vector<LogRate>> measured;
         std::set<std::string> names;
-        for (const Digest& digest : fleet.digests) {
-            for (const DigestRate& link : digest.links) {
+        for (const Digest* digest : digests) {
+            for (const DigestRate& link : digest->links) {
                 if (link.is_lower_bound()) continue;
                 const auto ends = ends_of(link);
                 measured[ends].push_back(log_rate(link));
@@ -314,9 +314,18 @@ class LinkJudge {
 
 }  // namespace
 
-LinkFindings judge_links(const Fleet& fleet)
+std::vector<LinkFindings> judge_links(const Fleet& fleet)
 {
-    return LinkJudge(fleet).judge();
+    std::map<std::pair<std::string, std::string>, std::vector<const Digest*>> groups;
+    for (const Digest& digest : fleet.digests)
+        if (!digest.links.empty()) groups[{digest.plan, digest.revision}].push_back(&digest);
+    std::vector<LinkFindings> findings;
+    for (const auto& [key, digests] : groups) {
+        findings.push_back(LinkJudge(digests, fleet.expected).judge());
+        findings.back().plan = key.first;
+        findings.back().revision = key.second;
+    }
+    return findings;
 }
 
 }  // namespace roof::analysis

@@ -28,6 +28,8 @@ struct SlowLinks {
 };
 
 struct LinkFindings {
+    std::string plan{};
+    std::string revision{};
     std::size_t nodes = 0;
     std::size_t links = 0;
     double median = 0;   ///< B/s
@@ -36,8 +38,8 @@ struct LinkFindings {
     std::string note{};  ///< why nothing can be told; empty if it can
 };
 
-/// Judges the links in all digests together; each is the mean of its measurements. Needs `fewest_compared` nodes, and twice as many links
-/// as nodes.
-LinkFindings judge_links(const Fleet& fleet);
+/// Judges the links of all digests by one plan and revision together; each is the mean of its measurements. Needs `fewest_compared` nodes,
+/// and twice as many links as nodes.
+std::vector<LinkFindings> judge_links(const Fleet& fleet);
 
 }  // namespace roof::analysis

@@ -214,7 +214,7 @@ double RateGroup::chance_as_low(LogRate rate, std::size_t i) const
     const double z = (rate.x - others.median) / std::sqrt(others.tau2 + own);
     if (z > -2) return 1;
     if (healthy_.empty()) simulate();
-    const double deviation = std::sqrt(scale_without(no_place).tau2 + std::max(rate.variance, rounding_variance));
+    const double deviation = std::sqrt(scale_without(no_place).tau2 + own);
     double sum = 0;
     for (const Scale& healthy : healthy_)
         sum += below((healthy.median + z * std::sqrt(healthy.tau2 + own)) / deviation);
@@ -288,8 +288,7 @@ std::vector<double> ranks_of(std::span<const double> values)
 
 double chance_of_difference(std::span<const double> ranks, std::span<const std::size_t> some)
 {
-    constexpr std::size_t fewest = 3;
-    if (some.size() < fewest || ranks.size() - some.size() < fewest) return 1;
+    if (std::min(some.size(), ranks.size() - some.size()) < fewest_ranked) return 1;
     const auto n = static_cast<double>(ranks.size());
     const auto a = static_cast<double>(some.size());
     double sum = 0;

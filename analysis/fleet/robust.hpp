@@ -57,7 +57,7 @@ class RateGroup {
     double median() const;
     /// sqrt(tau²) over all.
     double scatter() const;
-    /// The chance that a healthy machine with the variance of `rate` lies as low as `rate`. `i`: the machine's own rate in the group,
+    /// The chance that a healthy machine lies as low as `rate`. `i`: the machine's own rate in the group,
     /// which does not count among the others. 1 for what is not clearly below the median. The first call simulates.
     double chance_as_low(LogRate rate, std::size_t i) const;
 
@@ -91,8 +91,10 @@ std::vector<bool> benjamini_hochberg(std::span<const double> chances, std::size_
 
 /// The ranks of values, from 1; equal values share their mean rank.
 std::vector<double> ranks_of(std::span<const double> values);
+inline constexpr std::size_t fewest_ranked = 3;
 /// Mann and Whitney's test: the chance that the values with the indices `some` differ this much or more from the others, up or down, if
-/// all are of one kind. Normal approximation; `ranks` are those of ranks_of(). 1 for fewer than three on either side.
+/// all are of one kind. Normal approximation; `ranks` are those of ranks_of(). 1 for fewer than
+/// `fewest_ranked` on either side.
 double chance_of_difference(std::span<const double> ranks, std::span<const std::size_t> some);
 
 /// Median of values, which may be in any order; 0 without values.

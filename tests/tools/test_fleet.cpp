@@ -73,9 +73,13 @@ TEST_CASE("retest prints missing nodes, one on each line, and a page is written"
     write_file(bench.path("nodes.txt"), "n17 rack=r1\nn18 rack=r1\n");
     CHECK(bench.roof({"fleet", "retest", bench.path("fleet"), "--expect", bench.path("nodes.txt")}).out ==
           "n17\nn18\n");
+    CHECK(
+        nlohmann::json::parse(
+            bench.roof({"fleet", "retest", bench.path("fleet"), "--expect", bench.path("nodes.txt"), "--json"}).out) ==
+        nlohmann::json::array({"n17", "n18"}));
     const Said said = bench.roof(
         {"fleet", bench.path("fleet"), "--expect", bench.path("nodes.txt"), "--out", bench.path("fleet.html")});
-    CHECK_THAT(said.out, Contains("1 expected nodes are missing: n18"));
+    CHECK_THAT(said.out, Contains("Missing, though expected: 1 node: n18"));
     CHECK_THAT(read_file(bench.path("fleet.html")), Contains("<h1>Fleet</h1>") && Contains("n18"));
 }
 
@@ -97,8 +101,9 @@ TEST_CASE("fleet script prints a script and starts nothing")
 TEST_CASE("fleet history names the node that drifted, in the terminal, in JSON and on a page")
 {
     const Workbench bench;
-    analysis::Fleet fleet = tests::make_fleet({.nodes = 12, .ceilings = 2, .daily = 0.003},
-                                              {"2026-09-01", "2026-09-08", "2026-09-15", "2026-09-22", "2026-09-29", "2026-10-06"});
+    analysis::Fleet fleet =
+        tests::make_fleet({.nodes = 12, .ceilings = 2, .daily = 0.003},
+                          {"2026-09-01", "2026-09-08", "2026-09-15", "2026-09-22", "2026-09-29", "2026-10-06"});
     write_digests(fleet, bench.path("fleet"));
     CHECK(bench.roof({"fleet", "history", bench.path("fleet")}).status == 0);
     for (std::size_t week = 3; week < 6; ++week) tests::slow_down(fleet, 4 * 6 + week, 1, 0.08);
@@ -107,7 +112,8 @@ TEST_CASE("fleet history names the node that drifted, in the terminal, in JSON a
     CHECK(said.status == 1);
     CHECK_THAT(said.out, Contains("n00004") && Contains("2026-09-21") && Contains("1 drifted"));
     CHECK_THAT(read_file(bench.path("page.html")), Contains("n00004"));
-    const auto document = nlohmann::json::parse(bench.roof({"fleet", "history", bench.path("fleet"), "--json", "--anonymise"}).out);
+    const auto document =
+        nlohmann::json::parse(bench.roof({"fleet", "history", bench.path("fleet"), "--json", "--anonymise"}).out);
     const auto& row = document["sections"][0]["tables"][0]["rows"][0];
     CHECK(row["since"] == "2026-09-21");
     CHECK(row["node"].get<std::string>().starts_with("node-"));
@@ -125,7 +131,8 @@ TEST_CASE("fleet compare names the ceiling that all nodes lost, and the node tha
     const Said said = bench.roof({"fleet", "compare", bench.path("a"), bench.path("b")});
     CHECK(said.status == 1);
     CHECK_THAT(said.out, Contains("0.900 [0.900, 0.900]") && Contains("slower") && Contains("n00007"));
-    CHECK_THAT(bench.roof({"fleet", "compare", bench.path("a"), bench.path("b"), "--anonymise"}).out, !Contains("n0000"));
+    CHECK_THAT(bench.roof({"fleet", "compare", bench.path("a"), bench.path("b"), "--anonymise"}).out,
+               !Contains("n0000"));
     CHECK(bench.roof({"fleet", "compare", bench.path("a")}).status == 2);
 }
 
@@ -139,5 +146,7 @@ TEST_CASE("fleet names a slow uplink as links")
     CHECK_THAT(said.out, Contains("120 links of 16 nodes") && Contains("links between nodes and others") &&
                              Contains("n00004 n00005 n00006 n00007"));
     const auto document = nlohmann::json::parse(bench.roof({"fleet", bench.path("fleet"), "--json"}).out);
-    CHECK(document["links"].size() == 1);
+    REQUIRE(document["links"].size() == 1);
+    CHECK(document["links"][0]["fault"] == "links between nodes and others");
+    CHECK(document["networks"][0]["links"] == 120);
 }

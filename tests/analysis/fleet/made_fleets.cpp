@@ -4,7 +4,7 @@
 //   made_fleets drift NODES FLEETS SCATTER SHARE WEEKS        prints the fleets whose drift was found; with SHARE 0, those with a false one
 //   made_fleets links NODES FLEETS PERMUTATIONS WHAT          prints the fleets in which the slow node, uplink, link or nothing was found,
 //                                                             and nothing else
-//   made_fleets write NODES FOLDER                            writes NODES folders with digests
+//   made_fleets write NODES FOLDER [CEILINGS]                 writes NODES folders with digests
 #include "analysis/fleet/history.hpp"
 #include "analysis/fleet/links.hpp"
 #include "tests/analysis/fleet/made_fleet.hpp"
@@ -86,7 +86,7 @@ bool finds_link(const Words& words, std::size_t nodes, unsigned seed)
                                                      .slow_node = what == "node" ? slower : 0,
                                                      .slow_uplink = what == "uplink" ? slower : 0,
                                                      .slow_link = what == "link" ? slower : 0});
-    const analysis::LinkFindings found = analysis::judge_links(fleet);
+    const analysis::LinkFindings found = analysis::judge_links(fleet).at(0);
     if (what == "nothing") return found.slow.empty();
     if (found.slow.size() != 1) return false;
     const analysis::SlowLinks& slow = found.slow.front();
@@ -96,9 +96,9 @@ bool finds_link(const Words& words, std::size_t nodes, unsigned seed)
     return slow.fault == analysis::LinkFault::link && slow.nodes.back() == fmt::format("n{:05}", nodes - 1);
 }
 
-void write_fleet(std::size_t nodes, const std::filesystem::path& place)
+void write_fleet(std::size_t nodes, const std::filesystem::path& place, std::size_t ceilings)
 {
-    for (const analysis::Digest& digest : tests::make_fleet({.nodes = nodes}).digests) {
+    for (const analysis::Digest& digest : tests::make_fleet({.nodes = nodes, .ceilings = ceilings}).digests) {
         const std::filesystem::path folder = place / digest.node;
         make_folder(folder);
         write_file(folder / "digest.csv", analysis::to_csv(digest));
@@ -113,7 +113,7 @@ int main(int count, char** arguments)
     if (words.size() < 3) return 2;
     const std::size_t nodes = std::stoul(words[1]);
     if (words[0] == "write") {
-        write_fleet(nodes, words[2]);
+        write_fleet(nodes, words[2], static_cast<std::size_t>(word(words, 3, 20)));
         return 0;
     }
     using Question = bool (*)(const Words&, std::size_t, unsigned);

@@ -81,9 +81,12 @@ void show(const analysis::FleetReport& report, const nlohmann::json& document, c
 
 int retest(const Options& options, const std::vector<std::string>& folders, Context& context)
 {
-    for (const std::string& node :
-         analysis::nodes_to_retest(analysis::judge(fleet_in(options, folders), options.group_by)))
-        context.out << node << '\n';
+    const auto nodes = analysis::nodes_to_retest(analysis::judge(fleet_in(options, folders), options.group_by));
+    if (options.json) {
+        print_json(context.out, nodes);
+        return 0;
+    }
+    for (const std::string& node : nodes) context.out << node << '\n';
     return 0;
 }
 
@@ -127,9 +130,11 @@ int fleet_of(const Options& options, Context& context)
     analysis::Fleet fleet = fleet_in(options, options.words);
     if (options.anonymise) analysis::anonymise(fleet);
     const analysis::FleetFindings findings = analysis::judge(fleet, options.group_by);
-    const analysis::LinkFindings links = analysis::judge_links(fleet);
+    const std::vector<analysis::LinkFindings> links = analysis::judge_links(fleet);
     show(analysis::report_of(findings, links), analysis::fleet_json(findings, links), options, context);
-    return links.slow.empty() ? status_of(findings) : 1;
+    const bool has_slow_link =
+        std::ranges::any_of(links, [](const analysis::LinkFindings& l) { return !l.slow.empty(); });
+    return has_slow_link ? 1 : status_of(findings);
 }
 
 }  // namespace
