@@ -1,6 +1,7 @@
 // The devices and what they are.
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -54,7 +55,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device)
     properties->major = card.major;
     properties->minor = card.minor;
     properties->multiProcessorCount = card.multiprocessors;
-    properties->totalGlobalMem = card.memory_bytes;
+    // Little, for sweeps go up to a part of it; cudaMemGetInfo() tells what there is.
+    properties->totalGlobalMem = std::min(card.memory_bytes, std::size_t{32} << 20);
     properties->l2CacheSize = static_cast<int>(card.l2_bytes);
     properties->sharedMemPerMultiprocessor = card.l1_bytes;
     properties->sharedMemPerBlock = std::size_t{48} << 10;
