@@ -90,6 +90,11 @@ std::shared_ptr<const Nvml> Nvml::open()
     const std::array<std::string, 4> names{"libnvidia-ml.so.1", "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
                                            "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
                                            "/usr/lib64/libnvidia-ml.so.1"};
+    return open(names);
+}
+
+std::shared_ptr<const Nvml> Nvml::open(std::span<const std::string> names)
+{
     const std::optional<Library> library = Library::open(names);
     if (!library) return nullptr;
     try {

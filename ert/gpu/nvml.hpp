@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,6 +37,8 @@ class Nvml {
   public:
     /// Null if the library is missing or does not start.
     static std::shared_ptr<const Nvml> open();
+    /// The first of these libraries that loads.
+    static std::shared_ptr<const Nvml> open(std::span<const std::string> names);
 
     /// `bus_id`: as cudaDeviceGetPCIBusId writes it. Null if NVML does not know the device.
     nvmlDevice_st* device(const std::string& bus_id) const;
