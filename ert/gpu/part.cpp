@@ -3,11 +3,16 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 
+#include <string>
+
 /// Adds the GPUs found, or the reason why there are none, and all benches.
 extern "C" void roof_add_part(roof::BenchRegistry& registry)
 {
     using namespace roof::gpu;
     const Libraries libraries{Nvml::open(), CublasLt::open(), Nccl::open()};
     describe_devices(registry.machine(), libraries.nvml.get());
+    const int oldest = oldest_capability();
+    registry.machine().versions["GPU kernels"] =
+        "compute capability " + std::to_string(oldest / 10) + "." + std::to_string(oldest % 10) + " and newer";
     for (GpuBench& bench : all_benches(libraries)) registry.add(make_bench(std::move(bench), libraries.nvml));
 }

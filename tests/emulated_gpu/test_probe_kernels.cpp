@@ -1,6 +1,7 @@
 // The probes' kernels on the emulated device, against the results that the probes themselves expect. Each in several
 // schedules.
 #include "ert/base/error.hpp"
+#include "ert/gpu/kernels/access.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/idle.hpp"
@@ -109,8 +110,8 @@ TEST_CASE("chains end where the host's do, bit for bit, in every format", "[kern
 
 TEST_CASE("mma.sync multiplies every format as the host does", "[kernels]")
 {
-    for (const Mma format :
-         {Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::fp16, Mma::bf16, Mma::int8, Mma::e4m3, Mma::e5m2}) {
+    for (const Mma format : {Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::fp16, Mma::bf16, Mma::int8, Mma::e4m3,
+                             Mma::e5m2, Mma::fp16_sums}) {
         for (const int chains : mma_chain_counts) {
             const MmaOperands operands = mma_operands(format, Numbers::whole);
             const std::vector<std::byte> expected = lanes_of_sums(format, chains, operands, 1);
@@ -120,6 +121,35 @@ TEST_CASE("mma.sync multiplies every format as the host does", "[kernels]")
                 const Array<std::byte> sums(2 * 4 * expected.size());
                 enqueue_mma(format, chains, {a.data(), b.data(), sums.data(), nullptr, 2, 1}, nullptr);
                 check_copies(sums, expected, 2 * 4);
+            });
+        }
+    }
+}
+
+TEST_CASE("words apart, by any number of threads, are each accessed once a pass", "[kernels]")
+{
+    constexpr std::size_t count = 4096 + 64;
+    constexpr int passes = 3;
+    for (const unsigned stride : {1U, 2U, 4U, 8U, 32U}) {
+        for (const auto& [blocks, threads] : {std::pair{1, 1024}, {3, 128}, {4, 512}}) {
+            in_all_schedules([&, each = threads, grid = blocks] {
+                const Array<std::uint32_t> words(count);
+                const Array<std::uint32_t> sums(static_cast<std::size_t>(grid * each));
+                const Readings readings;
+                const auto launch = [&](AccessKind kind) {
+                    enqueue_access_fill(kind, words.data(), count, nullptr);
+                    enqueue_access(
+                        kind, {words.data(), sums.data(), count, stride, readings.data(), grid, each, passes}, nullptr);
+                };
+                launch(AccessKind::load);
+                const std::vector<std::uint32_t> found = sums.values();
+                CHECK(std::accumulate(found.begin(), found.end(), 0U) == passes * sum_of_access_words(count));
+                launch(AccessKind::atomic_add);
+                CHECK(words.values() == std::vector<std::uint32_t>(count, passes));
+                launch(AccessKind::atomic_share);
+                std::vector<std::uint32_t> shared(count);
+                shared.front() = passes * count;
+                CHECK(words.values() == shared);
             });
         }
     }
@@ -237,7 +267,7 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
 TEST_CASE("every intensity loads and adds exactly what it counts", "[kernels]")
 {
     const Stream stream;
-    for (const Precision precision : {Precision::fp64, Precision::fp32}) {
+    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::int32}) {
         const std::vector<double> one{1};
         const Array<std::byte> factor(encode(format_of(precision), one));
         constexpr std::size_t vectors = 5000;

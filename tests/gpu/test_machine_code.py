@@ -35,7 +35,7 @@ class Object(unittest.TestCase):
         names = {capability: {kernel.name for kernel in KERNELS if kernel.capability == capability} for capability in (80, 90, 100)}
         self.assertLessEqual(names[80], names[90])
         self.assertLessEqual(names[80], names[100])
-        for function in ("chain_kernel", "mma_kernel", "stream_kernel", "shared_kernel", "chase_kernel", "intensity_kernel"):
+        for function in ("chain_kernel", "mma_kernel", "stream_kernel", "shared_kernel", "chase_kernel", "intensity_kernel", "access_kernel"):
             self.assertGreater(len(found(function, capability=80)), 0, function)
 
     def test_no_kernel_goes_through_local_memory(self):
@@ -100,7 +100,7 @@ class TensorCores(unittest.TestCase):
                     self.assertEqual(count, kernel.counts[instruction])
 
     def test_mma_is_one_machine_instruction_each(self):
-        for instruction in ("tf32", "fp16", "bf16"):
+        for instruction in ("tf32", "fp16", "bf16", "fp16_sums"):
             self.check("mma_kernel", instruction, "HMMA", (80, 90, 100))
         self.check("mma_kernel", "int8", "IMMA", (80, 90, 100))
         self.check("mma_kernel", "fp64_small", "DMMA", (80, 90, 100))
@@ -197,15 +197,32 @@ class Memory(unittest.TestCase):
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):
         kernels = found("intensity_kernel")
-        self.assertEqual(3 * 2 * 2 * 10, len(kernels), "architectures, precisions, layouts, intensities")
+        self.assertEqual(3 * 3 * 2 * 10, len(kernels), "architectures, precisions, layouts, intensities")
         for kernel in kernels:
             kind, multiply_adds = kernel.arguments[0], int(kernel.arguments[1])
             vectors = (1 if multiply_adds > 64 else 4) + 1
             with self.subTest(kernel):
                 self.assertEqual(vectors, kernel.counts["LDG.128"])
-                count = kernel.counts["DFMA" if kind == "double" else "FFMA"]
+                count = kernel.counts[{"double": "DFMA", "float": "FFMA", "int": "IMAD"}[kind]]
                 self.assertGreaterEqual(count, vectors * multiply_adds)
-                self.assertLess(count, vectors * multiply_adds + 8)
+                # Addresses are made by IMAD, too.
+                self.assertLess(count, vectors * multiply_adds + (8 if kind != "int" else 100))
+
+
+class Words(unittest.TestCase):
+    def test_each_access_is_one_instruction(self):
+        kernels = found("access_kernel", "load")
+        self.assertEqual([80, 90, 100], capabilities(kernels))
+        for kernel in kernels:
+            with self.subTest(kernel):
+                self.assertEqual(5, kernel.counts["LDG.32"], "four in flight, and the rest")
+        for kind in ("atomic_add", "atomic_share"):
+            for kernel in found("access_kernel", kind):
+                with self.subTest(kernel):
+                    self.assertEqual(0, kernel.counts["LDG.32"])
+                    reading = found("access_kernel", "load", capability=kernel.capability)[0]  # of the clock: atomics, too
+                    atomics = [one.counts["REDG"] + one.counts["ATOMG"] for one in (kernel, reading)]
+                    self.assertEqual(5, atomics[0] - atomics[1])
 
 
 if __name__ == "__main__":

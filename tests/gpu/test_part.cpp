@@ -64,6 +64,7 @@ TEST_CASE("the GPU part lists the GPUs of the machine, or states why there is no
     REQUIRE(capabilities.size() == 1);
     CHECK(capabilities[0].name == "gpu");
     CHECK(registry.machine().versions.contains("CUDA runtime"));
+    CHECK_THAT(registry.machine().versions.at("GPU kernels"), Catch::Contains("compute capability"));
     if (capabilities[0].present) {
         REQUIRE_FALSE(registry.machine().devices.empty());
         CHECK(registry.machine().devices[0].name == "gpu:0");
@@ -79,8 +80,8 @@ TEST_CASE("every axis of the GPU part's benches has a column in the results, in 
 {
     BenchRegistry registry;
     add_gpu_part(registry);
-    for (const char* name : {"flops", "bandwidth", "shared", "latency", "distance", "partition", "launch", "link",
-                             "matmul", "peer", "allreduce", "ert"}) {
+    for (const char* name : {"flops", "bandwidth", "access", "shared", "latency", "distance", "partition", "launch",
+                             "link", "matmul", "peer", "allreduce", "ert"}) {
         const Bench* bench = registry.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->description().empty());
@@ -96,19 +97,25 @@ TEST_CASE("every axis of the GPU part's benches has a column in the results, in 
 
 TEST_CASE("points that need another GPU, a newer one or pinned memory state the reason")
 {
-    const auto [bench, settings, words] =
-        GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
-            {"peer", {{"operation", "copy"}}, "no other GPU"},
-            {"allreduce", {{"operation", "bus"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
-            {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "only pinned host memory"},
-            {"bandwidth",
-             {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},
-             "the copy engine needs compute capability 9.0; this GPU has 8.0"},
-            {"bandwidth", {{"operation", "triad"}, {"isa", "bulk"}, {"working_set", "1048576"}}, "does not compute"},
-            {"bandwidth", {{"operation", "load"}, {"isa", "cuda"}, {"working_set", "100"}}, "less than 8192 bytes"},
-            {"latency", {{"working_set", "64"}}, "less than two lines"},
-            {"ert", {{"working_set", "8"}}, "less than one vector"},
-        }));
+    const auto [bench, settings,
+                words] = GENERATE(table<const char*, std::vector<std::pair<std::string, std::string>>, const char*>({
+        {"peer", {{"operation", "copy"}}, "no other GPU"},
+        {"peer", {{"operation", "read"}, {"path", "peer:x"}}, "neither peer nor peer:NUMBER"},
+        {"flops", {{"operation", "tile_fp16_sums"}, {"isa", "mma"}, {"precision", "bf16"}}, "only products of fp16"},
+        {"flops",
+         {{"operation", "tile_fp16_sums"}, {"isa", "wgmma"}, {"precision", "fp16"}},
+         "wgmma has no tile_fp16_sums"},
+        {"access", {{"operation", "stride_32"}, {"working_set", "64"}}, "less than one word for each offset"},
+        {"allreduce", {{"operation", "bus"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
+        {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "only pinned host memory"},
+        {"bandwidth",
+         {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},
+         "the copy engine needs compute capability 9.0; this GPU has 8.0"},
+        {"bandwidth", {{"operation", "triad"}, {"isa", "bulk"}, {"working_set", "1048576"}}, "does not compute"},
+        {"bandwidth", {{"operation", "load"}, {"isa", "cuda"}, {"working_set", "100"}}, "less than 8192 bytes"},
+        {"latency", {{"working_set", "64"}}, "less than two lines"},
+        {"ert", {{"working_set", "8"}}, "less than one vector"},
+    }));
     BenchRegistry registry;
     add_gpu_part(registry);
     Device device = gpu_with_l2(50e6);

@@ -32,6 +32,25 @@ __device__ Vector<float> read(const Vector<float>* from)
     return v;
 }
 
+__device__ Vector<int> read(const Vector<int>* from)
+{
+    Vector<int> v;
+    asm volatile("ld.global.v4.s32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.values[0]), "=r"(v.values[1]), "=r"(v.values[2]), "=r"(v.values[3])
+                 : "l"(from));
+    return v;
+}
+
+__device__ int fma(int value, int factor, int addend)
+{
+    return value * factor + addend;
+}
+
+__device__ unsigned bits_of(int value)
+{
+    return static_cast<unsigned>(value);
+}
+
 __device__ unsigned bits_of(double value)
 {
     return static_cast<unsigned>(__double2hiint(value) ^ __double2loint(value));
@@ -135,6 +154,7 @@ Kernel with_layout(const IntensityKernel& kernel)
 
 Kernel function_of(const IntensityKernel& kernel)
 {
+    if (kernel.precision == Precision::int32) return with_layout<int>(kernel);
     return kernel.precision == Precision::fp64 ? with_layout<double>(kernel) : with_layout<float>(kernel);
 }
 
@@ -149,7 +169,9 @@ void enqueue_intensity_fill(Precision precision, void* array, std::size_t vector
 {
     constexpr int blocks = 1024;
     constexpr int threads = 256;
-    if (precision == Precision::fp64)
+    if (precision == Precision::int32)
+        fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<int*>(array), vectors * 4);
+    else if (precision == Precision::fp64)
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<double*>(array), vectors * 2);
     else
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<float*>(array), vectors * 4);

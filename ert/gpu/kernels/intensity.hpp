@@ -13,7 +13,7 @@ inline constexpr std::array<int, 10> multiply_adds_of_vector{1, 2, 4, 8, 16, 32,
 inline constexpr int intensity_threads = 512;     ///< of a block
 inline constexpr int intensity_accumulators = 8;  ///< of a thread: multiply-add i uses number i % 8
 
-/// fp64 or fp32.
+/// fp64, fp32 or int32.
 struct IntensityKernel {
     Precision precision = Precision::fp64;
     int multiply_adds = 1;

@@ -31,6 +31,17 @@ struct Bf16 : FloatSums<Bf16> {
     static constexpr char types[] = "m16n8k16.row.col.f32.bf16.bf16";
 };
 
+struct Fp16Sums {
+    using Operand = std::uint32_t;
+    using Sum = std::uint32_t;
+    static __device__ void multiply_add(Sum (&d)[2], const Operand (&a)[4], const Operand (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+                     : "+r"(d[0]), "+r"(d[1])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
 struct Int8 {
     using Operand = std::uint32_t;
     using Sum = std::int32_t;
@@ -56,6 +67,8 @@ MmaKernel kernel_of(Mma instruction, int chains)
             return mma_with_chains<Bf16, Mma::bf16>(chains);
         case Mma::int8:
             return mma_with_chains<Int8, Mma::int8>(chains);
+        case Mma::fp16_sums:
+            return mma_with_chains<Fp16Sums, Mma::fp16_sums>(chains);
         case Mma::fp64:
             return large_fp64_kernel(chains);
         case Mma::e4m3:

@@ -19,15 +19,17 @@ enum class Mma {
     int8,        ///< 16 x 8 x 32, sums in int32
     e4m3,        ///< 16 x 8 x 32, sums in fp32, of compute capability 8.9, and 12.0 on
     e5m2,        ///< as e4m3
+    fp16_sums,   ///< as fp16, sums in fp16, two in a register
 };
 
 struct MmaShape {
     int m, n, k;
-    int packed;          ///< elements in a register
-    int a_registers;     ///< of a lane
-    int b_registers;     ///< of a lane
-    int sum_registers;   ///< of a lane
-    int register_bytes;  ///< of operands; sums have as many, or 4
+    int packed;           ///< elements in a register
+    int a_registers;      ///< of a lane
+    int b_registers;      ///< of a lane
+    int sum_registers;    ///< of a lane
+    int register_bytes;   ///< of operands; sums have as many, or 4
+    int packed_sums = 1;  ///< in a register
 };
 
 constexpr MmaShape shape_of(Mma instruction)
@@ -42,6 +44,8 @@ constexpr MmaShape shape_of(Mma instruction)
         case Mma::fp16:
         case Mma::bf16:
             return {16, 8, 16, 2, 4, 2, 4, 4};
+        case Mma::fp16_sums:
+            return {16, 8, 16, 2, 4, 2, 2, 4, 2};
         default:
             return {16, 8, 32, 4, 4, 2, 4, 4};
     }

@@ -5,7 +5,7 @@
 //             by trying.
 // Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where
 //             it is high. The ridge should lie where the two roofs cross.
-// FLOPs       2 per multiply-add. Bytes: those loaded. Both are exact, so the intensity is too.
+// FLOPs       2 per multiply-add, of int32 as operations. Bytes: those loaded. Both are exact, so the intensity is too.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
 //             if the machine code of the loop has other multiply-adds or loads than those counted; if a point lies
@@ -115,9 +115,10 @@ class ErtSubject final : public TunedSubject {
 std::vector<Axis> axes(const Machine& machine)
 {
     const std::vector<std::string> names(intensity_names.begin(), intensity_names.end());
-    return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = names, .allowed = names},
-            {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32"}},
-            working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
+    return {
+        {.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = names, .allowed = names},
+        {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32", "int32"}},
+        working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)

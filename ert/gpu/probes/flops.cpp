@@ -27,7 +27,7 @@ const std::vector<InstructionSet>& instruction_sets()
     static const std::vector<std::string> tiles{"tile", "tile_e5m2"};
     static const std::vector<InstructionSet> all{
         {"cuda", {"fma", "add", "mul"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
-        {"mma", tiles, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
+        {"mma", {"tile", "tile_e5m2", "tile_fp16_sums"}, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
         {"wgmma", tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
         {"tcgen05", tiles, {tf32, fp16, bf16, fp8, int8}, make_tcgen05},
     };
@@ -54,6 +54,8 @@ std::optional<std::string> contradiction(const Point& point)
     if (precision == Precision::int32 && operation != "fma")
         return "two integer additions in a row become one instruction: int32 has only fma";
     if (operation == "tile_e5m2" && precision != Precision::fp8) return "e5m2 is a format of fp8, not of " + name;
+    if (operation == "tile_fp16_sums" && precision != Precision::fp16)
+        return "only products of fp16 are summed in fp16";
     return std::nullopt;
 }
 
@@ -72,23 +74,26 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
     }
     if (isa == "mma" && point.precision() == Precision::fp8 && capability != 89 && capability < 120)
         return "tensor cores take fp8 by mma on compute capability 8.9, and 12.0 on; 9.0 has wgmma for it";
-    return missing_capability(device, 80, "this build");
+    if (isa == "mma") return missing_capability(device, 80, "mma.sync with these shapes");
+    if (point.precision() == Precision::bf16) return missing_capability(device, 80, "arithmetic in bf16");
+    return missing_capability(device, oldest_capability(), "this build");
 }
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {{.name = "operation",
-             .meaning = "kind of instruction; tile: a product of matrices, with fp8 as e4m3 or e5m2",
-             .defaults = {"fma"},
-             .allowed = {"fma", "add", "mul", "tile", "tile_e5m2"}},
-            {.name = "isa",
-             .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
-             .defaults = {"cuda"},
-             .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
-            {.name = "precision",
-             .meaning = "number format",
-             .defaults = {"fp64", "fp32"},
-             .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"}}};
+    return {
+        {.name = "operation",
+         .meaning = "kind of instruction; tile: a product of matrices, with fp8 as e4m3 or e5m2, or with sums in fp16",
+         .defaults = {"fma"},
+         .allowed = {"fma", "add", "mul", "tile", "tile_e5m2", "tile_fp16_sums"}},
+        {.name = "isa",
+         .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
+         .defaults = {"cuda"},
+         .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
+        {.name = "precision",
+         .meaning = "number format",
+         .defaults = {"fp64", "fp32"},
+         .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"}}};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device& device)

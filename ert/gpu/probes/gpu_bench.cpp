@@ -40,7 +40,7 @@ class DescribedBench final : public Bench {
 
 std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device)
 {
-    return missing_capability(device, 80, "this build");
+    return missing_capability(device, oldest_capability(), "this build");
 }
 
 std::unique_ptr<Bench> make_bench(GpuBench bench, std::shared_ptr<const Nvml> nvml)

@@ -38,7 +38,11 @@ struct GpuPoint {
     Trials& trials;                    ///< outlives what is made
 };
 
-/// The reason why the GPU is older than compute capability 8.0, which all kernels of this build need, or nothing.
+/// The oldest compute capability that kernels of this build run on, 80 for 8.0, by CMAKE_CUDA_ARCHITECTURES. Some need a newer
+/// one: their benches say so.
+int oldest_capability();
+
+/// The reason why the GPU is older than that, or nothing.
 std::optional<std::string> missing_for_all(const Point&, const Machine&, const Device& device);
 
 /// The members are those of Bench, on devices of kind "gpu".

@@ -200,6 +200,8 @@ GpuBench matmul_bench(const Libraries& libraries)
                     return "libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH";
                 if (point.integer("size") % 16 != 0) return "the tensor cores want sizes in steps of 16";
                 if (point.precision() == Precision::fp8) return missing_capability(device, 89, "a product in fp8");
+                if (point.precision() == Precision::bf16 || point.precision() == Precision::tf32)
+                    return missing_capability(device, 80, "a product in " + point.text("precision"));
                 return missing_for_all(point, machine, device);
             },
             .create = [library = libraries.cublaslt](

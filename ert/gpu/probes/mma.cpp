@@ -37,8 +37,9 @@ struct Candidate {
 };
 
 /// The instructions that multiply this precision on a GPU of this compute capability (90 for 9.0).
-std::vector<Mma> instructions_for(Precision precision, bool is_e5m2, int capability)
+std::vector<Mma> instructions_for(Precision precision, const std::string& operation, int capability)
 {
+    if (operation == "tile_fp16_sums") return {Mma::fp16_sums};
     switch (precision) {
         case Precision::fp64:
             return capability >= 90 ? std::vector<Mma>{Mma::fp64_small, Mma::fp64} : std::vector<Mma>{Mma::fp64_small};
@@ -51,7 +52,7 @@ std::vector<Mma> instructions_for(Precision precision, bool is_e5m2, int capabil
         case Precision::int8:
             return {Mma::int8};
         case Precision::fp8:
-            return {is_e5m2 ? Mma::e5m2 : Mma::e4m3};
+            return {operation == "tile_e5m2" ? Mma::e5m2 : Mma::e4m3};
         default:
             return {};
     }
@@ -183,8 +184,8 @@ class MmaSubject final : public TunedSubject {
 
 std::unique_ptr<Subject> make_mma(const GpuPoint& at)
 {
-    const bool is_e5m2 = at.point.text("operation") == "tile_e5m2";
-    return std::make_unique<MmaSubject>(instructions_for(at.point.precision(), is_e5m2, capability_of(at.device)), at);
+    return std::make_unique<MmaSubject>(
+        instructions_for(at.point.precision(), at.point.text("operation"), capability_of(at.device)), at);
 }
 
 }  // namespace roof::gpu

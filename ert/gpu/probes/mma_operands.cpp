@@ -16,6 +16,7 @@ Element element_of_any_a(const MmaShape& shape, int lane, int reg, int place)
 Format format_of_sums(Mma instruction)
 {
     if (instruction == Mma::int8) return int32_format;
+    if (instruction == Mma::fp16_sums) return fp16_format;
     return shape_of(instruction).register_bytes == 8 ? fp64_format : fp32_format;
 }
 
@@ -23,8 +24,8 @@ Format format_of_sums(Mma instruction)
 
 Format operand_format(Mma instruction)
 {
-    constexpr std::array formats{fp64_format, fp64_format, tf32_format, fp16_format,
-                                 bf16_format, int8_format, e4m3_format, e5m2_format};
+    constexpr std::array formats{fp64_format, fp64_format, tf32_format, fp16_format, bf16_format,
+                                 int8_format, e4m3_format, e5m2_format, fp16_format};
     return formats[static_cast<std::size_t>(instruction)];
 }
 
@@ -79,8 +80,9 @@ std::vector<std::byte> lanes_of_sums(Mma instruction, int chains, const MmaOpera
     std::vector<double> values;
     for (int chain = 0; chain < chains; ++chain) {
         const Matrix sums = sums_of_products(operands.a, operands.b[static_cast<std::size_t>(chain)], times_each);
-        for (int i = 0; i < 32 * shape.sum_registers; ++i) {
-            const Element at = element_of_sums(i / shape.sum_registers, i % shape.sum_registers);
+        const int of_lane = shape.sum_registers * shape.packed_sums;
+        for (int i = 0; i < 32 * of_lane; ++i) {
+            const Element at = element_of_sums(i / of_lane, i % of_lane);
             values.push_back(sums.at(at.row, at.column));
         }
     }

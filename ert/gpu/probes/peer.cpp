@@ -1,13 +1,16 @@
-// Bench "peer" of a GPU: copies to the next GPU of the machine, and back.
+// Bench "peer" of a GPU: copies to another GPU of the machine, and back, and a kernel's own accesses to its memory.
 //
 // Launched    copies from one GPU's memory to the other's, or both ways at once on two streams. Where the two can reach
 //             each other's memory the copies go directly, by NVLink or PCIe; else the driver passes them through the
-//             host.
+//             host. read, write: one kernel of resident blocks that loads from, or stores to, the other's memory.
 // Saturates   the links between the two.
 // Bytes       of the arrays, each once. Both ways at once: the sum of both.
 // Time        device events around all copies; the second stream is forked from and joined to the first.
-// Falsified   if what arrived is not what was sent.
+// Falsified   if what arrived is not what was sent; if the sum of what was read, or a word written, is not the host's.
+#include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 
@@ -17,32 +20,46 @@ namespace roof::gpu {
 
 namespace {
 
-/// The device after this one, the first after the last; nothing if there is no other.
-std::optional<DeviceId> neighbour_of(const Device& device, const Machine& machine)
+constexpr std::string_view to_number = "peer:";  ///< "peer:2" is gpu:2; "peer" alone is the next GPU
+
+std::vector<std::string> gpus_of(const Machine& machine)
 {
     std::vector<std::string> names;
-    for (const Device& other : machine.devices) {
-        if (other.kind == "gpu") names.push_back(other.name);
+    for (const Device& device : machine.devices) {
+        if (device.kind == "gpu") names.push_back(device.name);
     }
+    return names;
+}
+
+/// The name of the other GPU: the one of the path's number, or the one after this, the first after the last.
+std::string peer_of(const std::string& path, const Device& device, const Machine& machine)
+{
+    if (path.starts_with(to_number)) return "gpu:" + path.substr(to_number.size());
+    const std::vector<std::string> names = gpus_of(machine);
     const auto at = std::ranges::find(names, device.name);
-    if (names.size() < 2 || at == names.end()) return std::nullopt;
+    return at == names.end() || std::next(at) == names.end() ? names.front() : *std::next(at);
+}
+
+DeviceId id_of_peer(const GpuPoint& at)
+{
     Device other;
-    other.name = std::next(at) == names.end() ? names.front() : *std::next(at);
+    other.name = peer_of(at.point.text("path"), at.device, at.machine);
     return id_of(other);
 }
 
-/// Where this is possible.
-void let_reach(DeviceId from, DeviceId to)
+/// Returns whether it is possible.
+bool let_reach(DeviceId from, DeviceId to)
 {
     const CurrentDevice current(from);
     int reaches = 0;
     check(cudaDeviceCanAccessPeer(&reaches, from.value, to.value));
-    if (reaches == 0) return;
+    if (reaches == 0) return false;
     const cudaError_t status = cudaDeviceEnablePeerAccess(to.value, 0);
     if (status == cudaErrorPeerAccessAlreadyEnabled)
         cudaGetLastError();
     else
         check(status);
+    return true;
 }
 
 struct PeerEnds {
@@ -61,30 +78,105 @@ struct PeerEnds {
     std::vector<Buffer<std::byte>> received;  ///< here, there
 };
 
+/// A kernel's own accesses to the other GPU's memory.
+class PeerAccessSubject final : public TunedSubject {
+  public:
+    PeerAccessSubject(StreamOperation operation, DeviceId there, const GpuPoint& at)
+        : TunedSubject(at),
+          kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
+          there_(there),
+          words_(array_bytes(at.point) / sizeof(float)),
+          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
+          memory_([&] {
+              const CurrentDevice current(there);
+              return Buffer<float>(words_, "an array for a peer");
+          }()),
+          sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
+    {
+        fill();
+        settle_on_fastest(
+            {{"", work_of_bytes(static_cast<double>(memory_.bytes())), [this](long long passes) { enqueue(passes); }}},
+            max_copies);
+    }
+
+    void check() override
+    {
+        const CurrentDevice current(stream().id());
+        fill();
+        run(1);
+        if (kernel_.operation == StreamOperation::store)
+            return check_words(memory_, "the peer's array", [](std::size_t) { return stream_value; });
+        std::uint32_t found = 0;
+        for (const std::uint32_t sum : sums_.read(0, sums_.size())) found += sum;
+        if (found != sum_of_bits(words_)) throw Error("what was read does not sum to what the peer holds");
+    }
+    Bytes memory() const override { return {static_cast<double>(memory_.bytes() + sums_.bytes())}; }
+
+  private:
+    void fill() const
+    {
+        const CurrentDevice current(there_);
+        const Stream filling;
+        enqueue_fill(memory_.data(), words_ / words_of_vector, 0, 0, filling.get());
+        filling.synchronize();
+    }
+
+    void enqueue(long long passes) const
+    {
+        StreamLaunch launch;
+        launch.a = launch.out = memory_.data();
+        launch.sums = sums_.data();
+        launch.vectors = words_ / words_of_vector;
+        launch.reading = stream().reading();
+        launch.blocks = blocks_;
+        launch.passes = static_cast<int>(passes);
+        enqueue_stream(kernel_, launch, stream().get());
+    }
+
+    StreamKernel kernel_;
+    DeviceId there_;
+    std::size_t words_;
+    int blocks_;
+    Buffer<float> memory_;
+    Buffer<std::uint32_t> sums_;
+};
+
 std::vector<Axis> axes(const Machine&)
 {
     return {{.name = "operation",
-             .meaning = "to the next GPU, or both ways at once",
-             .defaults = {"copy", "both"},
-             .allowed = {"copy", "both"}},
-            {.name = "path", .meaning = "to the peer", .defaults = {"peer"}, .allowed = {"peer"}},
+             .meaning = "copies to the other GPU, or both ways at once, or a kernel's own accesses",
+             .defaults = {"copy", "both", "read", "write"},
+             .allowed = {"copy", "both", "read", "write"}},
+            {.name = "path", .meaning = "peer: to the next GPU; peer:2: to gpu:2", .defaults = {"peer"}, .allowed = {}},
             array_axis()};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
 {
-    if (neighbour_of(device, machine)) return missing_for_all(point, machine, device);
-    return "there is no other GPU in this machine";
+    const std::string& path = point.text_or("path", "peer");
+    const std::vector<std::string> names = gpus_of(machine);
+    if (path != "peer" && (!path.starts_with(to_number) || !parse_number<int>(path.substr(to_number.size()))))
+        return "the path '" + path + "' is neither peer nor peer:NUMBER";
+    if (names.size() < 2) return "there is no other GPU in this machine";
+    const std::string other = peer_of(path, device, machine);
+    if (other == device.name) return "a GPU is no peer of itself";
+    if (std::ranges::find(names, other) == names.end()) return "this machine has no device '" + other + "'";
+    return missing_for_all(point, machine, device);
 }
 
 std::unique_ptr<Subject> create(const GpuPoint& at)
 {
-    const DeviceId there = *neighbour_of(at.device, at.machine);
-    let_reach(at.id, there);
-    let_reach(there, at.id);
+    const DeviceId there = id_of_peer(at);
+    const bool reach = let_reach(at.id, there) && let_reach(there, at.id);
+    const std::string& operation = at.point.text("operation");
+    if (operation == "read" || operation == "write") {
+        if (!reach) throw Unsupported("the two GPUs cannot access each other's memory");
+        return std::make_unique<PeerAccessSubject>(operation == "read" ? StreamOperation::load : StreamOperation::store,
+                                                   there, at);
+    }
     const auto ends = std::make_shared<PeerEnds>(array_bytes(at.point), at.id, there);
     std::vector<Copies::OneWay> ways{{ends->received[1].data(), ends->sent[0].data()}};
-    if (at.point.text("operation") == "both") ways.push_back({ends->received[0].data(), ends->sent[1].data()});
+    if (operation == "both") ways.push_back({ends->received[0].data(), ends->sent[1].data()});
     return make_copies({array_bytes(at.point), std::move(ways), ends}, at);
 }
 
@@ -94,7 +186,10 @@ GpuBench peer_bench(const Libraries&)
 {
     return {.name = "peer",
             .role = Role::bandwidth,
-            .description = "Bytes copied to the next GPU of the machine; both ways at once count both.",
+            .description =
+                "Bytes copied to another GPU of the machine, or accessed by a kernel in its memory; both ways at once "
+                "count "
+                "both.",
             .axes = axes,
             .unsupported_reason = unsupported_reason,
             .create = create};

@@ -36,6 +36,12 @@ void add_to(void* sums, int i, f64 sum)
         value = static_cast<Sum>(value + sum);
 }
 
+void add_to_half(void* sums, int i, f64 sum)
+{
+    f16& value = static_cast<f16*>(sums)[i];
+    value = narrow<f16>(widen(value) + sum);
+}
+
 }  // namespace
 
 void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes, std::size_t register_bytes)
@@ -62,7 +68,9 @@ void multiply_fragments(const MmaShape& shape, const std::vector<Thread*>& lanes
             const Place place = place_in_sums(lane, i);
             f64 sum = 0;
             for (int k = 0; k < shape.k; ++k) sum += at(a, shape.k, {place.row, k}) * at(b, shape.n, {k, place.column});
-            if (shape.format == Format::fp64)
+            if (shape.half_sums)
+                add_to_half(sums, i, sum);
+            else if (shape.format == Format::fp64)
                 add_to<f64>(sums, i, sum);
             else if (shape.format == Format::int8)
                 add_to<s32>(sums, i, sum);

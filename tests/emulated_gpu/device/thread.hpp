@@ -23,6 +23,7 @@ struct Copy;
 struct MmaShape {
     int m, n, k;
     Format format;
+    bool half_sums = false;  ///< two fp16 in a register; otherwise those usual for the format
 };
 struct WgmmaOperands {
     u64 a, b;  ///< descriptors

@@ -280,12 +280,13 @@ class Writer:
         if o[1:3] != ["sync", "aligned"] or o[4:6] != ["row", "col"] or o[6] != o[9]:
             raise UnknownPtx(".".join(o))
         m, n, k = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", o[3]).groups()
-        sums, register = CPP[o[6]], "f64" if o[7] == "f64" else "u32"
+        halves = o[6] == "f16"  # two in a register
+        sums, register = "u32" if halves else CPP[o[6]], "f64" if o[7] == "f64" else "u32"
         d, a, b, c = (split_operands(operand[1:-1]) for operand in operands)
         lines = [f"{sums} d[] = {{{', '.join(self.value(x, sums) for x in c)}}};"]
         lines += [f"const {register} {name}[] = {{{', '.join(self.value(x, register) for x in given)}}};"
                   for name, given in (("a", a), ("b", b))]
-        lines.append(f"t.mma({{{m}, {n}, {k}, Format::{FORMATS[o[7]]}}}, d, a, b);")
+        lines.append(f"t.mma({{{m}, {n}, {k}, Format::{FORMATS[o[7]]}{', true' if halves else ''}}}, d, a, b);")
         if o[7] != o[8]:
             raise UnknownPtx(".".join(o))
         return "{ " + " ".join(lines + [self.assign(x, f"d[{i}]", sums) for i, x in enumerate(d)]) + " }"

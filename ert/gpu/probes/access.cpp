@@ -1,0 +1,211 @@
+// Bench "access" of a GPU: what the bandwidth of the L2 and of device memory becomes where threads access words that are
+// apart, where few warps or one multiprocessor access them, and where they are atomics.
+//
+// Launched    one kernel of resident blocks; each thread accesses words of 4 bytes, past the L1. "stride_N": neighbouring
+//             threads access words N apart. "warps_N": one block of N warps on each multiprocessor. "one_multiprocessor": one
+//             block in all. "atomic": each word gets 1 added, without a result; "atomic_shared": one word gets all.
+// Saturates   the path of single words to the level that holds the working set, as far as so many threads can.
+// Bytes       4 for each access, however many more the hardware moves with them.
+// Time        device events; the kernel itself reads the clock.
+// Falsified   if the sum of what was loaded, or a word after the atomics, differs from the host's; if the machine code of the
+//             loop has other accesses than those counted.
+#include "ert/gpu/kernels/access.hpp"
+#include "ert/base/error.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+#include "ert/gpu/probes/working_sets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr long long max_passes = 1 << 22;
+
+struct Operation {
+    std::string_view name;
+    AccessKind kind = AccessKind::load;
+    int stride = 1;  ///< words
+    int warps = 0;   ///< of a multiprocessor; 0: as many as are fastest
+    bool alone = false;
+};
+
+constexpr std::array operations{
+    Operation{"stride_1"},
+    Operation{"stride_2", AccessKind::load, 2},
+    Operation{"stride_4", AccessKind::load, 4},
+    Operation{"stride_8", AccessKind::load, 8},
+    Operation{"stride_32", AccessKind::load, 32},
+    Operation{"warps_4", AccessKind::load, 1, 4},
+    Operation{"warps_16", AccessKind::load, 1, 16},
+    Operation{"one_multiprocessor", AccessKind::load, 1, 0, true},
+    Operation{"atomic", AccessKind::atomic_add},
+    Operation{"atomic_shared", AccessKind::atomic_share},
+};
+
+const Operation& operation_of(const Point& point)
+{
+    const auto found = std::ranges::find(operations, point.text("operation"), &Operation::name);
+    if (found == operations.end()) throw InputError("unknown operation '" + point.text("operation") + "'");
+    return *found;
+}
+
+struct Candidate {
+    int blocks = 1;
+    int threads = most_access_threads;
+};
+
+std::vector<Candidate> candidates_for(const Operation& operation, int multiprocessors)
+{
+    constexpr int lanes = 32;
+    if (operation.warps > 0) return {{multiprocessors, operation.warps * lanes}};
+    if (operation.alone) return {{1, most_access_threads}, {1, most_access_threads / 2}};
+    std::vector<Candidate> all;
+    for (const int threads : {most_access_threads / 2, most_access_threads})
+        all.push_back({resident_access_blocks(operation.kind, threads) * multiprocessors, threads});
+    return all;
+}
+
+std::size_t most_threads(const std::vector<Candidate>& candidates)
+{
+    int most = 0;
+    for (const Candidate& one : candidates) most = std::max(most, one.blocks * one.threads);
+    return static_cast<std::size_t>(most);
+}
+
+std::size_t words_of(const Point& point)
+{
+    const auto stride = static_cast<std::size_t>(operation_of(point).stride);
+    return static_cast<std::size_t>(point.integer("working_set")) / sizeof(std::uint32_t) / stride * stride;
+}
+
+class AccessSubject final : public TunedSubject {
+  public:
+    explicit AccessSubject(const GpuPoint& at)
+        : TunedSubject(at),
+          operation_(operation_of(at.point)),
+          count_(words_of(at.point)),
+          candidates_(candidates_for(operation_, attribute(at.id, cudaDevAttrMultiProcessorCount))),
+          words_(count_, "the words to access"),
+          sums_(most_threads(candidates_), "sums of the words")
+    {
+        fill();
+        std::vector<Variant> variants;
+        for (const Candidate& candidate : candidates_) {
+            variants.push_back(
+                {std::to_string(candidate.blocks) + " blocks of " + std::to_string(candidate.threads) + " threads",
+                 work_of_bytes(static_cast<double>(words_.bytes())),
+                 [this, &candidate](long long passes) { enqueue(candidate, passes); }});
+        }
+        chosen_ = settle_on_fastest(variants, max_passes);
+    }
+
+    void check() override
+    {
+        constexpr std::uint32_t passes = 2;
+        const CurrentDevice current(stream().id());
+        fill();
+        run(passes);
+        if (operation_.kind == AccessKind::load) return check_sums(passes);
+        const std::vector<std::uint32_t> found = words_.read(0, count_);
+        const bool is_shared = operation_.kind == AccessKind::atomic_share;
+        for (std::size_t i = 0; i < count_; ++i) {
+            const std::uint32_t expected = !is_shared ? passes
+                                           : i > 0    ? 0
+                                                      : passes * static_cast<std::uint32_t>(count_);
+            if (found[i] != expected)
+                throw Error("word " + std::to_string(i) + " got " + std::to_string(found[i]) + " additions, not " +
+                            std::to_string(expected));
+        }
+    }
+
+    Bytes memory() const override { return {static_cast<double>(words_.bytes() + sums_.bytes())}; }
+
+  private:
+    void fill() const
+    {
+        stream().time([&] { enqueue_access_fill(operation_.kind, words_.data(), count_, stream().get()); });
+    }
+
+    void check_sums(std::uint32_t passes) const
+    {
+        const Candidate& chosen = candidates_[chosen_];
+        const auto threads = static_cast<std::size_t>(chosen.blocks) * static_cast<std::size_t>(chosen.threads);
+        const std::vector<std::uint32_t> sums = sums_.read(0, threads);
+        if (std::accumulate(sums.begin(), sums.end(), 0U) != passes * sum_of_access_words(count_))
+            throw Error("the sum of the words that were loaded is not the host's");
+    }
+
+    void enqueue(const Candidate& candidate, long long passes) const
+    {
+        enqueue_access(operation_.kind,
+                       {.words = words_.data(),
+                        .sums = sums_.data(),
+                        .count = count_,
+                        .stride = static_cast<unsigned>(operation_.stride),
+                        .reading = stream().reading(),
+                        .blocks = candidate.blocks,
+                        .threads = candidate.threads,
+                        .passes = static_cast<int>(passes)},
+                       stream().get());
+    }
+
+    Operation operation_;
+    std::size_t count_;
+    std::vector<Candidate> candidates_;
+    Buffer<std::uint32_t> words_;
+    Buffer<std::uint32_t> sums_;
+    std::size_t chosen_ = 0;  ///< of candidates_
+};
+
+std::vector<Axis> axes(const Machine& machine)
+{
+    constexpr double in_l2 = 0.5;
+    constexpr double beyond_l2 = 4;
+    const auto gpu = std::ranges::find(machine.devices, "gpu", &Device::kind);
+    const Bytes known = gpu == machine.devices.end() ? Bytes{} : capacity_of(*gpu, "L2");
+    const double l2 = known.value > 0 ? known.value : 40e6;
+    const auto bytes = [&](double share) { return std::to_string(static_cast<long long>(share * l2)); };
+    std::vector<std::string> names;
+    for (const Operation& one : operations) names.emplace_back(one.name);
+    return {
+        {.name = "operation",
+         .meaning =
+             "words so many words apart, by so many warps of each multiprocessor, by one multiprocessor, or atomics",
+         .defaults = names,
+         .allowed = names},
+        {.name = "path", .meaning = "single words", .defaults = {"words"}, .allowed = {"words"}},
+        {.name = "working_set",
+         .meaning = "bytes, by default in the L2 and beyond it",
+         .defaults = {bytes(in_l2), bytes(beyond_l2)},
+         .allowed = {},
+         .numeric = true,
+         .min = 1,
+         .max = 1LL << 42}};
+}
+
+std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
+{
+    if (words_of(point) == 0) return "the working set is less than one word for each offset";
+    return missing_for_all(point, machine, device);
+}
+
+}  // namespace
+
+GpuBench access_bench(const Libraries&)
+{
+    return {
+        .name = "access",
+        .role = Role::bandwidth,
+        .description =
+            "Words of 4 bytes that threads load or add to, past the L1: apart from one another, by few threads, or as "
+            "atomics; 4 bytes count for each, every result checked.",
+        .axes = axes,
+        .unsupported_reason = unsupported_reason,
+        .create = [](const GpuPoint& at) { return std::make_unique<AccessSubject>(at); }};
+}
+
+}  // namespace roof::gpu
