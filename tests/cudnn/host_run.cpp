@@ -18,8 +18,11 @@ class Run {
         const Values from(memory_, op.from);
         Values to(memory_, op.to);
         const std::size_t map = op.to.rows() / static_cast<std::size_t>(op.to.batch);
+        const auto channels = static_cast<std::size_t>(op.from.channels);
+        const auto stored = static_cast<std::size_t>(op.to.channels);
         for (std::size_t k = 0; k < op.to.elements(); ++k)
-            to.put(k, from[planar_place(k, static_cast<std::size_t>(op.to.channels), map)]);
+            to.put(k,
+                   k % stored < channels ? from[planar_place(k / stored * channels + k % stored, channels, map)] : 0);
         std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
     }
 
@@ -168,8 +171,14 @@ class Run {
             Values result(memory_, op.result);
             auto* const winners = memory_.at<std::uint8_t>(op.winners);
             const PoolShape pool = shape_of(op.source, op.result, op.window);
+            std::vector<Element> source(op.source.elements());
+            for (std::size_t k = 0; k < source.size(); ++k) {
+                const float value = Values(memory_, op.source)[k];
+                source[k] = narrow<Element>(
+                    op.scale ? relu_of(normalised(op.source, {.scale = op.scale, .shift = op.shift}, k)) : value);
+            }
             for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
-                const Winner best = max_of(pool, memory_.at<Element>(op.source), n, y, x, c);
+                const Winner best = max_of(pool, source.data(), n, y, x, c);
                 result.put(k, best.value);
                 winners[k] = best.place;
             });
@@ -295,17 +304,26 @@ class Run {
         const float origin = source[c];
         double first = 0;
         double second = 0;
+        if constexpr (requires { op.squares; }) {
+            if (op.sum)
+                return finish(op, c, moments_of(Values(memory_, op.sum)[c], Values(memory_, op.squares)[c], 0, rows));
+        }
         for (std::size_t k = c; k < op.source.elements(); k += static_cast<std::size_t>(op.source.channels)) {
             const Sums one = sums_of(source[k], origin);
             first += one.first;
             second += one.second;
         }
-        const Moments found = moments_of(first, second, origin, rows);
+        return finish(op, c, moments_of(first, second, origin, rows));
+    }
+
+    template <class Norm>
+    std::pair<float, float> finish(const Norm& op, std::size_t c, const Moments& found)
+    {
         const float inverse = 1 / std::sqrt(found.variance + engine::batch_norm_epsilon);
         Values(memory_, op.channels.mean).put(c, found.mean);
         Values(memory_, op.channels.inverse_deviation).put(c, inverse);
         update(op.running_mean, c, found.mean);
-        update(op.running_variance, c, unbiased(found.variance, rows));
+        update(op.running_variance, c, unbiased(found.variance, static_cast<double>(op.source.rows())));
         return {found.mean, inverse};
     }
 
@@ -352,10 +370,9 @@ class Run {
     float normalised(const Tensor& source, const ChannelNumbers& channels, std::size_t k) const
     {
         const std::size_t c = k % static_cast<std::size_t>(source.channels);
-        const float value =
-            scaled(Values(memory_, source)[k], Values(memory_, channels.scale)[c], Values(memory_, channels.shift)[c]);
-        if (source.precision == Precision::bf16) return widen(narrow<__nv_bfloat16>(value));
-        return source.precision == Precision::fp16 ? widen(narrow<__half>(value)) : value;
+        return stored(
+            scaled(Values(memory_, source)[k], Values(memory_, channels.scale)[c], Values(memory_, channels.shift)[c]),
+            source.precision);
     }
 
     void update(const Tensor& statistic, std::size_t channel, float batch) const

@@ -6,9 +6,21 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 
 namespace roof::cudnn {
+namespace {
+
+/// As cudaMalloc aligns what it returns.
+constexpr std::size_t alignment = 256;
+
+std::byte* aligned(std::byte* at)
+{
+    return at + (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
+}
+
+}  // namespace
 
 Choosers loops(bool fused, bool whole_norms)
 {
@@ -25,9 +37,14 @@ Choosers loops(bool fused, bool whole_norms)
 }
 
 HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused, bool whole_norms)
-    : written_(graph, settings, loops(fused, whole_norms)),
-      bytes_(written_.bytes()),
-      memory_(written_.program(), bytes_.data())
+    : HostTraining(graph, settings, loops(fused, whole_norms))
+{
+}
+
+HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+    : written_(graph, settings, choosers),
+      bytes_(written_.bytes() + alignment),
+      memory_(written_.program(), aligned(bytes_.data()))
 {
     const Written::Start start = written_.start();
     *memory_.state() = start.state;

@@ -10,12 +10,14 @@
 
 namespace roof::cudnn {
 
-/// Choosers for tests. `fused`: products compute bias and ReLU; `whole_norms`: a batch norm is one operation.
+/// Choosers for tests. `fused`: products and convolutions compute all that their shapes have; `whole_norms`: a batch norm
+/// is one operation.
 Choosers loops(bool fused = true, bool whole_norms = false);
 
 class HostTraining {
   public:
     HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true, bool whole_norms = false);
+    HostTraining(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
 
     /// Runs forward and backward on this rank's part of the hashed batch; returns the loss. `ready`: a gradient is
     /// complete.

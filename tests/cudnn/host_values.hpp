@@ -9,6 +9,13 @@
 
 namespace roof::cudnn {
 
+/// Returns the value that a store in the precision and a load return.
+inline float stored(float value, Precision precision)
+{
+    if (precision == Precision::bf16) return widen(narrow<__nv_bfloat16>(value));
+    return precision == Precision::fp16 ? widen(narrow<__half>(value)) : value;
+}
+
 /// Reads and writes a tensor's values as fp32.
 class Values {
   public:
@@ -36,6 +43,8 @@ class Values {
     Precision precision_;
 };
 
+/// Both throw Error for operands that a library would misread: of another size or type, not aligned, missing.
+///
 /// Convolution by definition, one tap of the window at a time; sums in double.
 void convolve(const Convolve& op, const Memory& memory);
 void multiply(const Multiply& op, const Memory& memory);

@@ -141,6 +141,130 @@ TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these for
     compare(plain_network(), hashed(Precision::bf16), false, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
 }
 
+TEST_CASE("Convolutions that sum for batch norms and apply them give the values of separate operations, in less memory")
+{
+    const Precision precision = GENERATE(Precision::bf16, Precision::fp16);
+    const model::Graph graph = residual_network();
+    HostTraining fused(graph, hashed(precision), true);
+    HostTraining apart(graph, hashed(precision), false);
+    // The sums are rounded differently, so a value may be stored as its neighbour.
+    const double tolerance = precision == Precision::bf16 ? 0.05 : 0.01;
+    CHECK(fused.differentiate() == Approx(apart.differentiate()).margin(tolerance));
+    for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+        INFO(graph.parameters()[k].name);
+        CHECK(distance(fused.gradient(k), apart.gradient(k)) < 10 * tolerance);
+    }
+    for (std::size_t i = 0; i < apart.written().running().size(); ++i) {
+        const auto numbers = [i](const HostTraining& of) { return of.numbers(of.written().running()[i].variance); };
+        CHECK(distance(numbers(fused), numbers(apart)) < tolerance);
+    }
+    const model::Graph resnet = model::build_model("resnet50");
+    const Settings settings{.batch = 32, .precision = precision};
+    CHECK(static_cast<double>(Written(resnet, settings, loops(true)).bytes()) <
+          0.9 * static_cast<double>(Written(resnet, settings, loops(false)).bytes()));
+    int scaled = 0;
+    int summed = 0;
+    for (const Program::Stage& stage : fused.written().program().stages()) {
+        for (const auto& operation : stage.operations) {
+            const auto* const one = std::get_if<Convolve>(&operation);
+            scaled += one != nullptr && one->shape.prologue ? 1 : 0;
+            summed += one != nullptr && one->shape.statistics ? 1 : 0;
+        }
+    }
+    CHECK(scaled == 4);  // a.conv2 and b.conv2, forward and weights
+    CHECK(summed == 6);
+}
+
+TEST_CASE("Where no engine sums what it computes from a scaled source, the statistics stay apart")
+{
+    Choosers choosers = loops(true);
+    choosers.convolution = [](const ConvolutionShape& shape) {
+        return Choice{
+            .plan = 0, .implementation = "loops", .algorithm = {}, .fused = !(shape.prologue && shape.statistics)};
+    };
+    HostTraining training(residual_network(), hashed(Precision::bf16), choosers);
+    HostTraining apart(residual_network(), hashed(Precision::bf16), false);
+    CHECK(training.differentiate() == Approx(apart.differentiate()).margin(0.05));
+    choosers.convolution = [](const ConvolutionShape& shape) {
+        return Choice{.plan = 0,
+                      .implementation = "loops",
+                      .algorithm = {},
+                      .fused = shape.pass == Pass::forward || !shape.prologue};
+    };
+    // If one of the two passes cannot read a scaled source, none does.
+    const Written written(residual_network(), hashed(Precision::bf16), choosers);
+    for (const Program::Stage& stage : written.program().stages()) {
+        for (const auto& operation : stage.operations) {
+            if (const auto* const one = std::get_if<Convolve>(&operation)) CHECK_FALSE(one->shape.prologue);
+        }
+    }
+}
+
+TEST_CASE("Images with zero channels train the same network")
+{
+    Choosers choosers = loops(true);
+    choosers.image = [](const ConvolutionShape& first) {
+        CHECK(first.source.channels == 3);
+        return 8;
+    };
+    const model::Graph graph = residual_network();
+    HostTraining padded(graph, hashed(Precision::bf16), choosers);
+    HostTraining plain(graph, hashed(Precision::bf16), true);
+    for (int step = 0; step < 2; ++step) {
+        CHECK(padded.differentiate() == plain.differentiate());
+        for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+            INFO(graph.parameters()[k].name);
+            REQUIRE(padded.gradient(k).size() == static_cast<std::size_t>(graph.parameters()[k].elements()));
+            CHECK(padded.gradient(k) == plain.gradient(k));
+        }
+        padded.update();
+        plain.update();
+    }
+    const auto& first = padded.written().parameters().all().front();
+    CHECK(first.count == 16 * 7 * 7 * 8);
+    for (std::size_t i = 0; i < first.count; ++i) {
+        if (!first.pytorch_place(i))
+            REQUIRE(padded.numbers(padded.written().parameters().values)[first.first + i] == 0);
+    }
+}
+
+TEST_CASE("Gradients that run side by side share no memory that one of them writes")
+{
+    Choosers choosers = loops(true);
+    choosers.convolution = [](const ConvolutionShape&) {
+        return Choice{.plan = 0, .workspace = 1 << 20, .implementation = "loops", .algorithm = "gemm"};
+    };
+    choosers.beside = [](const ConvolutionShape& data, const ConvolutionShape& weights) {
+        CHECK(data.pass == Pass::backward_data);
+        CHECK(weights.pass == Pass::backward_weights);
+        return true;
+    };
+    const Written written(model::build_model("resnet18"), {.batch = 2, .precision = Precision::bf16}, choosers);
+    int pairs = 0;
+    for (const Program::Stage& stage : written.program().stages()) {
+        for (std::size_t i = 0; i < stage.operations.size(); ++i) {
+            const auto* const weights = std::get_if<Convolve>(&stage.operations[i]);
+            if (weights == nullptr || !weights->forks) continue;
+            const auto& data = std::get<Convolve>(stage.operations.at(i + 1));
+            REQUIRE(data.joins);
+            ++pairs;
+            const auto meet = [&](const Tensor& one, const Tensor& other) {
+                const std::size_t first = written.program().offset(one);
+                const std::size_t second = written.program().offset(other);
+                return first < second + other.bytes() && second < first + one.bytes();
+            };
+            for (const Tensor& mine : {weights->weights, weights->workspace}) {
+                for (const Tensor& other : {data.source, data.weights, data.result, data.workspace})
+                    CHECK_FALSE(meet(mine, other));
+            }
+            for (const Tensor& mine : {data.source, data.workspace}) {
+                for (const Tensor& other : {weights->source, weights->result}) CHECK_FALSE(meet(mine, other));
+            }
+        }
+    }
+    CHECK(pairs == 19);  // all convolutions but the first
+}
+
 TEST_CASE("A gradient that is not finite halves the loss scale and leaves the parameters unchanged")
 {
     HostTraining training(plain_network(), hashed(Precision::fp16));

@@ -5,12 +5,12 @@
 namespace roof::cudnn {
 namespace {
 
-/// Converts all channels of one position of a map from planar to channels-last.
+/// Converts all channels of one position of a map from planar to channels-last, up to vector_width of them with one store.
 template <class Element>
 struct ImportBody {
     const float* from;
     Element* to;
-    std::uint32_t channels, map;
+    std::uint32_t channels, stored, map;
     const std::int32_t* labels_from;
     std::int32_t* labels;
 
@@ -19,8 +19,17 @@ struct ImportBody {
         const std::size_t image = place / map;
         if (place % map == 0) labels[image] = labels_from[image];
         const std::size_t plane = image * channels * map + place % map;
-        for (std::uint32_t c = 0; c < channels; ++c)
-            to[std::size_t{place} * channels + c] = narrow<Element>(from[plane + std::size_t{c} * map]);
+        if (stored == vector_width) {
+            Lanes<vector_width> all{};
+#pragma unroll
+            for (int c = 0; c < vector_width; ++c)
+                if (static_cast<std::uint32_t>(c) < channels)
+                    all.lane[c] = from[plane + static_cast<std::size_t>(c) * map];
+            return store(to, place, all);
+        }
+        for (std::uint32_t c = 0; c < stored; ++c)
+            to[std::size_t{place} * stored + c] =
+                narrow<Element>(c < channels ? from[plane + std::size_t{c} * map] : 0);
     }
 };
 
@@ -184,6 +193,7 @@ void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t s
         const auto map = static_cast<std::uint32_t>(operation.to.height * operation.to.width);
         launch_vectors(vectors_in(operation.to.rows(), 1), stream,
                        ImportBody<Element>{memory.at<float>(operation.from), memory.at<Element>(operation.to),
+                                           static_cast<std::uint32_t>(operation.from.channels),
                                            static_cast<std::uint32_t>(operation.to.channels), map,
                                            memory.at<std::int32_t>(operation.labels_from),
                                            memory.at<std::int32_t>(operation.labels)});

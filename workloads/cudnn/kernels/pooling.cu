@@ -39,10 +39,13 @@ struct alignas(width) Places {
     std::uint8_t lane[width];
 };
 
-template <class Element, int width, class Window>
+/// `scales`: the source is the one of a batch norm with a ReLU.
+template <class Element, int width, class Window, bool scales>
 struct MaxBody {
     Window window;
     const Element* source;
+    const float* scale;
+    const float* shift;
     Element* result;
     std::uint8_t* winners;
 
@@ -50,6 +53,7 @@ struct MaxBody {
     __device__ void operator()(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
     {
         const PoolShape& pool = window.pool;
+        const Scaling<width> scaling(scales ? scale : nullptr, shift, channel);
         Lanes<width> best{};
         Places<width> places{};
         bool found = false;
@@ -63,7 +67,8 @@ struct MaxBody {
             for (int j = 0; j < window.size(); ++j) {
                 const int from_x = x * window.stride() - pool.padding + j;
                 if (from_x < 0 || from_x >= pool.width) continue;
-                const Lanes<width> one = load<width>(source, begin + static_cast<std::uint32_t>(from_x) * vectors);
+                Lanes<width> one = load<width>(source, begin + static_cast<std::uint32_t>(from_x) * vectors);
+                if constexpr (scales) scaling.template normalise<Element>(one);
 #pragma unroll
                 for (int k = 0; k < width; ++k) {
                     if (found && !is_larger(one.lane[k], best.lane[k])) continue;
@@ -209,11 +214,18 @@ std::uint32_t map_of(const Tensor& tensor)
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream)
 {
     const PoolShape pool = shape_of(operation.source, operation.result, operation.window);
-    launch_over_places(operation.result, pool, stream, [&]<class Element, int width>(const auto& window) {
-        return MaxBody<Element, width, std::decay_t<decltype(window)>>{window, memory.at<Element>(operation.source),
-                                                                       memory.at<Element>(operation.result),
-                                                                       memory.at<std::uint8_t>(operation.winners)};
-    });
+    const auto launch = [&]<bool scales>() {
+        launch_over_places(operation.result, pool, stream, [&]<class Element, int width>(const auto& window) {
+            return MaxBody<Element, width, std::decay_t<decltype(window)>, scales>{
+                window,
+                memory.at<Element>(operation.source),
+                memory.at<float>(operation.scale),
+                memory.at<float>(operation.shift),
+                memory.at<Element>(operation.result),
+                memory.at<std::uint8_t>(operation.winners)};
+        });
+    };
+    operation.scale ? launch.template operator()<true>() : launch.template operator()<false>();
 }
 
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream)

@@ -163,8 +163,12 @@ struct StatisticsBody {
 
     __device__ void finish(std::uint32_t channel, const Sums& sums) const
     {
-        const Moments found = moments_of(static_cast<double>(sums.first), static_cast<double>(sums.second),
-                                         widen(source[channel]), count);
+        finish(channel, sums, widen(source[channel]));
+    }
+    __device__ void finish(std::uint32_t channel, const Sums& sums, float origin) const
+    {
+        const Moments found =
+            moments_of(static_cast<double>(sums.first), static_cast<double>(sums.second), origin, count);
         const float deviation = 1 / sqrtf(found.variance + engine::batch_norm_epsilon);
         mean[channel] = found.mean;
         inverse[channel] = deviation;
@@ -174,6 +178,15 @@ struct StatisticsBody {
         running_variance[channel] = running(running_variance[channel], unbiased(found.variance, count));
     }
 };
+
+/// As the end of a sum, with the sums of a convolution.
+template <class Element>
+__global__ void finish_statistics(StatisticsBody<Element, 1> body, const float* sum, const float* squares,
+                                  std::uint32_t channels)
+{
+    const std::uint32_t channel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (channel < channels) body.finish(channel, {sum[channel], squares[channel]}, 0);
+}
 
 /// What a reduction of gradients does beside the sums of the gradient.
 enum class Beside { nothing, stores, masks_by_source };
@@ -244,18 +257,30 @@ struct GradientBody {
 
 void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t stream)
 {
+    const auto body_of = [&]<class Element, int width>() {
+        return StatisticsBody<Element, width>{memory.at<Element>(operation.source),
+                                              memory.at<float>(operation.weight),
+                                              memory.at<float>(operation.bias),
+                                              memory.at<float>(operation.channels.mean),
+                                              memory.at<float>(operation.channels.inverse_deviation),
+                                              memory.at<float>(operation.channels.scale),
+                                              memory.at<float>(operation.channels.shift),
+                                              memory.at<float>(operation.running_mean),
+                                              memory.at<float>(operation.running_variance),
+                                              static_cast<double>(operation.source.rows())};
+    };
+    if (operation.sum) {
+        const auto channels = static_cast<std::uint32_t>(operation.source.channels);
+        return with_element(operation.source.precision, [&]<class Element>() {
+            finish_statistics<<<(channels - 1) / threads_per_block + 1, threads_per_block, 0, stream>>>(
+                body_of.template operator()<Element, 1>(), memory.at<float>(operation.sum),
+                memory.at<float>(operation.squares), channels);
+            gpu::check(cudaGetLastError());
+        });
+    }
     with_vectors(operation.source, [&]<class Element, int width>() {
-        const StatisticsBody<Element, width> body{memory.at<Element>(operation.source),
-                                                  memory.at<float>(operation.weight),
-                                                  memory.at<float>(operation.bias),
-                                                  memory.at<float>(operation.channels.mean),
-                                                  memory.at<float>(operation.channels.inverse_deviation),
-                                                  memory.at<float>(operation.channels.scale),
-                                                  memory.at<float>(operation.channels.shift),
-                                                  memory.at<float>(operation.running_mean),
-                                                  memory.at<float>(operation.running_variance),
-                                                  static_cast<double>(operation.source.rows())};
-        launch_sums<width>(operation.source, body, operation.partial, memory, stream);
+        launch_sums<width>(operation.source, body_of.template operator()<Element, width>(), operation.partial, memory,
+                           stream);
     });
 }
 

@@ -162,6 +162,14 @@ struct Scaling {
         scale = load<width>(scales, column);
         shift = load<width>(shifts, column);
     }
+    /// Computes what a kernel that stores the scaled values and their ReLU would store.
+    template <class Element>
+    __device__ void normalise(Lanes<width>& values) const
+    {
+        values.scale(scale, shift);
+        values.rectify();
+        values.template round<Element>();
+    }
     /// Converts the gradient after the ReLU of the scaled values to the gradient before it.
     template <class Element>
     __device__ void mask(Lanes<width>& gradient, Lanes<width> values) const

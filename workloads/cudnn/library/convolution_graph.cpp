@@ -77,32 +77,91 @@ Descriptor convolve(const ConvolutionShape& shape, const Descriptor& source, con
         .finish();
 }
 
+constexpr std::int64_t number_passing = 100;
+
+/// Operations, and numbers for the tensors between them.
+class Operations {
+  public:
+    explicit Operations(const ConvolutionShape& shape) : shape_(shape), type_(type_of(shape.precision)) {}
+
+    Dimensions source() const
+    {
+        return {shape_.batch, shape_.source.channels, shape_.source.height, shape_.source.width};
+    }
+    Dimensions result() const
+    {
+        return {shape_.batch, shape_.result.channels, shape_.result.height, shape_.result.width};
+    }
+    Descriptor in_memory(std::int64_t number, const Dimensions& dimensions) const
+    {
+        return tensor(number, dimensions, type_);
+    }
+    static Descriptor channels(std::int64_t number, std::int64_t count)
+    {
+        return tensor(number, {1, count, 1, 1}, CUDNN_DATA_FLOAT);
+    }
+    Descriptor passing(const Dimensions& dimensions, cudnnDataType_t type = CUDNN_DATA_FLOAT)
+    {
+        return tensor(number_passing + passing_++, dimensions, type, Residence::passing);
+    }
+    void add(Descriptor operation) { all_.push_back(std::move(operation)); }
+    std::vector<Descriptor> all() && { return std::move(all_); }
+
+    /// The source as the convolution reads it.
+    Descriptor read()
+    {
+        const Descriptor from = in_memory(number_source, source());
+        if (!shape_.prologue) return from;
+        const Descriptor scale = channels(number_scale, shape_.source.channels);
+        const Descriptor shift = channels(number_shift, shape_.source.channels);
+        const Descriptor product = passing(source());
+        const Descriptor sum = passing(source());
+        const Descriptor positive = passing(source(), type_);
+        add(pointwise(CUDNN_POINTWISE_MUL, from, &scale, product));
+        add(pointwise(CUDNN_POINTWISE_ADD, product, &shift, sum));
+        add(pointwise(CUDNN_POINTWISE_RELU_FWD, sum, nullptr, positive));
+        return positive;
+    }
+
+    void sum_up(const Descriptor& from)
+    {
+        constexpr cudnnGenStatsMode_t mode = CUDNN_GENSTATS_SUM_SQSUM;
+        Descriptor operation(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+        add(operation.set(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE, 1, &mode)
+                .set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_FLOAT)
+                .set(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, from)
+                .set(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, channels(number_sum, shape_.result.channels))
+                .set(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, channels(number_squares, shape_.result.channels))
+                .finish());
+    }
+
+  private:
+    const ConvolutionShape& shape_;
+    cudnnDataType_t type_;
+    std::int64_t passing_ = 0;
+    std::vector<Descriptor> all_;
+};
+
 }  // namespace
 
 std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
 {
-    constexpr std::int64_t number_passing = 100;
-    const cudnnDataType_t type = type_of(shape.precision);
-    const Dimensions result{shape.batch, shape.result.channels, shape.result.height, shape.result.width};
-    const Descriptor source =
-        tensor(number_source, {shape.batch, shape.source.channels, shape.source.height, shape.source.width}, type);
-    const Descriptor weights = tensor(
-        number_weights, {shape.result.channels, shape.source.channels, shape.window.size, shape.window.size}, type);
-    const Descriptor last = tensor(number_result, result, type);
-    if (!shape.bias && !shape.relu) return {convolve(shape, source, weights, last)};
-
-    std::vector<Descriptor> operations;
-    Descriptor so_far = tensor(number_passing, result, CUDNN_DATA_FLOAT, Residence::passing);
-    operations.push_back(convolve(shape, source, weights, so_far));
+    Operations operations(shape);
+    const Descriptor source = operations.read();
+    const Descriptor weights = operations.in_memory(
+        number_weights, {shape.result.channels, shape.source.channels, shape.window.size, shape.window.size});
+    const Descriptor last = operations.in_memory(number_result, operations.result());
+    Descriptor so_far = shape.bias || shape.relu ? operations.passing(operations.result()) : last;
+    operations.add(convolve(shape, source, weights, so_far));
     if (shape.bias) {
-        const Descriptor bias = tensor(number_bias, {1, shape.result.channels, 1, 1}, type);
-        const Descriptor sum =
-            shape.relu ? tensor(number_passing + 1, result, CUDNN_DATA_FLOAT, Residence::passing) : last;
-        operations.push_back(pointwise(CUDNN_POINTWISE_ADD, so_far, &bias, sum));
+        const Descriptor bias = operations.in_memory(number_bias, {1, shape.result.channels, 1, 1});
+        const Descriptor sum = shape.relu ? operations.passing(operations.result()) : last;
+        operations.add(pointwise(CUDNN_POINTWISE_ADD, so_far, &bias, sum));
         so_far = sum;
     }
-    if (shape.relu) operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, so_far, nullptr, last));
-    return operations;
+    if (shape.relu) operations.add(pointwise(CUDNN_POINTWISE_RELU_FWD, so_far, nullptr, last));
+    if (shape.statistics) operations.sum_up(last);
+    return std::move(operations).all();
 }
 
 ConvolutionGraph::ConvolutionGraph(const ConvolutionShape& shape) : graph_(graph_of(operations_of(shape))) {}

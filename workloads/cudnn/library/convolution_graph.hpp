@@ -9,9 +9,19 @@
 namespace roof::cudnn {
 
 /// Identifiers of a graph's tensors: a plan takes addresses by these numbers.
-enum TensorNumber : std::int64_t { number_source = 1, number_weights, number_result, number_bias };
+enum TensorNumber : std::int64_t {
+    number_source = 1,
+    number_weights,
+    number_result,
+    number_bias,
+    number_scale,
+    number_shift,
+    number_sum,
+    number_squares
+};
 
-/// Returns the operations: convolution, then bias and ReLU if the shape has them. Throws Unsupported or Error.
+/// Returns the operations: scale, shift and ReLU of the source, convolution, bias and ReLU, sums of the result; each if the
+/// shape has it. Throws Unsupported or Error.
 std::vector<Descriptor> operations_of(const ConvolutionShape& shape);
 
 /// A graph and its engines without duplicates: the heuristics' list, best first, then the fallbacks.

@@ -1,10 +1,10 @@
 #include "workloads/cudnn/library/convolutions.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/library/convolution_trial.hpp"
 #include "workloads/cudnn/library/trial_time.hpp"
+#include "workloads/cudnn/step_graph.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,60 +13,36 @@
 namespace roof::cudnn {
 namespace {
 
-constexpr const char* in_two = "an engine without bias and ReLU";  ///< in the file of choices
+constexpr const char* in_two = "an engine of the bare pass";  ///< in the file of choices
 
-struct Addresses {
-    void* source = nullptr;
-    void* weights = nullptr;
-    void* result = nullptr;
-    void* bias = nullptr;
-    void* workspace = nullptr;
-};
-
-Descriptor pack(const Addresses& at)
+Descriptor addresses_of(const Convolve& operation, const Memory& memory, void* workspace)
 {
-    std::vector<Address> all{{number_source, at.source}, {number_weights, at.weights}, {number_result, at.result}};
-    if (at.bias != nullptr) all.push_back({number_bias, at.bias});
-    return address_pack(all, at.workspace);
+    std::vector<Address> all;
+    const auto add = [&](std::int64_t number, const Tensor& tensor) {
+        if (tensor) all.push_back({number, memory.at(tensor)});
+    };
+    add(number_source, operation.source);
+    add(number_weights, operation.weights);
+    add(number_result, operation.result);
+    add(number_bias, operation.bias);
+    add(number_scale, operation.scale);
+    add(number_shift, operation.shift);
+    add(number_sum, operation.sum);
+    add(number_squares, operation.squares);
+    return address_pack(all, workspace);
 }
 
-/// Memory for trials of candidates: the tensors of a pass, and a workspace.
-class Bench {
-  public:
-    explicit Bench(const ConvolutionShape& shape)
-        : bytes_each_(static_cast<std::size_t>(traits(shape.precision).storage_bytes)),
-          source_(bytes(shape.batch * shape.source.elements()), "trying a convolution"),
-          weights_(bytes(shape.source.channels * shape.result.channels * 1LL * shape.window.size * shape.window.size),
-                   "trying a convolution"),
-          result_(bytes(shape.batch * shape.result.elements()), "trying a convolution"),
-          bias_(bytes(shape.result.channels), "trying a convolution"),
-          has_bias_(shape.bias)
-    {
-        constexpr int filling = 0x3c;  // 0.0115 in fp32 and bf16, 1.06 in fp16
-        for (const gpu::Buffer<std::byte>* buffer : {&source_, &weights_, &result_, &bias_})
-            gpu::check(cudaMemset(buffer->data(), filling, buffer->bytes()));
-        gpu::check(cudaDeviceSynchronize());
-    }
+Descriptor addresses_in(ConvolutionTrial& trial, const Plan& plan)
+{
+    return addresses_of(trial.whole(), trial.memory(), trial.workspace(static_cast<std::size_t>(plan.workspace)));
+}
 
-    /// Returns the addresses, with a workspace of at least that size.
-    Addresses addresses(std::size_t workspace)
-    {
-        if (workspace > 0 && (!workspace_ || workspace_->bytes() < workspace)) {
-            workspace_.reset();
-            workspace_ = std::make_unique<gpu::Buffer<std::byte>>(workspace, "trying a convolution");
-        }
-        return {source_.data(), weights_.data(), result_.data(), has_bias_ ? bias_.data() : nullptr,
-                workspace_ ? workspace_->data() : nullptr};
-    }
-
-  private:
-    std::size_t bytes(long long elements) const { return static_cast<std::size_t>(elements) * bytes_each_; }
-
-    std::size_t bytes_each_;
-    gpu::Buffer<std::byte> source_, weights_, result_, bias_;
-    std::unique_ptr<gpu::Buffer<std::byte>> workspace_;
-    bool has_bias_;
-};
+std::function<void()> running(const Candidate& candidate, const Handle& handle, const Descriptor& addresses)
+{
+    return [addresses, plan = candidate.plan.descriptor, handle = handle.get(), engine = candidate.engine.name] {
+        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
+    };
+}
 
 /// Limit for scratch memory: larger batches need the rest.
 std::size_t workspace_limit()
@@ -75,12 +51,6 @@ std::size_t workspace_limit()
     std::size_t total = 0;
     gpu::check(cudaMemGetInfo(&available, &total));
     return available / 8;
-}
-
-ConvolutionShape without_epilogue(ConvolutionShape shape)
-{
-    shape.bias = shape.relu = false;
-    return shape;
 }
 
 /// Limit for the trials of one shape, by number and time. The heuristics list the most likely engines first.
@@ -108,13 +78,15 @@ class TrialBudget {
 
 }  // namespace
 
-Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
+Convolutions::Convolutions(const gpu::Stream& stream, const gpu::Stream& beside, const Settings& settings,
                            std::shared_ptr<engine::Choices> choices, std::string device_model)
     : stream_(stream),
+      beside_(beside),
       settings_(settings),
       choices_(std::move(choices)),
       device_model_(std::move(device_model)),
       handle_(stream.get()),
+      handle_beside_(beside.get()),
       device_(current_device())
 {
 }
@@ -130,62 +102,152 @@ Choice Convolutions::choose(const ConvolutionShape& shape)
     return chosen_[static_cast<std::size_t>(place->second)].choice;
 }
 
-/// Chooses an engine with bias and ReLU if that is the fastest, else one without.
+/// Chooses an engine for all that the shape has if that is the fastest, else one for the bare pass.
 Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
 {
-    if (shape.bias || shape.relu) {
-        if (const std::optional<Chosen> fused = find_fused(shape)) return *fused;
+    if (!is_bare(shape)) {
+        if (const std::optional<Chosen> whole = find_whole(shape)) return *whole;
     }
-    const ConvolutionShape bare = without_epilogue(shape);
-    const std::vector<Engine> engines = allowed_engines(bare, settings_, device_);
-    std::optional<Candidate> best = settings_.tune ? remembered(bare, engines) : first(engines);
-    if (!best && settings_.tune) {
-        if (const std::optional<Tried> tried = fastest(bare, engines)) best = tried->candidate;
-    }
-    if (best) return {choice_of(*best, !shape.bias && !shape.relu), *best};
+    const ConvolutionShape alone = bare(shape);
+    if (const std::optional<Candidate> best = best_of(alone)) return {choice_of(*best, is_bare(shape)), *best};
     throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
                       " pass of " + shape.text() + " in " + std::string(traits(settings_.precision).name) +
                       (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
 }
 
-/// Nothing if no engine computes bias and ReLU, too, or if one without and our kernel behind it are faster.
-std::optional<Convolutions::Chosen> Convolutions::find_fused(const ConvolutionShape& shape)
+std::optional<Candidate> Convolutions::best_of(const ConvolutionShape& shape)
+{
+    const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
+    if (!settings_.tune) return first(engines);
+    if (const std::optional<Candidate> known = remembered(shape, engines)) return known;
+    const std::optional<Tried> tried = fastest(shape, engines);
+    if (!tried) return std::nullopt;
+    if (choices_) choices_->remember(question(shape), tried->candidate.engine.name, tried->seconds);
+    return tried->candidate;
+}
+
+/// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if the
+/// results differ.
+std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionShape& shape)
 {
     const auto chosen = [](const Candidate& candidate) { return Chosen{choice_of(candidate, true), candidate}; };
+    const bool is_for_norms = shape.prologue || shape.statistics;
     if (choices_ && settings_.tune && choices_->find(question(shape)) == in_two) return std::nullopt;
+    if (!settings_.tune && is_for_norms) return std::nullopt;  // only trials show that the results are right
     const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
     if (!settings_.tune) {
         const std::optional<Candidate> one = first(engines);
         return one ? std::optional(chosen(*one)) : std::nullopt;
     }
     if (const std::optional<Candidate> known = remembered(shape, engines)) return chosen(*known);
-    const std::optional<Tried> fused = fastest(shape, engines);
-    if (!fused) return std::nullopt;
-    const ConvolutionShape bare = without_epilogue(shape);
-    const std::optional<Tried> apart = fastest(bare, allowed_engines(bare, settings_, device_));
-    const Seconds in_all = apart ? apart->seconds + time_of_epilogue(shape) : fused->seconds;
-    if (in_all >= fused->seconds) return chosen(fused->candidate);
-    if (choices_) choices_->remember(question(shape), in_two, in_all);
-    return std::nullopt;
+    std::optional<Tried> whole;
+    try {
+        whole = fastest(shape, engines);
+        const std::optional<Candidate> alone = whole ? best_of(bare(shape)) : std::nullopt;
+        if (alone && !is_better(shape, *whole, *alone)) whole.reset();
+    } catch (const OutOfMemory&) {
+        return std::nullopt;  // no memory for both
+    }
+    if (choices_) choices_->remember(question(shape), whole ? whole->candidate.engine.name : in_two, Seconds{});
+    return whole ? std::optional(chosen(whole->candidate)) : std::nullopt;
 }
 
-Seconds Convolutions::time_of_epilogue(const ConvolutionShape& shape) const
+bool Convolutions::is_better(const ConvolutionShape& shape, const Tried& whole, const Candidate& alone) const
 {
-    Program program;
-    const AddBias epilogue{
-        .values = program.resident({.batch = shape.batch,
-                                    .channels = shape.result.channels,
-                                    .height = shape.result.height,
-                                    .width = shape.result.width,
-                                    .precision = settings_.storage()}),
-        .bias = program.resident({.batch = 1, .channels = shape.result.channels, .precision = settings_.storage()}),
-        .relu = shape.relu};
-    const gpu::Buffer<std::byte> bytes(program.place(), "trying a convolution");
-    gpu::check(cudaMemset(bytes.data(), 0, bytes.bytes()));
-    gpu::check(cudaDeviceSynchronize());
-    const Memory memory(program, bytes.data());
-    return least_time(
-        stream_, [&] { enqueue(epilogue, memory, stream_.get()); }, Seconds{1e9});
+    ConvolutionTrial trial(shape, stream_);
+    void* const workspace =
+        trial.workspace(static_cast<std::size_t>(std::max(whole.candidate.plan.workspace, alone.plan.workspace)));
+    const auto run_whole = running(whole.candidate, handle_, addresses_of(trial.whole(), trial.memory(), workspace));
+    const auto run_alone = running(alone, handle_, addresses_of(trial.alone(), trial.memory(), workspace));
+    constexpr Seconds any{std::numeric_limits<double>::max()};
+    return least_time(stream_, run_alone, any) + trial.time_of_own() >= whole.seconds &&
+           trial.agrees(run_whole, run_alone);
+}
+
+bool Convolutions::gain_beside(const ConvolutionShape& data, const ConvolutionShape& weights)
+{
+    constexpr const char* in_turn = "in turn";
+    constexpr const char* side_by_side = "side by side";
+    constexpr double least_gain = 0.98;
+    constexpr int repeated = 8;
+    if (!settings_.tune) return false;
+    engine::Question asked = question(data);
+    asked.pass = "both gradients" + std::string(weights.prologue ? " of a scaled source" : "");
+    if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == side_by_side;
+    const auto plan = [this](const ConvolutionShape& shape) {
+        const auto place = static_cast<std::size_t>(choose(shape).plan);
+        return chosen_[place].candidate;
+    };
+    const Candidate one = plan(data);
+    const Candidate other = plan(weights);
+    try {
+        ConvolutionTrial data_trial(data, stream_);
+        ConvolutionTrial weights_trial(weights, stream_);
+        const Descriptor at_data = addresses_in(data_trial, one.plan);
+        const Descriptor at_weights = addresses_in(weights_trial, other.plan);
+        const auto run_data = running(one, handle_, at_data);
+        // In a graph, as in a step: the host's launches would hide what is gained.
+        const auto time = [&](const std::function<void()>& pair) {
+            pair();  // loads the kernels, which is not possible in a capture
+            stream_.synchronize();
+            const StepGraph graph(stream_.get(), [&] {
+                for (int i = 0; i < repeated; ++i) pair();
+            });
+            return least_time(
+                stream_, [&] { graph.launch(stream_.get()); }, Seconds{std::numeric_limits<double>::max()});
+        };
+        const Seconds turns = time([&, run_weights = running(other, handle_, at_weights)] {
+            run_weights();
+            run_data();
+        });
+        const Seconds pairs = time([&, run_weights = running(other, handle_beside_, at_weights)] {
+            fork_.order(stream_.get(), beside_.get());
+            run_weights();
+            run_data();
+            fork_.order(beside_.get(), stream_.get());
+        });
+        const bool gains = pairs < turns * least_gain;
+        if (choices_) choices_->remember(asked, gains ? side_by_side : in_turn, std::min(pairs, turns) / repeated);
+        return gains;
+    } catch (const Error&) {
+        return false;  // no memory for both, or a plan that no graph can hold
+    }
+}
+
+int Convolutions::image_channels(const ConvolutionShape& first)
+{
+    constexpr int padded = 8;
+    const int own = first.source.channels;
+    if (!settings_.tune || own >= padded) return own;
+    engine::Question asked = question(first);
+    asked.pass = "channels of the images";
+    if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == "8" ? padded : own;
+    const auto time_with = [&](int channels) {
+        ConvolutionShape shape = first;
+        shape.source.channels = channels;
+        Seconds sum = least_of(shape);
+        shape.pass = Pass::backward_weights;
+        return sum + least_of(shape);
+    };
+    const Seconds bare = time_with(own);
+    const Seconds wide = time_with(padded);
+    const int best = wide < bare ? padded : own;
+    if (choices_) choices_->remember(asked, std::to_string(best), std::min(bare, wide));
+    return best;
+}
+
+/// Returns the time of the fastest engine of a bare pass; infinity if there is none.
+Seconds Convolutions::least_of(const ConvolutionShape& shape)
+{
+    constexpr Seconds never{std::numeric_limits<double>::infinity()};
+    try {
+        const std::optional<Candidate> best = best_of(shape);
+        if (!best) return never;
+        ConvolutionTrial trial(shape, stream_);
+        return least_time(stream_, running(*best, handle_, addresses_in(trial, best->plan)), never);
+    } catch (const OutOfMemory&) {
+        return never;
+    }
 }
 
 engine::Question Convolutions::question(const ConvolutionShape& shape) const
@@ -222,7 +284,7 @@ std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape&
 {
     if (among.empty()) return std::nullopt;
     const std::size_t limit = workspace_limit();
-    Bench bench(shape);
+    ConvolutionTrial trial(shape, stream_);
     TrialBudget budget;
     std::optional<Tried> best;
     Seconds least{std::numeric_limits<double>::infinity()};
@@ -234,27 +296,23 @@ std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape&
         const Candidate& one = planned.front();
         const auto workspace = static_cast<std::size_t>(one.plan.workspace);
         if (workspace > limit) continue;
-        const Descriptor addresses = pack(bench.addresses(workspace));
-        const auto run = [&] {
-            check(cudnnBackendExecute(handle_.get(), one.plan.descriptor.get(), addresses.get()), one.engine.name);
-        };
-        const Seconds seconds = least_time(stream_, run, least);
+        const Seconds seconds = least_time(stream_, running(one, handle_, addresses_in(trial, one.plan)), least);
         if (seconds >= least) continue;
         best = Tried{one, seconds};
         least = seconds;
     }
-    if (best && choices_) choices_->remember(question(shape), best->candidate.engine.name, least);
     return best;
 }
 
 std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
 {
-    const Candidate& candidate = chosen_[static_cast<std::size_t>(operation.plan)].candidate;
-    const Descriptor addresses =
-        pack({memory.at(operation.source), memory.at(operation.weights), memory.at(operation.result),
-              memory.at(operation.bias), memory.at(operation.workspace)});
-    return [addresses, plan = candidate.plan.descriptor, handle = handle_.get(), engine = candidate.engine.name] {
-        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
+    const auto run =
+        running(chosen_[static_cast<std::size_t>(operation.plan)].candidate, operation.forks ? handle_beside_ : handle_,
+                addresses_of(operation, memory, memory.at(operation.workspace)));
+    return [this, run, forks = operation.forks, joins = operation.joins] {
+        if (forks) fork_.order(stream_.get(), beside_.get());
+        run();
+        if (joins) fork_.order(beside_.get(), stream_.get());
     };
 }
 

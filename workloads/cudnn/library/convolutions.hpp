@@ -17,12 +17,17 @@ namespace roof::cudnn {
 
 class Convolutions {
   public:
-    /// Choices are stored per `device_model` and library version. Throws Error.
-    Convolutions(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
-                 std::string device_model);
+    /// `beside`: for what forks from `stream`. Choices are stored per `device_model` and library version. Throws Error.
+    Convolutions(const gpu::Stream& stream, const gpu::Stream& beside, const Settings& settings,
+                 std::shared_ptr<engine::Choices> choices, std::string device_model);
 
     /// Throws Unsupported if no engine can compute the shape.
     Choice choose(const ConvolutionShape& shape);
+    /// Returns whether both gradients of a convolution end earlier side by side, by a trial that is kept.
+    bool gain_beside(const ConvolutionShape& data, const ConvolutionShape& weights);
+    /// Returns the channels with which both passes of the first convolution that read images are the fastest, by a trial
+    /// that is kept: those of the shape, or up to 8 with zeros.
+    int image_channels(const ConvolutionShape& first);
     /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
 
@@ -38,18 +43,23 @@ class Convolutions {
     };
 
     Chosen find(const ConvolutionShape& shape);
-    std::optional<Chosen> find_fused(const ConvolutionShape& shape);
+    std::optional<Chosen> find_whole(const ConvolutionShape& shape);
+    std::optional<Candidate> best_of(const ConvolutionShape& shape);
+    bool is_better(const ConvolutionShape& shape, const Tried& whole, const Candidate& alone) const;
+    Seconds least_of(const ConvolutionShape& shape);
     engine::Question question(const ConvolutionShape& shape) const;
     std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
     std::optional<Candidate> first(std::vector<Engine> among) const;
     std::optional<Tried> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
-    Seconds time_of_epilogue(const ConvolutionShape& shape) const;
 
     const gpu::Stream& stream_;
+    const gpu::Stream& beside_;
+    gpu::Fork fork_;
     Settings settings_;
     std::shared_ptr<engine::Choices> choices_;
     std::string device_model_;
     Handle handle_;
+    Handle handle_beside_;
     Descriptor device_;
     std::map<std::string, int> plans_;  ///< plan numbers of the choices, by shape and pass
     std::vector<Chosen> chosen_;

@@ -2,78 +2,12 @@
 
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
-#include "workloads/model/hashed.hpp"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "workloads/cudnn/library/trial_values.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 namespace roof::cudnn {
-namespace {
-
-constexpr std::size_t pattern_length = 65521;  ///< a prime, so that no channel gets the same values periodically
-
-/// Calls round with a value of the element's type.
-template <class Round>
-void with_element(Precision precision, const Round& round)
-{
-    if (precision == Precision::bf16) return round(__nv_bfloat16{});
-    if (precision == Precision::fp16) return round(__half{});
-    round(float{});
-}
-
-/// Returns values from -0.7 to 1.3, so that the mean is not zero.
-std::vector<float> pattern()
-{
-    std::vector<float> values;
-    for (std::uint32_t i = 0; i < pattern_length; ++i)
-        values.push_back(static_cast<float>(model::mix(i)) * 0x1p-31F - 0.7F);
-    return values;
-}
-
-void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory& memory)
-{
-    with_element(tensor.precision, [&](auto element) {
-        using Element = decltype(element);
-        const std::vector<Element> stored(values.begin(), values.end());
-        for (std::size_t at = 0; at < tensor.elements(); at += stored.size()) {
-            const std::size_t count = std::min(stored.size(), tensor.elements() - at);
-            gpu::check(cudaMemcpy(memory.at<Element>(tensor) + at, stored.data(), count * sizeof(Element),
-                                  cudaMemcpyHostToDevice));
-        }
-    });
-}
-
-/// Returns the first values, enough to compare two results.
-std::vector<float> first_values(const Tensor& tensor, const Memory& memory)
-{
-    std::vector<float> values;
-    with_element(tensor.precision, [&](auto element) {
-        using Element = decltype(element);
-        std::vector<Element> stored(std::min(pattern_length, tensor.elements()));
-        gpu::check(cudaMemcpy(stored.data(), memory.at<Element>(tensor), stored.size() * sizeof(Element),
-                              cudaMemcpyDeviceToHost));
-        for (const Element& one : stored) values.push_back(static_cast<float>(one));
-    });
-    return values;
-}
-
-bool are_near(const std::vector<float>& found, const std::vector<float>& due, double tolerance)
-{
-    double apart = 0;
-    double length = 0;
-    for (std::size_t i = 0; i < due.size(); ++i) {
-        apart += std::pow(static_cast<double>(found[i]) - static_cast<double>(due[i]), 2);
-        length += std::pow(static_cast<double>(due[i]), 2);
-    }
-    return std::sqrt(apart) <= tolerance * std::sqrt(length);
-}
-
-}  // namespace
-
 NormTrial::NormTrial(const NormShape& shape, std::size_t workspace, const gpu::Stream& stream)
     : shape_(shape), stream_(stream), workspace_(program_.scratch(workspace))
 {
@@ -172,7 +106,7 @@ void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
 void NormTrial::fill() const
 {
     gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
-    const std::vector<float> values = pattern();
+    const std::vector<float> values = pattern(-0.7F);  // the mean is not zero
     const std::vector<float> ones(pattern_length, 1.0F);
     for (const Tensor& tensor : values_) repeat(values, tensor, *memory_);
     for (const Tensor& tensor : ones_) repeat(ones, tensor, *memory_);
@@ -200,9 +134,8 @@ bool NormTrial::agrees(const std::function<void()>& enqueue_plan) const
     enqueue_own();
     enqueue_plan();
     gpu::check(cudaDeviceSynchronize());
-    return std::ranges::all_of(results_, [&](const auto& pair) {
-        return are_near(first_values(pair.second, *memory_), first_values(pair.first, *memory_), tolerance);
-    });
+    return std::ranges::all_of(
+        results_, [&](const auto& pair) { return are_near(pair.second, pair.first, *memory_, tolerance); });
 }
 
 }  // namespace roof::cudnn

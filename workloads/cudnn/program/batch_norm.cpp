@@ -91,17 +91,21 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
     const Trained& weight = build.parameters.of(unit.layer, false);
     const Trained& bias = build.parameters.of(unit.layer, true);
     const Running& running = running_of(build, unit);
+    const Output& given = build.output(build.source(unit));
     const Statistics statistics{.source = source,
                                 .weight = weight.value,
                                 .bias = bias.value,
+                                .sum = given.sum,
+                                .squares = given.squares,
                                 .channels = found,
                                 .running_mean = running.mean,
                                 .running_variance = running.variance,
-                                .partial = build.partial_sums(source)};
-    build.program.append(statistics,
-                         {source, weight.value, bias.value, found.mean, found.inverse_deviation, found.scale,
-                          found.shift, running.mean, running.variance, statistics.partial},
-                         "roof:statistics");
+                                .partial = given.sum ? Tensor{} : build.partial_sums(source)};
+    build.program.append(
+        statistics,
+        {given.sum ? Tensor{} : source, given.sum, given.squares, weight.value, bias.value, found.mean,
+         found.inverse_deviation, found.scale, found.shift, running.mean, running.variance, statistics.partial},
+        given.sum ? "roof:statistics of sums" : "roof:statistics");
     Output& output = build.output(unit.layer);
     output.channels = found;
     output.weight = weight.value;
@@ -167,7 +171,8 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     const Builder::Share given = build.shares(unit.last(), 1).front();
     const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
     const bool reduced = build.output(unit.layer).reduced;
-    const Choice library = reduced ? Choice{} : choice_of(build, unit, true);
+    const bool is_own = reduced || build.output(unit.last()).scaled;
+    const Choice library = is_own ? Choice{} : choice_of(build, unit, true);
     if (library.plan >= 0) return differentiate_by_library(build, unit, given.tensor, mask, source, library);
     // What the forward pass computed from the source, both passes here compute again: cheaper than to read its output.
     const bool again = unit.fused() && build.output(unit.layer).channels.scale;
@@ -186,6 +191,16 @@ bool is_for_a_sum(const Builder& build, const Unit& unit)
     return reading.size() == 1 && build.graph.layer(reading.front()).kind == model::LayerKind::add;
 }
 
+/// Whether the only reader of the unit's ReLU normalises what it reads.
+bool is_for_its_reader(const Builder& build, const Unit& unit)
+{
+    const std::vector<int> reading = readers(build.graph, unit.last());
+    if (!unit.fused() || reading.size() != 1) return false;
+    const model::LayerKind kind = build.graph.layer(reading.front()).kind;
+    if (kind == model::LayerKind::convolution) return reads_scaled(build, reading.front());
+    return kind == model::LayerKind::max_pool;
+}
+
 }  // namespace
 
 void batch_norm(Builder& build, const Unit& unit)
@@ -202,9 +217,18 @@ void batch_norm(Builder& build, const Unit& unit)
         return;
     }
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
-    const Choice library = choice_of(build, unit, false);
+    const bool is_left = is_for_its_reader(build, unit);
+    const bool is_summed = static_cast<bool>(build.output(build.source(unit)).sum);
+    const Choice library = is_left || is_summed ? Choice{} : choice_of(build, unit, false);
     if (library.plan >= 0) return normalise_by_library(build, unit, source, library);
     find_statistics(build, unit, source);
+    if (is_left) {
+        build.put(unit, source);
+        Output& read = build.output(unit.last());
+        read.channels = output.channels;
+        read.scaled = true;
+        return;
+    }
     const Tensor result = build.program.tensor(build.map(unit.layer));
     const ChannelNumbers& channels = output.channels;
     build.program.append(Normalise{.source = source,

@@ -6,11 +6,32 @@
 
 namespace roof::cudnn {
 
+namespace {
+
+/// A library pads 3 channels to 8 in each pass of narrow values; the import may write them once.
+int image_channels_of(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+{
+    const model::Shape& image = graph.layer(0).output;
+    const std::vector<int> reading = readers(graph, 0);
+    if (!choosers.image || !settings.narrow() || reading.size() != 1) return image.channels;
+    const model::Layer& first = graph.layer(reading.front());
+    if (first.kind != model::LayerKind::convolution) return image.channels;
+    return choosers.image({.pass = Pass::forward,
+                           .batch = settings.batch,
+                           .source = image,
+                           .result = first.output,
+                           .window = first.window,
+                           .precision = settings.precision});
+}
+
+}  // namespace
+
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
     : engine::Builder<Program, Tensor>(network, into, chosen.batch, chosen.precision),
       settings(chosen),
       choosers(who),
-      parameters(network, chosen, into),
+      image_channels(image_channels_of(network, chosen, who)),
+      parameters(network, chosen, image_channels, into),
       outputs(network.layers().size())
 {
     Tensor planar = map(0);

@@ -20,12 +20,15 @@ using engine::write_simple;
 
 using Running = engine::Running<Tensor>;
 
-/// Output of a layer. If only a sum reads a batch norm, the sum does the normalisation (`deferred`).
+/// Output of a layer. The only reader of a batch norm may do the normalisation: a sum (`deferred`), or a convolution or
+/// max pool that reads its ReLU (`scaled`).
 struct Output {
-    Tensor tensor;  ///< if deferred: the source of the batch norm
+    Tensor tensor;  ///< if deferred or scaled: the source of the batch norm
     ChannelNumbers channels;
-    Tensor weight;  ///< batch norm only
+    Tensor weight;        ///< batch norm only
+    Tensor sum, squares;  ///< convolution only: of the values per channel, if it computes them
     bool deferred = false;
+    bool scaled = false;
     bool reduced = false;  ///< backward: the sums over its gradient exist already
 };
 
@@ -35,6 +38,7 @@ class Builder : public engine::Builder<Program, Tensor> {
 
     const Settings& settings;
     const Choosers& choosers;
+    int image_channels;  ///< as imported: zeros may follow those of the network
     Parameters parameters;
     Tensor images, labels_given, labels, row_losses;
     std::vector<Output> outputs;                  ///< indexed by layer

@@ -14,7 +14,7 @@ struct Choice {
     std::string implementation;  ///< "cudnn: engine 62 k2=1"
     std::string algorithm;       ///< convolutions: gemm, winograd or fft
     int winograd_tile = 0;       ///< outputs along a tile's edge, if the library gives it; 0: unknown
-    bool fused = true;           ///< computes bias and ReLU; otherwise a separate operation does
+    bool fused = true;           ///< computes all that the shape has beside the pass; else the plan is of the bare pass
 };
 
 struct Product {
@@ -33,6 +33,11 @@ struct Choosers {
     std::function<Choice(const Product&)> product;
     /// For a whole batch norm. No plan, or an empty function: our own kernels compute it.
     std::function<Choice(const NormShape&)> norm{};
+    /// Returns whether both gradients of a convolution should run side by side. Empty: they do not.
+    std::function<bool(const ConvolutionShape& data, const ConvolutionShape& weights)> beside{};
+    /// Returns the channels of the images, zeros included, that the forward pass of the first convolution should read.
+    /// Empty: those that they have.
+    std::function<int(const ConvolutionShape& first)> image{};
 };
 
 }  // namespace roof::cudnn

@@ -1,7 +1,8 @@
 // Convolution by cuDNN, fused with bias and ReLU where an engine supports that:
 //   y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i];   dx, dw and db as for any convolution
 // With narrow activations, cuDNN writes a narrow gradient of the weights; those of several layers are converted
-// together to fp32 in the block of gradients.
+// together to fp32 in the block of gradients. Between batch norms, a library may also apply the one before with its ReLU
+// to what it reads, and sum what it writes for the one behind.
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {
@@ -11,9 +12,11 @@ ConvolutionShape shape_of(const Builder& build, const Unit& unit, Pass pass)
 {
     const model::Layer& layer = build.layer(unit);
     const bool forward = pass == Pass::forward;
+    model::Shape source = build.graph.input_shape(unit.layer);
+    if (build.is_image(build.source(unit))) source.channels = build.image_channels;
     return {.pass = pass,
             .batch = build.settings.batch,
-            .source = build.graph.input_shape(unit.layer),
+            .source = source,
             .result = layer.output,
             .window = layer.window,
             .precision = build.settings.precision,
@@ -21,7 +24,25 @@ ConvolutionShape shape_of(const Builder& build, const Unit& unit, Pass pass)
             .relu = forward && unit.fused()};
 }
 
-/// Adds the work of one pass, and the multiply-adds that its algorithm executes.
+/// Whether a batch norm is the only reader. In fp32, sums of squares are not precise enough for it.
+bool is_normed(const Builder& build, int layer)
+{
+    const std::vector<int> reading = readers(build.graph, layer);
+    return build.settings.narrow() && !build.graph.layer(layer).bias && reading.size() == 1 &&
+           build.graph.layer(reading.front()).kind == model::LayerKind::batch_norm;
+}
+
+/// A library's choice with all that the batch norms need, or with less. With a scaled source, at least that is kept.
+Choice choose_forward(const Builder& build, ConvolutionShape& shape)
+{
+    const Choice choice = build.choosers.convolution(shape);
+    if (choice.fused) return choice;
+    const bool less = shape.prologue && shape.statistics;
+    shape.bias = shape.relu = shape.statistics = false;
+    return less ? build.choosers.convolution(shape) : choice;
+}
+
+/// Adds the work of one pass, and the multiply-adds that its algorithm executes; those on padding are not counted.
 void account(Builder& build, const Unit& unit, const model::PassWork& work, const Choice& choice)
 {
     Work done = to_work(work);
@@ -33,77 +54,135 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
     build.add_convolution(done, choice.algorithm);
 }
 
-void append(Builder& build, const Choice& choice, Convolve operation)
+/// An operation with its memory, to be appended.
+struct Prepared {
+    Convolve operation;
+    std::string implementation;
+
+    std::vector<Tensor> used() const
+    {
+        return {operation.source, operation.weights, operation.result,  operation.bias,     operation.scale,
+                operation.shift,  operation.sum,     operation.squares, operation.workspace};
+    }
+};
+
+Prepared prepare(Builder& build, const Choice& choice, Convolve operation)
 {
     operation.plan = choice.plan;
     operation.workspace = build.program.scratch(choice.workspace);
-    build.program.append(operation,
-                         {operation.source, operation.weights, operation.result, operation.bias, operation.workspace},
-                         choice.implementation);
+    return {operation, choice.implementation};
 }
 
-void backward_weights(Builder& build, const Unit& unit, const Tensor& source, const Tensor& gradient)
+void append(Builder& build, const Prepared& prepared)
 {
-    const ConvolutionShape shape = shape_of(build, unit, Pass::backward_weights);
+    build.program.append(prepared.operation, prepared.used(), prepared.implementation);
+}
+
+Prepared backward_weights(Builder& build, const Unit& unit, const Output& given, const Tensor& gradient)
+{
+    ConvolutionShape shape = shape_of(build, unit, Pass::backward_weights);
+    shape.prologue = given.scaled;
     const Choice choice = build.choosers.convolution(shape);
     account(build, unit, build.work(unit.layer).backward_weights, choice);
-    const Trained& trained = build.parameters.of(unit.layer, false);
-    Tensor written = trained.gradient;
+    Tensor written = build.parameters.of(unit.layer, false).gradient;
     if (build.settings.narrow()) {
         written.precision = build.settings.storage();
         written.begin = 0;
         written = build.program.tensor(written);
     }
-    append(build, choice, {.shape = shape, .source = source, .weights = written, .result = gradient});
+    return prepare(build, choice,
+                   {.shape = shape,
+                    .source = given.tensor,
+                    .weights = written,
+                    .result = gradient,
+                    .scale = given.scaled ? given.channels.scale : Tensor{},
+                    .shift = given.scaled ? given.channels.shift : Tensor{}});
+}
+
+Prepared backward_data(Builder& build, const Unit& unit, const Tensor& gradient)
+{
+    const ConvolutionShape shape = shape_of(build, unit, Pass::backward_data);
+    const Choice choice = build.choosers.convolution(shape);
+    account(build, unit, build.work(unit.layer).backward_data, choice);
+    return prepare(build, choice,
+                   {.shape = shape,
+                    .source = build.program.tensor(build.map(build.source(unit))),
+                    .weights = build.parameters.of(unit.layer, false).read,
+                    .result = gradient});
+}
+
+void backward(Builder& build, const Unit& unit, const Output& given)
+{
+    build.begin(unit, Phase::backward);
+    const Tensor gradient = gradient_of_unit(build, unit);
+    Prepared weights = backward_weights(build, unit, given, gradient);
+    if (build.is_image(build.source(unit))) {
+        append(build, weights);
+    } else {
+        Prepared data = backward_data(build, unit, gradient);
+        const auto& beside = build.choosers.beside;
+        const bool is_pair = beside && beside(data.operation.shape, weights.operation.shape);
+        weights.operation.forks = data.operation.joins = is_pair;
+        if (is_pair) build.program.share(data.used());
+        append(build, weights);
+        if (is_pair) build.program.share(weights.used());
+        append(build, data);
+        build.give(build.source(unit), {data.operation.source});
+    }
     if (build.settings.narrow())
-        build.widen_later(written, unit.layer);
+        build.widen_later(weights.operation.weights, unit.layer);
     else
         build.completed(unit.layer, false);
 }
 
-void backward(Builder& build, const Unit& unit, const Tensor& source)
-{
-    build.begin(unit, Phase::backward);
-    const Tensor gradient = gradient_of_unit(build, unit);
-    backward_weights(build, unit, source, gradient);
-    if (build.is_image(build.source(unit))) return;
-
-    const ConvolutionShape shape = shape_of(build, unit, Pass::backward_data);
-    const Choice choice = build.choosers.convolution(shape);
-    account(build, unit, build.work(unit.layer).backward_data, choice);
-    const Tensor to_source = build.program.tensor(build.map(build.source(unit)));
-    append(build, choice,
-           {.shape = shape,
-            .source = to_source,
-            .weights = build.parameters.of(unit.layer, false).read,
-            .result = gradient});
-    build.give(build.source(unit), {to_source});
-}
-
 }  // namespace
+
+bool reads_scaled(const Builder& build, int layer)
+{
+    if (!is_normed(build, layer)) return false;
+    const auto is_offered = [&](Pass pass, bool statistics) {
+        ConvolutionShape shape = shape_of(build, {.layer = layer}, pass);
+        shape.prologue = true;
+        shape.statistics = statistics;
+        return build.choosers.convolution(shape).fused;
+    };
+    return is_offered(Pass::backward_weights, false) &&
+           (is_offered(Pass::forward, true) || is_offered(Pass::forward, false));
+}
 
 void convolution(Builder& build, const Unit& unit)
 {
     build.begin(unit, Phase::forward);
-    ConvolutionShape shape = shape_of(build, unit, Pass::forward);
-    const Choice choice = build.choosers.convolution(shape);
+    const Output given = build.output(build.source(unit));
+    const ConvolutionShape whole = shape_of(build, unit, Pass::forward);
+    ConvolutionShape shape = whole;
+    shape.prologue = given.scaled;
+    shape.statistics = is_normed(build, unit.layer);
+    const Choice choice = choose_forward(build, shape);
     account(build, unit, build.work(unit.layer).forward, choice);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
 
-    const Tensor source = build.input(unit);
     const Tensor result = build.program.tensor(build.map(unit.layer));
-    const Tensor bias = shape.bias ? build.parameters.of(unit.layer, true).read : Tensor{};
-    const bool apart = !choice.fused && (shape.bias || shape.relu);
-    if (apart) shape.bias = shape.relu = false;
-    append(build, choice,
-           {.shape = shape,
-            .source = source,
-            .weights = build.parameters.of(unit.layer, false).read,
-            .result = result,
-            .bias = apart ? Tensor{} : bias});
-    if (apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
+    const Tensor bias = whole.bias ? build.parameters.of(unit.layer, true).read : Tensor{};
+    const bool is_apart = (whole.bias || whole.relu) && !shape.bias && !shape.relu;
+    Output& output = build.output(unit.layer);
+    if (shape.statistics) {
+        output.sum = build.program.tensor(build.channels_of(unit.layer));
+        output.squares = build.program.tensor(build.channels_of(unit.layer));
+    }
+    append(build, prepare(build, choice,
+                          {.shape = shape,
+                           .source = given.tensor,
+                           .weights = build.parameters.of(unit.layer, false).read,
+                           .result = result,
+                           .bias = is_apart ? Tensor{} : bias,
+                           .scale = given.scaled ? given.channels.scale : Tensor{},
+                           .shift = given.scaled ? given.channels.shift : Tensor{},
+                           .sum = output.sum,
+                           .squares = output.squares}));
+    if (is_apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
     build.put(unit, result);
-    build.tape.emplace_back([=, &build] { backward(build, unit, source); });
+    build.tape.emplace_back([=, &build] { backward(build, unit, given); });
 }
 
 }  // namespace roof::cudnn

@@ -59,9 +59,15 @@ void max_pool(Builder& build, const Unit& unit)
     Tensor winners = build.map(unit.layer);
     winners.precision = Precision::int8;
     winners = build.program.tensor(winners);
+    const Output read = build.output(build.source(unit));
     const auto forward = [&](const Tensor&) {
         const Tensor result = build.program.tensor(build.map(unit.layer));
-        build.program.append(MaxPool{source, result, winners, window}, {source, result, winners}, "roof:max_pool");
+        MaxPool pool{source, result, winners, window};
+        if (read.scaled) {
+            pool.scale = read.channels.scale;
+            pool.shift = read.channels.shift;
+        }
+        build.program.append(pool, {source, result, winners, pool.scale, pool.shift}, "roof:max_pool");
         return result;
     };
     write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {

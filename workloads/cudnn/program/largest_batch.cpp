@@ -9,10 +9,16 @@
 namespace roof::cudnn {
 namespace {
 
-std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch)
+/// `fused`: the library's convolutions take over what they may of batch norms, which saves maps.
+std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch, bool fused)
 {
     settings.batch = batch;
-    const Choosers nobody{[](const ConvolutionShape&) { return Choice{}; }, [](const Product&) { return Choice{}; }};
+    const auto choose = [fused](const ConvolutionShape&) {
+        Choice choice;
+        choice.fused = fused;
+        return choice;
+    };
+    const Choosers nobody{choose, [](const Product&) { return Choice{}; }};
     return Written(graph, settings, nobody).bytes();
 }
 
@@ -21,19 +27,19 @@ std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batc
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes)
 {
     constexpr int most = 65536;
-    if (planned_bytes(graph, settings, 1) > bytes) return 0;
+    if (planned_bytes(graph, settings, 1, false) > bytes) return 0;
     int fits = 1;
     int fails = most + 1;
     while (fails - fits > 1) {
         const int middle = fits * 2 < fails ? fits * 2 : fits + (fails - fits) / 2;
-        (planned_bytes(graph, settings, middle) <= bytes ? fits : fails) = middle;
+        (planned_bytes(graph, settings, middle, false) <= bytes ? fits : fails) = middle;
     }
     return fits;
 }
 
 void require_room(const model::Graph& graph, const Settings& settings, std::size_t available)
 {
-    const std::size_t wanted = planned_bytes(graph, settings, settings.batch);
+    const std::size_t wanted = planned_bytes(graph, settings, settings.batch, true);
     if (wanted <= available) return;
     throw OutOfMemory(Bytes{static_cast<double>(wanted)}, Bytes{static_cast<double>(available)},
                       "training " + graph.name() + " at batch " + std::to_string(settings.batch) +

@@ -26,6 +26,9 @@ void softmax_cross_entropy(Builder& build);
 /// Appends one stage that updates all parameters.
 void sgd(Builder& build);
 
+/// Whether the convolution of this layer reads a source that its batch norm did not normalise: in both passes that read it.
+bool reads_scaled(const Builder& build, int layer);
+
 /// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
 /// gradient if the layer has a bias.
 Tensor gradient_of_unit(Builder& build, const Unit& unit);

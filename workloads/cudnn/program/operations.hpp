@@ -42,18 +42,22 @@ struct StepState {
     float loss = 0;             ///< of the last forward pass
 };
 
-/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels.
+/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. More channels
+/// of `to` are zeros.
 struct ImportImages {
     Tensor from{}, to{};
     Tensor labels_from{}, labels{};
 };
 
 /// One pass: source, weights -> result; weights, result -> source; or source, result -> weights. `plan`: chosen
-/// implementation.
+/// implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a value per channel.
 struct Convolve {
     ConvolutionShape shape{};
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
+    Tensor scale{}, shift{}, sum{}, squares{};
     int plan = -1;
+    bool forks = false;  ///< runs beside the next operation of the stage
+    bool joins = false;  ///< its end is that of the one before, too
 };
 
 /// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. Bias
@@ -78,9 +82,11 @@ struct ChannelNumbers {
     Tensor scale{}, shift{};  ///< y = x * scale + shift
 };
 
-/// Computes mean and variance per channel, the values derived from them, and the running statistics.
+/// Computes mean and variance per channel, the values derived from them, and the running statistics. With `sum` and
+/// `squares` of the source, which a convolution computed, it does not read the source.
 struct Statistics {
     Tensor source{}, weight{}, bias{};
+    Tensor sum{}, squares{};
     ChannelNumbers channels{};
     Tensor running_mean{}, running_variance{};
     Tensor partial{};  ///< sums of slabs of rows
@@ -145,9 +151,11 @@ struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
 };
 
+/// With `scale` and `shift`, the source is read as max(source * scale + shift, 0), rounded to its precision.
 struct MaxPool {
     Tensor source{}, result{}, winners{};  ///< winners: position in the window, one byte each
     model::Window window{};
+    Tensor scale{}, shift{};
 };
 
 /// Reads the gradient of `result` and writes that of `source`.

@@ -36,14 +36,16 @@ Tensor piece(const Tensor& block, std::size_t first, std::size_t count)
 
 }  // namespace
 
-std::size_t Trained::pytorch_place(std::size_t k) const
+std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
 {
-    const auto channels = static_cast<std::size_t>(per_output.channels);
+    const auto stored = static_cast<std::size_t>(stored_inputs);
+    const auto inputs = static_cast<std::size_t>(per_output.channels);
     const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
-    return planar_place(k, channels, map);
+    if (k % stored >= inputs) return std::nullopt;
+    return planar_place(k / stored * inputs + k % stored, inputs, map);
 }
 
-Parameters::Parameters(const model::Graph& graph, const Settings& settings, Program& program)
+Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_channels, Program& program)
     : described_(graph.parameters()), trained_(described_.size()), order_(described_.size())
 {
     std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
@@ -51,8 +53,13 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, Prog
     for (const std::size_t k : order_) {
         Trained& trained = trained_[k];
         trained.first = total;
-        trained.count = static_cast<std::size_t>(described_[k].elements());
+        trained.given = static_cast<std::size_t>(described_[k].elements());
         trained.per_output = span_of(graph, described_[k]);
+        const bool reads_images =
+            described_[k].shape.size() == 4 && graph.layer(described_[k].layer).inputs.front() == 0;
+        trained.stored_inputs = reads_images ? image_channels : trained.per_output.channels;
+        trained.count = trained.given / static_cast<std::size_t>(trained.per_output.channels) *
+                        static_cast<std::size_t>(trained.stored_inputs);
         total += (trained.count + alignment - 1) / alignment * alignment;
     }
     const Tensor all{.batch = 1, .channels = static_cast<int>(total)};

@@ -7,6 +7,7 @@
 #include "workloads/cudnn/program/settings.hpp"
 #include "workloads/model/graph.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace roof::cudnn {
@@ -15,19 +16,22 @@ namespace roof::cudnn {
 /// map.
 struct Trained {
     Tensor value, gradient, momentum;
-    Tensor read;            ///< tensor that the passes read: the value or its narrow copy
-    std::size_t first = 0;  ///< index of its first value in each block
-    std::size_t count = 0;
+    Tensor read;              ///< tensor that the passes read: the value or its narrow copy
+    std::size_t first = 0;    ///< index of its first value in each block
+    std::size_t count = 0;    ///< as stored
+    std::size_t given = 0;    ///< without the zeros of padded inputs
     model::Shape per_output;  ///< shape of the weights of one output channel: {inputs, height, width}
+    int stored_inputs = 1;    ///< more than the inputs if they are padded with zeros
 
-    /// Returns the index in PyTorch's order of stored value k.
-    std::size_t pytorch_place(std::size_t k) const;
+    /// Returns the index in PyTorch's order of stored value k; nothing for a zero of the padding, whose gradient is zero.
+    std::optional<std::size_t> pytorch_place(std::size_t k) const;
 };
 
 class Parameters {
   public:
     Parameters() = default;
-    Parameters(const model::Graph& graph, const Settings& settings, Program& program);
+    /// `image_channels`: the channels of the images with zeros, which the first convolution reads.
+    Parameters(const model::Graph& graph, const Settings& settings, int image_channels, Program& program);
 
     /// Order: graph.parameters().
     const std::vector<Trained>& all() const { return trained_; }

@@ -17,7 +17,18 @@ std::string ConvolutionShape::text() const
     const std::string size = std::to_string(window.size);
     return text_of(batch, source) + " to " + std::to_string(result.channels) + ", " + size + "x" + size + " stride " +
            std::to_string(window.stride) + " padding " + std::to_string(window.padding) + (bias ? " + bias" : "") +
-           (relu ? " + relu" : "");
+           (relu ? " + relu" : "") + (prologue ? " of a scaled source" : "") + (statistics ? " + statistics" : "");
+}
+
+ConvolutionShape bare(ConvolutionShape shape)
+{
+    shape.bias = shape.relu = shape.prologue = shape.statistics = false;
+    return shape;
+}
+
+bool is_bare(const ConvolutionShape& shape)
+{
+    return !shape.bias && !shape.relu && !shape.prologue && !shape.statistics;
 }
 
 std::string NormShape::text() const

@@ -21,10 +21,17 @@ struct ConvolutionShape {
     Precision precision = Precision::fp32;  ///< of all tensors; tf32 is stored as fp32
     bool bias = false;                      ///< forward: added to each channel
     bool relu = false;                      ///< forward: after the bias
+    /// Not backward_data: the source is read as max(source * scale + shift, 0), rounded to the precision.
+    bool prologue = false;
+    bool statistics = false;  ///< forward: also sums the result and its squares per channel
 
     /// Returns "16x64x56x56 to 64, 3x3 stride 1 padding 1".
     std::string text() const;
 };
+
+/// Returns the shape of the pass alone, without what is before and behind it.
+ConvolutionShape bare(ConvolutionShape shape);
+bool is_bare(const ConvolutionShape& shape);
 
 /// A pass of a batch norm. Sums and values per channel are fp32.
 struct NormShape {

@@ -10,7 +10,9 @@ namespace {
 void import_images(Builder& build)
 {
     build.program.begin("input", "input", Phase::forward);
-    const Tensor to = build.program.tensor(build.map(0));
+    Tensor to = build.map(0);
+    to.channels = build.image_channels;
+    to = build.program.tensor(to);
     build.program.add_work(moving({build.images, to}, 0));
     build.program.append(ImportImages{build.images, to, build.labels_given, build.labels},
                          {build.images, to, build.labels_given, build.labels}, "roof:import");

@@ -25,10 +25,11 @@ Written::Start Written::start() const
     start.values.resize(parameters_.values.elements());
     for (std::size_t k = 0; k < parameters_.all().size(); ++k) {
         const Trained& trained = parameters_.all()[k];
-        std::vector<float> values(trained.count);
+        std::vector<float> values(trained.given);
         engine::fill_initial(graph_, static_cast<int>(k), settings_.parameters, values);
-        for (std::size_t i = 0; i < trained.count; ++i)
-            start.values[trained.first + i] = values[trained.pytorch_place(i)];
+        for (std::size_t i = 0; i < trained.count; ++i) {
+            if (const auto place = trained.pytorch_place(i)) start.values[trained.first + i] = values[*place];
+        }
     }
     if (settings_.storage() == Precision::fp16) start.state.loss_scale = first_loss_scale;
     return start;
@@ -37,8 +38,10 @@ Written::Start Written::start() const
 std::vector<float> Written::in_pytorch_order(std::size_t parameter, std::span<const float> stored) const
 {
     const Trained& trained = parameters_.all()[parameter];
-    std::vector<float> values(trained.count);
-    for (std::size_t i = 0; i < trained.count; ++i) values[trained.pytorch_place(i)] = stored[trained.first + i];
+    std::vector<float> values(trained.given);
+    for (std::size_t i = 0; i < trained.count; ++i) {
+        if (const auto place = trained.pytorch_place(i)) values[*place] = stored[trained.first + i];
+    }
     return values;
 }
 

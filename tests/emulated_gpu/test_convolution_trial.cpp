@@ -1,0 +1,76 @@
+// The trial of a convolution that a library computes with what is before and behind it: right results agree with those of
+// the bare pass between our kernels, wrong ones do not. Loops take the place of the library.
+#include "tests/emulated_gpu/emulated_memory.hpp"
+#include "workloads/cudnn/library/convolution_trial.hpp"
+#include "workloads/cudnn/library/convolutions.hpp"
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+ConvolutionShape between_norms(Precision precision, Pass pass = Pass::forward)
+{
+    ConvolutionShape shape{.pass = pass,
+                           .batch = 2,
+                           .source = {8, 6, 6},
+                           .result = {16, 6, 6},
+                           .window = {.size = 3, .stride = 1, .padding = 1},
+                           .precision = precision};
+    shape.prologue = true;
+    shape.statistics = pass == Pass::forward;
+    return shape;
+}
+
+/// A trial, and the loops that run its operations.
+struct Tried {
+    explicit Tried(const ConvolutionShape& shape)
+        : loops(stream, beside, {.batch = shape.batch, .precision = shape.precision}, nullptr, "emulated"),
+          trial(shape, stream)
+    {
+    }
+
+    bool agrees(const Convolve& whole) const
+    {
+        const bool agree = trial.agrees(loops.bound(whole, trial.memory()), loops.bound(trial.alone(), trial.memory()));
+        CHECK(emulated::fault_of_pending_work().empty());
+        return agree;
+    }
+
+    gpu::Stream stream, beside;
+    Convolutions loops;
+    ConvolutionTrial trial;
+};
+
+}  // namespace
+
+TEST_CASE("a convolution with scaled source and sums agrees with its parts in every precision and both passes")
+{
+    for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::fp32}) {
+        for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
+            INFO(traits(precision).name << " " << name(pass));
+            const Tried tried(between_norms(precision, pass));
+            CHECK(tried.agrees(tried.trial.whole()));
+            CHECK(tried.trial.time_of_own().value > 0);
+        }
+    }
+    ConvolutionShape shape = bare(between_norms(Precision::bf16));
+    shape.bias = shape.relu = true;
+    const Tried tried(shape);
+    CHECK(tried.agrees(tried.trial.whole()));
+}
+
+TEST_CASE("a convolution that scales wrongly, or sums something else, does not agree")
+{
+    const Tried tried(between_norms(Precision::bf16));
+    Convolve wrong = tried.trial.whole();
+    std::swap(wrong.scale, wrong.shift);
+    CHECK_FALSE(tried.agrees(wrong));
+    wrong = tried.trial.whole();
+    std::swap(wrong.sum, wrong.squares);
+    CHECK_FALSE(tried.agrees(wrong));
+    wrong = tried.trial.whole();
+    wrong.scale = wrong.shift = {};
+    wrong.shape.prologue = false;
+    CHECK_FALSE(tried.agrees(wrong));
+}

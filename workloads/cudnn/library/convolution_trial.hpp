@@ -1,0 +1,56 @@
+// A pass of a convolution with what its shape has beside it, on memory of its own: as one plan of the library, and as a
+// plan of the bare pass between our kernels.
+#pragma once
+
+#include "ert/gpu/buffer.hpp"
+#include "ert/gpu/stream.hpp"
+#include "workloads/cudnn/program/program.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace roof::cudnn {
+
+class ConvolutionTrial {
+  public:
+    /// Fills the memory with values. Throws OutOfMemory or Error.
+    ConvolutionTrial(const ConvolutionShape& shape, const gpu::Stream& stream);
+
+    /// Returns the operation with all that the shape has, and the bare pass. Both are in memory().
+    const Convolve& whole() const { return whole_; }
+    const Convolve& alone() const { return alone_; }
+    const Memory& memory() const { return *memory_; }
+    /// Returns at least so many bytes, until it is called again; null for none. Throws OutOfMemory.
+    void* workspace(std::size_t bytes);
+
+    /// Returns the time of our kernels that take the place of what the bare pass lacks. Two passes read a scaled source:
+    /// each is charged half of the normalisation.
+    Seconds time_of_own() const;
+    /// Returns whether both ways compute the same within the precision's tolerance. Throws Error.
+    bool agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const;
+
+  private:
+    Tensor value(const Tensor& shape, float from);
+    void enqueue_before() const;
+    void enqueue_behind() const;
+
+    const gpu::Stream& stream_;
+    ConvolutionShape shape_;
+    Program program_;
+    Convolve whole_, alone_;
+    Normalise normalise_;
+    Statistics apart_, from_sums_;
+    AddBias epilogue_;
+    struct Filled {
+        Tensor tensor;
+        float from;
+    };
+    std::vector<Filled> filled_;
+    std::optional<gpu::Buffer<std::byte>> bytes_;
+    std::optional<Memory> memory_;
+    std::unique_ptr<gpu::Buffer<std::byte>> workspace_;
+};
+
+}  // namespace roof::cudnn
