@@ -1,102 +1,14 @@
-// Chains. The loop has only the instructions counted, unrolled over chains and steps.
-#include "ert/gpu/kernels/chains.hpp"
+// Chains of the formats that every GPU computes with.
+#include "ert/gpu/kernels/chain_kernel.cuh"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/launch.cuh"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
-#include <type_traits>
 
 namespace roof::gpu {
 
 namespace {
 
-/// As assembly: the compiler takes half a minute to optimise a long chain of x * factor + addend for compute capability
-/// 10.0.
-__device__ unsigned multiply_add(unsigned x, unsigned factor, unsigned addend)
-{
-    asm("mad.lo.u32 %0, %0, %1, %2;" : "+r"(x) : "r"(factor), "r"(addend));
-    return x;
-}
-
-template <ChainOperation operation, class Real>
-__device__ Real apply(Real x, Real factor, Real addend)
-{
-    constexpr bool is_pair = std::is_same_v<Real, __half2> || std::is_same_v<Real, __nv_bfloat162>;
-    if constexpr (operation == ChainOperation::fma) {
-        if constexpr (is_pair)
-            return __hfma2(x, factor, x);
-        else if constexpr (std::is_same_v<Real, unsigned>)
-            return multiply_add(x, factor, addend);
-        else
-            return fma(x, factor, x);
-    } else if constexpr (operation == ChainOperation::add) {
-        if constexpr (is_pair)
-            return __hadd2_rn(x, addend);
-        else
-            return x + addend;
-    } else {
-        if constexpr (is_pair)
-            return __hmul2_rn(x, factor);
-        else
-            return x * factor;
-    }
-}
-
-template <class Real, ChainOperation operation, int chains>
-__global__ void __launch_bounds__(chain_threads) chain_kernel(ChainLaunch launch)
-{
-    const ClockSpan span;
-    const auto* starts = static_cast<const Real*>(launch.starts);
-    const auto* constants = static_cast<const Real*>(launch.constants);
-    auto* ends = static_cast<Real*>(launch.ends);
-    const Real f = constants[0], c = constants[1], g = constants[2], d = constants[3];
-    Real x[chains];
-#pragma unroll
-    for (int chain = 0; chain < chains; ++chain) x[chain] = starts[chain * chain_threads + threadIdx.x];
-#pragma unroll 1
-    for (int step = 0; step < launch.steps; ++step) {
-#pragma unroll
-        for (int pair = 0; pair < chain_instructions / chains / 2; ++pair) {
-#pragma unroll
-            for (int chain = 0; chain < chains; ++chain) x[chain] = apply<operation>(x[chain], f, c);
-#pragma unroll
-            for (int chain = 0; chain < chains; ++chain) x[chain] = apply<operation>(x[chain], g, d);
-        }
-    }
-    const std::size_t block = std::size_t(blockIdx.x) * chains * chain_threads;
-#pragma unroll
-    for (int chain = 0; chain < chains; ++chain) ends[block + chain * chain_threads + threadIdx.x] = x[chain];
-    span.end(launch.reading);
-}
-
-using Kernel = void (*)(ChainLaunch);
-
-template <class Real, ChainOperation operation>
-Kernel with_chains(int chains)
-{
-    return chains == chain_counts[0] ? chain_kernel<Real, operation, chain_counts[0]>
-                                     : chain_kernel<Real, operation, chain_counts[1]>;
-}
-
-template <class Real>
-Kernel with_operation(const ChainKernel& kernel)
-{
-    switch (kernel.operation) {
-        case ChainOperation::fma:
-            return with_chains<Real, ChainOperation::fma>(kernel.chains);
-        case ChainOperation::add:
-            return with_chains<Real, ChainOperation::add>(kernel.chains);
-        case ChainOperation::mul:
-            return with_chains<Real, ChainOperation::mul>(kernel.chains);
-    }
-    return nullptr;
-}
-
-Kernel function_of(const ChainKernel& kernel)
+ChainFunction function_of(const ChainKernel& kernel)
 {
     switch (kernel.precision) {
         case Precision::fp64:
@@ -106,7 +18,7 @@ Kernel function_of(const ChainKernel& kernel)
         case Precision::fp16:
             return with_operation<__half2>(kernel);
         case Precision::bf16:
-            return with_operation<__nv_bfloat162>(kernel);
+            return bf16_chains(kernel);
         case Precision::int32:
             if (kernel.operation == ChainOperation::fma)
                 return with_chains<unsigned, ChainOperation::fma>(kernel.chains);
