@@ -123,7 +123,6 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution&
     std::vector<Candidate> all = library_candidates(engine, shapes, pass, Algorithm::direct);
     add_kernels(shapes, pass, threads, all);
     add_depthwise(shapes, pass, all);
-    std::ranges::move(merged_group_candidates(engine, shapes, pass), std::back_inserter(all));
     std::ranges::move(library_candidates(engine, shapes, pass, Algorithm::winograd), std::back_inserter(all));
     if (shapes.precision != Precision::bf16) return all;
     for (const Algorithm algorithm : {Algorithm::direct, Algorithm::winograd}) {

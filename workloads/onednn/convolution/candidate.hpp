@@ -50,10 +50,6 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution&
 std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
                                           Algorithm algorithm);
 
-/// oneDNN's direct implementations for fewer and wider groups. They execute the products between the merged groups, with
-/// weights of 0. Empty if each group has whole vectors of channels, or one channel.
-std::vector<Candidate> merged_group_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass);
-
 /// The properties of a oneDNN implementation, found by its name, for one pass of the convolution.
 struct LibraryFacts {
     Algorithm algorithm = Algorithm::direct;
