@@ -1,13 +1,14 @@
 // A report in a headless browser without a network; shared by the scripts that use one:
-//   node SCRIPT PAGE.html PACKAGES CHROMIUM [PICTURE_FOLDER]
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+//   node SCRIPT PAGE.html PACKAGES CHROMIUM [MORE]
+import {createRequire} from "node:module";
+import {join, resolve} from "node:path";
 
-const [page, packages, chromium, pictures] = process.argv.slice(2);
+const [page, packages, chromium, ...rest] = process.argv.slice(2);
 const puppeteer = createRequire(join(resolve(packages), "package.json"))("puppeteer-core");
 
-export { page, pictures };
-export const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+export {page, rest};
+export const browser =
+    await puppeteer.launch({executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"]});
 export const problems = [];
 export const asked = [];
 
@@ -17,18 +18,29 @@ export async function open(width, height, scheme, hash = "") {
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
   tab.on("pageerror", (error) => problems.push(error.message));
   tab.on("request", (request) => /^(file|blob|data):/.test(request.url()) || asked.push(request.url()));
-  tab.on("dialog", async (dialog) => { problems.push(`dialog: ${dialog.message()}`); await dialog.dismiss(); });
+  tab.on("dialog", async (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
   await tab.setOfflineMode(true);
-  await tab.setViewport({ width, height });
-  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  await tab.setViewport({width, height});
+  await tab.emulateMediaFeatures([{name: "prefers-color-scheme", value: scheme}]);
   const started = performance.now();
   await tab.goto(`file://${resolve(page)}${hash}`);
   await tab.waitForSelector("html.ready");
-  return { tab, seconds: (performance.now() - started) / 1000 };
+  return {tab, seconds: (performance.now() - started) / 1000};
 }
 
 /// The texts that the rooflines on the screen draw.
-export const axisTexts = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart text")].map((text) => text.textContent));
+export const axisTexts = (tab) =>
+    tab.evaluate(() => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart text")].map(
+                     (text) => text.textContent));
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 /// What the marks of the rooflines look like and where they are, in no order; without what only has a clip path's form.
-export const drawn = (tab) => tab.evaluate(() => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart path")].map((path) => `${path.getAttribute("d")} ${path.getAttribute("transform")} ${path.getAttribute("stroke")}`).filter((text) => !text.endsWith("null null")).sort().join("\n"));
+export const drawn = (tab) => tab.evaluate(
+    () => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart path")]
+              .map((path) =>
+                       `${path.getAttribute("d")} ${path.getAttribute("transform")} ${path.getAttribute("stroke")}`)
+              .filter((text) => !text.endsWith("null null"))
+              .sort()
+              .join("\n"));

@@ -111,8 +111,8 @@ class Browser(Page):
             self.skipTest("this build has no page script: npm or the network was missing")
         self.packages = driver()
 
-    def use(self, page, script="browser.mjs"):
-        result = subprocess.run([NODE, HERE / script, page, self.packages, CHROMIUM], capture_output=True, text=True, timeout=240)
+    def use(self, page, script="browser.mjs", *more):
+        result = subprocess.run([NODE, HERE / script, page, self.packages, CHROMIUM, *more], capture_output=True, text=True, timeout=240)
         self.assertEqual(0, result.returncode, result.stderr[:3000])
         print(result.stdout.strip())
 
@@ -120,6 +120,20 @@ class Browser(Page):
         page, _ = report(copy_of_example(self.folder), self.folder)
         self.assertLessEqual(page.stat().st_size, 1_200_000)
         self.use(page)
+
+    def test_answers_three_questions_of_a_new_reader_in_few_actions(self):
+        study = copy_of_example(self.folder)
+        page, data = report(study, self.folder)
+        run(ROOF, "report", study, "--out", page, "--data", self.folder / "tables", "--brief")
+        step = max(json.loads(data.read_text())["studies"][0]["rows"], key=lambda row: row["batch"])["id"]
+        layers = [row for row in json.loads((self.folder / "tables" / "headroom.json").read_text()) if row["row"] == step]
+        first = max(layers, key=lambda layer: layer["headroom_s"])
+        answers = {"layer": [first["layer"], first["phase"]]}
+        for name, setting in (("doubled", "DRAM=2x"), ("batch64", "batch=64")):
+            rows = json.loads(run(ROOF, "whatif", study, "--set", setting, "--json"))["rows"]
+            answers[name] = [row["predicted_seconds"] for row in rows]
+        (self.folder / "answers.json").write_text(json.dumps(answers))
+        self.use(page, "tasks.mjs", self.folder / "answers.json")
 
     def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
         shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")

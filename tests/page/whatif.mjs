@@ -1,9 +1,10 @@
 // Compares the page's formula with `roof whatif` on the same results: node whatif.mjs PAGE.json ANSWERS.json SETTINGS
 // Settings have the syntax of the command line: DRAM=1.5x,fp32=1TFLOP/s,batch=512. Both must agree to 1e-9.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { studiesOf } from "../../analysis/report/page/data.js";
-import { parseChange, unitsOf, whatIf } from "../../analysis/report/page/whatif.js";
+import {readFileSync} from "node:fs";
+
+import {studiesOf} from "../../analysis/report/page/data.js";
+import {parseChange, unitsOf, whatIf} from "../../analysis/report/page/whatif.js";
 
 const [page, answers, settings] = process.argv.slice(2);
 const [study] = studiesOf(readFileSync(page, "utf8"));
@@ -11,10 +12,11 @@ const expected = JSON.parse(readFileSync(answers, "utf8")).rows;
 const change = parseChange(settings, unitsOf([study]));
 assert.equal(change.wrong, "", "the page does not read what the terminal reads");
 
-const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${what}: ${a} in the page, ${b} in the terminal`);
+const near = (a, b, what) =>
+    assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${what}: ${a} in the page, ${b} in the terminal`);
 
 let answered = 0;
-for (const { row: id, predicted_seconds, least_seconds, reason } of expected) {
+for (const {row: id, predicted_seconds, least_seconds, reason} of expected) {
   const row = study.rows.find((candidate) => candidate.id === id);
   assert.ok(row, `the page has no row ${id}`);
   const answer = whatIf(study, row, change);

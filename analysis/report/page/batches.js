@@ -1,10 +1,10 @@
 // Two charts as ECharts options: steps over the batch, and the times that the roofs allow.
-import { hoverText, symbols } from "./rooflines.js";
-import { seriesColour } from "./palette.js";
-import { duration, percent, threads, tick, withInterval } from "./format.js";
+import {duration, percent, threads, tick, withInterval} from "./format.js";
+import {seriesColour} from "./palette.js";
+import {hoverText, symbols} from "./rooflines.js";
 
-export const seriesName = (row) =>
-  `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
+export const seriesName = (row) => `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${
+    row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
 
 /// Steps by series; each series is sorted by batch.
 export function seriesOf(studies) {
@@ -21,60 +21,118 @@ export function seriesOf(studies) {
 }
 
 const values = {
-  "images/s": (point) => ({ median: point.row.batch / point.seconds.median, low: point.row.batch / point.seconds.high,
-    high: point.row.batch / point.seconds.low }),
-  "share of attainable": (point) => ({ median: point.attainable / point.seconds.median, low: point.attainable / point.seconds.high,
-    high: point.attainable / point.seconds.low }),
+  "images/s": (point) => ({
+    median: point.row.batch / point.seconds.median,
+    low: point.row.batch / point.seconds.high,
+    high: point.row.batch / point.seconds.low
+  }),
+  "share of attainable": (point) => ({
+    median: point.attainable / point.seconds.median,
+    low: point.attainable / point.seconds.high,
+    high: point.attainable / point.seconds.low
+  }),
 };
 
 function drawInterval(points, value, colour) {
   return (params, api) => {
-    const { low, high } = value(points[params.dataIndex]);
+    const {low, high} = value(points[params.dataIndex]);
     const [x, top] = api.coord([points[params.dataIndex].row.batch, high]);
     const [, bottom] = api.coord([points[params.dataIndex].row.batch, low]);
-    const style = { stroke: colour, lineWidth: 1.4 };
-    return { type: "group", silent: true, children: [[x, top, x, bottom], [x - 3, top, x + 3, top], [x - 3, bottom, x + 3, bottom]]
-      .map(([x1, y1, x2, y2]) => ({ type: "line", shape: { x1, y1, x2, y2 }, style })) };
+    const style = {stroke: colour, lineWidth: 1.4};
+    return {
+      type: "group",
+      silent: true,
+      children: [[x, top, x, bottom], [x - 3, top, x + 3, top], [x - 3, bottom, x + 3, bottom]].map(
+          ([x1, y1, x2, y2]) => ({type: "line", shape: {x1, y1, x2, y2}, style}))
+    };
   };
 }
 
 /// `what` is a key of `values`.
-export function batchOption({ series, what, palette, title }) {
+export function batchOption({series, what, palette, title}) {
   const value = values[what];
   const share = what !== "images/s";
   const text = (at) => (share ? percent(at.median) : withInterval(at, "images/s"));
   const names = [...series.keys()];
   const batches = [...series.values()].flat().map((point) => point.row.batch);
-  const axis = { axisLine: { lineStyle: { color: palette.soft }, onZero: false }, splitLine: { lineStyle: { color: palette.line } },
-    nameTextStyle: { color: palette.soft } };
+  const axis = {
+    axisLine: {lineStyle: {color: palette.soft}, onZero: false},
+    splitLine: {lineStyle: {color: palette.line}},
+    nameTextStyle: {color: palette.soft}
+  };
   return {
-    animation: false, backgroundColor: "transparent", aria: { enabled: true, label: { description: title } },
-    grid: { left: 58, right: 18, top: 14, bottom: 46 },
-    tooltip: { trigger: "item", confine: true, renderMode: "richText", backgroundColor: palette.paper, borderColor: palette.line,
-      textStyle: { color: palette.ink, fontSize: 12 }, formatter: ({ data }) => data.title ?? "" },
-    xAxis: { ...axis, type: "log", logBase: 2, name: "batch (images)", nameLocation: "middle", nameGap: 26,
-      min: 2 ** Math.floor(Math.log2(Math.min(...batches))), max: 2 ** Math.max(Math.floor(Math.log2(Math.min(...batches))) + 1, Math.ceil(Math.log2(Math.max(...batches)) - 1e-9)),
-      axisLabel: { color: palette.soft, hideOverlap: true } },
-    yAxis: { ...axis, type: share ? "value" : "log", 
-      min: share ? 0 : undefined, max: share ? 1 : undefined,
-      axisLabel: { color: palette.soft, hideOverlap: true, formatter: (v) => (share ? `${Math.round(100 * v)}%` : `${Number(v.toPrecision(3))}`) } },
+    animation: false,
+    backgroundColor: "transparent",
+    aria: {enabled: true, label: {description: title}},
+    grid: {left: 58, right: 18, top: 14, bottom: 46},
+    tooltip: {
+      trigger: "item",
+      confine: true,
+      renderMode: "richText",
+      backgroundColor: palette.paper,
+      borderColor: palette.line,
+      textStyle: {color: palette.ink, fontSize: 12},
+      formatter: ({data}) => data.title ?? ""
+    },
+    xAxis: {
+      ...axis,
+      type: "log",
+      logBase: 2,
+      name: "batch (images)",
+      nameLocation: "middle",
+      nameGap: 26,
+      min: 2 ** Math.floor(Math.log2(Math.min(...batches))),
+      max: 2 **
+          Math.max(Math.floor(Math.log2(Math.min(...batches))) + 1, Math.ceil(Math.log2(Math.max(...batches)) - 1e-9)),
+      axisLabel: {color: palette.soft, hideOverlap: true}
+    },
+    yAxis: {
+      ...axis,
+      type: share ? "value" : "log",
+      min: share ? 0 : undefined,
+      max: share ? 1 : undefined,
+      axisLabel: {
+        color: palette.soft,
+        hideOverlap: true,
+        formatter: (v) => (share ? `${Math.round(100 * v)}%` : `${Number(v.toPrecision(3))}`)
+      }
+    },
     series: names.flatMap((name, index) => {
       const points = series.get(name).filter((point) => !share || point.attainable > 0);
       const colour = seriesColour(palette, index);
       return [
-        { type: "line", name, step: "middle", symbol: "circle", symbolSize: 8, z: 3, lineStyle: { color: colour, width: 1.2, opacity: 0.6 }, itemStyle: { color: colour },
-          emphasis: { scale: 1.5 },
-          data: points.map((point) => ({ value: [point.row.batch, value(point).median], key: point.key,
-            title: `${name}, batch ${point.row.batch}\n${text(value(point))}` })) },
-        { type: "custom", name: `${name} interval`, silent: true, animation: false, z: 2,
-          data: points.map((point) => [point.row.batch, value(point).median]), renderItem: drawInterval(points, value, colour) },
+        {
+          type: "line",
+          name,
+          step: "middle",
+          symbol: "circle",
+          symbolSize: 8,
+          z: 3,
+          lineStyle: {color: colour, width: 1.2, opacity: 0.6},
+          itemStyle: {color: colour},
+          emphasis: {scale: 1.5},
+          data: points.map((point) => ({
+            value: [point.row.batch, value(point).median],
+            key: point.key,
+            title: `${name}, batch ${point.row.batch}\n${text(value(point))}`
+          }))
+        },
+        {
+          type: "custom",
+          name: `${name} interval`,
+          silent: true,
+          animation: false,
+          z: 2,
+          data: points.map((point) => [point.row.batch, value(point).median]),
+          renderItem: drawInterval(points, value, colour)
+        },
       ];
     }),
   };
 }
 
 /// For each point, the times that the compute roof and the farthest memory level allow. Includes work without FLOPs.
-export function timeOption({ shown, whole, palette, size, title }) {
+export function timeOption({shown, whole, palette, size, title}) {
   const at = (point) => {
     const compute = point.roofs.compute.find((roof) => roof.precision === point.row.precision);
     const memory = point.roofs.levels.at(-1);
@@ -85,25 +143,62 @@ export function timeOption({ shown, whole, palette, size, title }) {
   const low = 10 ** Math.floor(Math.log10(Math.max(1e-9, Math.min(...all))));
   const high = 10 ** Math.ceil(Math.log10(Math.max(...all, low * 10)));
   const clamp = (value) => Math.min(high, Math.max(low, value));
-  const log = (name, gap) => ({ type: "log", min: low, max: high, name, nameLocation: "middle", nameGap: gap,
-    nameTextStyle: { color: palette.soft }, axisLine: { lineStyle: { color: palette.soft }, onZero: false },
-    splitLine: { lineStyle: { color: palette.line } },
-    axisLabel: { color: palette.soft, hideOverlap: true, formatter: (value) => tick(value, "s") } });
+  const log = (name, gap) => ({
+    type: "log",
+    min: low,
+    max: high,
+    name,
+    nameLocation: "middle",
+    nameGap: gap,
+    nameTextStyle: {color: palette.soft},
+    axisLine: {lineStyle: {color: palette.soft}, onZero: false},
+    splitLine: {lineStyle: {color: palette.line}},
+    axisLabel: {color: palette.soft, hideOverlap: true, formatter: (value) => tick(value, "s")}
+  });
   return {
-    animation: false, backgroundColor: "transparent", aria: { enabled: true, label: { description: title } },
-    grid: { left: 76, right: 18, top: 14, bottom: 48 },
-    tooltip: { trigger: "item", confine: true, renderMode: "richText", backgroundColor: palette.paper, borderColor: palette.line,
-      textStyle: { color: palette.ink, fontSize: 12 }, formatter: ({ data }) => data.title ?? "" },
-    xAxis: log("seconds the memory roof allows", 28), yAxis: log("seconds the compute roof allows", 56),
+    animation: false,
+    backgroundColor: "transparent",
+    aria: {enabled: true, label: {description: title}},
+    grid: {left: 76, right: 18, top: 14, bottom: 48},
+    tooltip: {
+      trigger: "item",
+      confine: true,
+      renderMode: "richText",
+      backgroundColor: palette.paper,
+      borderColor: palette.line,
+      textStyle: {color: palette.ink, fontSize: 12},
+      formatter: ({data}) => data.title ?? ""
+    },
+    xAxis: log("seconds the memory roof allows", 28),
+    yAxis: log("seconds the compute roof allows", 56),
     series: [
-      { type: "line", name: "balance", silent: true, symbol: "none", data: [[low, low], [high, high]], lineStyle: { color: palette.roof, width: 1.4 },
-        endLabel: { show: false } },
-      { type: "scatter", name: "points", z: 3, data: shown.map((point) => {
-        const [memory, compute] = at(point);
-        return { value: [clamp(memory), clamp(compute)], key: point.key, symbol: symbols[point.phase], symbolSize: size(point, whole),
-          title: `${hoverText(point)}\nmemory ${duration(memory)}, compute ${duration(compute)}`,
-          itemStyle: { color: palette[point.phase] ?? palette.ink, opacity: 0.6, borderColor: palette.paper, borderWidth: 0.7 } };
-      }), emphasis: { scale: 1.25, itemStyle: { borderColor: palette.ink, borderWidth: 2, opacity: 1 } } },
+      {
+        type: "line",
+        name: "balance",
+        silent: true,
+        symbol: "none",
+        data: [[low, low], [high, high]],
+        lineStyle: {color: palette.roof, width: 1.4},
+        endLabel: {show: false}
+      },
+      {
+        type: "scatter",
+        name: "points",
+        z: 3,
+        data: shown.map((point) => {
+          const [memory, compute] = at(point);
+          return {
+            value: [clamp(memory), clamp(compute)],
+            key: point.key,
+            symbol: symbols[point.phase],
+            symbolSize: size(point, whole),
+            title: `${hoverText(point)}\nmemory ${duration(memory)}, compute ${duration(compute)}`,
+            itemStyle:
+                {color: palette[point.phase] ?? palette.ink, opacity: 0.6, borderColor: palette.paper, borderWidth: 0.7}
+          };
+        }),
+        emphasis: {scale: 1.25, itemStyle: {borderColor: palette.ink, borderWidth: 2, opacity: 1}}
+      },
     ],
   };
 }

@@ -6,26 +6,40 @@ export const stepKey = (row) => JSON.stringify([row.model, row.batch, row.precis
 /// The initial choice is the step with the largest batch that has layers.
 export function firstChoices(studies) {
   const rows = studies.flatMap((study) => study.rows);
-  const layered = new Set(studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
+  const layered = new Set(
+      studies.flatMap((study) => study.points).filter((point) => point.scope === "layer").map((point) => point.row));
   const known = layered.size ? rows.filter((row) => layered.has(row)) : rows;
   const best = known.reduce((a, b) => (b.batch > (a?.batch ?? -1) ? b : a), null);
-  return { step: best ? stepKey(best) : "", precision: "", model: "", level: "", phase: "", kind: "", share: 1, overlay: "", hidden: new Set() };
+  return {
+    step: best ? stepKey(best) : "",
+    precision: "",
+    model: "",
+    level: "",
+    phase: "",
+    kind: "",
+    share: 1,
+    overlay: "",
+    hidden: new Set()
+  };
 }
 
 /// One chart for each machine, device and thread count of the rows; for all devices if there are no rows.
 export function chartsOf(studies) {
   return studies.flatMap((study) => {
-    const used = study.roofs.map((roofs, index) => ({ study, roofs, index })).filter(({ index }) => study.rows.some((row) => row.roofs === index));
-    return used.length ? used : study.roofs.map((roofs, index) => ({ study, roofs, index }));
+    const used = study.roofs.map((roofs, index) => ({study, roofs, index}))
+                     .filter(({index}) => study.rows.some((row) => row.roofs === index));
+    return used.length ? used : study.roofs.map((roofs, index) => ({study, roofs, index}));
   });
 }
 
-const passes = (point, choices) => (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind);
+const passes = (point, choices) =>
+    (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind);
 
 /// The filtered layers of the chosen step, longest first, up to `share` of their time; its phases; and `whole`, the
 /// seconds that areas are relative to.
 export function pointsShown(points, choices) {
-  const passing = points.filter((point) => point.scope !== "step" && stepKey(point.row) === choices.step && passes(point, choices));
+  const passing =
+      points.filter((point) => point.scope !== "step" && stepKey(point.row) === choices.step && passes(point, choices));
   const layers = passing.filter((point) => point.scope === "layer").sort((a, b) => b.seconds.median - a.seconds.median);
   const total = layers.reduce((sum, point) => sum + point.seconds.median, 0);
   let sum = 0;
@@ -35,7 +49,7 @@ export function pointsShown(points, choices) {
     return keep;
   });
   const phases = choices.kind ? [] : passing.filter((point) => point.scope === "phase");
-  return { layers: kept, phases, of: layers.length, whole: passing[0]?.row.seconds.median ?? 0 };
+  return {layers: kept, phases, of: layers.length, whole: passing[0]?.row.seconds.median ?? 0};
 }
 
 /// The steps of the chosen model and precision, a list for each source of images, by growing batch.
@@ -54,37 +68,44 @@ export const distinct = (values) => [...new Set(values)].filter(Boolean);
 
 export const hierarchical = (choices) => choices.model === "hierarchical";
 
-/// The levels at which a point is drawn. Cache-aware: once, at the intensity of its compulsory bytes. Hierarchical: once for
-/// each level, at the bytes that it moves there, or at the chosen level alone.
+/// The levels at which a point is drawn. Cache-aware: once, at the intensity of its compulsory bytes. Hierarchical:
+/// once for each level, at the bytes that it moves there, or at the chosen level alone.
 export function levelsOf(point, choices) {
   if (!hierarchical(choices)) return point.levels.slice(-1);
-  return choices.level ? point.moved.filter(({ name }) => name === choices.level) : point.moved;
+  return choices.level ? point.moved.filter(({name}) => name === choices.level) : point.moved;
 }
 
 /// Whether the bytes of each level are known for the chosen step; else the hierarchical model has nothing to draw.
-export const knowsLevels = (points, choices) => points.some((point) => point.scope === "step" && stepKey(point.row) === choices.step && point.moved.length > 0);
+export const knowsLevels = (points, choices) =>
+    points.some((point) => point.scope === "step" && stepKey(point.row) === choices.step && point.moved.length > 0);
 
 /// How the bytes of the levels are known, and which levels are the same for every layer shown.
 export function levelRemark(points) {
   const shown = points.filter((point) => point.moved.length);
-  const sources = distinct(shown.flatMap((point) => point.moved.map(({ known }) => known)));
+  const sources = distinct(shown.flatMap((point) => point.moved.map(({known}) => known)));
   const same = [];
-  const names = shown[0]?.moved.map(({ name }) => name) ?? [];
+  const names = shown[0]?.moved.map(({name}) => name) ?? [];
   for (let i = 1; i < names.length; ++i)
-    if (shown.every(({ moved }) => moved[i]?.low === moved[i - 1]?.low)) same.push(`${names[i]} has the same bytes as ${names[i - 1]}`);
+    if (shown.every(({moved}) => moved[i]?.low === moved[i - 1]?.low))
+      same.push(`${names[i]} has the same bytes as ${names[i - 1]}`);
   return `Bytes of each level: ${sources.join(", ")}.${same.length ? ` ${same.join(", ")}.` : ""}`;
 }
 
-/// The roofs that a chart draws: of one precision unless "all" is chosen, of the chosen level if bytes are of one, of the
-/// farthest level where several runs share a chart; without those that the reader hid.
+/// The roofs that a chart draws: of one precision unless "all" is chosen, of the chosen level if bytes are of one, of
+/// the farthest level where several runs share a chart; without those that the reader hid.
 export function roofsShown(roofs, choices, several = false) {
   const own = choices.step ? JSON.parse(choices.step)[2] : "";
   const precision = choices.precision || own;
-  const is = (roof) => (precision === "all" || !precision || roof.precision === precision) && !choices.hidden.has(roofName(roof));
+  const is = (roof) =>
+      (precision === "all" || !precision || roof.precision === precision) && !choices.hidden.has(roofName(roof));
   const compute = roofs.compute.filter(is);
   const one = hierarchical(choices) && choices.level ? choices.level : several ? roofs.levels.at(-1)?.name : "";
-  return { ...roofs, levels: roofs.levels.filter((level) => !choices.hidden.has(level.name) && (!one || level.name === one)),
-    compute: compute.length || choices.hidden.size ? compute : roofs.compute, mixes: precision === "all" ? (roofs.mixes ?? []).filter(is) : [] };
+  return {
+    ...roofs,
+    levels: roofs.levels.filter((level) => !choices.hidden.has(level.name) && (!one || level.name === one)),
+    compute: compute.length || choices.hidden.size ? compute : roofs.compute,
+    mixes: precision === "all" ? (roofs.mixes ?? []).filter(is) : []
+  };
 }
 
 export const roofName = (roof) => roof.name ?? `${roof.precision} ${roof.operation}`;

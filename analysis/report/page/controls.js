@@ -3,8 +3,10 @@
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
+    if (name.startsWith("on"))
+      made.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null)
+      made.setAttribute(name, value === true ? "" : value);
   }
   // Adds text nodes, never markup, because names come from files.
   made.append(...children);
@@ -13,20 +15,28 @@ export function element(tag, attributes = {}, ...children) {
 
 /// `options` are [value, text]; `change` gets the value.
 export function choice(label, id, options, value, change) {
-  const select = element("select", { id, onchange: (event) => change(event.target.value) },
-    ...options.map(([key, text]) => element("option", { value: key, selected: key === value }, text)));
-  return element("label", { class: "control", for: id }, `${label} `, select);
+  const select = element("select", {id, onchange: (event) => change(event.target.value)},
+      ...options.map(([key, text]) => element("option", {value: key, selected: key === value}, text)));
+  return element("label", {class: "control", "for": id}, `${label} `, select);
 }
 
 /// `text` formats the value beside the slider; `change` receives the number at every movement.
-export function slider(label, id, { min, max, step, value, text }, change) {
-  const output = element("output", { for: id }, text(value));
-  const input = element("input", { type: "range", id, min, max, step, value, "aria-valuetext": text(value),
+export function slider(label, id, {min, max, step, value, text}, change) {
+  const output = element("output", {"for": id}, text(value));
+  const input = element("input", {
+    type: "range",
+    id,
+    min,
+    max,
+    step,
+    value,
+    "aria-valuetext": text(value),
     oninput: (event) => {
       const number = Number(event.target.value);
       output.textContent = text(number);
       event.target.setAttribute("aria-valuetext", text(number));
       change(number);
-    } });
-  return element("label", { class: "control", for: id }, `${label} `, input, output);
+    }
+  });
+  return element("label", {class: "control", "for": id}, `${label} `, input, output);
 }

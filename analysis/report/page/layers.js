@@ -1,26 +1,50 @@
 // The table of layers: sorted by column, searched by text. A row highlights its point in every chart.
-import { element } from "./controls.js";
-import { bottleneckText, duration, percent, plain, shareText, si } from "./format.js";
+import {element} from "./controls.js";
+import {bottleneckText, duration, percent, plain, shareText, si} from "./format.js";
 
 const most = 200;
 
 const columns = [
-  { name: "layer", value: (p) => p.name, text: (p) => p.name },
-  { name: "kind", value: (p) => p.kind, text: (p) => p.kind },
-  { name: "phase", value: (p) => p.phase, text: (p) => p.phase },
-  { name: "time", number: true, value: (p) => p.seconds.median, text: (p) => duration(p.seconds.median) },
-  { name: "of step", number: true, value: (p) => p.seconds.median / p.row.seconds.median, text: (p) => percent(p.seconds.median / p.row.seconds.median) },
-  { name: "rate", number: true, value: (p) => p.flops / p.seconds.median, text: (p) => (p.flops > 0 ? si(p.flops / p.seconds.median, "FLOP/s") : "no FLOPs") },
-  { name: "FLOP/B", number: true, value: (p) => p.levels.at(-1)?.intensityHigh ?? 0, text: (p) => plain(p.levels.at(-1)?.intensityHigh ?? 0, 2) },
-  { name: "roof", value: (p) => bottleneckText(p), text: (p) => bottleneckText(p) },
-  { name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? shareText(p) : "-") },
-  { name: "headroom", number: true, value: (p) => p.headroom, text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-") },
+  {name: "layer", value: (p) => p.name, text: (p) => p.name},
+  {name: "kind", value: (p) => p.kind, text: (p) => p.kind},
+  {name: "phase", value: (p) => p.phase, text: (p) => p.phase},
+  {name: "time", number: true, value: (p) => p.seconds.median, text: (p) => duration(p.seconds.median)},
+  {
+    name: "of step",
+    number: true,
+    value: (p) => p.seconds.median / p.row.seconds.median,
+    text: (p) => percent(p.seconds.median / p.row.seconds.median)
+  },
+  {
+    name: "rate",
+    number: true,
+    value: (p) => p.flops / p.seconds.median,
+    text: (p) => (p.flops > 0 ? si(p.flops / p.seconds.median, "FLOP/s") : "no FLOPs")
+  },
+  {
+    name: "FLOP/B",
+    number: true,
+    value: (p) => p.levels.at(-1)?.intensityHigh ?? 0,
+    text: (p) => plain(p.levels.at(-1)?.intensityHigh ?? 0, 2)
+  },
+  {name: "roof", value: (p) => bottleneckText(p), text: (p) => bottleneckText(p)},
+  {name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? shareText(p) : "-")},
+  {
+    name: "headroom",
+    number: true,
+    value: (p) => p.headroom,
+    text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-")
+  },
 ];
 
 /// The points as a table for programs: SI units, exact.
 export const tableOf = (points) => ({
-  columns: ["layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof", "attainable_s", "headroom_s"],
-  rows: points.map((p) => [p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops, p.compulsory, bottleneckText(p), p.attainable, p.headroom]),
+  columns: [
+    "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof",
+    "attainable_s", "headroom_s"
+  ],
+  rows: points.map((p) => [p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops,
+                       p.compulsory, bottleneckText(p), p.attainable, p.headroom]),
 });
 
 export class LayerTable {
@@ -29,16 +53,21 @@ export class LayerTable {
     this.hover = hover;
     this.choose = choose;
     this.points = [];
-    this.sorted = { column: columns[9], down: true };
+    this.sorted = {column: columns[9], down: true};
     this.search = "";
-    this.count = element("span", { class: "legend", role: "status" });
+    this.count = element("span", {class: "legend", role: "status"});
     this.head = element("tr");
     this.body = element("tbody");
-    const search = element("input", { type: "search", id: "layer-search", placeholder: "conv, bn, backward\u2026",
-      oninput: (event) => { this.search = event.target.value.toLowerCase(); this.draw(); } });
-    this.element = element("div", { id: "layers-live" },
-      element("p", { class: "controls" }, element("label", { class: "control", for: "layer-search" }, "Search ", search), this.count),
-      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, this.head), this.body)));
+    const find = (event) => {
+      this.search = event.target.value.toLowerCase();
+      this.draw();
+    };
+    const hint = "conv, bn, backward\u2026";
+    const search = element("input", {type: "search", id: "layer-search", placeholder: hint, oninput: find});
+    const label = element("label", {class: "control", "for": "layer-search"}, "Search ", search);
+    const table = element("table", {}, element("thead", {}, this.head), this.body);
+    this.element = element("div", {id: "layers-live"}, element("p", {class: "controls"}, label, this.count),
+        element("div", {class: "scroll"}, table));
   }
 
   /// What it shows, as a table for programs.
@@ -50,13 +79,14 @@ export class LayerTable {
   }
 
   sortBy(column) {
-    this.sorted = { column, down: this.sorted.column === column ? !this.sorted.down : Boolean(column.number) };
+    this.sorted = {column, down: this.sorted.column === column ? !this.sorted.down : Boolean(column.number)};
     this.draw();
   }
 
   visible() {
-    const { column, down } = this.sorted;
-    const found = this.points.filter((p) => columns.slice(0, 3).map((c) => c.text(p)).join(" ").toLowerCase().includes(this.search));
+    const {column, down} = this.sorted;
+    const found = this.points.filter(
+        (p) => columns.slice(0, 3).map((c) => c.text(p)).join(" ").toLowerCase().includes(this.search));
     const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     return found.sort((a, b) => (down ? -1 : 1) * order(column.value(a), column.value(b)));
   }
@@ -64,20 +94,35 @@ export class LayerTable {
   draw() {
     this.head.replaceChildren(...columns.map((column) => {
       const sorted = this.sorted.column === column;
-      return element("th", { scope: "col", class: column.number ? "n" : "", "aria-sort": sorted ? (this.sorted.down ? "descending" : "ascending") : "none" },
-        element("button", { type: "button", class: "sort", onclick: () => this.sortBy(column) }, column.name, sorted ? (this.sorted.down ? " \u2193" : " \u2191") : ""));
+      return element("th", {
+        scope: "col",
+        class: column.number ? "n" : "",
+        "aria-sort": sorted ? (this.sorted.down ? "descending" : "ascending") : "none"
+      },
+          element("button", {type: "button", class: "sort", onclick: () => this.sortBy(column)}, column.name,
+              sorted ? (this.sorted.down ? " \u2193" : " \u2191") : ""));
     }));
     const points = this.visible();
     this.body.replaceChildren(...points.slice(0, most).map((point) => this.row(point)));
-    this.count.textContent = points.length > most ? `the first ${most} of ${points.length} layers; search or save for all`
-      : `${points.length} of ${this.points.length} layers`;
+    this.count.textContent = points.length > most ?
+        `the first ${most} of ${points.length} layers; search or save for all` :
+        `${points.length} of ${this.points.length} layers`;
   }
 
   row(point) {
-    return element("tr", { tabindex: 0, "data-key": point.key, onmouseenter: () => this.hover(point), onmouseleave: () => this.hover(null),
-      onfocus: () => this.hover(point), onblur: () => this.hover(null), onclick: () => this.choose(point),
-      onkeydown: (event) => { if (event.key === "Enter") this.choose(point); } },
-      ...columns.map((column) => element("td", { class: column.number ? "n" : "" }, column.text(point))));
+    return element("tr", {
+      tabindex: 0,
+      "data-key": point.key,
+      onmouseenter: () => this.hover(point),
+      onmouseleave: () => this.hover(null),
+      onfocus: () => this.hover(point),
+      onblur: () => this.hover(null),
+      onclick: () => this.choose(point),
+      onkeydown: (event) => {
+        if (event.key === "Enter") this.choose(point);
+      }
+    },
+        ...columns.map((column) => element("td", {class: column.number ? "n" : ""}, column.text(point))));
   }
 
   light(key) {

@@ -1,10 +1,10 @@
 // The report page. Charts replace the static pictures, which remain for print and for browsers without scripts.
-import { element } from "./controls.js";
-import { studiesOf } from "./data.js";
-import { Page } from "./page.js";
-import { saveButtons } from "./save.js";
-import { enhance } from "./tables.js";
+import {element} from "./controls.js";
+import {studiesOf} from "./data.js";
 import css from "./page.css";
+import {Page} from "./page.js";
+import {saveButtons} from "./save.js";
+import {enhance} from "./tables.js";
 
 const unfolded = ["roofline", "verdict", "winners", "headroom", "breakdown", "trajectory"];
 
@@ -18,7 +18,9 @@ function fold(alwaysOpen, changed) {
   for (const section of document.querySelectorAll("main section")) {
     if (unfolded.includes(section.id) || alwaysOpen.includes(section.id)) continue;
     const heading = section.querySelector("h2");
-    heading.replaceChildren(element("button", { type: "button", class: "fold", onclick: () => flip(section, !section.classList.contains("folded")) }, heading.textContent));
+    heading.replaceChildren(element("button",
+        {type: "button", class: "fold", onclick: () => flip(section, !section.classList.contains("folded"))},
+        heading.textContent));
     flip(section, true);
     document.querySelector(`nav a[href="#${section.id}"]`)?.addEventListener("click", () => flip(section, false));
   }
@@ -28,10 +30,13 @@ function start() {
   document.head.append(element("style", {}, css));
   const page = new Page(studiesOf(document.getElementById("roof-data").textContent));
   page.place();
-  for (const table of document.querySelectorAll("main section table")) if (!table.closest(".on-paper,#layers-live")) enhance(table);
+  for (const table of document.querySelectorAll("main section table"))
+    if (!table.closest(".on-paper,#layers-live")) enhance(table);
   fold(page.series.size ? [] : ["ceilings"], () => page.draw());
   for (const section of document.querySelectorAll("main section"))
-    (section.querySelector(".save-here") ?? section.querySelector("h2")).append(...saveButtons(section, page.charts(), ["roofline", "headroom"].includes(section.id) && page.hasSteps ? () => [page.table.data()] : null));
+    (section.querySelector(".save-here") ?? section.querySelector("h2"))
+        .append(...saveButtons(section, page.charts(),
+            ["roofline", "headroom"].includes(section.id) && page.hasSteps ? () => [page.table.data()] : null));
   page.draw();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.draw());
   window.addEventListener("hashchange", () => location.hash.startsWith("#?") && page.restore());

@@ -1,8 +1,10 @@
-// The colours of the page, read from its style sheet (analysis/report/style.cpp), so that they exist once and charts follow
-// the light and the dark theme.
+// The colours of the page, read from its style sheet (analysis/report/style.cpp), so that they exist once and charts
+// follow the light and the dark theme.
 
 /// { name: colour } of every variable in the first rule of a style sheet: the light theme.
-export const paletteOf = (css) => Object.fromEntries([...css.slice(0, css.indexOf("}")).matchAll(/--([\w-]+):([^;}]+)/g)].map(([, name, colour]) => [name, colour.trim()]));
+export const paletteOf = (css) =>
+    Object.fromEntries([...css.slice(0, css.indexOf("}")).matchAll(/--([\w-]+):([^;}]+)/g)].map(
+        ([, name, colour]) => [name, colour.trim()]));
 
 export function paletteOfPage() {
   const style = getComputedStyle(document.documentElement);

@@ -1,19 +1,20 @@
 // Buttons that save what a section shows: its charts and pictures as SVG and PNG, its tables as CSV and JSON.
-import { element } from "./controls.js";
+import {element} from "./controls.js";
 
 function save(blob, name) {
-  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  const link = element("a", {href: URL.createObjectURL(blob), download: name});
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-const saveText = (text, type, name) => save(new Blob([text], { type }), name);
+const saveText = (text, type, name) => save(new Blob([text], {type}), name);
 
 /// A static picture as a file of its own: with its size and the page's style sheet.
 function fileOf(svg) {
   const copy = svg.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.prepend(Object.assign(document.createElementNS("http://www.w3.org/2000/svg", "style"), { textContent: document.querySelector("style").textContent }));
+  copy.prepend(Object.assign(document.createElementNS("http://www.w3.org/2000/svg", "style"),
+      {textContent: document.querySelector("style").textContent}));
   return new XMLSerializer().serializeToString(copy);
 }
 
@@ -21,7 +22,7 @@ function fileOf(svg) {
 function savePng(text, width, height, name) {
   const image = new Image();
   image.onload = () => {
-    const canvas = element("canvas", { width: 2 * width, height: 2 * height });
+    const canvas = element("canvas", {width: 2 * width, height: 2 * height});
     const context = canvas.getContext("2d");
     context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--paper");
     context.fillRect(0, 0, canvas.width, canvas.height);
@@ -36,40 +37,59 @@ const withoutControls = (text) => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, 
 
 /// Every picture of the section on the screen: { text, width, height }.
 function picturesIn(section, charts) {
-  const live = charts.filter(({ figure, chart }) => chart && section.contains(figure) && figure.offsetParent).map((one) => ({ text: one.svg(), width: one.box.clientWidth, height: one.box.clientHeight }));
-  const fixed = [...section.querySelectorAll("svg")].filter((svg) => svg.hasAttribute("aria-label") && svg.getClientRects().length && !svg.closest(".chart"))
-    .map((svg) => ({ text: fileOf(svg), width: svg.clientWidth, height: svg.clientHeight }));
-  return [...live, ...fixed].map((picture) => ({ ...picture, text: withoutControls(picture.text) }));
+  const live = charts.filter(({figure, chart}) => chart && section.contains(figure) && figure.offsetParent)
+                   .map((one) => ({text: one.svg(), width: one.box.clientWidth, height: one.box.clientHeight}));
+  const fixed =
+      [...section.querySelectorAll("svg")]
+          .filter((svg) => svg.hasAttribute("aria-label") && svg.getClientRects().length && !svg.closest(".chart"))
+          .map((svg) => ({text: fileOf(svg), width: svg.clientWidth, height: svg.clientHeight}));
+  return [...live, ...fixed].map((picture) => ({...picture, text: withoutControls(picture.text)}));
 }
 
 const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 /// A spreadsheet interprets a cell that starts with one of these as a formula.
-const harmless = (cell) => (typeof cell === "string" && /^[=+\-@]/.test(cell) && !/^-(?:[\d.]+)?$/.test(cell) ? `'${cell}` : String(cell ?? ""));
+const harmless = (cell) =>
+    (typeof cell === "string" && /^[=+\-@]/.test(cell) && !/^-(?:[\d.]+)?$/.test(cell) ? `'${cell}` :
+                                                                                         String(cell ?? ""));
 
 /// `table`: { columns, rows }. Numbers are written as they are.
-export const csvOf = ({ columns, rows }) => [columns, ...rows].map((line) => line.map((cell) => quoted(harmless(cell))).join(",")).join("\r\n") + "\r\n";
-export const jsonOf = ({ columns, rows }) => `${JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]]))), null, 1)}\n`;
+export const csvOf = ({columns,
+  rows}) => [columns, ...rows].map((line) => line.map((cell) => quoted(harmless(cell))).join(",")).join("\r\n") +
+    "\r\n";
+export const jsonOf = ({columns, rows}) =>
+    `${JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((name, i) => [name, row[i]]))), null, 1)}\n`;
 
 /// The texts of a table in the page, as they are sorted and filtered.
 function read(table) {
   const texts = (row) => [...row.cells].map((cell) => cell.textContent.trim().replace(/ [\u2191\u2193]$/, ""));
-  return { columns: texts(table.tHead.rows[0]), rows: [...table.tBodies[0].rows].filter((row) => !row.hidden).map(texts) };
+  return {
+    columns: texts(table.tHead.rows[0]),
+    rows: [...table.tBodies[0].rows].filter((row) => !row.hidden).map(texts)
+  };
 }
 
-const tablesIn = (section) => [...section.querySelectorAll("table")].filter((table) => table.tHead && !table.closest(".on-paper"));
+const tablesIn =
+    (section) => [...section.querySelectorAll("table")].filter((table) => table.tHead && !table.closest(".on-paper"));
 
-/// The buttons of a section; `charts`: all charts of the page; `tables`: returns the tables in place of those in the page.
+/// The buttons of a section; `charts`: all charts of the page; `tables`: returns the tables in place of those in the
+/// page.
 export function saveButtons(section, charts, tables = null) {
-  const all = (list, ending, write) => list.forEach((one, index) => write(one, `${section.id}${list.length > 1 ? `-${index + 1}` : ""}.${ending}`));
+  const all = (list, ending, write) =>
+      list.forEach((one, index) => write(one, `${section.id}${list.length > 1 ? `-${index + 1}` : ""}.${ending}`));
   const pictures = () => picturesIn(section, charts);
   const found = () => tables?.() ?? tablesIn(section).map(read);
-  const button = (text, what, press) => element("button", { type: "button", class: "save", "aria-label": `Save ${what} of this section as ${text}`, onclick: press }, text);
+  const button = (text, what, press) => element("button",
+      {type: "button", class: "save", "aria-label": `Save ${what} of this section as ${text}`, onclick: press}, text);
   const buttons = [];
   if (section.querySelector("svg[aria-label],.chart"))
-    buttons.push(button("SVG", "the pictures", () => all(pictures(), "svg", ({ text }, name) => saveText(text, "image/svg+xml", name))),
-      button("PNG", "the pictures", () => all(pictures(), "png", ({ text, width, height }, name) => savePng(text, width, height, name))));
+    buttons.push(button("SVG", "the pictures",
+                     () => all(pictures(), "svg", ({text}, name) => saveText(text, "image/svg+xml", name))),
+        button("PNG", "the pictures",
+            () => all(pictures(), "png", ({text, width, height}, name) => savePng(text, width, height, name))));
   if (tables || tablesIn(section).length)
-    buttons.push(button("CSV", "the tables", () => all(found(), "csv", (table, name) => saveText(csvOf(table), "text/csv", name))),
-      button("JSON", "the tables", () => all(found(), "json", (table, name) => saveText(jsonOf(table), "application/json", name))));
+    buttons.push(button("CSV", "the tables",
+                     () => all(found(), "csv", (table, name) => saveText(csvOf(table), "text/csv", name))),
+        button("JSON", "the tables",
+            () => all(found(), "json", (table, name) => saveText(jsonOf(table), "application/json", name))));
   return buttons;
 }

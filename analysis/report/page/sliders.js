@@ -1,8 +1,8 @@
 // What-if: a slider for each roof and for the batch, and the predicted step times.
-import { element, slider } from "./controls.js";
-import { duration, percent, plain, threads } from "./format.js";
-import { distinct } from "./choices.js";
-import { attainableTime, bindingRoof, parseChange, unitsOf, whatIf } from "./whatif.js";
+import {distinct} from "./choices.js";
+import {element, slider} from "./controls.js";
+import {duration, percent, plain, threads} from "./format.js";
+import {attainableTime, bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
 
 const most = 4;
 
@@ -16,18 +16,33 @@ export class Sliders {
     this.batch = 0;
     this.units = unitsOf(studies);
     this.layers = new Map();  // by row
-    for (const { points } of studies) for (const point of points) if (point.scope === "layer") this.layers.set(point.row, [...(this.layers.get(point.row) ?? []), point]);
-    this.message = element("span", { class: "warn", role: "status" });
+    for (const {points} of studies)
+      for (const point of points)
+        if (point.scope === "layer") this.layers.set(point.row, [...(this.layers.get(point.row) ?? []), point]);
+    this.message = element("span", {class: "warn", role: "status"});
     this.body = element("tbody");
     this.command = element("code");
-    const names = distinct(studies.flatMap((study) => study.roofs.flatMap((roofs) => [...roofs.levels.map((l) => l.name), ...roofs.compute.map((c) => c.precision)])));
+    const names = distinct(studies.flatMap(
+        (study) => study.roofs.flatMap(
+            (roofs) => [...roofs.levels.map((l) => l.name), ...roofs.compute.map((c) => c.precision)])));
     const head = ["model", "batch", "device", "measured", "predicted", "times as fast", "least"];
-    this.verdict = element("p", { id: "whatif-verdict", class: "legend", role: "status" });
-    this.controls = element("details", { id: "whatif-controls" }, element("summary", {}, "What if a roof were higher or lower?"),
-      element("p", { class: "controls" }, ...names.map((name) => this.roofSlider(name)), this.batchSlider(), this.setBox(), this.message), this.verdict);
-    this.element = element("div", { id: "whatif-live" },
-      element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text, i) => element("th", { scope: "col", class: i === 1 || i > 2 ? "n" : "" }, text)))), this.body)),
-      element("p", { class: "legend" }, "Predicted: each layer keeps its share of attainable. Least: what the roofs allow. In a terminal: ", this.command));
+    this.verdict = element("p", {id: "whatif-verdict", class: "legend", role: "status"});
+    this.controls =
+        element("details", {id: "whatif-controls"}, element("summary", {}, "What if a roof were higher or lower?"),
+            element("p", {class: "controls"}, ...names.map((name) => this.roofSlider(name)), this.batchSlider(),
+                this.setBox(), this.message),
+            this.verdict);
+    this.element = element("div", {id: "whatif-live"},
+        element("div", {class: "scroll"},
+            element("table", {},
+                element("thead", {},
+                    element("tr", {},
+                        ...head.map(
+                            (text, i) => element("th", {scope: "col", class: i === 1 || i > 2 ? "n" : ""}, text)))),
+                this.body)),
+        element("p", {class: "legend"},
+            "Predicted: each layer keeps its share of attainable. Least: what the roofs allow. In a terminal: ",
+            this.command));
     this.ready = true;
     this.draw();
   }
@@ -35,53 +50,73 @@ export class Sliders {
   /// The roofs after the change.
   changed(roofs) {
     const rate = (name, roof) => (this.rates[name] ?? roof.median * (this.factors[name] ?? 1)) / roof.median;
-    const scaled = (name) => (roof) => { const by = rate(name(roof), roof); return by === 1 ? roof : { ...roof, median: roof.median * by, low: roof.low * by, high: roof.high * by, spec: null }; };
-    return { ...roofs, levels: roofs.levels.map(scaled((roof) => roof.name)), compute: roofs.compute.map(scaled((roof) => roof.precision)) };
+    const scaled = (name) => (roof) => {
+      const by = rate(name(roof), roof);
+      return by === 1 ? roof :
+                        {...roof, median: roof.median * by, low: roof.low * by, high: roof.high * by, spec: null};
+    };
+    return {
+      ...roofs,
+      levels: roofs.levels.map(scaled((roof) => roof.name)),
+      compute: roofs.compute.map(scaled((roof) => roof.precision))
+    };
   }
 
-  /// The point under the changed roofs. A layer keeps the share of its roof that it reached; a phase and a step change by the
-  /// sum of their layers.
+  /// The point under the changed roofs. A layer keeps the share of its roof that it reached; a phase and a step change
+  /// by the sum of their layers.
   movedPoint(point, roofs) {
-    const parts = point.scope === "layer" ? [point] : this.layers.get(point.row)?.filter((layer) => point.scope === "step" || layer.phase === point.phase) ?? [];
-    const time = (layer, change) => attainableTime({ flops: layer.executed, bytes: layer.compulsory }, roofs, layer.row.precision, change);
+    const parts = point.scope === "layer" ?
+        [point] :
+        this.layers.get(point.row)?.filter((layer) => point.scope === "step" || layer.phase === point.phase) ?? [];
+    const time = (layer, change) =>
+        attainableTime({flops: layer.executed, bytes: layer.compulsory}, roofs, layer.row.precision, change);
     let by = 0;
-    for (const layer of parts) if (time(layer, {}) > 0) by += layer.seconds.median * (time(layer, this) / time(layer, {}) - 1);
-    const { median, low, high } = point.seconds;
+    for (const layer of parts)
+      if (time(layer, {}) > 0) by += layer.seconds.median * (time(layer, this) / time(layer, {}) - 1);
+    const {median, low, high} = point.seconds;
     const scale = (median + by) / median;
-    return scale === 1 || !Number.isFinite(scale) ? point : { ...point, seconds: { median: median * scale, low: low * scale, high: high * scale } };
+    return scale === 1 || !Number.isFinite(scale) ?
+        point :
+        {...point, seconds: {median: median * scale, low: low * scale, high: high * scale}};
   }
 
   /// Which roof binds how much of the attainable time of the layers, before and after the change.
   takenOver() {
     const under = (change) => {
       const sums = new Map();
-      for (const study of this.studies) for (const point of study.points) {
-        if (point.scope !== "layer" || !(point.attainable > 0)) continue;
-        const { name, time } = bindingRoof({ flops: point.executed, bytes: point.compulsory }, study.roofs[point.row.roofs], point.row.precision, change);
-        sums.set(name, (sums.get(name) ?? 0) + time);
-      }
+      for (const study of this.studies)
+        for (const point of study.points) {
+          if (point.scope !== "layer" || !(point.attainable > 0)) continue;
+          const {name, time} = bindingRoof({flops: point.executed, bytes: point.compulsory},
+              study.roofs[point.row.roofs], point.row.precision, change);
+          sums.set(name, (sums.get(name) ?? 0) + time);
+        }
       const total = [...sums.values()].reduce((a, b) => a + b, 0);
       return new Map([...sums].map(([name, time]) => [name, time / total]));
     };
     const before = under({}), after = under(this);
-    const parts = [...new Set([...before.keys(), ...after.keys()])].filter((name) => Math.abs((after.get(name) ?? 0) - (before.get(name) ?? 0)) > 0.005)
-      .map((name) => `${name} ${percent(before.get(name) ?? 0)} \u2192 ${percent(after.get(name) ?? 0)}`);
-    return parts.length ? `Share of the attainable time of all layers under each roof: ${parts.join(", ")}.` : "The same roofs bind as before.";
+    const parts =
+        [...new Set([...before.keys(), ...after.keys()])]
+            .filter((name) => Math.abs((after.get(name) ?? 0) - (before.get(name) ?? 0)) > 0.005)
+            .map((name) => `${name} ${percent(before.get(name) ?? 0)} \u2192 ${percent(after.get(name) ?? 0)}`);
+    return parts.length ? `Share of the attainable time of all layers under each roof: ${parts.join(", ")}.` :
+                          "The same roofs bind as before.";
   }
 
   /// A slider from a quarter to four times, in steps of a quarter power of two.
   roofSlider(name) {
     const text = (exponent) => `${plain(2 ** exponent)}x`;
-    return slider(name, `whatif-${name}`, { min: -Math.log2(most), max: Math.log2(most), step: 0.25, value: 0, text }, (exponent) => {
-      this.factors[name] = 2 ** exponent;
-      delete this.rates[name];
-      this.draw();
-    });
+    return slider(name, `whatif-${name}`, {min: -Math.log2(most), max: Math.log2(most), step: 0.25, value: 0, text},
+        (exponent) => {
+          this.factors[name] = 2 ** exponent;
+          delete this.rates[name];
+          this.draw();
+        });
   }
 
   batchSlider() {
     const text = (exponent) => (exponent < 0 ? "as measured" : `${2 ** exponent}`);
-    return slider("batch", "whatif-batch", { min: -1, max: 10, step: 1, value: -1, text }, (exponent) => {
+    return slider("batch", "whatif-batch", {min: -1, max: 10, step: 1, value: -1, text}, (exponent) => {
       this.batch = exponent < 0 ? 0 : 2 ** exponent;
       this.draw();
     });
@@ -91,24 +126,31 @@ export class Sliders {
   set(text) {
     const box = this.controls.querySelector("#whatif-set");
     box.value = text;
-    box.dispatchEvent(new Event("input", { bubbles: true }));
+    box.dispatchEvent(new Event("input", {bubbles: true}));
   }
 
   /// A text box for any value, in the syntax of `roof whatif --set`. Moving the slider of the same name replaces it.
   setBox() {
-    const input = element("input", { type: "search", id: "whatif-set", placeholder: "DRAM=100GB/s,batch=48", oninput: (event) => {
-      const { factors, rates, batch, wrong } = parseChange(event.target.value, this.units);
-      Object.assign(this, { factors, rates, batch });
-      this.message.textContent = wrong ? `'${wrong}' is not a change: write DRAM=1.5x, DRAM=100GB/s or batch=512` : "";
-      this.draw();
-    } });
-    return element("label", { class: "control", for: "whatif-set" }, "or as text ", input);
+    const input = element("input", {
+      type: "search",
+      id: "whatif-set",
+      placeholder: "DRAM=100GB/s,batch=48",
+      oninput: (event) => {
+        const {factors, rates, batch, wrong} = parseChange(event.target.value, this.units);
+        Object.assign(this, {factors, rates, batch});
+        this.message.textContent =
+            wrong ? `'${wrong}' is not a change: write DRAM=1.5x, DRAM=100GB/s or batch=512` : "";
+        this.draw();
+      }
+    });
+    return element("label", {class: "control", "for": "whatif-set"}, "or as text ", input);
   }
 
   draw() {
-    const rows = this.studies.flatMap((study) => study.rows.map((row) => ({ row, answer: whatIf(study, row, this) })));
-    this.body.replaceChildren(...rows.map(({ row, answer }) => element("tr", {}, ...this.cells(row, answer))));
-    const set = Object.entries(this.factors).filter(([, factor]) => factor !== 1).map(([name, factor]) => `${name}=${factor}x`);
+    const rows = this.studies.flatMap((study) => study.rows.map((row) => ({row, answer: whatIf(study, row, this)})));
+    this.body.replaceChildren(...rows.map(({row, answer}) => element("tr", {}, ...this.cells(row, answer))));
+    const set =
+        Object.entries(this.factors).filter(([, factor]) => factor !== 1).map(([name, factor]) => `${name}=${factor}x`);
     set.push(...Object.entries(this.rates).map(([name, rate]) => `${name}=${rate / 1e9}G${this.units[name]}`));
     if (this.batch) set.push(`batch=${this.batch}`);
     this.text = set.join(",");
@@ -119,9 +161,12 @@ export class Sliders {
   }
 
   cells(row, answer) {
-    const cell = (text, number = true) => element("td", { class: number ? "n" : "" }, text);
-    const first = [cell(row.model, false), cell(`${answer.batch ?? row.batch}`), cell(`${row.device}, ${threads(row.threads)}, ${row.precision}`, false), cell(duration(row.seconds.median))];
-    if (answer.reason) return [...first, element("td", { colspan: 3, class: "warn" }, answer.reason)];
+    const cell = (text, number = true) => element("td", {class: number ? "n" : ""}, text);
+    const first = [
+      cell(row.model, false), cell(`${answer.batch ?? row.batch}`),
+      cell(`${row.device}, ${threads(row.threads)}, ${row.precision}`, false), cell(duration(row.seconds.median))
+    ];
+    if (answer.reason) return [...first, element("td", {colspan: 3, class: "warn"}, answer.reason)];
     const faster = (row.seconds.median * answer.batch) / (answer.seconds * row.batch);
     return [...first, cell(duration(answer.seconds)), cell(plain(faster)), cell(duration(answer.least))];
   }

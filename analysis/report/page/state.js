@@ -8,17 +8,25 @@ export function readState(hash, fallback) {
   const share = Number(found.get("share") ?? fallback.share);
   const view = (found.get("view") ?? "").split(",").map(Number);
   return {
-    choices: { ...fallback, ...Object.fromEntries(["step", "precision", "model", "level", "phase", "kind", "overlay"].map((name) => [name, text(name)])),
-      share: share > 0 && share <= 1 ? share : fallback.share, hidden: new Set(found.getAll("hidden")) },
-    whatif: found.get("whatif") ?? "", point: found.get("point") ?? "",
-    view: view.length === 4 && view.every((value) => value > 0) ? { intensity: view.slice(0, 2), rate: view.slice(2) } : null,
+    choices: {
+      ...fallback,
+      ...Object.fromEntries(
+          ["step", "precision", "model", "level", "phase", "kind", "overlay"].map((name) => [name, text(name)])),
+      share: share > 0 && share <= 1 ? share : fallback.share,
+      hidden: new Set(found.getAll("hidden"))
+    },
+    whatif: found.get("whatif") ?? "",
+    point: found.get("point") ?? "",
+    view: view.length === 4 && view.every((value) => value > 0) ? {intensity: view.slice(0, 2), rate: view.slice(2)} :
+                                                                  null,
   };
 }
 
 /// The hash; only what differs from `fallback`.
-export function hashOf({ choices, whatif, point, view }, fallback) {
+export function hashOf({choices, whatif, point, view}, fallback) {
   const kept = new URLSearchParams();
-  for (const [name, value] of Object.entries(choices)) if (name !== "hidden" && value !== fallback[name]) kept.set(name, value);
+  for (const [name, value] of Object.entries(choices))
+    if (name !== "hidden" && value !== fallback[name]) kept.set(name, value);
   for (const name of choices.hidden) kept.append("hidden", name);
   if (whatif) kept.set("whatif", whatif);
   if (point) kept.set("point", point);

@@ -1,15 +1,25 @@
 // Makes the static tables of the page sortable by column, and long ones searchable.
-import { element } from "./controls.js";
+import {element} from "./controls.js";
 
 const longFrom = 16;
-const prefixes = { P: 1e15, T: 1e12, G: 1e9, M: 1e6, k: 1e3, m: 1e-3, "\u00b5": 1e-6, n: 1e-9 };
+const prefixes = {
+  P: 1e15,
+  T: 1e12,
+  G: 1e9,
+  M: 1e6,
+  k: 1e3,
+  m: 1e-3,
+  "\u00b5": 1e-6,
+  n: 1e-9
+};
 
 /// The number that a cell begins with, by its SI prefix; null if it begins with none.
 export function numberIn(text) {
   const found = /^[\u2264\u2265~]?\s*(?:range of )?(-?\d[\d.]*)\s*([A-Za-z%/\u00b5]*)/.exec(text);
   if (!found) return null;
   const [, number, unit] = found;
-  return Number(number) * (unit.length > 1 && /^.(s|B|B\/s|FLOP|FLOP\/s|Hz|iB)$/.test(unit) ? prefixes[unit[0]] ?? 1 : 1);
+  return Number(number) *
+      (unit.length > 1 && /^.(s|B|B\/s|FLOP|FLOP\/s|Hz|iB)$/.test(unit) ? prefixes[unit[0]] ?? 1 : 1);
 }
 
 function compare(a, b) {
@@ -27,20 +37,26 @@ function sort(table, index, heading) {
 }
 
 function searchBox(table) {
-  const found = element("span", { class: "legend", role: "status" });
-  const input = element("input", { type: "search", "aria-label": "Filter the rows of this table", placeholder: "filter rows", oninput: ({ target }) => {
-    const rows = [...table.tBodies[0].rows];
-    for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(target.value.toLowerCase());
-    found.textContent = target.value ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows` : "";
-  } });
-  return element("p", { class: "controls filter" }, input, found);
+  const found = element("span", {class: "legend", role: "status"});
+  const input = element("input", {
+    type: "search",
+    "aria-label": "Filter the rows of this table",
+    placeholder: "filter rows",
+    oninput: ({target}) => {
+      const rows = [...table.tBodies[0].rows];
+      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(target.value.toLowerCase());
+      found.textContent = target.value ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows` : "";
+    }
+  });
+  return element("p", {class: "controls filter"}, input, found);
 }
 
 export function enhance(table) {
   if (!table.tHead || !table.tBodies[0]) return;
   [...table.tHead.rows[0].cells].forEach((heading, index) => {
     heading.setAttribute("aria-sort", "none");
-    heading.replaceChildren(element("button", { type: "button", class: "sort", onclick: () => sort(table, index, heading) }, heading.textContent));
+    heading.replaceChildren(element(
+        "button", {type: "button", class: "sort", onclick: () => sort(table, index, heading)}, heading.textContent));
   });
   if (table.tBodies[0].rows.length >= longFrom) (table.closest(".scroll") ?? table).before(searchBox(table));
 }

@@ -1,36 +1,50 @@
 // The step time with a faster memory, a faster core or another batch, by the formula of analysis/study/whatif.hpp. A
 // test compares the two. Each layer keeps its share of the roof; time outside the layers does not change.
 
-const prefixes = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15 };
+const prefixes = {
+  "": 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15
+};
 
 /// "B/s" or "FLOP/s" by the name of every roof.
-export const unitsOf = (studies) => Object.fromEntries(studies.flatMap((study) => study.roofs.flatMap((roofs) =>
-  [...roofs.levels.map((level) => [level.name, "B/s"]), ...roofs.compute.map((roof) => [roof.precision, "FLOP/s"])])));
+export const unitsOf = (studies) => Object.fromEntries(
+    studies.flatMap((study) => study.roofs.flatMap((roofs) => [...roofs.levels.map((level) => [level.name, "B/s"]),
+                                                       ...roofs.compute.map((roof) => [roof.precision, "FLOP/s"])])));
 
 /// Parses "DRAM=1.5x,fp32=2TFLOP/s,batch=512" into { factors, rates, batch, wrong }; `wrong` is the first part that is
 /// not a change. `units` come from unitsOf().
 export function parseChange(text, units) {
-  const change = { factors: {}, rates: {}, batch: 0, wrong: "" };
+  const change = {factors: {}, rates: {}, batch: 0, wrong: ""};
   for (const word of text.split(",").map((part) => part.trim()).filter(Boolean)) {
     const [, name, number, behind] = /^([^=]+)=(\d+(?:\.\d*)?(?:e[+-]?\d+)?)(.*)$/.exec(word) ?? [];
     const value = Number(number);
     const unit = units[name];
     const scale = unit && behind.endsWith(unit) ? prefixes[behind.slice(0, -unit.length)] ?? 0 : 0;
-    if (name === "batch" && behind === "" && Number.isInteger(value) && value >= 1) change.batch = value;
-    else if (unit && behind === "x" && value > 0) { change.factors[name] = value; delete change.rates[name]; }
-    else if (scale && value > 0) { change.rates[name] = value * scale; delete change.factors[name]; }
-    else change.wrong ||= word;
+    if (name === "batch" && behind === "" && Number.isInteger(value) && value >= 1)
+      change.batch = value;
+    else if (unit && behind === "x" && value > 0) {
+      change.factors[name] = value;
+      delete change.rates[name];
+    } else if (scale && value > 0) {
+      change.rates[name] = value * scale;
+      delete change.factors[name];
+    } else
+      change.wrong ||= word;
   }
   return change;
 }
 
 /// The roof under which the work takes longest, and that time in seconds; `work` has executed flops and bytes.
-export function bindingRoof(work, roofs, precision, { factors = {}, rates = {} }) {
+export function bindingRoof(work, roofs, precision, {factors = {}, rates = {}}) {
   const rateOf = (roof, name) => rates[name] ?? roof.median * (factors[name] ?? 1);
-  const times = roofs.levels.map((level) => ({ name: level.name, time: work.bytes / rateOf(level, level.name) }));
+  const times = roofs.levels.map((level) => ({name: level.name, time: work.bytes / rateOf(level, level.name)}));
   const compute = roofs.compute.find((roof) => roof.precision === precision);
-  if (compute) times.push({ name: precision, time: work.flops / rateOf(compute, precision) });
-  return times.reduce((a, b) => (b.time > a.time ? b : a), { name: "", time: 0 });
+  if (compute) times.push({name: precision, time: work.flops / rateOf(compute, precision)});
+  return times.reduce((a, b) => (b.time > a.time ? b : a), {name: "", time: 0});
 }
 
 /// Seconds that the changed roofs allow.
@@ -38,12 +52,13 @@ export const attainableTime = (work, roofs, precision, change) => bindingRoof(wo
 
 const layersOf = (study, row) => study.points.filter((point) => point.row === row && point.scope === "layer");
 
-const sameSeries = (a, b) =>
-  a.model === b.model && a.device === b.device && a.precision === b.precision && a.threads === b.threads && a.data === b.data;
+const sameSeries = (a, b) => a.model === b.model && a.device === b.device && a.precision === b.precision &&
+    a.threads === b.threads && a.data === b.data;
 
 /// Another batch of the same series with the same layers, nearest by ratio; null if there is none.
 function secondRow(study, row, count) {
-  const others = study.rows.filter((other) => other !== row && other.batch > 0 && other.batch !== row.batch && sameSeries(row, other));
+  const others = study.rows.filter(
+      (other) => other !== row && other.batch > 0 && other.batch !== row.batch && sameSeries(row, other));
   const apart = (other) => Math.abs(Math.log(other.batch / row.batch));
   return others.sort((a, b) => apart(a) - apart(b)).find((other) => layersOf(study, other).length === count) ?? null;
 }
@@ -52,28 +67,32 @@ function secondRow(study, row, count) {
 function atBatch(layer, other, batch) {
   const share = (batch - layer.row.batch) / (other.row.batch - layer.row.batch);
   const between = (a, b) => Math.max(0, a + (b - a) * share);
-  return { flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory) };
+  return {flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory)};
 }
 
 /// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors,
 /// rates, batch }; batch 0 keeps the measured batch.
 export function whatIf(study, row, change) {
   const layers = layersOf(study, row);
-  if (!layers.length || row.roofs < 0) return { reason: "its layers were not measured, or there are no ceilings" };
+  if (!layers.length || row.roofs < 0) return {reason: "its layers were not measured, or there are no ceilings"};
   const batch = change.batch || row.batch;
   const second = batch === row.batch ? null : secondRow(study, row, layers.length);
-  if (batch !== row.batch && !second) return { reason: "another batch needs a second measured batch of the same model, precision, device and data: sweep over both" };
+  if (batch !== row.batch && !second)
+    return {
+      reason:
+          "another batch needs a second measured batch of the same model, precision, device and data: sweep over both"
+    };
   const others = second ? layersOf(study, second) : null;
   const roofs = study.roofs[row.roofs];
   let seconds = row.seconds.median;
   let least = 0;
   layers.forEach((layer, i) => {
-    const now = { flops: layer.executed, bytes: layer.compulsory };
+    const now = {flops: layer.executed, bytes: layer.compulsory};
     const then = others ? atBatch(layer, others[i], batch) : now;
     const before = attainableTime(now, roofs, row.precision, {});
     const after = attainableTime(then, roofs, row.precision, change);
     least += after;
     if (before > 0) seconds += layer.seconds.median * (after / before - 1);
   });
-  return { seconds, least, batch, imagesPerSecond: batch / seconds };
+  return {seconds, least, batch, imagesPerSecond: batch / seconds};
 }
