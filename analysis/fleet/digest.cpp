@@ -1,5 +1,6 @@
 #include "analysis/fleet/digest.hpp"
 
+#include "analysis/estimate/network_fit.hpp"
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/compare.hpp"
@@ -197,8 +198,15 @@ Digest make_digest(const Results& results)
     for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
     std::set<std::string> names;
     for (const Ceiling& ceiling : ceilings.all)
-        if (ceiling.rate.low.value > 0 && names.insert(id_of(ceiling)).second)
+        if (ceiling.rate.low.value > 0 && ceiling.operation != "network_pair" && names.insert(id_of(ceiling)).second)
             digest.ceilings.push_back(rate_of(ceiling, machine, impossible));
+    for (const PairRate& pair : pair_rates(messages_in(results.rows)))
+        digest.links.push_back({.name = pair.a + " " + pair.b,
+                                .value = pair.rate.median.value,
+                                .low = pair.rate.low.value,
+                                .high = pair.rate.high.value,
+                                .unit = "B/s",
+                                .n = pair.rate.n});
     return digest;
 }
 

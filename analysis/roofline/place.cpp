@@ -157,13 +157,16 @@ Placement place_step(Placement p, const Measurement& row, const RowRoofs& over)
 /// attainable. If the link binds, it is the only bottleneck.
 void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceilings)
 {
-    if (devices_in(row.device).size() < 2 || p.levels.empty() || !(row.messages.value > 0)) return;
-    const Ceiling* const link = link_between_gpus(ceilings);
-    if (link == nullptr) return remark(p.note, "no link between the devices was measured");
+    if (row.ranks() < 2 || p.levels.empty() || !(row.messages.value > 0)) return;
+    const bool is_group = devices_in(row.device).size() > 1;
+    const Ceiling* link = link_between_nodes(ceilings, row.ranks());
+    if (link == nullptr && is_group) link = link_between_gpus(ceilings);
+    if (link == nullptr && is_group) return remark(p.note, "no link between the devices was measured");
+    if (link == nullptr) return;
     const Bytes bytes = link_bytes(row);
     const ByteRate roof{link->rate.median.value};
     const Intensity intensity = p.flops / bytes;
-    p.link = LevelPlacement{"link", bytes, bytes, Known::analytic, intensity, intensity, roof};
+    p.link = LevelPlacement{is_group ? "link" : "network", bytes, bytes, Known::analytic, intensity, intensity, roof};
     const Seconds least = bytes / roof;
     if (least <= p.attainable) return;
     p.attainable = least;

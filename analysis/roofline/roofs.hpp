@@ -39,6 +39,17 @@ std::vector<std::string> devices_of(const Ceilings& ceilings);
 /// summed, too. `variant` is "measured, added: gpu:0 + gpu:1"; of emulated GPUs "Emulated, added: …".
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows);
 
+/// The ceilings of one of several nodes.
+struct NodeCeilings {
+    std::string node;
+    Ceilings ceilings;
+};
+
+/// The roofs of ranks on several nodes, which wait for each other: each ceiling is that of the slowest node, times their number; capacities
+/// of levels are summed. A ceiling that any node lacks is left out. `variant` is "4 x n3, the slowest". Known: measured; that all
+/// nodes have equal work is assumed.
+Ceilings over_nodes(const std::vector<NodeCeilings>& nodes);
+
 /// Bytes that the link of each rank carries each way in a step: the bytes of the messages times 2(n-1)/n for a ring
 /// all-reduce (docs/parallel.md); times 1 if parameters are broadcast and gradients reduced to one rank. 0 for one
 /// rank. Known: measured messages, analytic factor.
@@ -47,5 +58,7 @@ Bytes link_bytes(const Measurement& row);
 /// The fastest measured all-reduce between GPUs, in bytes that each link carries each way (`bus`). Null if there is
 /// none.
 const Ceiling* link_between_gpus(const Ceilings& ceilings);
+/// The fastest all-reduce that was measured over as many ranks (bench `network`). Null if there is none.
+const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks);
 
 }  // namespace roof::analysis

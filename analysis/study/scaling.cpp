@@ -5,6 +5,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/node.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,19 +34,23 @@ std::string first_device(const Measurement& row)
     return row.device.substr(0, row.device.find(','));
 }
 
-/// Whether `one` is a single rank like each rank of `row`: on one of its devices, with its part of the threads.
-bool is_one_rank_of(const Measurement& one, const Measurement& row)
+/// Whether `one` is a single rank like each rank of `row`: on one of its devices, with its part of a node's threads.
+bool is_one_rank_of(const Measurement& one, const Measurement& row, int nodes)
 {
     return one.status == Status::ok && one.ranks() == 1 && one.bench == row.bench && one.device == first_device(row) &&
-           threads_of(one) == threads_of(row) / row.ranks() &&
+           threads_of(one) == threads_of(row) / std::max(1, row.ranks() / nodes) &&
            without_exchange(one.point) == without_exchange(row.point);
 }
 
 Scaling scaling_of(const Measurement& row, const Study& study)
 {
-    Scaling scaling{.row = &row, .link = row.device == "cpu" ? nullptr : link_between_gpus(study.ceilings)};
+    const int nodes =
+        row.ranks() > 1 ? static_cast<int>(std::max<std::size_t>(1, count_nodes(study.results.machine))) : 1;
+    Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
+    if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);
     const auto& rows = study.results.rows;
-    const auto alone = std::ranges::find_if(rows, [&](const Measurement& other) { return is_one_rank_of(other, row); });
+    const auto alone =
+        std::ranges::find_if(rows, [&](const Measurement& other) { return is_one_rank_of(other, row, nodes); });
     if (alone == rows.end() || alone->images_per_second() <= 0) return scaling;
     scaling.alone = &*alone;
     scaling.speedup = row.images_per_second() / alone->images_per_second();

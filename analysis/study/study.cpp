@@ -5,7 +5,11 @@
 #include "analysis/table/timed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/node.hpp"
 #include "ert/recording/record_files.hpp"
+
+#include <set>
 
 namespace roof::analysis {
 
@@ -47,16 +51,52 @@ const RecordedKernels& recorded_kernels(const Study& study)
     });
 }
 
+/// Empty for one node. Adds remarks on nodes without a calibration, and on a network that was not measured.
+Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& results)
+{
+    const std::vector<std::string> of_ranks = rank_nodes(results.machine);
+    const std::set<std::string> names(of_ranks.begin(), of_ranks.end());
+    if (names.size() < 2) return {};
+    std::vector<NodeCeilings> nodes;
+    std::vector<std::string> without;
+    for (const std::string& name : names) {
+        const std::filesystem::path found = find_calibration(folder, name);
+        const Results calibration = found.empty() ? Results{} : read_results(found);
+        if (calibration.machine.node == name)
+            nodes.push_back({name, fit_ceilings(calibration.rows, calibration.machine)});
+        else
+            without.push_back(name);
+    }
+    if (!without.empty())
+        results.remarks.push_back(
+            "no calibration of " + join(without, ", ") +
+            ": rows of several nodes have no roofs but the network's; `roof fleet script` calibrates all");
+    Ceilings over = without.empty() ? analysis::over_nodes(nodes) : Ceilings{};
+    const std::filesystem::path network = find_network(folder, of_ranks);
+    if (network.empty()) {
+        results.remarks.emplace_back(
+            "the network between these nodes was not measured: `roof calibrate --ranks N` does");
+        return over;
+    }
+    const Results messages = read_results(network);
+    const Ceilings paths = fit_ceilings(messages.rows, messages.machine);
+    over.all.insert(over.all.end(), paths.all.begin(), paths.all.end());
+    return over;
+}
+
 }  // namespace
 
-Study make_study(Results results, Results calibration)
+Study make_study(Results results, Results calibration, Ceilings over_nodes)
 {
     Study study;
+    study.over_nodes = std::move(over_nodes);
+    const bool spans_nodes = count_nodes(results.machine) > 1;
     study.results = std::move(results);
     study.calibration = std::move(calibration);
     study.ceilings = with_groups(fit_ceilings(study.calibration.rows, study.calibration.machine), study.results.rows);
     for (const Measurement& row : study.results.rows)
-        for (Placement& placement : place(row, study.ceilings, study.calibration.machine))
+        for (Placement& placement :
+             place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, study.calibration.machine))
             study.placements.push_back(std::move(placement));
     read_predictions(study);
     check_recordings(study);
@@ -68,11 +108,11 @@ Study make_study(Results results, Results calibration)
 Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration)
 {
     Results results = read_results(folder);
-    if (!calibration.empty()) return make_study(std::move(results), read_results(calibration));
-    const std::filesystem::path found = find_calibration(folder);
-    if (found.empty()) return make_study(std::move(results), {});
-    if (std::filesystem::equivalent(found, folder)) return make_study(results, results);
-    return make_study(std::move(results), read_results(found));
+    Ceilings over_nodes = ceilings_over_nodes(folder, results);
+    const std::filesystem::path found = calibration.empty() ? find_calibration(folder) : calibration;
+    if (found.empty()) return make_study(std::move(results), {}, std::move(over_nodes));
+    if (std::filesystem::equivalent(found, folder)) return make_study(results, results, std::move(over_nodes));
+    return make_study(std::move(results), read_results(found), std::move(over_nodes));
 }
 
 namespace {

@@ -34,6 +34,7 @@ struct Study {
     Results results;
     Results calibration;  ///< its folder is empty if there is none
     Ceilings ceilings;
+    Ceilings over_nodes{};  ///< of rows whose ranks were on several nodes (roofs.hpp), with the network between them
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
@@ -44,12 +45,12 @@ struct Study {
     mutable Recording recording{};  ///< use the functions below
 };
 
-/// Opens a study. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same
+/// Opens a study. Rows of ranks on several nodes are placed under the slowest of the nodes' calibrations beside it. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same
 /// machine beside it, else none. Throws InputError for a folder that cannot be read.
 Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
 
 /// Fits ceilings and places steps.
-Study make_study(Results results, Results calibration);
+Study make_study(Results results, Results calibration, Ceilings over_nodes = {});
 
 /// A warning if there is no calibration, if it is of another machine, or if it is a quick one; otherwise empty.
 std::string calibration_warning(const Study& study);

@@ -63,3 +63,15 @@ TEST_CASE("a folder holds the rows of one node")
     machine.node = "n2";
     CHECK_THROWS_WITH(RunDirectory(run, "name: p\n", machine), Catch::Contains("--node n1"));
 }
+
+TEST_CASE("a machine names the node of each rank and counts the nodes")
+{
+    Machine machine;
+    CHECK(rank_nodes(machine).empty());
+    CHECK(count_nodes(machine) == 0);
+    CHECK_THROWS_AS(set_rank_nodes(machine, {"n1"}), InputError);
+    machine.devices.emplace_back().name = "cpu";
+    set_rank_nodes(machine, {"n1", "n1", "n2"});
+    CHECK(rank_nodes(machine) == std::vector<std::string>{"n1", "n1", "n2"});
+    CHECK(count_nodes(machine) == 2);
+}

@@ -1,10 +1,12 @@
 #include "ert/method/bench/node.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 
 #include <unistd.h>
@@ -13,6 +15,7 @@ namespace roof {
 namespace {
 
 constexpr std::size_t longest = 64;
+constexpr const char* fact = "nodes of ranks";
 
 bool is_alphanumeric(char c)
 {
@@ -57,6 +60,27 @@ std::string node_name(const std::string& given)
         if (value != nullptr && !made_legal(value).empty()) return made_legal(value);
     }
     return made_legal(host_name());
+}
+
+std::vector<std::string> rank_nodes(const Machine& machine)
+{
+    const Device* const cpu = machine.find_device("cpu");
+    const auto found = cpu == nullptr ? std::map<std::string, std::string>::const_iterator{} : cpu->facts.find(fact);
+    if (cpu == nullptr || found == cpu->facts.end()) return {};
+    return split(found->second, ' ');
+}
+
+void set_rank_nodes(Machine& machine, const std::vector<std::string>& nodes)
+{
+    const auto cpu = std::ranges::find(machine.devices, "cpu", &Device::name);
+    if (cpu == machine.devices.end()) throw InputError("ranks need a machine with a CPU");
+    cpu->facts[fact] = join(nodes, " ");
+}
+
+std::size_t count_nodes(const Machine& machine)
+{
+    const std::vector<std::string> nodes = rank_nodes(machine);
+    return std::set<std::string>(nodes.begin(), nodes.end()).size();
 }
 
 }  // namespace roof

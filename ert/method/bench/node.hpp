@@ -1,7 +1,10 @@
 // Which machine of several equal ones this is.
 #pragma once
 
+#include "ert/method/bench/machine.hpp"
+
 #include <string>
+#include <vector>
 
 namespace roof {
 
@@ -12,5 +15,12 @@ std::string node_name(const std::string& given = {});
 
 /// Whether `text` has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter or a digit.
 bool is_node_name(const std::string& text);
+
+/// The node of each rank, where mpirun or srun started this process among several; else empty. They are a fact of the device "cpu".
+std::vector<std::string> rank_nodes(const Machine& machine);
+/// Throws InputError for a machine without a device "cpu".
+void set_rank_nodes(Machine& machine, const std::vector<std::string>& nodes);
+/// The number of different nodes among those.
+std::size_t count_nodes(const Machine& machine);
 
 }  // namespace roof

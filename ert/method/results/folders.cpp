@@ -1,5 +1,6 @@
 // Chooses the results folder of a command, and finds the calibration for placing its rows.
 #include "ert/base/error.hpp"
+#include "ert/method/bench/node.hpp"
 #include "ert/method/results/results.hpp"
 
 #include <fmt/chrono.h>
@@ -147,6 +148,29 @@ fs::path find_calibration(const fs::path& folder, std::string node)
         places, [&](const fs::path& place) { return node.empty() || is_of_node(place, node); });
     const fs::path own = first_calibration({places.begin(), others.begin()}, machine_name);
     return own.empty() ? first_calibration(others, machine_name) : own;
+}
+
+fs::path find_network(const fs::path& folder, std::vector<std::string> nodes)
+{
+    std::ranges::sort(nodes);
+    const fs::path here = fs::absolute(folder).lexically_normal();
+    std::vector<fs::path> places = newest_first(here);
+    const std::vector<fs::path> beside =
+        newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
+    places.insert(places.end(), beside.begin(), beside.end());
+    const auto serves = [&](const fs::path& place) {
+        if (!fs::exists(place / "plan.yaml") || !fs::exists(place / "measurements.csv")) return false;
+        if (read_file(place / "plan.yaml").find("bench: network") == std::string::npos) return false;
+        try {
+            std::vector<std::string> of_ranks = rank_nodes(read_machine_of(place));
+            std::ranges::sort(of_ranks);
+            return of_ranks == nodes;
+        } catch (const Error&) {
+            return false;  // damaged, or of an older format
+        }
+    };
+    const auto found = std::ranges::find_if(places, serves);
+    return found == places.end() ? fs::path{} : *found;
 }
 
 }  // namespace roof

@@ -2,6 +2,7 @@
 #include "analysis/estimate/estimate.hpp"
 
 #include "analysis/estimate/estimate_tables.hpp"
+#include "analysis/estimate/network_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/precision.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -28,6 +29,9 @@ struct Options {
     std::string images;
     std::string devices = "1";
     std::string link;
+    std::string nodes;
+    std::string from;
+    std::string per_node = "1";
     StudyOptions study;
     bool json = false;
 };
@@ -75,8 +79,44 @@ int estimate_step(const Options& options, Context& context)
     return 0;
 }
 
+/// "2..1024" is 2, 4, 8, … 1024; else a list.
+std::vector<int> node_counts(const std::string& text)
+{
+    constexpr int most_nodes = 1'000'000;
+    const std::size_t dots = text.find("..");
+    std::vector<int> counts;
+    if (dots == std::string::npos) {
+        for (const std::string& word : comma_list("--nodes", text))
+            counts.push_back(whole_number("--nodes", word, 1, most_nodes));
+        return counts;
+    }
+    const int last = whole_number("--nodes", text.substr(dots + 2), 1, most_nodes);
+    for (int n = whole_number("--nodes", text.substr(0, dots), 1, most_nodes); n < last; n *= 2) counts.push_back(n);
+    counts.push_back(last);
+    return counts;
+}
+
+int estimate_nodes(const Options& options, Context& context)
+{
+    if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
+    if (options.from.empty())
+        throw InputError("estimate: --nodes needs --from, folders with measured rows and messages");
+    analysis::ScalingRequest request{.model = options.model, .nodes = node_counts(options.nodes)};
+    if (!options.batch.empty()) request.batch = whole_number("--batch", options.batch, 1, largest_batch);
+    request.per_node = whole_number("--per-node", options.per_node, 1, most_devices);
+    std::vector<Results> measured;
+    for (const std::string& folder : comma_list("--from", options.from)) measured.push_back(read_results(folder));
+    const analysis::ScalingPrediction prediction = analysis::predict_scaling(request, measured);
+    if (options.json)
+        print_json(context.out, analysis::to_json(prediction));
+    else
+        context.out << analysis::to_text(prediction, context.terminal.width);
+    return 0;
+}
+
 int estimate_any(const Options& options, Context& context)
 {
+    if (!options.nodes.empty()) return estimate_nodes(options, context);
     return options.study.name.empty() ? estimate_step(options, context)
                                       : estimate_study(options.study, options.json, context);
 }
@@ -94,6 +134,9 @@ Action estimate(OptionParser& parser)
     parser.value("--images", options->images);
     parser.value("--gpus", options->devices);
     parser.value("--link", options->link);
+    parser.value("--nodes", options->nodes);
+    parser.value("--per-node", options->per_node);
+    parser.value("--from", options->from);
     parser.value("--study", options->study.name);
     parser.value("--measured", options->study.measured);
     parser.value("--page", options->study.page);

@@ -1,0 +1,88 @@
+// The efficiency of data-parallel training on more nodes, as a bracket:
+//   T1 / (T1 + t + sigma sqrt(2 ln n))  <=  efficiency  <=  T1 / max(T1, T_forward + t)
+// T1 and T_forward are the times of a step and of its forward pass on one rank, t that of the all-reduce of all gradients, and
+// sigma the scatter of T1 from step to step, of which a step over n ranks waits for the slowest. Below: nothing overlaps.
+// Above: the all-reduce runs beside the backward pass, and no rank is late.
+// Ranks of one node reduce first, then one ring runs over the nodes: t = ring(within) + ring(between).
+#pragma once
+
+#include "analysis/estimate/machine_sheet.hpp"
+#include "analysis/estimate/network_fit.hpp"
+#include "ert/method/results/results.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof::analysis {
+
+/// What is known of one rank's step.
+struct OneRank {
+    Seconds step;
+    Seconds forward;
+    Seconds sigma;  ///< standard deviation of the step
+};
+
+struct Bracket {
+    double low = 0;
+    double high = 0;
+};
+
+/// Time of the all-reduce. `within`: the link between the ranks of a node; not used with one rank on each.
+Seconds all_reduce_time(Bytes gradients, int nodes, int per_node, const Link& between, const Link& within);
+
+Bracket efficiency_bracket(const OneRank& one, Seconds all_reduce, int ranks);
+
+/// below, above: the model lacks something that the measurement has.
+enum class InBracket { inside, below, above };
+std::string_view name(InBracket found);
+/// An efficiency up to a percent above 1 is not above.
+InBracket judge_bracket(const Bracket& bracket, double efficiency);
+
+struct PredictedScaling {
+    int nodes = 1;
+    int ranks = 1;
+    Seconds all_reduce;
+    Bracket bracket;        ///< at the best fit
+    Bracket interval;       ///< the bracket's ends with their 95% intervals
+    double images_low = 0;  ///< per second, by `interval`
+    double images_high = 0;
+    std::string remark{};
+};
+
+/// A measured row, predicted from the other rows: its own and larger numbers of ranks are left out of the fit.
+struct HeldOut {
+    std::string row;
+    int ranks = 2;
+    std::string fitted_on;  ///< "2 ranks"
+    Bracket interval;
+    double measured = 0;  ///< efficiency
+};
+
+struct ScalingPrediction {
+    std::string model;
+    std::string one_rank;  ///< the row that T1 is of
+    OneRank one;
+    double images = 0;  ///< of a step on one rank
+    Bytes gradients;
+    NetworkFit between;
+    std::optional<NetworkFit> within;  ///< several ranks on each node
+    int measured_nodes = 1;            ///< the most over which messages were measured
+    std::vector<PredictedScaling> rows;
+    std::vector<HeldOut> held_out;
+    std::vector<std::string> notes;
+};
+
+struct ScalingRequest {
+    std::string model;
+    int batch = 0;  ///< 0: the largest that was measured on one rank
+    int per_node = 1;
+    std::vector<int> nodes;
+};
+
+/// Predicts from measured rows: steps of the model on one rank, and messages. Throws InputError where one is missing.
+ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const Results> measured);
+
+}  // namespace roof::analysis
