@@ -81,7 +81,8 @@ TEST_CASE("a row of two devices has a rank on each, and its bench gets both")
     CHECK(measure(items.front(), pair.registry, pair.clock.clock()).status == Status::ok);
     CHECK(pair.seen->name == "gpu:0");
     CHECK(pair.seen->others == Names{"gpu:1"});
-    CHECK_THROWS_WITH(pair.items("device: 'gpu:0,1', ranks: 4"), Catch::Contains("a rank on each device: 2"));
+    CHECK_THROWS_WITH(pair.items("device: 'gpu:0,1', ranks: 3"), Catch::Contains("a rank on each device: 2"));
+    CHECK(pair.items("device: 'gpu:0,1', ranks: 4").front().id() == "train gpu:0,1 batch=4 ranks=4");
 }
 
 TEST_CASE("a missing device, or a bench without ranks, is stated in the row")

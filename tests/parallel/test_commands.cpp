@@ -31,6 +31,28 @@ TEST_CASE("a command arrives as it was sent, with any characters in its values")
     CHECK(messages == std::vector<std::string>(3));
 }
 
+TEST_CASE("the ranks of each machine take its devices by their numbers there")
+{
+    Device device;
+    device.name = "gpu:0";
+    device.others = {"gpu:1"};
+    const Assignment assignment = assignment_of("train", device, {});
+    // Four ranks of two machines: ranks 2 and 3 are 0 and 1 of theirs.
+    CHECK(assignment.device(0) == "gpu:0");
+    CHECK(assignment.device(1) == "gpu:1");
+    device.others.clear();
+    CHECK(assignment_of("train", device, {}).device(1) == "gpu:0");
+}
+
+TEST_CASE("every rank learns the nodes of all")
+{
+    const auto messages = on_ranks(3, [](Communicator& communicator) {
+        const std::vector<std::string> nodes = nodes_of_ranks(communicator, "n" + std::to_string(communicator.rank));
+        if (nodes != std::vector<std::string>{"n0", "n1", "n2"}) throw Error("other nodes");
+    });
+    CHECK(messages == std::vector<std::string>(3));
+}
+
 TEST_CASE("all ranks report the failure of one rank")
 {
     const auto lacking = [](Communicator& communicator) {

@@ -35,15 +35,18 @@ class Environment {
                                       "OMPI_COMM_WORLD_RANK",
                                       "OMPI_COMM_WORLD_SIZE",
                                       "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                      "OMPI_COMM_WORLD_LOCAL_RANK",
                                       "SLURM_PROCID",
                                       "SLURM_STEP_NUM_TASKS",
                                       "SLURM_STEP_NUM_NODES",
                                       "SLURM_STEP_TASKS_PER_NODE",
                                       "SLURM_NODEID",
+                                      "SLURM_LOCALID",
                                       "PMIX_RANK",
                                       "PMI_RANK",
                                       "PMI_SIZE",
-                                      "MPI_LOCALNRANKS"};
+                                      "MPI_LOCALNRANKS",
+                                      "MPI_LOCALRANKID"};
 };
 
 }  // namespace
@@ -58,24 +61,30 @@ TEST_CASE("without a launcher there is one rank")
 TEST_CASE("mpirun, srun and roof each give the rank of a process")
 {
     {
-        const Environment mpirun(
-            {{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}});
+        const Environment mpirun({{"OMPI_COMM_WORLD_RANK", "5"},
+                                  {"OMPI_COMM_WORLD_SIZE", "8"},
+                                  {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"},
+                                  {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
         const Place place = place_of_process();
         CHECK(place.launcher == Launcher::mpi);
-        CHECK((place.rank == 3 && place.ranks == 8 && place.ranks_here == 4));
+        CHECK((place.rank == 5 && place.ranks == 8 && place.ranks_here == 4 && place.rank_here == 1));
     }
     {
-        const Environment srun(
-            {{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_NUM_NODES", "2"}, {"PMIX_RANK", "1"}});
+        const Environment srun({{"SLURM_PROCID", "1"},
+                                {"SLURM_STEP_NUM_TASKS", "4"},
+                                {"SLURM_STEP_NUM_NODES", "2"},
+                                {"PMIX_RANK", "1"},
+                                {"SLURM_LOCALID", "1"}});
         const Place place = place_of_process();
         CHECK(place.launcher == Launcher::mpi);
-        CHECK((place.rank == 1 && place.ranks == 4 && place.ranks_here == 2));
+        CHECK((place.rank == 1 && place.ranks == 4 && place.ranks_here == 2 && place.rank_here == 1));
     }
     {
-        const Environment hydra({{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}, {"MPI_LOCALNRANKS", "3"}});
+        const Environment hydra(
+            {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}, {"MPI_LOCALNRANKS", "3"}, {"MPI_LOCALRANKID", "2"}});
         const Place place = place_of_process();
         CHECK(place.launcher == Launcher::mpi);
-        CHECK((place.rank == 5 && place.ranks == 6 && place.ranks_here == 3));
+        CHECK((place.rank == 5 && place.ranks == 6 && place.ranks_here == 3 && place.rank_here == 2));
     }
     const Environment roof({{"ROOF_RANK", "1"}, {"ROOF_RANKS", "2"}, {"ROOF_RANK_MEMORY", "5"}});
     CHECK(place_of_process().launcher == Launcher::roof);
@@ -104,7 +113,7 @@ TEST_CASE("srun may start different numbers of tasks per machine")
     CHECK_THROWS_AS(tasks_of_machine("two", 0), InputError);
 }
 
-TEST_CASE("ranks on several machines get a remark that the ceilings are those of one")
+TEST_CASE("ranks on several machines get a remark that counts are those of all")
 {
     CHECK(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2}).empty());
     CHECK_THAT(remark_on_machines({.launcher = Launcher::mpi, .rank = 0, .ranks = 6, .ranks_here = 2}),

@@ -177,7 +177,7 @@ class By_mpi(Ranks):
         row = rows_of("resnet18", "--batch", "2", "--batch-norm", "synchronised", before=self.mpirun(2))[0]
         self.assert_same_losses(alone("resnet18", "4"), row, 1e-3)
 
-    def test_ranks_on_two_machines_train_as_one_and_say_that_the_ceilings_are_of_one(self):
+    def test_ranks_on_two_machines_train_as_one_and_say_so(self):
         # Both host names mean this machine: the replacement for ssh runs the command here.
         agent = self.script('shift\nexec /bin/sh -c "$*"\n')
         two = self.mpirun(2, "--mca", "plm_rsh_agent", agent, "--host", "localhost:1,another-machine:1", "--mca", "btl",
@@ -210,6 +210,38 @@ class By_mpi(Ranks):
         row = json.loads(done.stdout)["rows"][0]
         self.assertEqual("ok", row["status"], row["reason"])
         self.assertIn("2 ranks by Open MPI", row["ranks"]["variant"])
+
+    def test_a_rank_that_freezes_ends_the_row_in_time_with_its_number_and_node(self):
+        with tempfile.TemporaryDirectory() as folder:
+            freezes = self.script('[ "$OMPI_COMM_WORLD_RANK" = 2 ] && (sleep 3; kill -STOP $$; sleep 20; kill -KILL $$) &\nexec "$@"\n')
+            done = subprocess.run([*self.mpirun(3), "-x", "ROOF_RANK_TIMEOUT=2", freezes, SMALL, "run", "alexnet", "--batch", "1", "--steps",
+                                   "1000000", "--parameters", "hashed", "--out", "rows"],
+                                  capture_output=True, text=True, cwd=folder, check=False, timeout=120, env={**os.environ, **AS_ROOT})
+            rows = (Path(folder) / "rows" / "measurements.csv").read_text(encoding="utf-8")
+        self.assertNotEqual(0, done.returncode)
+        self.assertIn("no answer from rank 2 on " + os.uname().nodename, rows)
+
+    def calibrate(self, ranks, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("calibrate", "--ranks", str(ranks), "--quick", "--json", "--out", "rows", *words, program=ROOF,
+                         before=self.mpirun(ranks), folder=folder)
+            self.assertEqual(0, done.returncode, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_messages_between_ranks_are_measured_by_pairs_rings_and_all_reduces(self):
+        document = self.calibrate(3)
+        found = {(row["operation"], row["path"]) for row in document["network"]}
+        pairs = {("pair", "0-1"), ("pair", "0-2"), ("pair", "1-2")}
+        groups = {(operation, path) for operation in ("ring", "allreduce") for path in ("1x2", "1x3")}
+        self.assertEqual(pairs | groups, found)
+        for row in document["network"]:
+            self.assertGreater(row["plateau_median_bytes_per_s"], 0)
+            self.assertGreater(row["alpha_median_s"] + 1 / row["beta_median_bytes_per_s"], 0)
+
+    def test_a_network_between_more_ranks_than_there_are_is_refused(self):
+        done = start("calibrate", "--ranks", "4", program=ROOF)
+        self.assertEqual(2, done.returncode)
+        self.assertIn("mpirun -n 4 roof calibrate --ranks 4", done.stderr)
 
     def test_another_number_of_ranks_is_a_row_that_says_what_to_do(self):
         row = rows_of("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(2))[0]

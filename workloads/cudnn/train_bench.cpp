@@ -76,6 +76,10 @@ std::optional<std::string> lacking_for_ranks(const Point& point, const Device& d
                " ranks want a GPU each, as --device gpu:0,1 gives them; to see two on one GPU work, which NCCL does "
                "not support, set NCCL_HOSTID to any word";
     }
+    if (!device.others.empty() && ranks != static_cast<int>(device.others.size()) + 1) {
+        return std::to_string(ranks) + " ranks were started on this machine for " +
+               std::to_string(device.others.size() + 1) + " GPUs: each takes one, by its number there";
+    }
     if (gpu::Nccl::open() == nullptr) return lacking_nccl;
     return std::nullopt;
 }

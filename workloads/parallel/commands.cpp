@@ -100,6 +100,18 @@ Command receive(Communicator& communicator)
     return command_in(message.data());
 }
 
+std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::string& own)
+{
+    std::vector<std::string> nodes;
+    for (int rank = 0; rank < communicator.size; ++rank) {
+        std::array<char, 128> name{};
+        own.copy(name.data(), name.size() - 1);
+        communicator.broadcast(std::as_writable_bytes(std::span(name)), rank);
+        nodes.emplace_back(name.data());
+    }
+    return nodes;
+}
+
 void agree(Communicator& communicator, const std::exception_ptr& failure)
 {
     const Failure own = failure_of(failure);

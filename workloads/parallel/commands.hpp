@@ -11,15 +11,15 @@
 
 namespace roof::parallel {
 
-/// A point of a bench. `devices`: one for all ranks, or one for each.
+/// A point of a bench. `devices`: one for all ranks, or one for each rank of a machine.
 struct Assignment {
     std::string bench;
     std::vector<std::string> devices;
     Point point;
 
-    const std::string& device(int rank) const
+    const std::string& device(int rank_here) const
     {
-        return devices.size() == 1 ? devices.front() : devices.at(static_cast<std::size_t>(rank));
+        return devices.size() == 1 ? devices.front() : devices.at(static_cast<std::size_t>(rank_here));
     }
 };
 
@@ -37,6 +37,9 @@ struct Command {
 /// Rank 0 sends and all others receive; both are collective. send() throws Error for a point whose text exceeds 16 KiB.
 void send(Communicator& communicator, const Command& command);
 Command receive(Communicator& communicator);
+
+/// The name of each rank's node; `own` is this rank's. Collective.
+std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::string& own);
 
 /// Exchanges whether each rank succeeded; `failure` is this rank's exception, or null. Collective. If any rank
 /// failed, all ranks throw: the failed one its own exception, the others OutOfMemory or Error with the message of the

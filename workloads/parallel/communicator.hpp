@@ -2,7 +2,10 @@
 // copy of the network on its own images; rank 0 measures, and all others follow it.
 #pragma once
 
+#include "ert/base/error.hpp"
+
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,6 +38,19 @@ class Communicator {
     virtual void sum(std::span<double> values) = 0;
     /// Replaces the bytes by those of rank `root`.
     virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
+    /// Sends `out` to rank `to` and receives `in` from rank `from`, at once; a negative rank: nothing. Less than 2 GiB
+    /// each. Not collective. Throws Unsupported where the transport sends no
+    /// messages.
+    virtual void exchange(std::span<const std::byte> /*out*/, int /*to*/, std::span<std::byte> /*in*/, int /*from*/)
+    {
+        throw Unsupported("ranks by " + transport + " send each other no messages");
+    }
+    /// A communicator of the ranks that pass true, numbered in their order; null on the others. Throws Unsupported as
+    /// above.
+    virtual std::unique_ptr<Communicator> part(bool /*takes_part*/)
+    {
+        throw Unsupported("ranks by " + transport + " are not divided");
+    }
     /// This rank gives up: the others throw an Error with its message.
     virtual void fail(const std::string& message) = 0;
     /// For a rank that waits by other means: throws Error where another rank failed or ended.

@@ -23,9 +23,9 @@ struct Share {
 };
 
 /// Null where a rank could not make its part; agree() has then reported it to all.
-std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignment& assignment, int rank)
+std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignment& assignment, int rank_here)
 {
-    const std::string name = assignment.device(rank);
+    const std::string name = assignment.device(rank_here);
     const std::string kind = name.substr(0, name.find(':'));
     const Bench* const bench = registry.find(assignment.bench, kind);
     if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + kind);
@@ -37,14 +37,14 @@ std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignmen
     }
 }
 
-void run_commands(const BenchRegistry& registry, Communicator& control)
+void run_commands(const BenchRegistry& registry, Communicator& control, int rank_here)
 {
     std::unique_ptr<Share> share;
     while (true) {
         const Command command = receive(control);
         switch (command.kind) {
             case CommandKind::make:
-                share = make_share(registry, command.assignment, control.rank);
+                share = make_share(registry, command.assignment, rank_here);
                 break;
             case CommandKind::launch:
                 if (share == nullptr) throw Error("there is nothing to launch");
@@ -78,7 +78,7 @@ int follow(const BenchRegistry& registry, const Place& place)
     }
     const auto control = communicator_of(place);
     try {
-        run_commands(registry, *control);
+        run_commands(registry, *control, place.rank_here);
     } catch (const std::exception& error) {
         control->fail("rank " + std::to_string(place.rank) + ": " + error.what());
         return 1;

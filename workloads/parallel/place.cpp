@@ -25,7 +25,7 @@ Place checked(const Place& place)
     if (place.ranks < 1 || place.rank < 0 || place.rank >= place.ranks)
         throw InputError("the environment says this is rank " + std::to_string(place.rank) + " of " +
                          std::to_string(place.ranks));
-    if (place.ranks_here < 1 || place.ranks_here > place.ranks)
+    if (place.ranks_here < 1 || place.ranks_here > place.ranks || place.rank_here < 0)
         throw InputError("the environment says that " + std::to_string(place.ranks_here) + " of " +
                          std::to_string(place.ranks) + " ranks are on this machine");
     return place;
@@ -48,7 +48,7 @@ std::optional<Place> place_in_slurm_step()
     const auto ranks = number_in("SLURM_STEP_NUM_TASKS");
     const bool has_mpi = std::getenv("PMIX_RANK") != nullptr || std::getenv("PMI_RANK") != nullptr;
     if (!has_mpi || !rank || !ranks) return std::nullopt;
-    return checked({Launcher::mpi, *rank, *ranks, tasks_here(*ranks)});
+    return checked({Launcher::mpi, *rank, *ranks, tasks_here(*ranks), number_in("SLURM_LOCALID").value_or(0)});
 }
 
 int whole_number(const std::string& text, const std::string& whole)
@@ -82,24 +82,26 @@ std::string remark_on_machines(const Place& place)
 {
     if (!place.spans_machines()) return {};
     return std::to_string(place.ranks) + " ranks on several machines, " + std::to_string(place.ranks_here) +
-           " on this one: FLOPs, bytes and images are those of all, and the ceilings beside them this machine's alone";
+           " on this one: FLOPs, bytes and images are those of all";
 }
 
 Place place_of_process()
 {
     if (const auto rank = number_in(rank_variable)) {
         const int ranks = number_in(ranks_variable).value_or(0);
-        return checked({Launcher::roof, *rank, ranks, ranks, number_in(memory_variable).value_or(-1)});
+        return checked({Launcher::roof, *rank, ranks, ranks, *rank, number_in(memory_variable).value_or(-1)});
     }
     if (const auto ranks = number_in("OMPI_COMM_WORLD_SIZE")) {
         return checked({Launcher::mpi, number_in("OMPI_COMM_WORLD_RANK").value_or(-1), *ranks,
-                        number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(*ranks)});
+                        number_in("OMPI_COMM_WORLD_LOCAL_SIZE").value_or(*ranks),
+                        number_in("OMPI_COMM_WORLD_LOCAL_RANK").value_or(0)});
     }
     if (const auto place = place_in_slurm_step()) return *place;
     const auto rank = number_in("PMI_RANK");
     const auto ranks = number_in("PMI_SIZE");
     if (!rank || !ranks) return {};
-    return checked({Launcher::mpi, *rank, *ranks, number_in("MPI_LOCALNRANKS").value_or(*ranks)});
+    return checked({Launcher::mpi, *rank, *ranks, number_in("MPI_LOCALNRANKS").value_or(*ranks),
+                    number_in("MPI_LOCALRANKID").value_or(0)});
 }
 
 }  // namespace roof::parallel

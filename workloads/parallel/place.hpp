@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace roof::parallel {
 
@@ -12,6 +13,7 @@ struct Place {
     int rank = 0;
     int ranks = 1;
     int ranks_here = 1;   ///< on this machine
+    int rank_here = 0;    ///< among those on this machine
     int descriptor = -1;  ///< of the shared memory, if roof started it
 
     bool spans_machines() const { return ranks_here < ranks; }
@@ -24,6 +26,16 @@ Place place_of_process();
 
 /// Of Slurm's counts per machine, "2(x3),1", that of machine `number`, from 0. Throws InputError for other texts.
 int tasks_of_machine(const std::string& counts, int number);
+
+/// Which ranks measure a message: two of them, or the first `per_node` ranks on each of the first `nodes` nodes.
+struct Paths {
+    std::vector<std::string> pairs;   ///< "0-1": one rank of each node, or all ranks if they share one node
+    std::vector<std::string> groups;  ///< "2x1" is two nodes with one rank each
+};
+/// `nodes`: that of each rank. Of more than 16 nodes not all pairs are listed but five random pairings.
+Paths paths_between(const std::vector<std::string>& nodes);
+/// The ranks of a path, sorted. Throws InputError for other texts, and for ranks and nodes that are not there.
+std::vector<int> ranks_on(const std::string& path, const std::vector<std::string>& nodes);
 
 /// The remark on a row of ranks on several machines; empty for one machine.
 std::string remark_on_machines(const Place& place);

@@ -1,5 +1,6 @@
 // Expands a plan's entries to every combination of their axes and checks them against the registry.
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/measurement.hpp"
@@ -42,12 +43,19 @@ std::string why_missing(const BenchRegistry& registry, const std::string& what, 
     return reason;
 }
 
-/// A device group needs a rank on each of its devices.
+/// A device group has a rank on each of its devices, on each machine that takes part.
+bool serves_group(const std::vector<std::string>& ranks, std::size_t devices)
+{
+    const auto number = ranks.size() == 1 ? parse_number<std::size_t>(ranks.front()) : std::nullopt;
+    return number && *number > 0 && *number % devices == 0;
+}
+
 void check_ranks(const std::vector<std::string>& ranks, const std::string& device, const std::string& where)
 {
     const std::size_t devices = devices_in(device).size();
-    if (devices < 2 || ranks == std::vector<std::string>{std::to_string(devices)}) return;
-    throw InputError(where + ": ranks: " + device + " has a rank on each device: " + std::to_string(devices));
+    if (devices < 2 || serves_group(ranks, devices)) return;
+    throw InputError(where + ": ranks: " + device + " has a rank on each device: " + std::to_string(devices) +
+                     ", or as many on each of several machines");
 }
 
 /// "file:line" of the axis in the plan.
@@ -94,9 +102,9 @@ Axes values_of(const std::vector<Axis>& declared, const PlanEntry& entry, const 
             used.insert(axis.name);
         } else if (const auto given = entry.axes.find(axis.name); given != entry.axes.end()) {
             values = given->second;
-        } else if (axis.name == "ranks" && devices > 1) {
+        } else if (axis.name == "ranks" && devices > 1 && !serves_group(axis.defaults, devices)) {
             values = {std::to_string(devices)};
-        } else if (axis.optional) {
+        } else if (axis.optional && (axis.name != "ranks" || devices < 2)) {
             continue;
         }
         for (const std::string& value : values) check_value(axis, value, where);

@@ -1,10 +1,12 @@
 // `roof calibrate`: measures the ceilings of this machine by the built-in plan for its kind of device.
+#include "analysis/estimate/network_tables.hpp"
 #include "analysis/fleet/digest.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/node.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
@@ -14,6 +16,8 @@
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -26,6 +30,7 @@ constexpr int most_threads = 65536;
 struct Options {
     std::string device = "cpu";
     std::string threads;
+    std::string ranks;
     std::string out;
     std::string compare;
     std::string node;
@@ -33,10 +38,26 @@ struct Options {
     bool json = false;
 };
 
+/// The plan of the network between the ranks that were started.
+Plan network_plan(const Machine& machine, const Options& options)
+{
+    const std::vector<std::string> nodes = rank_nodes(machine);
+    const int ranks = whole_number("--ranks", options.ranks, 2, most_threads);
+    if (ranks != static_cast<int>(nodes.size()))
+        throw InputError(
+            fmt::format("--ranks {0}: the network is measured between ranks that mpirun or srun starts: mpirun -n "
+                        "{0} roof calibrate --ranks {0}",
+                        ranks));
+    Plan plan = find_plan(options.quick ? "calibrate/network-quick" : "calibrate/network");
+    plan.source += "# between ranks on " + join(nodes, " ") + '\n';
+    return plan;
+}
+
 /// For a group such as "gpu:0,1", the plans of its devices one after another, because a group's ceilings are their
 /// sums. A GPU that this machine lacks also has a plan; its rows contain the reason.
 Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
 {
+    if (!options.ranks.empty()) return network_plan(machine, options);
     const bool is_gpu = device.starts_with("gpu:");
     const std::string kind = is_gpu ? "gpu" : machine.device(device).kind;
     Plan plan = find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
@@ -93,6 +114,8 @@ struct Outcome {
 void show_json(const Outcome& outcome, Context& context)
 {
     nlohmann::json document = analysis::ceilings_json(outcome.ceilings, context.registry.machine());
+    if (const auto points = analysis::messages_in(outcome.session.rows); !points.empty())
+        document["network"] = analysis::to_json(analysis::network_table(points));
     document["samples"] = analysis::samples_json(outcome.session.rows);
     document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
     if (outcome.likwid) document["likwid"] = to_json(*outcome.likwid);
@@ -101,7 +124,10 @@ void show_json(const Outcome& outcome, Context& context)
 
 void show_text(const Outcome& outcome, Context& context)
 {
-    context.out << analysis::ceilings_text(outcome.ceilings, context.registry.machine(), context.terminal.width)
+    const std::string network = analysis::network_text(outcome.session.rows, context.terminal.width);
+    context.out << (network.empty()
+                        ? analysis::ceilings_text(outcome.ceilings, context.registry.machine(), context.terminal.width)
+                        : network)
                 << '\n';
     if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
@@ -148,6 +174,7 @@ Action calibrate(OptionParser& parser)
     const auto options = std::make_shared<Options>();
     parser.value("--device", options->device);
     parser.value("--threads", options->threads);
+    parser.value("--ranks", options->ranks);
     parser.flag("--quick", options->quick);
     parser.value("--compare", options->compare);
     parser.value("--out", options->out);

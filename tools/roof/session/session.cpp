@@ -51,7 +51,11 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
 Machine machine_named(const std::string& node, const Context& context)
 {
     Machine machine = context.registry.machine();
-    if (!node.empty()) machine.node = node_name(node);
+    if (node.empty()) return machine;
+    std::vector<std::string> nodes = rank_nodes(machine);
+    std::ranges::replace(nodes, std::string(machine.node), node_name(node));
+    if (!nodes.empty()) set_rank_nodes(machine, nodes);
+    machine.node = node_name(node);
     return machine;
 }
 
