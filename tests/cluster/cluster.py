@@ -119,6 +119,7 @@ class Cluster:
                          "".join(f"10.9.0.{number} {node}\n" for number, node in enumerate(NODES, 1)), encoding="ascii")
         run("mount", "--bind", str(hosts), "/etc/hosts")
         os.environ["SLURM_CONF"] = str(SLURM / "slurm.conf")
+        os.environ.update({"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "eth0"})
         os.environ["PATH"] = f"{SHARED}/roof/bin:{os.environ['PATH']}:/usr/sbin:/sbin"
 
     def link(self):

@@ -49,6 +49,14 @@ class NetworkSubject : public Subject {
         fill();
     }
 
+    /// All ranks free `part_`, which may wait for the others.
+    ~NetworkSubject() override
+    {
+        if (world_.followers != nullptr) world_.followers->release();
+    }
+    NetworkSubject(const NetworkSubject&) = delete;
+    NetworkSubject& operator=(const NetworkSubject&) = delete;
+
     Work work() const override
     {
         const double share = operation_ == "allreduce" ? 2.0 * (members_ - 1) / members_ : operation_ == "pair" ? 2 : 1;
