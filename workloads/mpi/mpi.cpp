@@ -237,9 +237,10 @@ class MpiCommunicator : public Communicator {
         return std::make_unique<MpiCommunicator>(own, count, transport, ranks);
     }
 
-    /// Ends all ranks.
+    /// Ends all ranks; once a rank is lost rank 0 still writes its row, and roof_mpi_finish() ends them.
     void fail(const std::string& message) override
     {
+        if (rank == 0 && Watch::over_world().has_lost()) return;
         std::cerr << "roof: " << message << '\n';
         MPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
