@@ -33,8 +33,10 @@ DataTable over_all(std::span<const Study> studies, const PanelTable& table)
     return all;
 }
 
+/// Nothing for a table without rows.
 void write_table(const std::filesystem::path& folder, std::string_view name, const DataTable& table)
 {
+    if (table.rows.empty()) return;
     write_file(folder / (std::string(name) + ".csv"), to_csv(table));
     write_file(folder / (std::string(name) + ".json"), json_document(to_json(table), 1) + "\n");
 }

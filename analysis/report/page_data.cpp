@@ -62,11 +62,9 @@ json roofs_json(const Roofs& roofs, const Machine& machine)
     for (const Ceiling* roof : roofs.compute) compute.push_back(roof_json(*roof, machine));
     json mixes = json::array();
     for (const Ceiling* roof : roofs.mixes) mixes.push_back(roof_json(*roof, machine));
-    return {{"device", json_text(roofs.device)},
-            {"threads", roofs.threads},
-            {"levels", std::move(levels)},
-            {"compute", std::move(compute)},
-            {"mixes", std::move(mixes)}};
+    return {{"device", json_text(roofs.device)}, {"owner", json_text(owner_of(machine, roofs.device))},
+            {"threads", roofs.threads},          {"levels", std::move(levels)},
+            {"compute", std::move(compute)},     {"mixes", std::move(mixes)}};
 }
 
 /// The roofs of each device and thread count, once each. The most threads of every device are always included.
@@ -184,8 +182,6 @@ class Points {
 json study_data(const Study& study)
 {
     json object{{"name", json_text(study.results.folder.filename().string())},
-                {"machine", json_text(study.results.machine.name)},
-                {"cpu_model", json_text(study.results.machine.cpu_model)},
                 {"known", study.placements.empty() ? "" : roof::name(study.placements.front().known)},
                 {"rows", json::array()}};
     RoofSets sets(study);

@@ -33,23 +33,9 @@ Spot spot_of(const LogPlot& plot, const Placement& p)
     return plot(p.levels.back().intensity_high.value, p.rate.median.value);
 }
 
-/// Draws a line from the lowest intensity without reuse to the intensity of compulsory traffic.
-void draw_interval(Svg& svg, const LogPlot& plot, const Placement& p)
-{
-    constexpr double cap = 3.5;
-    double low = p.levels.back().intensity_high.value;
-    for (const LevelPlacement& level : p.levels) low = std::min(low, level.intensity_low.value);
-    const Spot to = spot_of(plot, p);
-    const Spot from{plot.x(low), to.y};
-    if (to.x - from.x < 1) return;
-    svg.line(from, to, "interval");
-    svg.line({from.x, from.y - cap}, {from.x, from.y + cap}, "interval");
-}
-
 void draw_point(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
 {
     svg.open(fmt::format("point {}", roof::name(*p.phase)), explain(p) + remarks_on(p));
-    draw_interval(svg, plot, p);
     const std::string_view layer = is_above(p.levels.back(), p.rate.median) ? "hollow" : "dot";
     svg.mark(shape_of(p), spot_of(plot, p), radius_of(p, step), p.scope == Scope::phase ? "phase" : layer, "");
     svg.close();

@@ -3,8 +3,10 @@
 #include "analysis/report/page_data.hpp"
 #include "analysis/report/page_script.hpp"
 #include "analysis/report/style.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/winners.hpp"
 #include "analysis/table/html.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/files.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +21,8 @@ namespace {
 
 std::string name_of(const Study& study)
 {
-    const std::string machine = study.results.machine.name;
+    const std::vector<std::string> devices = devices_of(study.ceilings);
+    const std::string machine = owner_of(study.results.machine, devices.size() == 1 ? devices.front() : "cpu");
     const std::string folder = study.results.folder.filename().string();
     return machine.empty() ? folder : machine + " / " + folder;
 }

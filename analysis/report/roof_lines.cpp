@@ -23,19 +23,23 @@ bool is_measured(const Ceiling& roof)
     return roof.rate.n > 0;
 }
 
-std::string label_of(const Ceiling& roof, const std::string& what)
+/// "DRAM, update: 58.0 GB/s": the figures of a data sheet have no operation.
+std::string label_of(const Ceiling& roof)
 {
-    return what + " " + format_si(roof.rate.median.value, roof.unit());
+    const std::string& what = roof.kind == Role::bandwidth ? roof.level : roof.precision;
+    return fmt::format("{}{}{}: {}", what, roof.operation.empty() ? "" : ", ", roof.operation,
+                       format_si(roof.rate.median.value, roof.unit()));
 }
 
-std::string sentence(const Ceiling& roof, const std::string& what)
+std::string sentence(const Ceiling& roof)
 {
-    if (!is_measured(roof)) return label_of(roof, what) + ", spec";
+    if (!is_measured(roof)) return label_of(roof) + ", spec";
     const std::string_view how = timed(roof.variant);
     const std::string known = roof.devices > 1 ? fmt::format("{} on {} devices and added", how, roof.devices)
-                                               : fmt::format("{} with {} threads", how, roof.threads);
-    return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", what, known, with_interval(roof.rate, roof.unit()),
-                       roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
+                                               : fmt::format("{} with {}", how, threads_text(roof.threads));
+    return fmt::format(
+        "{} roof, {}: {}, {} samples, {}{}{}", roof.kind == Role::bandwidth ? roof.level : roof.precision, known,
+        with_interval(roof.rate, roof.unit()), roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
 }
 
 double length_of(const std::string& label)
@@ -61,8 +65,7 @@ void draw_bandwidth(Svg& svg, const LogPlot& plot, const Ceiling& roof, double p
     const auto [low_a, low_b] = diagonal(plot, roof.rate.low.value, peak);
     const auto [high_a, high_b] = diagonal(plot, roof.rate.high.value, peak);
     const auto [from, to] = diagonal(plot, roof.rate.median.value, peak);
-    const std::string title = sentence(roof, roof.level);
-    svg.open(is_measured(roof) ? "roof" : "roof mix", title);
+    svg.open(is_measured(roof) ? "roof" : "roof mix", sentence(roof));
     svg.polygon({low_a, low_b, high_b, high_a}, "band");
     svg.line(from, to, "edge");
     svg.close();
@@ -72,7 +75,7 @@ void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fas
 {
     const double rate = roof.rate.median.value;
     const double from = fastest > 0 ? std::max(plot.x.low, rate / fastest) : plot.x.low;
-    svg.open(is_measured(roof) ? css : "roof mix", sentence(roof, roof.precision));
+    svg.open(is_measured(roof) ? css : "roof mix", sentence(roof));
     svg.polygon({plot(from, roof.rate.low.value), plot(plot.x.high, roof.rate.low.value),
                  plot(plot.x.high, roof.rate.high.value), plot(from, roof.rate.high.value)},
                 "band");
@@ -154,7 +157,7 @@ void label_levels(Svg& svg, const LogPlot& plot, const Roofs& roofs, double peak
     }
     Labels labels(lines);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string label = label_of(*shown[i], shown[i]->level);
+        const std::string label = label_of(*shown[i]);
         const auto [along, baseline] = labels.place(lines[i], length_of(label));
         const double forward = along + 14;
         svg.text({starts[i].x + forward * c - baseline * s, starts[i].y + forward * s + baseline * c}, label, "name",
@@ -171,7 +174,7 @@ void label_precisions(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     for (const Ceiling* roof : all) lines.push_back(plot.y(roof->rate.median.value));
     Labels labels(lines);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string label = label_of(*all[i], all[i]->precision + " " + all[i]->operation);
+        const std::string label = label_of(*all[i]);
         const double length = length_of(label);
         const bool is_mix = i >= roofs.compute.size();
         const auto place = is_mix ? labels.place_at_start(lines[i], length) : labels.place(lines[i], length);

@@ -92,12 +92,21 @@ void label_roofs(Plot& plot, const Roofs& roofs)
     }
     for (const Ceiling* roof : roofs.levels) {
         const double bandwidth = roof->rate.median.value;
-        const std::string label = printable(roof->level);
         const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.frame.intensity_low) + 1);
         const double rate =
             plot.frame.rate_low * std::pow(plot.frame.rate_high / plot.frame.rate_low, 1 - (row + 0.5) / canvas.rows());
-        int column = plot.column(rate / bandwidth) + 2;
-        while (column < canvas.columns() && !canvas.free(column, row, static_cast<int>(label.size()))) ++column;
+        std::string label = printable(roof->level + " " + roof->operation);
+        const int first = plot.column(rate / bandwidth) + 2;
+        const auto place = [&] {
+            int column = first;
+            while (column < canvas.columns() && !canvas.free(column, row, static_cast<int>(label.size()))) ++column;
+            return column;
+        };
+        int column = place();
+        if (column != first) {  // in the way of another name: the level alone
+            label = printable(roof->level);
+            column = place();
+        }
         canvas.write(column, row, label);
     }
 }
@@ -161,15 +170,15 @@ std::string roofs_legend(const Roofs& roofs, int width)
 {
     std::vector<std::string> items;
     for (const Ceiling* roof : roofs.levels)
-        items.push_back(printable(roof->level) + " " + format_si(roof->rate.median.value, roof->unit()));
+        items.push_back(fmt::format("{} {} {}", printable(roof->level), printable(roof->operation),
+                                    format_si(roof->rate.median.value, roof->unit())));
     for (const Ceiling* roof : roofs.compute)
         items.push_back(fmt::format("{} {} {}", printable(roof->precision), printable(roof->operation),
                                     format_si(roof->rate.median.value, roof->unit())));
+    const std::string_view how = timed(roofs.levels.empty() ? "" : roofs.levels.front()->variant);
     const int devices = roofs.levels.empty() ? 1 : roofs.levels.front()->devices;
     const std::string of = devices > 1 ? fmt::format("{} devices added", devices) : threads_text(roofs.threads);
-    const Ceiling* const first = roofs.levels.empty() ? nullptr : roofs.levels.front();
-    return fitted_items(fmt::format("  roofs ({}, {}):", timed(first == nullptr ? "" : first->variant), of), items,
-                        width);
+    return fitted_items(fmt::format("  roofs ({}, {}):", how, of), items, width);
 }
 
 }  // namespace

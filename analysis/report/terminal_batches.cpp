@@ -5,6 +5,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -126,7 +127,10 @@ std::string terminal_batches(const Study& study, int width, bool plain)
     std::string text;
     for (const auto& [model, series] : models_of(study)) {
         text += text.empty() ? "" : "\n";
-        text += fitted_lines(model + ": images/s of the median step (measured) over the batch", wide);
+        text +=
+            fitted_lines(fmt::format("{}: images/s of the median step ({}) over the batch", model,
+                                     timed(study.results.rows.empty() ? "" : study.results.rows.front().description)),
+                         wide);
         text += chart(series, std::min(wide, widest) - margin, plain);
         std::vector<std::string> names;
         for (const auto& [name, rates] : series)

@@ -223,11 +223,11 @@ Cell capacity_cell(Bytes bytes)
 
 /// "Bandwidth, 2 threads, small pages (measured)". For devices other than the CPU, the device name replaces the
 /// threads.
-std::string title_of(const Ceiling& first, const Machine& machine)
+std::string title_of(const Ceiling& first)
 {
     return fmt::format("{}, {}{} ({})", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
                        first.device == "cpu" ? threads_text(first.threads) : first.device,
-                       first.condition.empty() ? "" : ", " + first.condition, timed_on(machine, first.device));
+                       first.condition.empty() ? "" : ", " + first.condition, timed(first.variant));
 }
 
 /// "12 of 14 ceilings are steady; 1 unsteady: clock; 1 at least."
@@ -259,15 +259,15 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
         };
         const auto first = std::ranges::find_if(ceilings.all, is_chosen);
         if (first != ceilings.all.end())
-            tables.push_back(table_of_ceilings(title_of(*first, machine), kind, ceilings, machine, is_chosen));
+            tables.push_back(table_of_ceilings(title_of(*first), kind, ceilings, machine, is_chosen));
     };
     for (const Role kind : {Role::bandwidth, Role::compute})
         for (const std::string& device : devices_of(ceilings))
             for (const std::string& condition : conditions(ceilings, device))
                 for (const int threads : thread_counts(ceilings, device)) add(kind, device, condition, threads);
-    const std::string_view how = ceilings.all.empty() ? "measured" : timed_on(machine, ceilings.all.front().device);
     tables.push_back(table_of_ceilings(
-        fmt::format("Latency ({}): one dependent load after another; core to core: a line moved to this core", how),
+        fmt::format("Latency ({}): one dependent load after another; core to core: a line moved to this core",
+                    timed(ceilings.all.empty() ? "" : ceilings.all.front().variant)),
         Role::latency, ceilings, machine, [](const Ceiling&) { return true; }));
     tables.push_back(named_ceilings(ceilings));
     tables.push_back(levels_table(ceilings));
@@ -315,7 +315,8 @@ DataTable levels_table(const Ceilings& ceilings)
     std::vector<Level> rows;
     for (const MeasuredLevel& level : all) rows.push_back({level, all, names_device});
     DataTable table = table_of(columns, rows);
-    table.title = "Memory levels (measured beside reported)";
+    table.title = fmt::format("Memory levels ({} beside reported)",
+                              timed(ceilings.all.empty() ? "" : ceilings.all.front().variant));
     table.expendable = {"instances", "but not"};
     drop_empty_columns(table);
     return table;

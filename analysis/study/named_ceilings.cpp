@@ -1,7 +1,11 @@
 // The ceilings with names in the literature, from the best mix down to scalar code.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceiling_tables.hpp"
+#include "analysis/table/timed.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <set>
 
 namespace roof::analysis {
@@ -85,7 +89,8 @@ DataTable named_ceilings(const Ceilings& ceilings)
         if (named.has_names()) rows.push_back(named);
     }
     DataTable table = table_of(columns, rows);
-    table.title = "Named ceilings (measured): the roof, and what remains below it without one thing or another";
+    table.title = fmt::format("Named ceilings ({}): the roof, and what remains below it without one thing or another",
+                              timed(ceilings.all.empty() ? "" : ceilings.all.front().variant));
     drop_empty_columns(table);
     return table;
 }

@@ -2,7 +2,10 @@
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
+
+#include <algorithm>
 
 namespace roof::analysis {
 
@@ -26,11 +29,6 @@ Cell phase_cell(P p)
     return p.phase ? word(roof::name(*p.phase)) : absent();
 }
 
-Cell measured()
-{
-    return word(name(Known::measured));
-}
-
 Cell axis(S s, const char* name)
 {
     return s.best.point.has(name) ? word(s.best.point.text(name)) : absent();
@@ -50,6 +48,7 @@ struct CurvePoint {
     Dot dot;
     std::string level;  ///< empty without ceilings
     double allowed;     ///< 0 without ceilings
+    std::string_view how;
 };
 using D = const CurvePoint&;
 
@@ -140,7 +139,7 @@ DataTable ceilings_table(const Study& study)
         {"", "clock_median_hz", [](C c) { return number(c.clock.median.value); }},
         {"", "steadiness", [](C c) { return word(name(c.steadiness)); }},
         {"", "rounds", [](C c) { return count(c.rounds); }},
-        {"", "known", [](C) { return measured(); }},
+        {"", "known", [](C c) { return word(timed(c.variant)); }},
     };
     return table_of(columns, study.ceilings.all);
 }
@@ -160,7 +159,7 @@ DataTable bandwidth_table(const Study& study)
         {"", "rate_*_byte_per_s", [](S s) { return range(s.sustained.rate, "B/s"); }},
         {"", "samples", [](S s) { return count(s.sustained.rate.n); }},
         {"", "rounds", [](S s) { return count(s.rounds); }},
-        {"", "known", [](S) { return measured(); }},
+        {"", "known", [](S s) { return word(timed(s.best.description)); }},
     };
     std::vector<PointSummary> points = summarize_points(study.calibration.rows);
     std::erase_if(points, [](S s) { return !is_of_sweep(s); });
@@ -179,15 +178,18 @@ DataTable ert_table(const Study& study)
         {"", "samples", [](D d) { return count(d.dot.rate.n); }},
         {"", "level", [](D d) { return only_if(!d.level.empty(), word(d.level)); }},
         {"", "roofs_allow_flop_per_s", [](D d) { return only_if(d.allowed > 0, number(d.allowed)); }},
-        {"", "known", [](D) { return measured(); }},
+        {"", "known", [](D d) { return word(d.how); }},
     };
+    const std::string_view how =
+        study.calibration.rows.empty() ? "" : timed(study.calibration.rows.front().description);
     std::vector<CurvePoint> points;
     for (const auto& [key, curves] : curves_of(study)) {
         const Roofs roofs = roofs_over(study.ceilings, key);
         for (const auto& [bytes, dots] : curves) {
             const std::size_t level = level_of(bytes, roofs, study.ceilings);
             const std::string name = roofs.levels.empty() ? "" : roofs.levels[level]->level;
-            for (const Dot& dot : dots) points.push_back({key, bytes, dot, name, allowed(roofs, level, dot.intensity)});
+            for (const Dot& dot : dots)
+                points.push_back({key, bytes, dot, name, allowed(roofs, level, dot.intensity), how});
         }
     }
     return table_of(columns, points);

@@ -4,8 +4,11 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -103,12 +106,13 @@ DataTable scaling_table(const Study& study)
         {"bus bandwidth", "bus_bytes_per_s", [](S s) { return amount(bus_bandwidth(*s.row).value, "B/s"); }},
         {"link ceiling", "link_bytes_per_s",
          [](S s) { return s.link == nullptr ? absent() : amount(s.link->rate.median.value, "B/s"); }},
-        {"", "known", [](S) { return word(name(Known::measured)); }},
+        {"", "known", [](S s) { return word(timed(s.row->description)); }},
     };
     DataTable table = table_of(columns, scalings(study));
-    table.title =
-        "Several ranks beside one with a rank's part of the threads or one of the devices (measured; bus bandwidth: "
-        "measured bytes and time, the ring's count of crossings)";
+    table.title = fmt::format(
+        "Several ranks beside one with a rank's part of the threads or one of the devices ({}; bus bandwidth: "
+        "bytes over that time, with the ring's count of crossings)",
+        timed(study.results.rows.empty() ? "" : study.results.rows.front().description));
     table.expendable = {"batch norm", "link ceiling", "communication", "hidden"};
     return table;
 }

@@ -43,7 +43,7 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
     for (const Study& study : studies)
         for (const Measurement* row : step_rows(study.results.rows)) {
             if (row->status != Status::ok || batch_of(*row) <= 0) continue;
-            const std::string machine = studies.size() > 1 ? study.results.machine.name + " " : "";
+            const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
             all[{model_of(*row), precision_of(*row), data_of(*row)}][machine + device_of(*row)].try_emplace(
                 batch_of(*row), Step{&study, row});
         }

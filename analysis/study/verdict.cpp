@@ -5,6 +5,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
+#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +27,10 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
     };
     const bool counted =
         std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
-    std::string text = "\nTimes and ceilings are measured; FLOPs and bytes are analytic";
+    const bool emulated =
+        std::ranges::any_of(rows, [](const Measurement* row) { return timed(row->description) == "emulated"; });
+    std::string text =
+        fmt::format("\nTimes and ceilings are {}; FLOPs and bytes are analytic", emulated ? "emulated" : "measured");
     text += counted ? ", except for rows whose work was counted: imported, or recorded alone." : ".";
     if (has_column("reached"))
         text += " Reached: the share of attainable, which is the time that the roofs allow over the time taken.";

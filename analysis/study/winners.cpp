@@ -61,7 +61,7 @@ std::map<Trained, std::vector<Entry>> entries(std::span<const Study> studies)
         for (const Measurement* row : step_rows(study.results.rows)) {
             if (batch_of(*row) <= 0) continue;
             const std::string threads = threads_of(*row) > 0 ? ", " + threads_text(threads_of(*row)) : "";
-            const std::string machine = studies.size() > 1 ? study.results.machine.name + ": " : "";
+            const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + ": " : "";
             groups[{model_of(*row), precision_of(*row), data_of(*row), batch_of(*row)}].push_back(
                 {machine + place_text(*row) + threads, row, nullptr});
         }

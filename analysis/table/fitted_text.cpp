@@ -113,29 +113,45 @@ std::size_t bytes_of(std::string_view text, std::size_t columns)
     return at;
 }
 
-void cut_names(DataTable& table, std::size_t excess)
+/// Cuts the texts of a column to the excess less, or to `shortest_name`.
+void cut_texts(DataTable& table, std::size_t column, std::size_t excess)
 {
     std::size_t longest = 0;
-    for (const DataTable::Row& row : table.rows) longest = std::max(longest, display_columns(row.cells.front().text));
+    for (const DataTable::Row& row : table.rows) longest = std::max(longest, display_columns(row.cells[column].text));
     const std::size_t most = std::max(shortest_name, longest - std::min(longest, excess));
     for (DataTable::Row& row : table.rows)
-        if (std::string& name = row.cells.front().text; display_columns(name) > most)
-            name = name.substr(0, bytes_of(name, most - 1)) + "~";
+        if (std::string& text = row.cells[column].text; display_columns(text) > most)
+            text = text.substr(0, bytes_of(text, most - 1)) + "~";
+}
+
+bool has_numbers(const DataTable& table, std::size_t column)
+{
+    return std::ranges::any_of(table.rows, [&](const auto& row) { return row.cells[column].is_number; });
+}
+
+/// Where the value begins in "  key     value" or "name: value": the next lines of it begin there, too.
+std::size_t hanging_indent(std::string_view line, std::size_t begin, std::size_t columns)
+{
+    const std::size_t gap = line.find("  ", begin);
+    const std::size_t value = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+    return value <= columns / 2 ? value : std::min(begin + 2, columns / 2);
 }
 
 std::string fitted_line(std::string_view line, std::size_t columns)
 {
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-    const std::string indent(std::min(begin + 2, columns / 2), ' ');
+    const std::string indent(hanging_indent(line, begin, columns), ' ');
     std::string text;
     std::string now(begin, ' ');
     bool is_empty = true;
     for (std::string word : split(line.substr(begin), ' ')) {
         if (!is_empty && display_columns(now) + 1 + display_columns(word) > columns) {
-            text += now + "\n";
+            text += now.erase(now.find_last_not_of(' ') + 1) + "\n";
             now = indent;
             is_empty = true;
         }
+        if (is_empty && display_columns(word) <= columns)  // a smaller indent rather than a broken word
+            now.resize(std::min(now.size(), columns - display_columns(word)));
         while (display_columns(now) + display_columns(word) > columns) {
             const std::size_t bytes = bytes_of(word, columns - display_columns(now));
             text += now + word.substr(0, bytes) + "\n";
@@ -166,7 +182,9 @@ DataTable fitted(const DataTable& table, int columns)
     std::ranges::stable_partition(order, [&](const std::string& title) { return is_constant(title, fitting); });
     for (const std::string& title : order)
         if (width_of(fitting) > most) leave_out(title, fitting);
-    if (const std::size_t width = width_of(fitting); width > most) cut_names(fitting, width - most);
+    for (std::size_t i = 0; i < fitting.columns.size(); ++i)
+        if (const std::size_t width = width_of(fitting); width > most && !has_numbers(fitting, i))
+            cut_texts(fitting, i, width - most);
     return fitting;
 }
 

@@ -15,15 +15,15 @@ namespace roof::analysis {
 std::size_t display_columns(std::string_view text);
 
 /// The table as a terminal shows it, with control characters replaced. A table wider than `columns` loses its
-/// expendable columns, constant ones first. If it is still too wide, the longest cells of the first column are cut and
-/// end in '~'.
+/// expendable columns, constant ones first. If it is still too wide, the longest texts of one column after another are
+/// cut and end in '~'; numbers stay whole.
 DataTable fitted(const DataTable& table, int columns);
 
 /// The title, if there is one, and the fitted table.
 std::string to_text(const DataTable& table, int columns = 0);
 
-/// Breaks each line wider than `columns` between words. Continuations are indented by two more columns; a word longer
-/// than a line is cut.
+/// Breaks each line wider than `columns` between words. Continuations begin where the value of "key  value" begins, else
+/// two columns further in; a word longer than a line is cut.
 std::string fitted_lines(std::string_view text, int columns);
 
 /// `begin` and the items, each after two blanks. Lines break between items; continuations are indented by four columns.

@@ -1,6 +1,7 @@
 #include "analysis/table/rows.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -54,6 +55,16 @@ std::string place_text(const Measurement& row)
             text += ", " + row.point.text(axis) + (std::string_view(axis) == "bucket_mb" ? " MB" : "");
     }
     return text;
+}
+
+std::string owner_of(const Machine& machine, const std::string& device)
+{
+    if (kind_of_device(device) != "gpu") return machine.name;
+    const std::vector<std::string> names = devices_in(device);
+    const auto found = std::ranges::find(machine.devices, names.front(), &Device::name);
+    const bool known = found != machine.devices.end() && !found->model.empty();
+    const std::string model = known ? found->model : machine.name;
+    return names.size() > 1 ? std::to_string(names.size()) + " x " + model : model;
 }
 
 bool is_unstable(const Measurement& row)

@@ -1,6 +1,7 @@
 // The parts of a row's point that every table, picture and file shows.
 #pragma once
 
+#include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 
 #include <span>
@@ -27,6 +28,8 @@ bool is_unstable(const Measurement& row);
 std::string status_text(const Measurement& row);
 /// "2 of 9 samples disturbed: steal"; "no disturbance was recorded in 9 samples".
 std::string disturbances(const Measurement& row);
+/// Whose rates they are: the model of a GPU, "2 x MODEL" of a group, and for a CPU the name of the machine, which is its CPU's.
+std::string owner_of(const Machine& machine, const std::string& device);
 /// The precision; empty if the point has none.
 std::string precision_of(const Measurement& row);
 

@@ -14,7 +14,7 @@ Precision parse_precision(std::string_view name)
         if (row.name == name) return row.precision;
         legal.emplace_back(row.name);
     }
-    throw InputError("precision '" + std::string(name) + "' is unknown; legal values: " + join(legal, ", "));
+    throw InputError(unknown_word("precision", name, legal));
 }
 
 }  // namespace roof

@@ -164,8 +164,11 @@ std::string nearest(std::string_view word, std::span<const std::string> legal)
     std::string best;
     if (word.size() > longest) return best;
     std::size_t least = word.size() / 3 + 2;
+    const bool is_last_part = word.find('/') == std::string_view::npos;
     for (const std::string& candidate : legal) {
-        const std::size_t distance = edit_distance(in_lower_case(word), in_lower_case(candidate));
+        const std::size_t begin = is_last_part ? candidate.rfind('/') + 1 : 0;
+        const std::size_t distance =
+            edit_distance(in_lower_case(word), in_lower_case(std::string_view(candidate).substr(begin)));
         if (distance < least) {
             least = distance;
             best = candidate;

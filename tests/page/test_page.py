@@ -12,6 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import two_gpus
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ROOF = Path(os.environ["ROOF"])
@@ -40,6 +42,10 @@ def copy_of_example(folder):
     copy = folder / "results" / machine.name
     shutil.copytree(machine, copy)
     return max(path for path in copy.iterdir() if ",step," in (path / "measurements.csv").read_text())  # the newest
+
+
+def holds_ceilings(folder):
+    return ",bandwidth,cpu," in (folder / "measurements.csv").read_text()
 
 
 def driver():
@@ -140,6 +146,16 @@ class Browser(Page):
         gpu = next((self.folder / "gpu").iterdir())
         run(ROOF, "report", copy_of_example(self.folder), gpu, "--out", self.folder / "page.html", "--brief")
         self.use(self.folder / "page.html", "overlay.mjs")
+
+    def test_draws_a_cpu_and_one_and_two_gpus_of_a_plan_in_one_plot(self):
+        study = copy_of_example(self.folder)
+        two_gpus.add_two_gpus(study, next(path for path in study.parent.iterdir() if holds_ceilings(path)))
+        page, data = report(study, self.folder)
+        (study,) = json.loads(data.read_text())["studies"]
+        self.assertEqual(["cpu", "gpu:0", "gpu:0,1"], [roofs["device"] for roofs in study["roofs"] if roofs["device"] != "gpu:1"])
+        owners = {roofs["device"]: roofs["owner"] for roofs in study["roofs"]}
+        self.assertEqual(("Emulated H100", "2 x Emulated H100"), (owners["gpu:0"], owners["gpu:0,1"]))
+        self.use(page, "devices.mjs")
 
     def test_a_million_kernels_are_added_up_and_the_page_stays_small(self):
         study = copy_of_example(self.folder)

@@ -35,6 +35,11 @@ TEST_CASE("wrong input gives one clear line with the key and the legal values, a
     const auto mistake = GENERATE(values<Mistake>({
         {{"doctr"}, {"'doctr'", "did you mean 'doctor'"}},
         {{"help", "swep"}, {"did you mean 'sweep'"}},
+        {{"halp"}, {"did you mean 'help'"}},
+        {{"sweep", "quikstart"}, {"did you mean 'run/quickstart'"}},
+        {{"run", "tinynet", "--batch", "4", "--device", "gpu0"}, {"did you mean 'gpu:0'"}},
+        {{"estimate", "alexnet", "--batch", "1", "--on", "hre"}, {"did you mean 'here'"}},
+        {{"fleet", "rettest", "x"}, {"did you mean 'retest'"}},
         {{"doctor", "--jsn"}, {"doctor: ", "did you mean '--json'"}},
         {{"doctor", "now"}, {"unexpected argument 'now'"}},
         {{"run"}, {"MODEL"}},
@@ -61,7 +66,7 @@ TEST_CASE("wrong input gives one clear line with the key and the legal values, a
         {{"calibrate", "--threads", "0"}, {"threads", "'0'"}},
         {{"estimate", "alexnet", "--batch", "none"}, {"--batch", "from 1 to"}},
         {{"estimate", "alexnte", "--batch", "1"}, {"did you mean 'alexnet'"}},
-        {{"estimate", "alexnet", "--batch", "1", "--precision", "fp31"}, {"fp32"}},
+        {{"estimate", "alexnet", "--batch", "1", "--precision", "fp31"}, {"did you mean 'fp32'"}},
         {{"report", "/nowhere/run"}, {"/nowhere/run"}},
         {{"compare", "/nowhere/a", "/nowhere/b"}, {"/nowhere/a"}},
         {{"compare", "one"}, {"B"}},
@@ -77,7 +82,9 @@ TEST_CASE("an invalid plan is refused with its file and line before anything is 
     require_one_clear_line(bench.roof({"sweep", bench.path("plan.yaml")}), {"plan.yaml:4", "batch", "1 to 65536"});
     require_one_clear_line(bench.roof({"sweep", bench.path("plan.yaml"), "--set", "batch"}), {"--set", "axis=value"});
     require_one_clear_line(bench.roof({"sweep", bench.path("plan.yaml"), "--set", "batch=4", "--only", "none"}),
-                           {"--only", "'none'"});
+                           {"--only", "'none'", "legal values: train"});
+    require_one_clear_line(bench.roof({"sweep", bench.path("plan.yaml"), "--set", "batch=4", "--only", "trian cpu"}),
+                           {"--only", "did you mean 'train'"});
     CHECK_FALSE(std::filesystem::exists(bench.folder / "results"));
 }
 

@@ -1,4 +1,6 @@
 // The help is complete: every command has a page with all its options.
+#include "analysis/table/fitted_text.hpp"
+#include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/binary/version.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -53,4 +55,24 @@ TEST_CASE("the version names the revision")
     const auto said = Workbench{}.roof({"--version"});
     CHECK(said.status == 0);
     CHECK(said.out == "roof " + std::string(version()) + " (" + std::string(revision()) + ")\n");
+}
+
+TEST_CASE("help fits the window: paragraphs and descriptions are broken anew, examples stay whole")
+{
+    Workbench bench;
+    for (const int columns : {60, 80, 120}) {
+        bench.terminal = {.live = true, .columns = columns, .width = columns, .plain = true};
+        for (const Command& command : commands) {
+            bool is_example = false;
+            for (const std::string& line : split(bench.roof({"help", std::string(command.name)}).out, '\n')) {
+                if (line.starts_with('#')) is_example = line == "## Examples";
+                INFO(line);
+                CHECK((is_example || static_cast<int>(analysis::display_columns(line)) <= columns));
+            }
+        }
+    }
+    bench.terminal.width = 60;
+    const std::string text = bench.roof({"help", "sweep"}).out;
+    CHECK_THAT(text, Catch::Contains("    --only GLOB      only items"));
+    CHECK_THAT(text, Catch::Contains("\n                     "));
 }

@@ -5,6 +5,7 @@
 #include "ert/method/bench/node.hpp"
 #include "tools/roof/binary/version.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
 #include "tools/roof/console/safe_stream.hpp"
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/help.hpp"
@@ -25,6 +26,7 @@ const Command& find_command(const std::string& name)
     if (command != commands.end()) return *command;
     std::vector<std::string> names;
     for (const Command& known : commands) names.emplace_back(known.name);
+    names.emplace_back("help");
     throw InputError(unknown_word("command", name, names));
 }
 
@@ -77,14 +79,15 @@ int dispatch(const Arguments& arguments, const Environment& environment)
         return 0;
     }
     if (first == "--help" || first == "-h" || first == "help") {
-        environment.out << (rest.empty() || rest.front() == "help" ? overview()
-                                                                   : help_of(find_command(rest.front()).name));
+        const bool of_all = rest.empty() || rest.front() == "help";
+        environment.out << fitted_help(of_all ? overview() : help_of(find_command(rest.front()).name),
+                                       environment.terminal);
         return 0;
     }
     if (first == "rank") return run_as_rank(environment);
     const Command& command = find_command(first);
     if (asks_for_help(rest)) {
-        environment.out << help_of(command.name);
+        environment.out << fitted_help(help_of(command.name), environment.terminal);
         return 0;
     }
     return run_command(command, rest, arguments, environment);
@@ -109,7 +112,8 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     constexpr int wrong_input = 2;
     const auto complain = [&](const std::exception& error, int status) {
         constexpr std::size_t longest = 2000;
-        environment.err << "roof: " << shortened(printable(error.what()), longest) << '\n';
+        environment.err << in_window("roof: " + shortened(printable(error.what()), longest) + '\n',
+                                     environment.terminal);
         return status;
     };
     try {

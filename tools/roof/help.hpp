@@ -1,6 +1,8 @@
 // The help: the Markdown files in tools/roof/help, compiled into the binary.
 #pragma once
 
+#include "tools/roof/console/terminal.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,10 @@ namespace roof {
 std::string overview();
 
 /// help/<command>.md. Throws std::logic_error if there is none.
-std::string_view help_of(std::string_view command);
+std::string help_of(std::string_view command);
+
+/// The page in lines that fit the window, if there is one. Lines of a paragraph and of an option's description are joined first;
+/// examples stay whole.
+std::string fitted_help(const std::string& page, const Terminal& terminal);
 
 }  // namespace roof

@@ -3,9 +3,22 @@
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/exit_guard.hpp"
 #include "tools/roof/console/interrupt.hpp"
+#include "tools/roof/console/results_folder.hpp"
 #include "tools/roof/console/start_again.hpp"
 
+#include <cstdlib>
 #include <iostream>
+#include <string>
+
+namespace {
+
+std::string variable(const char* name)
+{
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
 
 int main(int count, char** words)
 {
@@ -17,6 +30,6 @@ int main(int count, char** words)
                                                                .clock = roof::steady_clock(),
                                                                .terminal = roof::detect_terminal(),
                                                                .interrupted = [&] { return interrupt.raised(); },
-                                                               .results = "results",
+                                                               .results = roof::results_folder(variable, "."),
                                                                .start_again = [&] { roof::start_again(words); }});
 }

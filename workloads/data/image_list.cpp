@@ -2,6 +2,7 @@
 #include "workloads/data/image_list.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -68,8 +69,10 @@ ImageList list_images(const fs::path& folder)
 {
     try {
         if (!fs::exists(folder)) {
+            const std::string near = nearest(folder.string(), std::vector<std::string>{"synthetic", "hashed"});
             throw InputError("data '" + folder.string() +
-                             "' is neither 'synthetic', 'hashed' nor a folder that exists");
+                             "' is neither 'synthetic', 'hashed' nor a folder that exists" +
+                             (near.empty() ? "" : "; did you mean '" + near + "'?"));
         }
         if (!fs::is_directory(folder)) refuse(folder, "is a file, not a folder");
         return list_existing(folder);

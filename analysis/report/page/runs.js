@@ -2,12 +2,15 @@
 import {chartsOf, distinct} from "./choices.js";
 import {threads} from "./format.js";
 
-/// Names for runs: with the machine where there are several, and a short one for labels: the device if that tells them
-/// apart.
+/// Names for runs: a GPU with its model, a CPU with its machine where there are several; and a short one for labels,
+/// the device if that tells them apart.
 function namesOf(runs, severalMachines) {
   const devices = distinct(runs.map(({roofs}) => roofs.device));
   const place = ({device, threads: count}) => (device.startsWith("gpu") ? device : `${device}, ${threads(count)}`);
-  const name = ({study, roofs}) => (severalMachines ? `${study.name} on ${study.machine}: ` : "") + place(roofs);
+  const name = ({study, roofs}) => {
+    if (severalMachines) return `${study.name} on ${roofs.owner}: ${place(roofs)}`;
+    return roofs.device.startsWith("gpu") ? `${roofs.device}, ${roofs.owner}` : place(roofs);
+  };
   return runs.map((run, index) => ({
     ...run,
     name: name(run),

@@ -25,8 +25,8 @@ std::string kind_of(const std::string& device, const std::string& where)
 {
     const std::string kind = kind_of_device(device);
     if (device != "cpu" && kind != "gpu") {
-        throw InputError(where + ": device: unknown device '" + printable(device) +
-                         "'; legal values: cpu, gpu:0, gpu:1, …; gpu:0,1 for a rank on each");
+        const std::vector<std::string> legal{"cpu", "gpu:0", "gpu:1", "…; gpu:0,1 for a rank on each"};
+        throw InputError(where + ": device: " + unknown_word("device", device, legal));
     }
     return kind;
 }
@@ -244,11 +244,14 @@ std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const 
     }
     for (const auto& [axis, values] : settings)
         if (!used.contains(axis)) throw InputError("--set " + axis + ": " + unknown_word("axis", axis, axis_names()));
-    items = matching(in_rounds(items, plan), only);
-    if (std::ranges::all_of(items, &Item::is_open))
-        throw InputError(only.empty() ? "the plan has no items"
-                                      : "--only '" + printable(only) + "' matches none of the plan's items");
-    return items;
+    std::vector<Item> chosen = matching(in_rounds(items, plan), only);
+    if (!std::ranges::all_of(chosen, &Item::is_open)) return chosen;
+    if (only.empty()) throw InputError("the plan has no items");
+    std::vector<std::string> benches;
+    for (const Item& item : items)
+        if (!holds(benches, item.bench_name)) benches.push_back(item.bench_name);
+    throw InputError("--only matches none of the plan's items: " +
+                     unknown_word("part of an item", only.substr(0, only.find(' ')), benches));
 }
 
 void check_items(const std::vector<Item>& items, const BenchRegistry& registry)

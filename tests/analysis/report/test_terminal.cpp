@@ -103,11 +103,11 @@ TEST_CASE("the braille drawing is no wider than asked for")
 TEST_CASE("every roof is named and every step has a letter with a legend")
 {
     const std::string text = terminal_roofline(made::study({made::row("net", 8), made::row("net", 16)}), 100, true);
-    for (const char* name : {"L1", "L2", "DRAM", "fp32", "fp64"}) CHECK(drawing(text).find(name) != std::string::npos);
+    for (const char* name : {"L1 load", "L2 load", "DRAM load", "fp32", "fp64"}) CHECK(drawing(text).find(name) != std::string::npos);
     CHECK(text.find("  A net batch 8 step: ") != std::string::npos);
     CHECK(text.find("  B net batch 16 step: ") != std::string::npos);
     CHECK(text.find("not drawn, behind another letter: B") != std::string::npos);
-    CHECK(text.find("DRAM 10.0 GB/s") != std::string::npos);
+    CHECK(text.find("DRAM load 10.0 GB/s") != std::string::npos);
 }
 
 TEST_CASE("the output of report and sweep fits a terminal of eighty columns")
@@ -188,4 +188,23 @@ TEST_CASE("without ceilings the drawing is replaced by the reason")
     only_compute.all = {made::compute("fp32", 2, 1e11)};
     CHECK(terminal_roofline(made::study({made::row()}, only_compute), 80, true).find("one is missing") !=
           std::string::npos);
+}
+
+TEST_CASE("the times of an emulated device are called emulated, never measured")
+{
+    Ceilings ceilings = made::ceilings();
+    for (Ceiling& one : ceilings.all) one.variant = "Emulated, " + one.variant;
+    Measurement row = made::row();
+    row.description = "Emulated, not a measurement: a training step";
+    const Study study = made::study({row}, ceilings);
+    for (const std::string& text : {terminal_roofline(study, 80, true), verdict_text(study),
+                                    terminal_layers(study, 80, true), made::panel("roofline", study)}) {
+        CHECK_THAT(text, Catch::Contains("emulated"));
+        CHECK_THAT(text, !Catch::Contains("measured"));
+    }
+}
+
+TEST_CASE("the static roofline draws no whiskers: they would cover the roofs")
+{
+    CHECK_THAT(made::panel("roofline", made::study({made::row()})), !Catch::Contains("class=\"interval\""));
 }

@@ -51,6 +51,8 @@ TEST_CASE("lines break between words and keep their indent, and a word without a
     CHECK(fitted_lines(std::string(45, 'x'), 20) ==
           std::string(20, 'x') + "\n  " + std::string(18, 'x') + "\n  xxxxxxx\n");
     CHECK(fitted_lines("as it is", 0) == "as it is");
+    CHECK(fitted_lines("--out DIR  a folder of results", 24) == "--out DIR  a folder of\n           results\n");
+    CHECK(fitted_lines("--to  [here/and/there/as]", 20) == "--to\n [here/and/there/as]\n");
 }
 
 TEST_CASE("items stay whole")

@@ -16,3 +16,16 @@ TEST_CASE("a network whose layers a plan has is shown by its name")
     row.point.set("model", "{name: small-2, image: [3, 32, 32], layers: [flatten, {linear: {features: 10}}]}");
     CHECK(model_of(row) == "small-2");
 }
+
+TEST_CASE("a GPU is named after its model, a group with its number, and a CPU after its machine")
+{
+    Machine machine;
+    machine.name = "my-server";
+    machine.devices = {{.name = "cpu", .kind = "cpu", .model = "Some CPU"},
+                       {.name = "gpu:0", .kind = "gpu", .model = "Some GPU"},
+                       {.name = "gpu:1", .kind = "gpu", .model = "Some GPU"}};
+    CHECK(owner_of(machine, "cpu") == "my-server");
+    CHECK(owner_of(machine, "gpu:1") == "Some GPU");
+    CHECK(owner_of(machine, "gpu:0,1") == "2 x Some GPU");
+    CHECK(owner_of(machine, "gpu:7") == "my-server");
+}

@@ -4,6 +4,7 @@
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
 
 #include <fmt/format.h>
 
@@ -17,23 +18,36 @@ namespace {
 struct Options {
     std::string folder;
     bool accept_edited = false;
+    bool json = false;
 };
 
 int check_folder(const Options& options, Context& context)
 {
-    const auto say = [&](const char* kind, const std::string& text) { context.out << kind << printable(text) << '\n'; };
-    if (options.accept_edited)
-        for (const std::string& note : accept_edits(options.folder)) say("accepted: ", note);
+    const auto say = [&](const char* kind, const std::string& text) {
+        context.out << in_window(kind + printable(text) + '\n', context.terminal);
+    };
+    const std::vector<std::string> accepted =
+        options.accept_edited ? accept_edits(options.folder) : std::vector<std::string>();
     Results results = check_results(options.folder);
     const std::set<std::string> named(results.damage.begin(), results.damage.end());
     for (const std::string& sentence : check_records(options.folder).sentences)
         if (!named.contains(sentence)) results.damage.push_back(sentence);
+    const auto damaged = std::ranges::count(results.rows, Status::damaged, &Measurement::status);
+    const int status = results.damage.empty() ? 0 : 1;
+    if (options.json) {
+        print_json(context.out, {{"rows", results.rows.size()},
+                                 {"damaged_rows", damaged},
+                                 {"damage", results.damage},
+                                 {"remarks", results.remarks},
+                                 {"accepted", accepted}});
+        return status;
+    }
+    for (const std::string& note : accepted) say("accepted: ", note);
     for (const std::string& damage : results.damage) say("damaged: ", damage);
     for (const std::string& remark : results.remarks) say("remark: ", remark);
-    const auto damaged = std::ranges::count(results.rows, Status::damaged, &Measurement::status);
     context.out << fmt::format("{} rows, {} of them damaged{}\n", results.rows.size(), damaged,
                                results.damage.empty() ? ": nothing is wrong with this folder" : "");
-    return results.damage.empty() ? 0 : 1;
+    return status;
 }
 
 }  // namespace
@@ -43,6 +57,7 @@ Action check(OptionParser& parser)
     const auto options = std::make_shared<Options>();
     parser.argument("DIR", options->folder);
     parser.flag("--accept-edited", options->accept_edited);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return check_folder(*options, context); };
 }
 

@@ -87,8 +87,9 @@ std::string section(std::string_view title, const std::string& body)
     return fmt::format("{}\n{}\n", title, body.empty() ? "  nothing\n" : body);
 }
 
-std::string doctor_text(const BenchRegistry& registry)
+std::string doctor_text(const Context& context)
 {
+    const BenchRegistry& registry = context.registry;
     const Machine& machine = registry.machine();
     std::string devices;
     for (const Device& device : machine.devices) devices += device_text(device);
@@ -100,11 +101,13 @@ std::string doctor_text(const BenchRegistry& registry)
     return section("Machine, as it reports itself", cpu_text(machine)) +
            section("Devices and their memory levels, as reported", devices) +
            section("Inconsistencies", inconsistencies) + section("Can be measured here", possible_text(registry)) +
-           section("Cannot be measured here", impossible_text(registry)) + section("Versions", versions);
+           section("Cannot be measured here", impossible_text(registry)) + section("Versions", versions) +
+           section("Results", fact("folder", context.results.string()));
 }
 
-nlohmann::json doctor_json(const BenchRegistry& registry)
+nlohmann::json doctor_json(const Context& context)
 {
+    const BenchRegistry& registry = context.registry;
     nlohmann::json benches = nlohmann::json::array();
     for (const auto& bench : registry.benches()) {
         benches.push_back(
@@ -114,16 +117,19 @@ nlohmann::json doctor_json(const BenchRegistry& registry)
     for (const AbsentPart& part : registry.absent()) {
         absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
     }
-    return {{"machine", analysis::machine_json(registry.machine())}, {"benches", benches}, {"absent", absent}};
+    return {{"machine", analysis::machine_json(registry.machine())},
+            {"benches", benches},
+            {"absent", absent},
+            {"results", context.results.string()}};
 }
 
 int examine(bool json, Context& context)
 {
     context.registry.open_all();
     if (json)
-        print_json(context.out, doctor_json(context.registry));
+        print_json(context.out, doctor_json(context));
     else
-        context.out << doctor_text(context.registry);
+        context.out << in_window(doctor_text(context), context.terminal);
     return 0;
 }
 

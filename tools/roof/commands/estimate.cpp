@@ -75,7 +75,8 @@ int estimate_step(const Options& options, Context& context)
         print_json(context.out, document);
         return 0;
     }
-    context.out << (options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines));
+    context.out << in_window(options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines),
+                             context.terminal);
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "analysis/fleet/fleet_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
@@ -127,6 +128,10 @@ int fleet_of(const Options& options, Context& context)
         {"script", print_script}, {"retest", retest}, {"history", history}, {"compare", compare_two}};
     if (const auto verb = verbs.find(options.words.front()); verb != verbs.end())
         return verb->second(options, {options.words.begin() + 1, options.words.end()}, context);
+    std::vector<std::string> words;
+    for (const auto& [word, verb] : verbs) words.push_back(word);
+    if (!fs::exists(options.words.front()) && !nearest(options.words.front(), words).empty())
+        throw InputError("fleet: " + unknown_word("word", options.words.front(), words));
     analysis::Fleet fleet = fleet_in(options, options.words);
     if (options.anonymise) analysis::anonymise(fleet);
     const analysis::FleetFindings findings = analysis::judge(fleet, options.group_by);

@@ -4,8 +4,11 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
+#include "tools/roof/console/results_folder.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -19,6 +22,7 @@ struct Options {
     std::string name;
     std::string machine = "imported";
     std::string device;
+    bool json = false;
 };
 
 void rename_device(analysis::Imported& imported, const std::string& device)
@@ -47,6 +51,22 @@ std::string summary(const std::string& file, const analysis::Imported& imported)
     return text;
 }
 
+nlohmann::json summary_json(const std::string& file, const analysis::Imported& imported)
+{
+    nlohmann::json rows = nlohmann::json::array();
+    for (const analysis::ImportedRow& row : imported.rows)
+        rows.push_back({{"id", row.measurement.id()},
+                        {"kernels", row.kernels.size()},
+                        {"calls", row.calls.size()},
+                        {"copies", row.copies.size()},
+                        {"counters", row.counters.size()}});
+    return {{"file", file},
+            {"format", imported.format},
+            {"rows", rows},
+            {"missing", imported.missing},
+            {"remarks", imported.remarks}};
+}
+
 int import_files(const Options& options, Context& context)
 {
     if (!options.name.empty() && options.files.size() > 1)
@@ -61,11 +81,20 @@ int import_files(const Options& options, Context& context)
         if (!options.device.empty()) rename_device(all.back(), options.device);
     }
     std::filesystem::path folder = options.out;
-    if (folder.empty())
+    if (folder.empty()) {
+        say_where_results_are(context);
         folder = context.results / options.machine / std::filesystem::path(options.files.front()).stem();
+    }
     analysis::write_import(folder, all, options.machine);
-    for (std::size_t i = 0; i < all.size(); ++i) context.out << summary(options.files[i], all[i]);
-    context.out << folder.string() << '\n';
+    nlohmann::json files = nlohmann::json::array();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        files.push_back(summary_json(options.files[i], all[i]));
+        if (!options.json) context.out << in_window(summary(options.files[i], all[i]), context.terminal);
+    }
+    if (options.json)
+        print_json(context.out, {{"files", files}, {"folder", folder.string()}});
+    else
+        context.out << folder.string() << '\n';
     return 0;
 }
 
@@ -79,6 +108,7 @@ Action import(OptionParser& parser)
     parser.value("--name", options->name);
     parser.value("--machine", options->machine);
     parser.value("--device", options->device);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return import_files(*options, context); };
 }
 

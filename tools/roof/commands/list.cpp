@@ -148,7 +148,8 @@ int show(const Options& options, Context& context)
     }
     for (const auto& [kind, entries] : all.items()) {
         if (options.kind.empty()) context.out << kind << ":\n";
-        for (const json& entry : entries) context.out << (options.kind.empty() ? "  " : "") << text_of(entry);
+        for (const json& entry : entries)
+            context.out << in_window((options.kind.empty() ? "  " : "") + text_of(entry), context.terminal);
     }
     return 0;
 }

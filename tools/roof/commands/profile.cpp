@@ -9,6 +9,7 @@
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/results_folder.hpp"
 #include "tools/roof/console/shell.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/counted_program.hpp"
@@ -144,6 +145,7 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
 fs::path folder_for(const Options& options, const std::string& plan, const Context& context)
 {
     if (!options.out.empty()) return options.out;
+    say_where_results_are(context);
     return choose_folder(context.results, context.registry.machine(), plan, Scheduler({}));
 }
 

@@ -2,12 +2,14 @@
 #include "analysis/report/report.hpp"
 
 #include "analysis/report/page_data.hpp"
+#include "analysis/study/json.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/study/winners.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/png.hpp"
 #include "tools/roof/reading/machines.hpp"
 #include "tools/roof/reading/study.hpp"
@@ -28,6 +30,7 @@ struct Options {
     std::string kernels;
     bool brief = false;
     bool plain = false;
+    bool json = false;
 };
 
 /// `where`: a file for the page's data, or a folder for that and the table of every panel.
@@ -44,6 +47,7 @@ void write_extras(const Options& options, const std::vector<analysis::Study>& st
     if (options.pictures.empty()) return;
     const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
     const std::string reason = make_png(pictures);
+    if (options.json) return;
     context.out << pictures.size() << " pictures in " << options.pictures
                 << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
 }
@@ -61,6 +65,15 @@ int make_report(const Options& options, Context& context)
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
     analysis::write_report(studies, page);
     write_extras(options, studies, context);
+    if (options.json) {
+        nlohmann::json list = nlohmann::json::array();
+        for (const analysis::Study& study : studies) {
+            list.push_back(analysis::study_json(study));
+            list.back()["folder"] = study.results.folder.string();
+        }
+        print_json(context.out, {{"studies", list}, {"page", page.string()}});
+        return 0;
+    }
     const bool plain = options.plain || context.terminal.plain;
     context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
     if (const analysis::DataTable winners = analysis::winners_table(studies); !winners.empty())
@@ -85,6 +98,7 @@ Action report(OptionParser& parser)
     parser.value("--kernels", options->kernels);
     parser.flag("--brief", options->brief);
     parser.flag("--plain", options->plain);
+    parser.flag("--json", options->json);
     return [options](Context& context) { return make_report(*options, context); };
 }
 

@@ -34,7 +34,7 @@ int explain_only(const std::vector<Item>& items, const Options& options, Context
         if (options.json)
             plans.push_back(explanation_json(explanation));
         else
-            context.out << explanation_text(explanation) << '\n';
+            context.out << in_window(explanation_text(explanation), context.terminal) << '\n';
     }
     if (options.json) print_json(context.out, {{"plans", plans}});
     return 0;
@@ -46,7 +46,7 @@ int train(const Options& options, Context& context)
     const std::vector<Item> items = expand(plan, context.registry);
     if (options.explain) return explain_only(items, options, context);
     if (options.simulate) return simulate(items, options.train, options.json, context);
-    const Listener log = training_log(context.err, steps_of(options.train));
+    const Listener log = training_log(context.err, steps_of(options.train), context.terminal);
     const Session session = measure_all({plan.source, Scheduler(items), options.out, {}, options.node}, context, log);
     if (session.interrupted) return session.status();
     const analysis::Study study = open_with_calibration(session.folder, {}, context);

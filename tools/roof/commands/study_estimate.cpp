@@ -56,7 +56,8 @@ int estimate_study(const StudyOptions& options, bool json, Context& context)
         print_json(context.out, study_json(assessments, answers));
         return 0;
     }
-    context.out << analysis::to_text(analysis::published_table(assessments)) << '\n' << analysis::to_text(answers);
+    context.out << analysis::to_text(analysis::published_table(assessments), context.terminal.width) << '\n'
+                << in_window(analysis::to_text(answers), context.terminal);
     if (!options.page.empty()) context.out << '\n' << options.page << '\n';
     return 0;
 }

@@ -2,15 +2,16 @@
 #include "analysis/fleet/digest.hpp"
 #include "analysis/study/json.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/commands/dry_run.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/expectations.hpp"
 #include "tools/roof/reading/study.hpp"
-#include "tools/roof/session/dry_run.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace roof {
@@ -62,10 +63,12 @@ int sweep_plan(const Options& options, Context& context)
     const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
     if (options.dry_run) {
         check_items(scheduler.planned(), context.registry);
+        PlanTime time = plan_time(scheduler.planned(), context);
+        time.total = std::max(time.total, scheduler.extra_rounds_until());
         if (options.json)
-            print_json(context.out, dry_run_json(scheduler.planned(), sweep_arguments(options)));
+            print_json(context.out, dry_run_json(scheduler.planned(), sweep_arguments(options), time));
         else
-            context.out << dry_run_text(scheduler.planned(), sweep_arguments(options));
+            context.out << dry_run_text(scheduler.planned(), sweep_arguments(options), time);
         return 0;
     }
     Job job{text_of(plan, options), scheduler, options.out, {}, options.node};

@@ -7,6 +7,7 @@
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
+#include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +34,9 @@ int write_trace(const Options& options, Context& context)
     const int number = whole_number("--row", options.row, 1, static_cast<int>(steps.size()));
     const Measurement& row = *steps[static_cast<std::size_t>(number - 1)];
     write_file(options.out, analysis::json_document(analysis::trace_of(study, row), 1) + "\n");
-    context.out << fmt::format("{}: step {} of {}, {}\n", options.out, number, steps.size(), row.id());
+    context.out << in_window(
+        fmt::format("{}: step {} of {}, {}\n", options.out, number, steps.size(), printable(row.id())),
+        context.terminal);
     return 0;
 }
 

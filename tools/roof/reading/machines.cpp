@@ -63,7 +63,7 @@ std::vector<Target> of_sheet(const MachineSheet& sheet, const std::string& word,
 
 std::vector<std::string> sheet_names(const std::vector<MachineSheet>& sheets)
 {
-    std::vector<std::string> names;
+    std::vector<std::string> names{"here"};
     for (const MachineSheet& sheet : sheets) {
         names.push_back(sheet.name);
         names.insert(names.end(), sheet.also.begin(), sheet.also.end());

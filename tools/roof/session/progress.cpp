@@ -1,6 +1,7 @@
 #include "tools/roof/session/progress.hpp"
 
 #include "ert/base/text.hpp"
+#include "tools/roof/console/output.hpp"
 #include "tools/roof/console/safe_stream.hpp"
 
 #include <fmt/format.h>
@@ -45,8 +46,9 @@ class Progress {
         }
         if (ok && (context_.terminal.live || !worth_a_line())) return;
         erase();
-        context_.err << fmt::format("[{}/{}] {} {}  {}\n", index_ + 1, total_, name(row.status), id_,
-                                    ok ? format_duration(row.seconds.median.value) : printable(row.reason));
+        context_.err << in_window(fmt::format("[{}/{}] {} {}  {}\n", index_ + 1, total_, name(row.status), id_,
+                                              ok ? format_duration(row.seconds.median.value) : printable(row.reason)),
+                                  context_.terminal);
         context_.err.flush();
     }
 
@@ -83,7 +85,9 @@ class Progress {
             rows += count;
             lines += fmt::format("  {:>4}  {}\n", count, printable(reason));
         }
-        context_.err << fmt::format("unsupported: {} of {} rows\n{}", rows, finished_, lines) << std::flush;
+        context_.err << in_window(fmt::format("unsupported: {} of {} rows\n{}", rows, finished_, lines),
+                                  context_.terminal)
+                     << std::flush;
         unsupported_.clear();
     }
 

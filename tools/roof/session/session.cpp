@@ -3,6 +3,7 @@
 #include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
+#include "tools/roof/console/results_folder.hpp"
 
 #include <fmt/format.h>
 
@@ -76,6 +77,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     Session session;
     std::vector<Measurement> rows;
     bool is_lost = false;
+    if (job.out.empty()) say_where_results_are(context);
     session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.scheduler) : job.out;
     {
         RunDirectory run(session.folder, job.plan_text, machine);

@@ -1,6 +1,7 @@
 #include "tools/roof/session/training_log.hpp"
 
 #include "ert/base/text.hpp"
+#include "tools/roof/console/output.hpp"
 
 #include <fmt/format.h>
 
@@ -50,22 +51,23 @@ std::string line(const Meters& meters, int step, int steps)
 
 }  // namespace
 
-Listener training_log(std::ostream& err, int steps)
+Listener training_log(std::ostream& err, int steps, const Terminal& terminal)
 {
     const auto meters = std::make_shared<Meters>();
     Listener listener;
-    listener.begins = [&err, meters](const Item& item, std::size_t, std::size_t) {
+    listener.begins = [&err, meters, terminal](const Item& item, std::size_t, std::size_t) {
         *meters = {};
-        err << "=> " << printable(item.id()) << std::endl;
+        err << in_window("=> " + printable(item.id()) + "\n", terminal) << std::flush;
     };
-    listener.sample = [&err, meters, steps](const Sample& sample, int step) {
+    listener.sample = [&err, meters, steps, terminal](const Sample& sample, int step) {
         meters->time.add((sample.seconds + sample.data).value);
         meters->data.add(sample.data.value);
         if (sample.loss) meters->loss.add(*sample.loss);
-        if (is_printed(step, steps)) err << line(*meters, step, steps) << std::flush;
+        if (is_printed(step, steps)) err << in_window(line(*meters, step, steps), terminal) << std::flush;
     };
-    listener.row = [&err](const Measurement& row) {
-        if (row.status != Status::ok) err << name(row.status) << ": " << printable(row.reason) << std::endl;
+    listener.row = [&err, terminal](const Measurement& row) {
+        if (row.status == Status::ok) return;
+        err << in_window(fmt::format("{}: {}\n", name(row.status), printable(row.reason)), terminal) << std::flush;
     };
     return listener;
 }

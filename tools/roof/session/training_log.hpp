@@ -8,6 +8,6 @@
 namespace roof {
 
 /// `steps`: the number of steps; 0 if the stopping rule decides. `err` must outlive the listener.
-Listener training_log(std::ostream& err, int steps);
+Listener training_log(std::ostream& err, int steps, const Terminal& terminal = {});
 
 }  // namespace roof

@@ -1,0 +1,37 @@
+// A CPU, one GPU and two GPUs of one plan in one plot: node devices.mjs PAGE.html PACKAGES CHROMIUM.
+import assert from "node:assert/strict";
+
+import {asked, axisTexts, browser, drawn, open, problems} from "./opened.mjs";
+
+const rate = (text, prefix) => Number(/([\d.]+) TFLOP\/s$/.exec(text.find((one) => one.startsWith(prefix)))?.[1]);
+
+try {
+  const {tab} = await open(1400, 900, "light");
+  const figures = await tab.$$eval("#roofline .live-figure:not([hidden])", (list) => list.length);
+  assert.equal(figures, 1, "the devices are not in one plot");
+  const texts = await axisTexts(tab);
+  for (const device of ["cpu", "gpu:0", "gpu:0,1"])
+    for (const roof of ["DRAM, ", "fp32, fma"])
+      assert.ok(texts.some((text) => text.startsWith(`${device}: ${roof}`)), `no roof is named '${device}: ${roof}'`);
+  const ratio = rate(texts, "gpu:0,1: fp32") / rate(texts, "gpu:0: fp32");
+  assert.ok(Math.abs(ratio - 2) < 0.02, `two GPUs have ${ratio} times the roof of one`);
+  const names = await tab.$$eval(".runs .roof-button", (buttons) => buttons.map((button) => button.textContent));
+  assert.deepEqual(names, ["cpu, 2 threads", "gpu:0, Emulated H100", "gpu:0,1, 2 x Emulated H100"]);
+  for (const colour of ["#0072b2", "#d55e00", "#009e73"])
+    assert.ok((await drawn(tab)).includes(colour), `no line has the colour ${colour} of a run`);
+  // How a number is known is said of each device.
+  const known = new Set();
+  await tab.focus("#roofline .live-figure:not([hidden]) .chart");
+  for (let i = 0; i < 400 && known.size < 2; ++i) {
+    await tab.keyboard.press("ArrowRight");
+    const text = await tab.$eval("#explained", (line) => line.textContent);
+    const isGpu = / on gpu:/.test(text);
+    assert.ok(isGpu ? !text.includes("(measured)") : !text.includes("(emulated)"), text);
+    known.add(isGpu);
+  }
+  assert.equal(known.size, 2, "the arrow keys explain points of one kind of device alone");
+  assert.deepEqual(asked, [], "the page asked the network");
+  assert.deepEqual(problems, [], "the console complains");
+} finally {
+  await browser.close();
+}
