@@ -121,6 +121,7 @@ TEST_CASE("events measure the emulated time of the work between them")
         return milliseconds;
     };
     CHECK(time(0) == 0);
+    time(1);  // the next finds its data in the caches
     const float one = time(1);
     CHECK(one > 0);
     CHECK(time(10) == Approx(10 * one).epsilon(0.2));

@@ -137,6 +137,9 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     add("flops", Role::compute, {operation, isa, precision}, compute_script);
     add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")}, compute_script);
     add("bandwidth", Role::bandwidth, {operation, isa, set}, memory_script);
+    Axis accesses = words("operation", "stride_1");
+    accesses.allowed.clear();
+    add("access", Role::bandwidth, {accesses, words("path", "words")}, memory_script);
     add("shared", Role::bandwidth, {operation, words("path", "shared")}, memory_script);
     add("latency", Role::latency, {Axis{"isa", "anything", {"cuda", "cg"}, {}}, set}, latency_script);
     add("distance", Role::latency, {Axis{"path", "anything", {"l2_near", "l2_far"}, {}}}, latency_script);

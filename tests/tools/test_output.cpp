@@ -44,7 +44,7 @@ TEST_CASE("with --json a command prints exactly one document on standard output"
         {"compare", "RUN", "RUN"},
         {"report", "RUN"},
         {"check", "RUN"},
-        {"whatif", "RUN", "--set", "fp32=2x"},
+        {"whatif", "RUN", "--set", "batch=8"},
     }));
     const Workbench bench;
     std::ranges::replace(words, "PLAN", small_plan(bench));

@@ -123,6 +123,9 @@ class Recording:
         self.seen = []
         self.does = lambda folder: None
 
+    def network(self, name, batch):
+        return name, batch
+
     def fresh(self, name):
         return self.out / name
 

@@ -41,9 +41,15 @@ __device__ Vector<int> read(const Vector<int>* from)
     return v;
 }
 
-__device__ int fma(int value, int factor, int addend)
+__device__ int multiply_add(int value, int factor, int addend)
 {
     return value * factor + addend;
+}
+
+template <class Real>
+__device__ Real multiply_add(Real value, Real factor, Real addend)
+{
+    return fma(value, factor, addend);
 }
 
 __device__ unsigned bits_of(int value)
@@ -76,7 +82,7 @@ __device__ void work_on(const Vector<Real>& vector, Real factor, Real (&sums)[in
 #pragma unroll
     for (int i = 0; i < multiply_adds; ++i) {
         Real& sum = sums[i % intensity_accumulators];
-        sum = fma(sum, factor, vector.values[element_of(i, Vector<Real>::elements)]);
+        sum = multiply_add(sum, factor, vector.values[element_of(i, Vector<Real>::elements)]);
     }
 }
 

@@ -67,6 +67,6 @@ TEST_CASE("a column that alone distinguishes two rows stays in the narrowest win
     const std::vector<std::vector<std::string>> cells{{"resnet18", "synthetic", "cpu", "1.00 s"},
                                                       {"resnet18", "photographs", "cpu", "2.00 s"}};
     const std::string text = fitted_table(steps, cells, {"data", "device"}, 20, {"model", "data", "device"});
-    CHECK_THAT(text, Catch::Contains("photographs") && !Catch::Contains("cpu"));
-    CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photographs"));
+    CHECK_THAT(text, Catch::Contains("photogr~") && !Catch::Contains("cpu"));
+    CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photogr"));
 }
