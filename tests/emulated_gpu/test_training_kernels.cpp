@@ -199,13 +199,26 @@ model::Graph unusual_windows()
     return net;
 }
 
+model::Graph one_pool(int channels, const model::Window& window, bool has_norm)
+{
+    model::Graph net(has_norm ? "pool behind a batch norm" : "pool", {3, 12, 12});
+    int x = net.convolution("conv1", 0, channels, {.size = 3, .stride = 1, .padding = 1}, !has_norm);
+    if (has_norm) x = net.relu("relu1", net.batch_norm("bn1", x));
+    net.linear("fc", net.flatten("flat", net.max_pool("pool1", x, window)), 7);
+    return net;
+}
+
 }  // namespace
 
 TEST_CASE("every kernel of a training step gives what the host's loops give, in every precision", "[kernels]")
 {
     std::set<std::string> kinds;
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
-        for (const model::Graph& graph : {plain_network(), residual_network(), odd_network(), unusual_windows()}) {
+        const model::Window halves{.size = 2, .stride = 2, .padding = 0};
+        const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
+        for (const model::Graph& graph :
+             {plain_network(), residual_network(), odd_network(), unusual_windows(), one_pool(8, halves, false),
+              one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
             for (const bool fused : {true, false}) {
                 INFO(graph.name() << " " << traits(precision).name);
                 emulated::machine().chance().seed(fused ? 1 : 2);
