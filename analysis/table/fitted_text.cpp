@@ -182,7 +182,7 @@ DataTable fitted(const DataTable& table, int columns)
     std::ranges::stable_partition(order, [&](const std::string& title) { return is_constant(title, fitting); });
     for (const std::string& title : order)
         if (width_of(fitting) > most) leave_out(title, fitting);
-    for (std::size_t i = 0; i < fitting.columns.size(); ++i)
+    for (std::size_t i = 0; i + 1 < fitting.columns.size(); ++i)  // remarks stand last and stay whole
         if (const std::size_t width = width_of(fitting); width > most && !has_numbers(fitting, i))
             cut_texts(fitting, i, width - most);
     return fitting;

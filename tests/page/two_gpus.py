@@ -43,7 +43,7 @@ def add(path, device, factor, ranks=1):
 def add_devices(path):
     text = path.read_text(encoding="utf-8")
     begin = text.index("  - name: cpu")
-    end = text.index("\n  - ", begin + 1) + 1 if "\n  - name:" in text[begin + 1:] else begin + next_key(text[begin:])
+    end = begin + next_key(text[begin:])
     cpu = text[begin:end]
     gpus = "".join(cpu.replace("name: cpu", f"name: gpu:{number}", 1).replace("kind: cpu", "kind: gpu", 1)
                    .replace("model: AMD EPYC", "model: Emulated H100", 1) for number in (0, 1))
