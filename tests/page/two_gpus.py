@@ -25,14 +25,15 @@ def add(path, device, factor, ranks=1):
     """Appends the rows with the most threads again, `factor` times as fast. Rows without an `id` of two threads are left out."""
     header, *rows = read(path)
     column = {name: at for at, name in enumerate(header)}
-    for row in [row for row in rows if " cpu " in row[0] and "threads=2" in row[0]]:
+    for row in [row for row in rows if " cpu " in row[0] and "threads=2" in row[0] and "placement=siblings" not in row[0]]:
         copy = list(row)
         copy[0] = on_gpu(row[0], device, ranks)
         for name, value in (("device", device), ("threads", ""), ("placement", ""), ("ranks", str(ranks) if ranks > 1 else "")):
             if name in column:
                 copy[column[name]] = value
-        if "description" in column:
-            copy[column["description"]] = MARK + copy[column["description"]]
+        for name, mark in (("description", MARK), ("variant", "Emulated: ")):
+            if name in column:
+                copy[column[name]] = mark + copy[column[name]]
         for name, at in column.items():
             if name.endswith("_s") and copy[at]:
                 copy[at] = repr(float(copy[at]) / factor)
