@@ -275,6 +275,21 @@ TEST_CASE("a quick calibration is found only where there is no full one")
     REQUIRE(calibration_kind(root / "nowhere") == CalibrationKind::full);
 }
 
+TEST_CASE("a calibration by a plan of another version is found")
+{
+    const TemporaryFolder root;
+    const std::string probes =
+        "run:\n  - {bench: flops, threads: 1, isa: avx2}\n  - {bench: bandwidth, operation: load}\n";
+    {
+        RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
+        for (const Measurement& row : measured(probes)) run.append(row);
+    }
+    std::filesystem::remove(root / "m" / "2026-01-01-a" / "plan.yaml");
+    std::ofstream(root / "m" / "2026-01-01-a" / "plan.yaml") << "another_key: 1\n" << probes;
+    REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
+    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a") == CalibrationKind::full);
+}
+
 TEST_CASE("a calibration that was stopped early is found only where there is no other")
 {
     const TemporaryFolder root;

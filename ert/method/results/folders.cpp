@@ -66,6 +66,19 @@ bool is_finished(const Plan& plan, const std::vector<Measurement>& rows)
     });
 }
 
+/// `full` without a plan, and with one of another version.
+CalibrationKind kind_by_plan(const fs::path& file, const std::vector<Measurement>& rows)
+{
+    try {
+        if (!fs::exists(file)) return CalibrationKind::full;
+        const Plan plan = parse_plan(read_file(file), file.string());
+        if (!is_finished(plan, rows)) return CalibrationKind::unfinished;
+        return plan.quick ? CalibrationKind::quick : CalibrationKind::full;
+    } catch (const InputError&) {
+        return CalibrationKind::full;
+    }
+}
+
 /// What the folder is for a machine of this name, or for any; empty if it has no ceilings of bandwidth and of compute.
 std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::string& machine_name)
 {
@@ -78,12 +91,7 @@ std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::strin
         };
         if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
         if (!machine_name.empty() && read_machine_of(folder).name != machine_name) return {};
-        const fs::path file = folder / "plan.yaml";
-        if (!fs::exists(file)) return CalibrationKind::full;
-        const Plan plan = parse_plan(read_file(file), file.string());
-        return !is_finished(plan, rows) ? CalibrationKind::unfinished
-               : plan.quick             ? CalibrationKind::quick
-                                        : CalibrationKind::full;
+        return kind_by_plan(folder / "plan.yaml", rows);
     } catch (const Error&) {
         return {};  // damaged, or of an older format
     }
