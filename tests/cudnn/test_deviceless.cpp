@@ -145,17 +145,23 @@ TEST_CASE("Every configuration that cuDNN's heuristics suggest has its own name,
         std::ranges::any_of(engines, [](const Engine& engine) { return engine.name.find(" k") != std::string::npos; }));
 }
 
-/// How many engines cuDNN finishes a plan for.
-std::size_t engines_with(const std::string& where, Precision precision, Pass pass, bool prologue, bool statistics)
+ConvolutionShape between_norms(int batch, Precision precision, Pass pass, bool prologue, bool statistics)
 {
     ConvolutionShape shape{.pass = pass,
-                           .batch = 32,
+                           .batch = batch,
                            .source = {64, 56, 56},
                            .result = {64, 56, 56},
                            .window = {.size = 3, .stride = 1, .padding = 1},
                            .precision = precision};
     shape.prologue = prologue;
     shape.statistics = statistics;
+    return shape;
+}
+
+/// How many engines cuDNN finishes a plan for.
+std::size_t engines_with(const std::string& where, Precision precision, Pass pass, bool prologue, bool statistics)
+{
+    const ConvolutionShape shape = between_norms(32, precision, pass, prologue, statistics);
     const Settings settings{.batch = 32, .precision = precision};
     return candidates(allowed_engines(shape, settings, device(where)), device(where)).size();
 }
@@ -169,15 +175,7 @@ TEST_CASE("cuDNN accepts the graphs of convolutions between batch norms, and has
                                                              {Pass::forward, true, false},
                                                              {Pass::forward, true, true},
                                                              {Pass::backward_weights, true, false}}) {
-                ConvolutionShape shape{.pass = pass,
-                                       .batch = 8,
-                                       .source = {64, 56, 56},
-                                       .result = {64, 56, 56},
-                                       .window = {.size = 3, .stride = 1, .padding = 1},
-                                       .precision = precision};
-                shape.prologue = prologue;
-                shape.statistics = statistics;
-                CHECK_NOTHROW(ConvolutionGraph(shape));
+                CHECK_NOTHROW(ConvolutionGraph(between_norms(8, precision, pass, prologue, statistics)));
             }
         }
         CHECK(engines_with(where, Precision::fp16, Pass::forward, false, true) > 0);

@@ -26,7 +26,7 @@ class GlobalRaces {
     void barrier(u32 block);
 
   private:
-    /// What a thread tells with an atomic access: which accesses of its block are over for whoever hears of it.
+    /// The accesses of a thread's block that come before its atomic access. They are over for each thread that reads the result.
     struct Told {
         std::shared_ptr<const std::vector<u32>> fences;  ///< of each thread of the block, at its last barrier
         u32 own_fences = 0;                              ///< of the thread
