@@ -1,6 +1,6 @@
 // Two charts as ECharts options: steps over the batch, and the times that the roofs allow.
 import {duration, percent, threads, tick, withInterval} from "./format.js";
-import {seriesColour} from "./palette.js";
+import {seriesColour, shared} from "./palette.js";
 import {hoverText, symbols} from "./rooflines.js";
 
 export const seriesName = (row) => `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${
@@ -61,19 +61,7 @@ export function batchOption({series, what, palette, title}) {
     nameTextStyle: {color: palette.soft}
   };
   return {
-    animation: false,
-    backgroundColor: "transparent",
-    aria: {enabled: true, label: {description: title}},
-    grid: {left: 58, right: 18, top: 14, bottom: 46},
-    tooltip: {
-      trigger: "item",
-      confine: true,
-      renderMode: "richText",
-      backgroundColor: palette.paper,
-      borderColor: palette.line,
-      textStyle: {color: palette.ink, fontSize: 12},
-      formatter: ({data}) => data.title ?? ""
-    },
+    ...shared(title, {left: 58, right: 18, top: 14, bottom: 46}, palette),
     xAxis: {
       ...axis,
       type: "log",
@@ -156,19 +144,7 @@ export function timeOption({shown, whole, palette, size, title}) {
     axisLabel: {color: palette.soft, hideOverlap: true, formatter: (value) => tick(value, "s")}
   });
   return {
-    animation: false,
-    backgroundColor: "transparent",
-    aria: {enabled: true, label: {description: title}},
-    grid: {left: 76, right: 18, top: 14, bottom: 48},
-    tooltip: {
-      trigger: "item",
-      confine: true,
-      renderMode: "richText",
-      backgroundColor: palette.paper,
-      borderColor: palette.line,
-      textStyle: {color: palette.ink, fontSize: 12},
-      formatter: ({data}) => data.title ?? ""
-    },
+    ...shared(title, {left: 76, right: 18, top: 14, bottom: 48}, palette),
     xAxis: log("seconds the memory roof allows", 28),
     yAxis: log("seconds the compute roof allows", 56),
     series: [

@@ -13,3 +13,20 @@ export function paletteOfPage() {
 }
 
 export const seriesColour = (palette, index) => palette[`c${index % 8}`];
+
+/// The options that all charts share. A point's `title` is shown beside it.
+export const shared = (title, grid, palette) => ({
+  animation: false,
+  backgroundColor: "transparent",
+  aria: {enabled: true, label: {description: title}},
+  grid,
+  tooltip: {
+    trigger: "item",
+    confine: true,
+    renderMode: "richText",
+    backgroundColor: palette.paper,
+    borderColor: palette.line,
+    textStyle: {color: palette.ink, fontSize: 12},
+    formatter: ({data}) => data.title ?? ""
+  }
+});

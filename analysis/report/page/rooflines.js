@@ -2,7 +2,7 @@
 import {hierarchical, levelsOf} from "./choices.js";
 import {duration, isAbove, shareText, si, tick, titleOf} from "./format.js";
 import {gridEdges, labelPlaces, rectanglesOf} from "./labels.js";
-import {seriesColour} from "./palette.js";
+import {seriesColour, shared} from "./palette.js";
 import {placeNames, roofLines, roofSeries} from "./roof_lines.js";
 
 export const symbols = {
@@ -239,19 +239,7 @@ export function rooflineOption(
   for (const {name, data} of marks) taken.set(name, rectanglesOf(data, view, {width, height}));
   taken.set("roofs", placeNames(entries, [...taken.values()].flat(), view, {width, height}));
   return {
-    animation: false,
-    backgroundColor: "transparent",
-    aria: {enabled: true, label: {description: title}},
-    grid: gridEdges,
-    tooltip: {
-      trigger: "item",
-      confine: true,
-      renderMode: "richText",
-      backgroundColor: palette.paper,
-      borderColor: palette.line,
-      textStyle: {color: palette.ink, fontSize: 12},
-      formatter: ({data: at}) => at.title ?? ""
-    },
+    ...shared(title, gridEdges, palette),
     xAxis: axis("arithmetic intensity (FLOP/B)", view.intensity, (value) => `${Number(value.toPrecision(2))}`, palette,
         {nameGap: 28}),
     yAxis: axis("", view.rate, (value) => tick(value, "FLOP/s"), palette, {}),
