@@ -228,43 +228,6 @@ TEST_CASE("Images with zero channels train the same network")
     }
 }
 
-TEST_CASE("Gradients that run side by side share no memory that one of them writes")
-{
-    Choosers choosers = loops(true);
-    choosers.convolution = [](const ConvolutionShape&) {
-        return Choice{.plan = 0, .workspace = 1 << 20, .implementation = "loops", .algorithm = "gemm"};
-    };
-    choosers.beside = [](const ConvolutionShape& data, const ConvolutionShape& weights) {
-        CHECK(data.pass == Pass::backward_data);
-        CHECK(weights.pass == Pass::backward_weights);
-        return true;
-    };
-    const Written written(model::build_model("resnet18"), {.batch = 2, .precision = Precision::bf16}, choosers);
-    int pairs = 0;
-    for (const Program::Stage& stage : written.program().stages()) {
-        for (std::size_t i = 0; i < stage.operations.size(); ++i) {
-            const auto* const weights = std::get_if<Convolve>(&stage.operations[i]);
-            if (weights == nullptr || !weights->forks) continue;
-            const auto& data = std::get<Convolve>(stage.operations.at(i + 1));
-            REQUIRE(data.joins);
-            ++pairs;
-            const auto meet = [&](const Tensor& one, const Tensor& other) {
-                const std::size_t first = written.program().offset(one);
-                const std::size_t second = written.program().offset(other);
-                return first < second + other.bytes() && second < first + one.bytes();
-            };
-            for (const Tensor& mine : {weights->weights, weights->workspace}) {
-                for (const Tensor& other : {data.source, data.weights, data.result, data.workspace})
-                    CHECK_FALSE(meet(mine, other));
-            }
-            for (const Tensor& mine : {data.source, data.workspace}) {
-                for (const Tensor& other : {weights->source, weights->result}) CHECK_FALSE(meet(mine, other));
-            }
-        }
-    }
-    CHECK(pairs == 19);  // all convolutions but the first
-}
-
 TEST_CASE("A gradient that is not finite halves the loss scale and leaves the parameters unchanged")
 {
     HostTraining training(plain_network(), hashed(Precision::fp16));

@@ -1,5 +1,6 @@
 // The trial of a convolution that a library computes with what is before and behind it: right results agree with those of
 // the bare pass between our kernels, wrong ones do not. Loops take the place of the library.
+#include "ert/base/error.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "workloads/cudnn/library/convolution_trial.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
@@ -25,8 +26,7 @@ ConvolutionShape between_norms(Precision precision, Pass pass = Pass::forward)
 /// A trial, and the loops that run its operations.
 struct Tried {
     explicit Tried(const ConvolutionShape& shape)
-        : loops(stream, beside, {.batch = shape.batch, .precision = shape.precision}, nullptr, "emulated"),
-          trial(shape, stream)
+        : loops(stream, {.batch = shape.batch, .precision = shape.precision}, nullptr, "emulated"), trial(shape, stream)
     {
     }
 
@@ -37,7 +37,7 @@ struct Tried {
         return agree;
     }
 
-    gpu::Stream stream, beside;
+    gpu::Stream stream;
     Convolutions loops;
     ConvolutionTrial trial;
 };
@@ -51,13 +51,27 @@ TEST_CASE("a convolution with scaled source and sums agrees with its parts in ev
             INFO(traits(precision).name << " " << name(pass));
             const Tried tried(between_norms(precision, pass));
             CHECK(tried.agrees(tried.trial.whole()));
-            CHECK(tried.trial.time_of_own().value > 0);
         }
     }
     ConvolutionShape shape = bare(between_norms(Precision::bf16));
     shape.bias = shape.relu = true;
     const Tried tried(shape);
     CHECK(tried.agrees(tried.trial.whole()));
+}
+
+TEST_CASE("one operation gains where it takes less time than a convolution and the kernels around it")
+{
+    const Tried tried(between_norms(Precision::bf16));
+    const auto alone = tried.loops.bound(tried.trial.alone(), tried.trial.memory());
+    CHECK(tried.trial.gains(alone, alone));  // both without what is around it
+    const Tensor& source = tried.trial.whole().source;
+    const auto more = [&] {
+        alone();
+        for (int i = 0; i < 20; ++i)
+            cudaMemsetAsync(tried.trial.memory().at(source), 0, source.bytes(), tried.stream.get());
+    };
+    CHECK_FALSE(tried.trial.gains(more, alone));
+    CHECK_FALSE(tried.trial.gains([] { throw Error("no such engine"); }, alone));
 }
 
 TEST_CASE("a convolution that scales wrongly, or sums something else, does not agree")

@@ -41,7 +41,7 @@ void copy_in(void* to, const void* from, std::size_t bytes)
 DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
                              std::shared_ptr<engine::Choices> choices, const std::string& device_model)
     : stream_(with_room(stream, graph, settings)),
-      convolutions_(stream, beside_, settings, choices, device_model),
+      convolutions_(stream, settings, choices, device_model),
       norms_(stream, settings, std::move(choices), device_model),
       products_(stream,
                 settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
@@ -49,9 +49,6 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },
                 [this](const NormShape& shape) { return norms_.choose(shape); },
-                [this](const ConvolutionShape& data, const ConvolutionShape& weights) {
-                    return convolutions_.gain_beside(data, weights);
-                },
                 [this](const ConvolutionShape& first) { return convolutions_.image_channels(first); }}),
       arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())

@@ -49,7 +49,6 @@ class DeviceProgram {
     void fill() const;
 
     const gpu::Stream& stream_;
-    gpu::Stream beside_;
     Convolutions convolutions_;
     Norms norms_;
     Products products_;

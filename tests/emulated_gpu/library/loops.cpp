@@ -78,15 +78,13 @@ bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
 
 Handle::Handle(cudaStream_t) {}
 
-Convolutions::Convolutions(const gpu::Stream& stream, const gpu::Stream& beside, const Settings& settings,
+Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
                            std::shared_ptr<engine::Choices> choices, std::string device_model)
     : stream_(stream),
-      beside_(beside),
       settings_(settings),
       choices_(std::move(choices)),
       device_model_(std::move(device_model)),
       handle_(stream.get()),
-      handle_beside_(beside.get()),
       device_(current_device())
 {
 }
@@ -96,19 +94,9 @@ Choice Convolutions::choose(const ConvolutionShape&)
 }
 std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
 {
-    const auto run =
-        in_stream(operation.forks ? beside_ : stream_, [operation, memory] { convolve(operation, memory); });
-    return [this, run, forks = operation.forks, joins = operation.joins] {
-        if (forks) fork_.order(stream_.get(), beside_.get());
-        run();
-        if (joins) fork_.order(beside_.get(), stream_.get());
-    };
+    return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
 }
 /// No trial: what a real library may choose is always chosen here.
-bool Convolutions::gain_beside(const ConvolutionShape&, const ConvolutionShape&)
-{
-    return true;
-}
 int Convolutions::image_channels(const ConvolutionShape&)
 {
     return 8;

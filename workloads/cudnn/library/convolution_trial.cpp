@@ -5,8 +5,6 @@
 #include "workloads/cudnn/library/trial_time.hpp"
 #include "workloads/cudnn/library/trial_values.hpp"
 
-#include <limits>
-
 namespace roof::cudnn {
 namespace {
 
@@ -114,17 +112,18 @@ void ConvolutionTrial::enqueue_behind() const
     if (shape_.statistics) enqueue(apart_, *memory_, stream_.get());
 }
 
-Seconds ConvolutionTrial::time_of_own() const
+bool ConvolutionTrial::gains(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const
 {
-    constexpr Seconds any{std::numeric_limits<double>::max()};
-    const Seconds before = shape_.prologue ? least_time(
-                                                 stream_, [&] { enqueue_before(); }, any)
-                                           : Seconds{};
-    const bool is_behind = shape_.bias || shape_.relu || shape_.statistics;
-    const Seconds behind = is_behind ? least_time(
-                                           stream_, [&] { enqueue_behind(); }, any)
-                                     : Seconds{};
-    return before / 2 + behind;
+    const Seconds whole = time_in_graph(stream_, [&] {
+        run_whole();
+        if (shape_.statistics) enqueue(from_sums_, *memory_, stream_.get());
+    });
+    const Seconds apart = time_in_graph(stream_, [&] {
+        run_alone();
+        enqueue_behind();
+    });
+    const Seconds before = shape_.prologue ? time_in_graph(stream_, [&] { enqueue_before(); }) : Seconds{};
+    return whole < before / 2 + apart;
 }
 
 bool ConvolutionTrial::agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const

@@ -25,9 +25,9 @@ class ConvolutionTrial {
     /// Returns at least so many bytes, until it is called again; null for none. Throws OutOfMemory.
     void* workspace(std::size_t bytes);
 
-    /// Returns the time of our kernels that take the place of what the bare pass lacks. Two passes read a scaled source:
-    /// each is charged half of the normalisation.
-    Seconds time_of_own() const;
+    /// Returns whether the one way takes less time than the other with our kernels around it, each in a CUDA graph. Two
+    /// passes read a scaled source: each is charged half of the normalisation.
+    bool gains(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const;
     /// Returns whether both ways compute the same within the precision's tolerance. Throws Error.
     bool agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const;
 

@@ -4,7 +4,6 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/convolution_trial.hpp"
 #include "workloads/cudnn/library/trial_time.hpp"
-#include "workloads/cudnn/step_graph.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -78,15 +77,13 @@ class TrialBudget {
 
 }  // namespace
 
-Convolutions::Convolutions(const gpu::Stream& stream, const gpu::Stream& beside, const Settings& settings,
+Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
                            std::shared_ptr<engine::Choices> choices, std::string device_model)
     : stream_(stream),
-      beside_(beside),
       settings_(settings),
       choices_(std::move(choices)),
       device_model_(std::move(device_model)),
       handle_(stream.get()),
-      handle_beside_(beside.get()),
       device_(current_device())
 {
 }
@@ -134,7 +131,10 @@ std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionSh
     const bool is_for_norms = shape.prologue || shape.statistics;
     if (choices_ && settings_.tune && choices_->find(question(shape)) == in_two) return std::nullopt;
     if (!settings_.tune && is_for_norms) return std::nullopt;  // only trials show that the results are right
-    const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
+    std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
+    // In bf16, all that cuDNN 9.19 offers an H100 for norms is compiled at run time, for a good part of a second each, and
+    // made the steps of ResNet-50 0.3% to 10% slower.
+    if (is_for_norms) std::erase_if(engines, [](const Engine& one) { return one.notes.compiled_at_run_time; });
     if (!settings_.tune) {
         const std::optional<Candidate> one = first(engines);
         return one ? std::optional(chosen(*one)) : std::nullopt;
@@ -159,59 +159,7 @@ bool Convolutions::is_better(const ConvolutionShape& shape, const Tried& whole, 
         trial.workspace(static_cast<std::size_t>(std::max(whole.candidate.plan.workspace, alone.plan.workspace)));
     const auto run_whole = running(whole.candidate, handle_, addresses_of(trial.whole(), trial.memory(), workspace));
     const auto run_alone = running(alone, handle_, addresses_of(trial.alone(), trial.memory(), workspace));
-    constexpr Seconds any{std::numeric_limits<double>::max()};
-    return least_time(stream_, run_alone, any) + trial.time_of_own() >= whole.seconds &&
-           trial.agrees(run_whole, run_alone);
-}
-
-bool Convolutions::gain_beside(const ConvolutionShape& data, const ConvolutionShape& weights)
-{
-    constexpr const char* in_turn = "in turn";
-    constexpr const char* side_by_side = "side by side";
-    constexpr double least_gain = 0.98;
-    constexpr int repeated = 8;
-    if (!settings_.tune) return false;
-    engine::Question asked = question(data);
-    asked.pass = "both gradients" + std::string(weights.prologue ? " of a scaled source" : "");
-    if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == side_by_side;
-    const auto plan = [this](const ConvolutionShape& shape) {
-        const auto place = static_cast<std::size_t>(choose(shape).plan);
-        return chosen_[place].candidate;
-    };
-    const Candidate one = plan(data);
-    const Candidate other = plan(weights);
-    try {
-        ConvolutionTrial data_trial(data, stream_);
-        ConvolutionTrial weights_trial(weights, stream_);
-        const Descriptor at_data = addresses_in(data_trial, one.plan);
-        const Descriptor at_weights = addresses_in(weights_trial, other.plan);
-        const auto run_data = running(one, handle_, at_data);
-        // In a graph, as in a step: the host's launches would hide what is gained.
-        const auto time = [&](const std::function<void()>& pair) {
-            pair();  // loads the kernels, which is not possible in a capture
-            stream_.synchronize();
-            const StepGraph graph(stream_.get(), [&] {
-                for (int i = 0; i < repeated; ++i) pair();
-            });
-            return least_time(
-                stream_, [&] { graph.launch(stream_.get()); }, Seconds{std::numeric_limits<double>::max()});
-        };
-        const Seconds turns = time([&, run_weights = running(other, handle_, at_weights)] {
-            run_weights();
-            run_data();
-        });
-        const Seconds pairs = time([&, run_weights = running(other, handle_beside_, at_weights)] {
-            fork_.order(stream_.get(), beside_.get());
-            run_weights();
-            run_data();
-            fork_.order(beside_.get(), stream_.get());
-        });
-        const bool gains = pairs < turns * least_gain;
-        if (choices_) choices_->remember(asked, gains ? side_by_side : in_turn, std::min(pairs, turns) / repeated);
-        return gains;
-    } catch (const Error&) {
-        return false;  // no memory for both, or a plan that no graph can hold
-    }
+    return trial.gains(run_whole, run_alone) && trial.agrees(run_whole, run_alone);
 }
 
 int Convolutions::image_channels(const ConvolutionShape& first)
@@ -306,14 +254,8 @@ std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape&
 
 std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
 {
-    const auto run =
-        running(chosen_[static_cast<std::size_t>(operation.plan)].candidate, operation.forks ? handle_beside_ : handle_,
-                addresses_of(operation, memory, memory.at(operation.workspace)));
-    return [this, run, forks = operation.forks, joins = operation.joins] {
-        if (forks) fork_.order(stream_.get(), beside_.get());
-        run();
-        if (joins) fork_.order(beside_.get(), stream_.get());
-    };
+    return running(chosen_[static_cast<std::size_t>(operation.plan)].candidate, handle_,
+                   addresses_of(operation, memory, memory.at(operation.workspace)));
 }
 
 }  // namespace roof::cudnn

@@ -17,14 +17,12 @@ namespace roof::cudnn {
 
 class Convolutions {
   public:
-    /// `beside`: for what forks from `stream`. Choices are stored per `device_model` and library version. Throws Error.
-    Convolutions(const gpu::Stream& stream, const gpu::Stream& beside, const Settings& settings,
-                 std::shared_ptr<engine::Choices> choices, std::string device_model);
+    /// Choices are stored per `device_model` and library version. Throws Error.
+    Convolutions(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
+                 std::string device_model);
 
     /// Throws Unsupported if no engine can compute the shape.
     Choice choose(const ConvolutionShape& shape);
-    /// Returns whether both gradients of a convolution end earlier side by side, by a trial that is kept.
-    bool gain_beside(const ConvolutionShape& data, const ConvolutionShape& weights);
     /// Returns the channels with which both passes of the first convolution that read images are the fastest, by a trial
     /// that is kept: those of the shape, or up to 8 with zeros.
     int image_channels(const ConvolutionShape& first);
@@ -53,13 +51,10 @@ class Convolutions {
     std::optional<Tried> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
 
     const gpu::Stream& stream_;
-    const gpu::Stream& beside_;
-    gpu::Fork fork_;
     Settings settings_;
     std::shared_ptr<engine::Choices> choices_;
     std::string device_model_;
     Handle handle_;
-    Handle handle_beside_;
     Descriptor device_;
     std::map<std::string, int> plans_;  ///< plan numbers of the choices, by shape and pass
     std::vector<Chosen> chosen_;

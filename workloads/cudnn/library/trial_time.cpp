@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/event_timer.hpp"
+#include "workloads/cudnn/step_graph.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -20,6 +21,24 @@ Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, 
         return least;
     } catch (const Error&) {
         return {std::numeric_limits<double>::infinity()};
+    }
+}
+
+Seconds time_in_graph(const gpu::Stream& stream, const std::function<void()>& enqueue)
+{
+    constexpr int repeated = 8;
+    constexpr Seconds never{std::numeric_limits<double>::infinity()};
+    try {
+        enqueue();  // loads the kernels, which is not possible in a capture
+        stream.synchronize();
+        const StepGraph graph(stream.get(), [&] {
+            for (int i = 0; i < repeated; ++i) enqueue();
+        });
+        return least_time(
+                   stream, [&] { graph.launch(stream.get()); }, never) /
+               repeated;
+    } catch (const Error&) {
+        return never;
     }
 }
 

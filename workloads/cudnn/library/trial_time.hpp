@@ -12,4 +12,8 @@ namespace roof::cudnn {
 /// `best`. Infinite if a run fails.
 Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, Seconds best);
 
+/// Returns the time of one `enqueue` among several in a CUDA graph, as in a step: without launches by the host between them.
+/// Infinite if a run fails or no graph can hold it.
+Seconds time_in_graph(const gpu::Stream& stream, const std::function<void()>& enqueue);
+
 }  // namespace roof::cudnn

@@ -33,8 +33,6 @@ struct Choosers {
     std::function<Choice(const Product&)> product;
     /// For a whole batch norm. No plan, or an empty function: our own kernels compute it.
     std::function<Choice(const NormShape&)> norm{};
-    /// Returns whether both gradients of a convolution should run side by side. Empty: they do not.
-    std::function<bool(const ConvolutionShape& data, const ConvolutionShape& weights)> beside{};
     /// Returns the channels of the images, zeros included, that the forward pass of the first convolution should read.
     /// Empty: those that they have.
     std::function<int(const ConvolutionShape& first)> image{};

@@ -54,31 +54,20 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
     build.add_convolution(done, choice.algorithm);
 }
 
-/// An operation with its memory, to be appended.
-struct Prepared {
-    Convolve operation;
-    std::string implementation;
-
-    std::vector<Tensor> used() const
-    {
-        return {operation.source, operation.weights, operation.result,  operation.bias,     operation.scale,
-                operation.shift,  operation.sum,     operation.squares, operation.workspace};
-    }
-};
-
-Prepared prepare(Builder& build, const Choice& choice, Convolve operation)
+/// Appends the operation with its plan and scratch memory, and returns it.
+Convolve append(Builder& build, const Choice& choice, Convolve operation)
 {
     operation.plan = choice.plan;
     operation.workspace = build.program.scratch(choice.workspace);
-    return {operation, choice.implementation};
+    build.program.append(operation,
+                         {operation.source, operation.weights, operation.result, operation.bias, operation.scale,
+                          operation.shift, operation.sum, operation.squares, operation.workspace},
+                         choice.implementation);
+    return operation;
 }
 
-void append(Builder& build, const Prepared& prepared)
-{
-    build.program.append(prepared.operation, prepared.used(), prepared.implementation);
-}
-
-Prepared backward_weights(Builder& build, const Unit& unit, const Output& given, const Tensor& gradient)
+/// Returns the gradient in the precision of the activations.
+Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, const Tensor& gradient)
 {
     ConvolutionShape shape = shape_of(build, unit, Pass::backward_weights);
     shape.prologue = given.scaled;
@@ -90,47 +79,38 @@ Prepared backward_weights(Builder& build, const Unit& unit, const Output& given,
         written.begin = 0;
         written = build.program.tensor(written);
     }
-    return prepare(build, choice,
-                   {.shape = shape,
-                    .source = given.tensor,
-                    .weights = written,
-                    .result = gradient,
-                    .scale = given.scaled ? given.channels.scale : Tensor{},
-                    .shift = given.scaled ? given.channels.shift : Tensor{}});
+    append(build, choice,
+           {.shape = shape,
+            .source = given.tensor,
+            .weights = written,
+            .result = gradient,
+            .scale = given.scaled ? given.channels.scale : Tensor{},
+            .shift = given.scaled ? given.channels.shift : Tensor{}});
+    return written;
 }
 
-Prepared backward_data(Builder& build, const Unit& unit, const Tensor& gradient)
+Tensor backward_data(Builder& build, const Unit& unit, const Tensor& gradient)
 {
     const ConvolutionShape shape = shape_of(build, unit, Pass::backward_data);
     const Choice choice = build.choosers.convolution(shape);
     account(build, unit, build.work(unit.layer).backward_data, choice);
-    return prepare(build, choice,
-                   {.shape = shape,
-                    .source = build.program.tensor(build.map(build.source(unit))),
-                    .weights = build.parameters.of(unit.layer, false).read,
-                    .result = gradient});
+    const Tensor written = build.program.tensor(build.map(build.source(unit)));
+    append(build, choice,
+           {.shape = shape,
+            .source = written,
+            .weights = build.parameters.of(unit.layer, false).read,
+            .result = gradient});
+    return written;
 }
 
 void backward(Builder& build, const Unit& unit, const Output& given)
 {
     build.begin(unit, Phase::backward);
     const Tensor gradient = gradient_of_unit(build, unit);
-    Prepared weights = backward_weights(build, unit, given, gradient);
-    if (build.is_image(build.source(unit))) {
-        append(build, weights);
-    } else {
-        Prepared data = backward_data(build, unit, gradient);
-        const auto& beside = build.choosers.beside;
-        const bool is_pair = beside && beside(data.operation.shape, weights.operation.shape);
-        weights.operation.forks = data.operation.joins = is_pair;
-        if (is_pair) build.program.share(data.used());
-        append(build, weights);
-        if (is_pair) build.program.share(weights.used());
-        append(build, data);
-        build.give(build.source(unit), {data.operation.source});
-    }
+    const Tensor of_weights = backward_weights(build, unit, given, gradient);
+    if (!build.is_image(build.source(unit))) build.give(build.source(unit), {backward_data(build, unit, gradient)});
     if (build.settings.narrow())
-        build.widen_later(weights.operation.weights, unit.layer);
+        build.widen_later(of_weights, unit.layer);
     else
         build.completed(unit.layer, false);
 }
@@ -170,16 +150,16 @@ void convolution(Builder& build, const Unit& unit)
         output.sum = build.program.tensor(build.channels_of(unit.layer));
         output.squares = build.program.tensor(build.channels_of(unit.layer));
     }
-    append(build, prepare(build, choice,
-                          {.shape = shape,
-                           .source = given.tensor,
-                           .weights = build.parameters.of(unit.layer, false).read,
-                           .result = result,
-                           .bias = is_apart ? Tensor{} : bias,
-                           .scale = given.scaled ? given.channels.scale : Tensor{},
-                           .shift = given.scaled ? given.channels.shift : Tensor{},
-                           .sum = output.sum,
-                           .squares = output.squares}));
+    append(build, choice,
+           {.shape = shape,
+            .source = given.tensor,
+            .weights = build.parameters.of(unit.layer, false).read,
+            .result = result,
+            .bias = is_apart ? Tensor{} : bias,
+            .scale = given.scaled ? given.channels.scale : Tensor{},
+            .shift = given.scaled ? given.channels.shift : Tensor{},
+            .sum = output.sum,
+            .squares = output.squares});
     if (is_apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] { backward(build, unit, given); });

@@ -56,8 +56,6 @@ struct Convolve {
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
     Tensor scale{}, shift{}, sum{}, squares{};
     int plan = -1;
-    bool forks = false;  ///< runs beside the next operation of the stage
-    bool joins = false;  ///< its end is that of the one before, too
 };
 
 /// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. Bias

@@ -46,13 +46,6 @@ Tensor Program::scratch(std::size_t bytes)
     return tensor({.batch = pages, .channels = static_cast<int>(page), .precision = Precision::int8});
 }
 
-void Program::share(const std::vector<Tensor>& used)
-{
-    for (const Tensor& tensor : used) {
-        if (tensor) use(tensor.block);
-    }
-}
-
 void Program::append(const Operation& operation, const std::vector<Tensor>& used, const std::string& implementation)
 {
     roof::Operation description{implementation, {}, {}};

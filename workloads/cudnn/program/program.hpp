@@ -32,9 +32,6 @@ class Program : public engine::Program<Operation> {
     /// `used`: tensors that the operation reads or writes; empty tensors are ignored.
     void append(const Operation& operation, const std::vector<Tensor>& used, const std::string& implementation);
 
-    /// The operation that is appended next must not overwrite these: another one runs beside it.
-    void share(const std::vector<Tensor>& used);
-
     /// Plans the memory and returns its size in bytes. Append nothing afterwards.
     std::size_t place() { return plan().lay_out(); }
     /// Returns the byte offset of the tensor in the memory. Call place() first.
