@@ -30,7 +30,7 @@ STEPS = (
          (gpu, program("roof_inject.so"), torch), profiles.record_pytorch),
     Step("pytorch-graph", "kernels of its CUDA graphs have their phases", 16, 40, (gpu, program("roof_inject.so"), torch),
          recorders.record_graphs),
-    Step("our-steps-recorded", "phases counted as they run add up to the step; tracing costs at most 5%", 15, 60,
+    Step("our-steps-recorded", "phases counted as they run add up to the step; tracing costs at most 2.5 us a kernel", 15, 60,
          (*TRAINS, part("cupti")), recorders.record_our_steps),
     Step("probes-placed", "counted probes land within 10% of the roofs they were measured on", 3, 15, (gpu, part("cupti")),
          recorders.place_probes),
