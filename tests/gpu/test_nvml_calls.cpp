@@ -35,7 +35,7 @@ constexpr const char* bus_id = "0000:01:00.0";
 
 }  // namespace
 
-TEST_CASE("the stand-in refuses what the driver's library refuses")
+TEST_CASE("the stand-in refuses what the driver's library refuses", "[fake]")
 {
     const Stand stand(ROOF_FAKE_NVML);
     nvmlDevice_st* device = nullptr;
@@ -57,7 +57,7 @@ TEST_CASE("the stand-in refuses what the driver's library refuses")
     CHECK(stand.call("nvmlDeviceGetPowerUsage", device, &number) == 1);
 }
 
-TEST_CASE("clocks, power, temperature, reasons and memory are read with the calls that the driver accepts")
+TEST_CASE("clocks, power, temperature, reasons and memory are read with the calls that the driver accepts", "[fake]")
 {
     const auto nvml = opened(ROOF_FAKE_NVML);
     REQUIRE(nvml != nullptr);
@@ -76,7 +76,7 @@ TEST_CASE("clocks, power, temperature, reasons and memory are read with the call
     CHECK(nvml->free_memory(device).value == 79.0 * (1U << 30));
 }
 
-TEST_CASE("of a GPU that is lost, and of a driver without a function, nothing is known")
+TEST_CASE("of a GPU that is lost, and of a driver without a function, nothing is known", "[fake]")
 {
     const Stand stand(ROOF_FAKE_NVML);
     const auto nvml = opened(ROOF_FAKE_NVML);
