@@ -44,6 +44,7 @@ constexpr std::array rows{
     Row{"wgmma", "tile", "bf16", 0, 4096},
     Row{"wgmma", "tile", "fp8", 0, 8192},
     Row{"wgmma", "tile_e5m2", "fp8", 0, 8192},
+    Row{"wgmma", "tile_fp16_sums", "fp16", 0, 4096},
     Row{"wgmma", "tile", "int8", 0, 8192},
 };
 

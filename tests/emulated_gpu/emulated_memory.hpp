@@ -45,4 +45,16 @@ inline std::string fault_of_pending_work()
     return text;
 }
 
+/// Calls check() with each schedule. Nothing of it may fail on the device.
+template <class Check>
+void in_all_schedules(const Check& check)
+{
+    constexpr unsigned schedules = 2;
+    for (unsigned seed = 1; seed <= schedules; ++seed) {
+        machine().chance().seed(seed);
+        check();
+        REQUIRE(fault_of_pending_work() == "");
+    }
+}
+
 }  // namespace roof::emulated

@@ -22,21 +22,9 @@
 using namespace roof;
 using namespace roof::gpu;
 using emulated::Array;
+using emulated::in_all_schedules;
 
 namespace {
-
-constexpr unsigned schedules = 2;
-
-/// Calls check() with each schedule. Nothing of it may fail on the device.
-template <class Check>
-void in_all_schedules(const Check& check)
-{
-    for (unsigned seed = 1; seed <= schedules; ++seed) {
-        emulated::machine().chance().seed(seed);
-        check();
-        REQUIRE(emulated::fault_of_pending_work() == "");
-    }
-}
 
 /// The copies of `each` in a row are what the device holds.
 void check_copies(const Array<std::byte>& found, const std::vector<std::byte>& each, std::size_t copies)
@@ -156,12 +144,14 @@ TEST_CASE("words apart, by any number of threads, are each accessed once a pass"
 }
 
 namespace {
-constexpr Wgmma formats[]{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16, Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
+std::vector<Wgmma> formats{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16, Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
 }
 
 TEST_CASE("wgmma multiplies every format as the host does", "[kernels]")
 {
-    for (const Wgmma format : formats) {
+    std::vector<Wgmma> all = formats;
+    all.push_back(Wgmma::fp16_sums);
+    for (const Wgmma format : all) {
         for (const int steps : {1, 3}) {
             const WgmmaOperands operands = wgmma_operands(format, Numbers::whole);
             const std::vector<std::byte> expected = sums_of_block(format, operands, steps);
@@ -267,13 +257,14 @@ TEST_CASE("streams read, write, copy and add what they should, by instructions a
 TEST_CASE("every intensity loads and adds exactly what it counts", "[kernels]")
 {
     const Stream stream;
-    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::int32}) {
-        const std::vector<double> one{1};
-        const Array<std::byte> factor(encode(format_of(precision), one));
+    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16, Precision::int32}) {
+        const std::vector<double> ones{1, 1};
+        const Array<std::byte> factor(encode(format_of(precision), ones));
         constexpr std::size_t vectors = 5000;
         const Array<std::byte> array(vectors * vector_bytes);
         enqueue_intensity_fill(precision, array.data(), vectors, stream.get());
         for (const int multiply_adds : multiply_adds_of_vector) {
+            if (multiply_adds < multiply_adds_of_instruction(precision)) continue;
             for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
                 constexpr int blocks = 2;
                 const Array<double> sums(std::size_t{blocks} * intensity_threads);

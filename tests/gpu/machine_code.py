@@ -17,11 +17,11 @@ OPCODES = {
     0x020: "FMUL", 0x021: "FADD", 0x023: "FFMA", 0x024: "IMAD", 0x028: "DMUL", 0x029: "DADD", 0x02B: "DFMA",
     0x030: "HADD2", 0x031: "HFMA2", 0x032: "HMUL2", 0x035: "HFMA2",
     0x037: "IMMA", 0x03C: "HMMA", 0x03F: "DMMA", 0x07A: "QMMA", 0x1F0: "HGMMA", 0x1F1: "IGMMA", 0x1F3: "QGMMA", 0x1EA: "UTCMMA",
-    0x181: "LDG", 0x183: "LDL", 0x184: "LDS", 0x186: "STG", 0x187: "STL", 0x188: "STS",
+    0x180: "LD", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS", 0x186: "STG", 0x187: "STL", 0x188: "STS",
     0x1BA: "UBLKCP", 0x1A8: "ATOMG", 0x18E: "REDG", 0x005: "CS2R", 0x119: "S2R", 0x1C3: "S2UR",
 }
 TENSOR_KINDS = {0: "UTCHMMA", 1: "UTCIMMA", 3: "UTCQMMA"}  # of tcgen05: tf32 and 16 bits, int8, fp8
-SIZED = {"LDG", "LDL", "LDS", "STG", "STL", "STS"}
+SIZED = {"LD", "LDG", "LDL", "LDS", "STG", "STL", "STS"}
 SIZES = {0: 8, 1: 8, 2: 16, 3: 16, 4: 32, 5: 64, 6: 128}
 
 

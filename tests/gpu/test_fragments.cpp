@@ -5,7 +5,9 @@
 #include "ert/gpu/probes/mma_operands.hpp"
 #include "ert/gpu/probes/wgmma_operands.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -19,6 +21,13 @@ const std::vector<Mma> instructions{Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::
                                     Mma::bf16,       Mma::int8, Mma::e4m3, Mma::e5m2};
 const std::vector<Wgmma> warpgroup_instructions{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16,
                                                 Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
+
+std::vector<Wgmma> with_fp16_sums()
+{
+    std::vector<Wgmma> all = warpgroup_instructions;
+    all.push_back(Wgmma::fp16_sums);
+    return all;
+}
 
 /// Fails for an element outside the matrix.
 void add(Places& places, const Element& element, int rows, int columns)
@@ -106,7 +115,7 @@ TEST_CASE("random numbers keep the sums at zero, whole numbers do not")
         const auto moved = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::whole), 1);
         CHECK_FALSE(std::ranges::all_of(moved, is_zero));
     }
-    for (const Wgmma instruction : warpgroup_instructions) {
+    for (const Wgmma instruction : with_fp16_sums()) {
         INFO(static_cast<int>(instruction));
         const auto still = sums_of_block(instruction, wgmma_operands(instruction, Numbers::random), 5);
         CHECK(std::ranges::all_of(still, is_zero));
@@ -140,8 +149,8 @@ TEST_CASE("the descriptor of tcgen05 has formats, sign and shape, and its sums a
 TEST_CASE("sums of whole numbers are small enough to be exact in any order of adding")
 {
     // 14 bits: what the tensor cores of compute capability 9.0 keep of sums in fp8.
-    constexpr double most = 1 << 13;
-    for (const Wgmma instruction : warpgroup_instructions) {
+    for (const Wgmma instruction : with_fp16_sums()) {
+        const double most = std::ldexp(1, std::min(14, sum_format(instruction).significand_bits) - 1);
         const WgmmaOperands operands = wgmma_operands(instruction, Numbers::whole);
         Matrix turned{operands.b.columns, operands.b.rows, {}};
         for (int k = 0; k < turned.rows; ++k) {

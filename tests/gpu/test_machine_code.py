@@ -14,6 +14,7 @@ KERNELS = machine_code.kernels(os.environ["ROOF_GPU_PART"], SOURCES.glob("*.hpp"
 CHAIN_INSTRUCTIONS = 512  # ert/gpu/kernels/chains.hpp
 MMA_INSTRUCTIONS = 64  # ert/gpu/kernels/mma.hpp
 WGMMA_INSTRUCTIONS = 8  # ert/gpu/kernels/wgmma.hpp
+CLUSTER_ACCESSES = 32  # ert/gpu/kernels/cluster.hpp: cluster_unroll * cluster_vectors
 SHARED_ACCESSES = 32  # ert/gpu/kernels/shared.hpp: shared_unroll * shared_vectors
 
 
@@ -112,7 +113,7 @@ class TensorCores(unittest.TestCase):
 
     def test_wgmma_are_all_there(self):
         kernels = {"WgmmaTf32": "HGMMA", "WgmmaFp16": "HGMMA", "WgmmaBf16": "HGMMA",
-                   "WgmmaE4m3": "QGMMA", "WgmmaE5m2": "QGMMA", "WgmmaInt8": "IGMMA"}
+                   "WgmmaE4m3": "QGMMA", "WgmmaE5m2": "QGMMA", "WgmmaInt8": "IGMMA", "WgmmaFp16Sums": "HGMMA"}
         for format_name, instruction in kernels.items():
             self.check("wgmma_kernel", format_name, instruction, (90,), WGMMA_INSTRUCTIONS)
 
@@ -150,6 +151,15 @@ class Memory(unittest.TestCase):
             for kernel in found("shared_kernel", operation):
                 with self.subTest(kernel):
                     self.assertEqual(SHARED_ACCESSES, kernel.counts[name])
+
+    def test_other_blocks_of_a_cluster_are_read_16_bytes_at_a_time_and_every_time(self):
+        for function, name, count in (("cluster_load_kernel", "LD.128", CLUSTER_ACCESSES), ("cluster_chase_kernel", "LD.32", 16)):
+            kernels = found(function)
+            self.assertEqual([90, 100], capabilities(kernels))
+            for kernel in kernels:
+                with self.subTest(kernel):
+                    self.assertEqual(count, kernel.counts[name])
+                    self.assertEqual(0, sum(n for other, n in kernel.counts.items() if other.startswith(("LDS", "LD.")) and other != name))
 
     def test_bulk_copies_use_the_copy_engines_only(self):
         # loads: ahead of the loop and in it; stores: a loop that may be unrolled; copies: both
@@ -197,13 +207,14 @@ class Memory(unittest.TestCase):
 class Curve(unittest.TestCase):
     def test_each_kernel_has_the_multiply_adds_and_loads_of_its_intensity(self):
         kernels = found("intensity_kernel")
-        self.assertEqual(3 * 3 * 2 * 10, len(kernels), "architectures, precisions, layouts, intensities")
+        self.assertEqual(3 * 2 * (4 * 10 - 1), len(kernels), "architectures, layouts, precisions, intensities but one of fp16")
         for kernel in kernels:
-            kind, multiply_adds = kernel.arguments[0], int(kernel.arguments[1])
+            kind = kernel.arguments[0]
+            multiply_adds = int(kernel.arguments[1]) // (2 if kind == "__half2" else 1)
             vectors = (1 if multiply_adds > 64 else 4) + 1
             with self.subTest(kernel):
                 self.assertEqual(vectors, kernel.counts["LDG.128"])
-                count = kernel.counts[{"double": "DFMA", "float": "FFMA", "int": "IMAD"}[kind]]
+                count = kernel.counts[{"double": "DFMA", "float": "FFMA", "__half2": "HFMA2", "int": "IMAD"}[kind]]
                 self.assertGreaterEqual(count, vectors * multiply_adds)
                 # Addresses are made by IMAD, too.
                 self.assertLess(count, vectors * multiply_adds + (8 if kind != "int" else 100))

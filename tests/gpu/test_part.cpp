@@ -80,8 +80,8 @@ TEST_CASE("every axis of the GPU part's benches has a column in the results, in 
 {
     BenchRegistry registry;
     add_gpu_part(registry);
-    for (const char* name : {"flops", "bandwidth", "access", "shared", "latency", "distance", "partition", "launch",
-                             "link", "matmul", "peer", "allreduce", "ert"}) {
+    for (const char* name : {"flops", "bandwidth", "access", "shared", "cluster", "latency", "cluster_latency",
+                             "distance", "partition", "launch", "link", "matmul", "peer", "allreduce", "ert"}) {
         const Bench* bench = registry.find(name, "gpu");
         REQUIRE(bench != nullptr);
         CHECK_FALSE(bench->description().empty());
@@ -103,8 +103,8 @@ TEST_CASE("points that need another GPU, a newer one or pinned memory state the 
         {"peer", {{"operation", "read"}, {"path", "peer:x"}}, "neither peer nor peer:NUMBER"},
         {"flops", {{"operation", "tile_fp16_sums"}, {"isa", "mma"}, {"precision", "bf16"}}, "only products of fp16"},
         {"flops",
-         {{"operation", "tile_fp16_sums"}, {"isa", "wgmma"}, {"precision", "fp16"}},
-         "wgmma has no tile_fp16_sums"},
+         {{"operation", "tile_fp16_sums"}, {"isa", "tcgen05"}, {"precision", "fp16"}},
+         "tcgen05 has no tile_fp16_sums"},
         {"access", {{"operation", "stride_32"}, {"working_set", "64"}}, "less than one word for each offset"},
         {"allreduce", {{"operation", "bus"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
         {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "only pinned host memory"},
@@ -114,7 +114,10 @@ TEST_CASE("points that need another GPU, a newer one or pinned memory state the 
         {"bandwidth", {{"operation", "triad"}, {"isa", "bulk"}, {"working_set", "1048576"}}, "does not compute"},
         {"bandwidth", {{"operation", "load"}, {"isa", "cuda"}, {"working_set", "100"}}, "less than 8192 bytes"},
         {"latency", {{"working_set", "64"}}, "less than two lines"},
+        {"cluster", {{"path", "cluster:2"}}, "a cluster of blocks needs compute capability 9.0; this GPU has 8.0"},
+        {"cluster_latency", {{"path", "cluster:16"}}, "a cluster of blocks needs compute capability 9.0"},
         {"ert", {{"working_set", "8"}}, "less than one vector"},
+        {"ert", {{"intensity", "1/8"}, {"precision", "fp16"}, {"working_set", "1024"}}, "lowest intensity is 1/4"},
     }));
     BenchRegistry registry;
     add_gpu_part(registry);

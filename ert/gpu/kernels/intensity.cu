@@ -4,6 +4,9 @@
 #include "ert/gpu/kernels/intensity.hpp"
 #include "ert/gpu/kernels/launch.cuh"
 
+#include <cuda_fp16.h>
+
+#include <type_traits>
 #include <utility>
 
 namespace roof::gpu {
@@ -41,6 +44,24 @@ __device__ Vector<int> read(const Vector<int>* from)
     return v;
 }
 
+__device__ Vector<__half2> read(const Vector<__half2>* from)
+{
+    const auto words = read(reinterpret_cast<const Vector<int>*>(from));
+    Vector<__half2> v;
+#pragma unroll
+    for (int i = 0; i < Vector<__half2>::elements; ++i) v.values[i] = reinterpret_cast<const __half2&>(words.values[i]);
+    return v;
+}
+
+/// Multiply-adds of one instruction.
+template <class Real>
+constexpr int lanes = multiply_adds_of_instruction(std::is_same_v<Real, __half2> ? Precision::fp16 : Precision::fp32);
+
+__device__ __half2 multiply_add(__half2 value, __half2 factor, __half2 addend)
+{
+    return __hfma2(value, factor, addend);
+}
+
 __device__ int multiply_add(int value, int factor, int addend)
 {
     return value * factor + addend;
@@ -67,26 +88,42 @@ __device__ unsigned bits_of(float value)
     return __float_as_uint(value);
 }
 
-/// Uses the elements that no multiply-add takes; else the assembler would not load them.
-template <int multiply_adds, class Real>
+__device__ unsigned bits_of(__half2 value)
+{
+    return reinterpret_cast<const unsigned&>(value);
+}
+
+template <class Real>
+__device__ double sum_of(Real value)
+{
+    return value;
+}
+
+__device__ double sum_of(__half2 value)
+{
+    return __low2float(value) + __high2float(value);
+}
+
+/// Uses the elements that no instruction takes; else the assembler would not load them.
+template <int instructions, class Real>
 __device__ void use_rest(const Vector<Real>& vector, unsigned& rest)
 {
 #pragma unroll
-    for (int i = multiply_adds; i < Vector<Real>::elements; ++i) rest ^= bits_of(vector.values[i]);
+    for (int i = instructions; i < Vector<Real>::elements; ++i) rest ^= bits_of(vector.values[i]);
 }
 
 /// sum = sum * factor + element. Only the sum is a dependence; 8 sums hide its latency.
-template <int multiply_adds, class Real>
+template <int instructions, class Real>
 __device__ void work_on(const Vector<Real>& vector, Real factor, Real (&sums)[intensity_accumulators])
 {
 #pragma unroll
-    for (int i = 0; i < multiply_adds; ++i) {
+    for (int i = 0; i < instructions; ++i) {
         Real& sum = sums[i % intensity_accumulators];
         sum = multiply_add(sum, factor, vector.values[element_of(i, Vector<Real>::elements)]);
     }
 }
 
-template <int multiply_adds, int count, class Real>
+template <int instructions, int count, class Real>
 __device__ void take(const Vector<Real>* from, std::size_t step, Real factor, Real (&sums)[intensity_accumulators],
                      unsigned& rest)
 {
@@ -95,8 +132,8 @@ __device__ void take(const Vector<Real>* from, std::size_t step, Real factor, Re
     for (int k = 0; k < count; ++k) vectors[k] = read(from + k * step);
 #pragma unroll
     for (int k = 0; k < count; ++k) {
-        work_on<multiply_adds>(vectors[k], factor, sums);
-        use_rest<multiply_adds>(vectors[k], rest);
+        work_on<instructions>(vectors[k], factor, sums);
+        use_rest<instructions>(vectors[k], rest);
     }
 }
 
@@ -104,7 +141,8 @@ template <class Real, int multiply_adds, StreamLayout layout>
 __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(IntensityLaunch launch)
 {
     // Above some hundred instructions, unrolling over vectors brings nothing.
-    constexpr int unroll = multiply_adds > 64 ? 1 : stream_unroll;
+    constexpr int instructions = multiply_adds / lanes<Real>;
+    constexpr int unroll = instructions > 64 ? 1 : stream_unroll;
     const ClockSpan span;
     const auto* array = static_cast<const Vector<Real>*>(launch.array);
     const Real factor = *static_cast<const Real*>(launch.factor);
@@ -116,13 +154,13 @@ __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(Intensi
         std::size_t i = mine.first;
 #pragma unroll 1
         for (; i + (unroll - 1) * mine.step < mine.end; i += unroll * mine.step)
-            take<multiply_adds, unroll>(array + i, mine.step, factor, sums, rest);
+            take<instructions, unroll>(array + i, mine.step, factor, sums, rest);
 #pragma unroll 1
-        for (; i < mine.end; i += mine.step) take<multiply_adds, 1>(array + i, mine.step, factor, sums, rest);
+        for (; i < mine.end; i += mine.step) take<instructions, 1>(array + i, mine.step, factor, sums, rest);
     }
     double all = 0;
 #pragma unroll
-    for (int i = 0; i < intensity_accumulators; ++i) all += sums[i];
+    for (int i = 0; i < intensity_accumulators; ++i) all += sum_of(sums[i]);
     if (launch.blocks < 0) all += rest;  // never true, but the assembler does not know
     launch.sums[blockIdx.x * intensity_threads + threadIdx.x] = all;
     span.end(launch.reading);
@@ -142,10 +180,12 @@ template <class Real, StreamLayout layout, std::size_t... index>
 Kernel with_multiply_adds(int multiply_adds, std::index_sequence<index...>)
 {
     Kernel found = nullptr;
-    ((multiply_adds_of_vector[index] == multiply_adds
-          ? void(found = intensity_kernel<Real, multiply_adds_of_vector[index], layout>)
-          : void()),
-     ...);
+    const auto find = [&]<int each>(std::integral_constant<int, each>) {
+        if constexpr (each >= lanes<Real>) {
+            if (each == multiply_adds) found = intensity_kernel<Real, each, layout>;
+        }
+    };
+    (find(std::integral_constant<int, multiply_adds_of_vector[index]>()), ...);
     return found;
 }
 
@@ -161,6 +201,7 @@ Kernel with_layout(const IntensityKernel& kernel)
 Kernel function_of(const IntensityKernel& kernel)
 {
     if (kernel.precision == Precision::int32) return with_layout<int>(kernel);
+    if (kernel.precision == Precision::fp16) return with_layout<__half2>(kernel);
     return kernel.precision == Precision::fp64 ? with_layout<double>(kernel) : with_layout<float>(kernel);
 }
 
@@ -177,6 +218,8 @@ void enqueue_intensity_fill(Precision precision, void* array, std::size_t vector
     constexpr int threads = 256;
     if (precision == Precision::int32)
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<int*>(array), vectors * 4);
+    else if (precision == Precision::fp16)
+        fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<__half*>(array), vectors * 8);
     else if (precision == Precision::fp64)
         fill_kernel<<<blocks, threads, 0, stream>>>(static_cast<double*>(array), vectors * 2);
     else

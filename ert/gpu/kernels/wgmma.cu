@@ -11,14 +11,15 @@ namespace roof::gpu {
 namespace {
 
 /// Keeps the compiler from moving work on the sums past this place.
-__device__ void hold(std::uint32_t (&sums)[wgmma_sums])
+template <int registers>
+__device__ void hold(std::uint32_t (&sums)[registers])
 {
 #pragma unroll
-    for (int i = 0; i < wgmma_sums; ++i) asm volatile("" : "+r"(sums[i])::"memory");
+    for (int i = 0; i < registers; ++i) asm volatile("" : "+r"(sums[i])::"memory");
 }
 
 template <class Format, const auto& factors>
-__device__ void along_k(std::uint32_t (&sums)[wgmma_sums], unsigned a, unsigned b)
+__device__ void along_k(std::uint32_t (&sums)[Format::registers], unsigned a, unsigned b)
 {
 #pragma unroll
     for (int k = 0; k < wgmma_k_steps; ++k) {
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
 
     const auto a = static_cast<unsigned>(__cvta_generic_to_shared(operands));
     const unsigned b = a + wgmma_factors * wgmma_a_bytes;
-    std::uint32_t sums[wgmma_sums] = {};
+    std::uint32_t sums[Format::registers] = {};
     hold(sums);
 #pragma unroll 1
     for (int step = 0; step < launch.steps; ++step) {
@@ -52,10 +53,10 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
     asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
     hold(sums);
 
-    auto* to =
-        static_cast<std::uint32_t*>(launch.sums) + (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * wgmma_sums;
+    auto* to = static_cast<std::uint32_t*>(launch.sums) +
+               (std::size_t(blockIdx.x) * wgmma_threads + threadIdx.x) * Format::registers;
 #pragma unroll
-    for (int i = 0; i < wgmma_sums; ++i) to[i] = sums[i];
+    for (int i = 0; i < Format::registers; ++i) to[i] = sums[i];
     span.end(launch.reading);
 }
 
@@ -76,6 +77,8 @@ Kernel kernel_of(Wgmma instruction)
             return wgmma_kernel<WgmmaE4m3>;
         case Wgmma::e5m2:
             return wgmma_kernel<WgmmaE5m2>;
+        case Wgmma::fp16_sums:
+            return wgmma_kernel<WgmmaFp16Sums>;
     }
     return nullptr;
 }

@@ -9,12 +9,12 @@
 
 namespace roof::gpu {
 
-enum class Wgmma { tf32, fp16, bf16, int8, e4m3, e5m2 };
+enum class Wgmma { tf32, fp16, bf16, int8, e4m3, e5m2, fp16_sums };
 
 inline constexpr int wgmma_threads = 128;  ///< one warpgroup, which is a block
 inline constexpr int wgmma_m = 64;
 inline constexpr int wgmma_n = 128;
-inline constexpr int wgmma_sums = wgmma_m * wgmma_n / wgmma_threads;  ///< of a thread
+inline constexpr int wgmma_sums = wgmma_m * wgmma_n / wgmma_threads;  ///< of a thread; fp16_sums has two in a register
 /// A and B have rows of wgmma_row_bytes along k; an instruction takes this many bytes of them.
 inline constexpr int wgmma_k_bytes = 32;
 inline constexpr int wgmma_k_steps = wgmma_row_bytes / wgmma_k_bytes;

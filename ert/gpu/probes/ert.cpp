@@ -5,7 +5,7 @@
 //             by trying.
 // Saturates   the path to the level that holds the working set where the intensity is low, the multiply-add pipe where
 //             it is high. The ridge should lie where the two roofs cross.
-// FLOPs       2 per multiply-add, of int32 as operations. Bytes: those loaded. Both are exact, so the intensity is too.
+// FLOPs       2 per multiply-add, of int32 as operations; an instruction of fp16 does two. Bytes: those loaded. Both are exact, so the intensity is too.
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if the sums of all threads differ from the host's (the numbers are such that no order of adding rounds);
 //             if the machine code of the loop has other multiply-adds or loads than those counted; if a point lies
@@ -56,11 +56,11 @@ class ErtSubject final : public TunedSubject {
           vectors_(static_cast<std::size_t>(at.point.integer("working_set")) / vector_bytes),
           candidates_(candidates_for(precision_, multiply_adds_, attribute(at.id, cudaDevAttrMultiProcessorCount))),
           array_(vectors_ * vector_bytes, "the array of the curve"),
-          factor_(sizeof(double), "the factor of the curve"),
+          factor_(vector_bytes, "the factor of the curve"),
           sums_(most_threads(candidates_), "sums of the curve")
     {
-        const std::vector<double> one{1};
-        factor_.write(encode(format_of(precision_), one));
+        const std::vector<double> ones(vector_bytes / static_cast<std::size_t>(traits(precision_).storage_bytes), 1);
+        factor_.write(encode(format_of(precision_), ones));
         stream().time([&] { enqueue_intensity_fill(precision_, array_.data(), vectors_, stream().get()); });
         const auto loaded = static_cast<double>(array_.bytes());
         Work work = work_of_bytes(loaded);
@@ -69,19 +69,20 @@ class ErtSubject final : public TunedSubject {
         for (const Candidate& candidate : candidates_) {
             const bool together = candidate.kernel.layout == StreamLayout::together;
             variants.push_back({together ? "together" : "stretches", work,
-                                [this, &candidate](long long passes) { enqueue(candidate, passes); }});
+                                [this, &candidate](long long passes) { enqueue(candidate, vectors_, passes); }});
         }
-        threads_ =
-            static_cast<std::size_t>(candidates_[settle_on_fastest(variants, max_passes)].blocks) * intensity_threads;
+        chosen_ = settle_on_fastest(variants, max_passes);
+        threads_ = static_cast<std::size_t>(candidates_[chosen_].blocks) * intensity_threads;
     }
 
     void check() override
     {
         const CurrentDevice current(stream().id());
-        run(1);
+        const std::size_t vectors = std::min(vectors_, exact_vectors(precision_, multiply_adds_, threads_));
+        stream().time([&] { enqueue(candidates_[chosen_], vectors, 1); });
         const std::vector<double> sums = sums_.read(0, threads_);
         const double found = std::accumulate(sums.begin(), sums.end(), 0.0);
-        const double expected = expected_sum(precision_, multiply_adds_, vectors_);
+        const double expected = expected_sum(precision_, multiply_adds_, vectors);
         if (found != expected)
             throw Error("the sums add up to " + std::to_string(found) + ", not " + std::to_string(expected));
     }
@@ -89,13 +90,13 @@ class ErtSubject final : public TunedSubject {
     Bytes memory() const override { return {static_cast<double>(array_.bytes() + sums_.bytes())}; }
 
   private:
-    void enqueue(const Candidate& candidate, long long passes) const
+    void enqueue(const Candidate& candidate, std::size_t vectors, long long passes) const
     {
         enqueue_intensity(candidate.kernel,
                           {.array = array_.data(),
                            .factor = factor_.data(),
                            .sums = sums_.data(),
-                           .vectors = vectors_,
+                           .vectors = vectors,
                            .reading = stream().reading(),
                            .blocks = candidate.blocks,
                            .passes = static_cast<int>(passes)},
@@ -109,21 +110,28 @@ class ErtSubject final : public TunedSubject {
     Buffer<std::byte> array_;
     Buffer<std::byte> factor_;
     Buffer<double> sums_;
-    std::size_t threads_ = 0;  ///< of the chosen variant
+    std::size_t chosen_ = 0;   ///< of candidates_
+    std::size_t threads_ = 0;  ///< of the chosen candidate
 };
 
 std::vector<Axis> axes(const Machine& machine)
 {
     const std::vector<std::string> names(intensity_names.begin(), intensity_names.end());
-    return {
-        {.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = names, .allowed = names},
-        {.name = "precision", .meaning = "number format", .defaults = {"fp64"}, .allowed = {"fp64", "fp32", "int32"}},
-        working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
+    return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = names, .allowed = names},
+            {.name = "precision",
+             .meaning = "number format",
+             .defaults = {"fp64"},
+             .allowed = {"fp64", "fp32", "fp16", "int32"}},
+            working_set_axis("bytes, over all multiprocessors", usual_ert_sets(machine))};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
 {
     if (point.integer("working_set") < vector_bytes) return "the working set is less than one vector";
+    const Precision precision = point.precision();
+    if (multiply_adds_for(point.text("intensity")) < multiply_adds_of_instruction(precision))
+        return "an instruction of " + std::string(traits(precision).name) +
+               " does two multiply-adds, so that the lowest intensity is 1/4";
     return missing_for_all(point, machine, device);
 }
 

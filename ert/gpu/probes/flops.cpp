@@ -24,12 +24,12 @@ struct InstructionSet {
 const std::vector<InstructionSet>& instruction_sets()
 {
     using enum Precision;
-    static const std::vector<std::string> tiles{"tile", "tile_e5m2"};
+    static const std::vector<std::string> all_tiles{"tile", "tile_e5m2", "tile_fp16_sums"};
     static const std::vector<InstructionSet> all{
         {"cuda", {"fma", "add", "mul"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
-        {"mma", {"tile", "tile_e5m2", "tile_fp16_sums"}, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
-        {"wgmma", tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
-        {"tcgen05", tiles, {tf32, fp16, bf16, fp8, int8}, make_tcgen05},
+        {"mma", all_tiles, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
+        {"wgmma", all_tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
+        {"tcgen05", {"tile", "tile_e5m2"}, {tf32, fp16, bf16, fp8, int8}, make_tcgen05},
     };
     return all;
 }

@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/gpu/formats.hpp"
 
 #include <algorithm>
 
@@ -32,6 +33,16 @@ int multiply_adds_for(std::string_view intensity)
         throw InputError(unknown_word("intensity", intensity,
                                       std::vector<std::string>(intensity_names.begin(), intensity_names.end())));
     return multiply_adds_of_vector[static_cast<std::size_t>(found - intensity_names.begin())];
+}
+
+std::size_t exact_vectors(Precision precision, int multiply_adds, std::size_t threads)
+{
+    constexpr std::size_t largest_number = 2;
+    const Format format = format_of(precision);
+    const int bits = format.is_integer ? format.significand_bits - 1 : format.significand_bits;
+    const int instructions = multiply_adds / multiply_adds_of_instruction(precision);
+    const int of_vector = (instructions + intensity_accumulators - 1) / intensity_accumulators;
+    return threads * ((std::size_t{1} << bits) / (largest_number * static_cast<std::size_t>(of_vector)) - 1);
 }
 
 double expected_sum(Precision precision, int multiply_adds, std::size_t vectors)

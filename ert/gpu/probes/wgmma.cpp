@@ -38,8 +38,9 @@ constexpr Generation hopper{{wgmma_m, wgmma_n}, enqueue_wgmma, resident_wgmma_bl
 constexpr Generation blackwell{
     {tcgen05_m, tcgen05_n}, enqueue_tcgen05, resident_tcgen05_blocks, sums_by_row, " blocks"};
 
-Wgmma instruction_for(Precision precision, bool is_e5m2)
+Wgmma instruction_for(Precision precision, const std::string& operation)
 {
+    if (operation == "tile_fp16_sums") return Wgmma::fp16_sums;
     switch (precision) {
         case Precision::tf32:
             return Wgmma::tf32;
@@ -50,7 +51,7 @@ Wgmma instruction_for(Precision precision, bool is_e5m2)
         case Precision::int8:
             return Wgmma::int8;
         case Precision::fp8:
-            return is_e5m2 ? Wgmma::e5m2 : Wgmma::e4m3;
+            return operation == "tile_e5m2" ? Wgmma::e5m2 : Wgmma::e4m3;
         default:
             throw InputError("wgmma has no " + std::string(traits(precision).name));
     }
@@ -107,7 +108,7 @@ class WgmmaSubject final : public TunedSubject {
     std::size_t sum_bytes() const
     {
         return static_cast<std::size_t>(generation_.tile.m) * static_cast<std::size_t>(generation_.tile.n) *
-               sizeof(float);
+               static_cast<std::size_t>(sum_format(instruction_).storage_bits) / 8;
     }
     WgmmaOperands operands_of(Numbers numbers) const { return wgmma_operands(instruction_, numbers, generation_.tile); }
     std::vector<std::byte> image(Numbers numbers) const { return image_of(instruction_, operands_of(numbers)); }
@@ -133,8 +134,8 @@ class WgmmaSubject final : public TunedSubject {
 
 std::unique_ptr<Subject> make(const Generation& generation, const GpuPoint& at)
 {
-    const bool is_e5m2 = at.point.text("operation") == "tile_e5m2";
-    return std::make_unique<WgmmaSubject>(generation, instruction_for(at.point.precision(), is_e5m2), at);
+    const Wgmma instruction = instruction_for(at.point.precision(), at.point.text("operation"));
+    return std::make_unique<WgmmaSubject>(generation, instruction, at);
 }
 
 }  // namespace

@@ -33,11 +33,6 @@ Matrix transposed(const Matrix& matrix)
     return turned;
 }
 
-Format format_of_sums(Wgmma instruction)
-{
-    return instruction == Wgmma::int8 ? int32_format : fp32_format;
-}
-
 Matrix sums_of(Wgmma instruction, const WgmmaOperands& operands, int steps)
 {
     const Matrix second = instruction == Wgmma::int8 ? operands.a[1] : negated(operands.a[1]);
@@ -48,9 +43,15 @@ Matrix sums_of(Wgmma instruction, const WgmmaOperands& operands, int steps)
 
 Format operand_format(Wgmma instruction)
 {
-    constexpr std::array<Format, 6> formats{tf32_format, fp16_format, bf16_format,
-                                            int8_format, e4m3_format, e5m2_format};
+    constexpr std::array formats{tf32_format, fp16_format, bf16_format, int8_format,
+                                 e4m3_format, e5m2_format, fp16_format};
     return formats[static_cast<std::size_t>(instruction)];
+}
+
+Format sum_format(Wgmma instruction)
+{
+    if (instruction == Wgmma::fp16_sums) return fp16_format;
+    return instruction == Wgmma::int8 ? int32_format : fp32_format;
 }
 
 WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile)
@@ -80,7 +81,7 @@ std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands
 
 std::vector<std::byte> sums_by_row(Wgmma instruction, const WgmmaOperands& operands, int steps)
 {
-    return encode(format_of_sums(instruction), sums_of(instruction, operands, steps).values);
+    return encode(sum_format(instruction), sums_of(instruction, operands, steps).values);
 }
 
 std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& operands, int steps)
@@ -91,7 +92,7 @@ std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& ope
         const Element at = element_of_wgmma_sums(i / wgmma_sums, i % wgmma_sums);
         values.push_back(sums.at(at.row, at.column));
     }
-    return encode(format_of_sums(instruction), values);
+    return encode(sum_format(instruction), values);
 }
 
 }  // namespace roof::gpu

@@ -11,6 +11,7 @@
 namespace roof::gpu {
 
 Format operand_format(Wgmma instruction);
+Format sum_format(Wgmma instruction);
 
 /// B is stored with k along its rows, as A is: n x k.
 struct WgmmaOperands {
@@ -33,7 +34,7 @@ std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands
 /// [row][column] after `steps` steps, as tcgen05 writes them, in fp32 (int8: int32).
 std::vector<std::byte> sums_by_row(Wgmma instruction, const WgmmaOperands& operands, int steps);
 
-/// [thread][register] of one block after `steps` steps, in fp32 (int8: int32).
+/// [thread][register] of one block after `steps` steps, in fp32 (int8: int32; fp16_sums: fp16, two in a register).
 std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& operands, int steps);
 
 }  // namespace roof::gpu

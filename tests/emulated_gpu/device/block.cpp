@@ -23,14 +23,19 @@ Block::Block(Execution& execution)
     warpgroups_.resize((threads + 127) / 128);
 }
 
-void Block::begin(Dim place, u32 multiprocessor)
+void Block::begin(Dim place, u32 multiprocessor, std::shared_ptr<Cluster> cluster)
 {
+    cluster_ = std::move(cluster);
+    rank_ = static_cast<u32>(cluster_->blocks.size());
+    cluster_->blocks.push_back(this);
+    cluster_->threads += static_cast<u32>(threads_.size());
+    ended_ = 0;
     place_ = place;
     multiprocessor_ = multiprocessor;
     shared_.begin();
     for (const auto& thread : threads_) thread->begin();
     tensor_works_.assign(warpgroups_.size(), {});
-    barriers_ = 0;
+    barriers_ = cluster_barriers_ = 0;
     warp_barriers_.assign(warps_.size(), 0);
     proxy_fences_.assign(threads_.size(), 0);
     mbarriers_.clear();
@@ -59,8 +64,8 @@ Group& Block::lanes(const Thread& thread, u32 mask)
 
 Moment Block::moment_of(const Thread& thread) const
 {
-    return {static_cast<u16>(thread.number()), warp_barriers_[thread.warp()], barriers_,
-            proxy_fences_[thread.number()]};
+    return {static_cast<u16>(thread.number()), warp_barriers_[thread.warp()], barriers_, proxy_fences_[thread.number()],
+            cluster_barriers_};
 }
 
 void Block::init_mbarrier(u32 at, u32 count)

@@ -26,6 +26,14 @@ struct Group {
     int line = 0;      ///< of the first that arrived
 };
 
+/// Blocks that run at once and access one another's shared memory.
+struct Cluster {
+    std::vector<Block*> blocks;  ///< by rank
+    u32 threads = 0;
+    u32 arrived = 0;
+    u32 meetings = 0;  ///< that are over
+};
+
 /// Work that a thread began and that goes on without it.
 struct Copy {
     std::function<void()> read, write;  ///< the first may be empty
@@ -40,7 +48,7 @@ class Block {
   public:
     explicit Block(Execution& execution);
     /// All is as at the beginning of a block. To be called when the threads are there and none of them runs.
-    void begin(Dim place, u32 multiprocessor);
+    void begin(Dim place, u32 multiprocessor, std::shared_ptr<Cluster> cluster);
 
     Execution& execution() const { return execution_; }
     const Dim& place() const { return place_; }
@@ -56,8 +64,14 @@ class Block {
     Warpgroup& tensor_work_of(const Thread& thread) { return tensor_works_[thread.number() / 128]; }
     TensorMemory& tensor_memory() { return tensor_memory_; }
     Moment moment_of(const Thread& thread) const;
+    Cluster& cluster() const { return *cluster_; }
+    u32 rank() const { return rank_; }
     void count_barrier() { ++barriers_; }
     void count_warp_barrier(u32 warp) { ++warp_barriers_[warp]; }
+    /// Which is one of each of its blocks, too.
+    void count_cluster_barrier() { ++cluster_barriers_, ++barriers_; }
+    void count_end() { ++ended_; }
+    bool has_ended() const { return ended_ == threads_.size(); }
     void count_proxy_fence(u32 thread) { ++proxy_fences_[thread]; }
     const std::vector<u32>& proxy_fences() const { return proxy_fences_; }
 
@@ -94,7 +108,10 @@ class Block {
     std::map<std::pair<u32, u32>, Group> lanes_;
     std::vector<Warpgroup> tensor_works_;
     TensorMemory tensor_memory_;
-    u32 barriers_ = 0;
+    std::shared_ptr<Cluster> cluster_;
+    u32 rank_ = 0;
+    u32 barriers_ = 0, cluster_barriers_ = 0;
+    std::size_t ended_ = 0;  ///< threads
     std::vector<u16> warp_barriers_;
     std::vector<u32> proxy_fences_;
     std::map<u32, Mbarrier> mbarriers_;

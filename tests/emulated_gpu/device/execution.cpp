@@ -45,8 +45,8 @@ Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& de
     seconds_of_instruction_ = cycles / card.clock_hz;
     seconds_of_link_byte_ = 1 / (card.link_bytes_per_cycle * card.clock_hz);
     device.caches.expect(threads);
-    for (u32 i = 0; i < launch.grid.count(); ++i) waiting_blocks_.push_back(i);
-    std::shuffle(waiting_blocks_.begin(), waiting_blocks_.end(), engine.chance);
+    for (u32 i = 0; i < launch.grid.count() / launch.cluster; ++i) waiting_clusters_.push_back(i);
+    std::shuffle(waiting_clusters_.begin(), waiting_clusters_.end(), engine.chance);
     if (engine.finds_races) races_.emplace();
     const std::size_t fibers = std::min<std::size_t>(most_blocks_, launch.grid.count()) * launch.block.count();
     while (engine.fibers.size() < fibers) engine.fibers.push_back(std::make_unique<Fiber>());
@@ -87,6 +87,7 @@ void Execution::run_thread(Thread& thread)
         }
     }
     thread.has_ended = true;
+    thread.block().count_end();
     thread.progressed = true;
 }
 
@@ -100,19 +101,25 @@ std::unique_ptr<Block> Execution::make_block()
 
 void Execution::start_blocks()
 {
-    while (!waiting_blocks_.empty() && running_.size() < most_blocks_) {
-        const u32 number = waiting_blocks_.back();
-        waiting_blocks_.pop_back();
-        // Each multiprocessor gets blocks in turns, as on a device.
-        const u32 here = static_cast<u32>(started_++ % static_cast<std::size_t>(device_.card.multiprocessors));
-        if (over_.empty()) over_.push_back(make_block());
-        running_.push_back(std::move(over_.back()));
-        over_.pop_back();
-        running_.back()->begin(place_in(launch_.grid, number), here);
-        if (races_) races_->begin(number, launch_.block.count());
-        for (const auto& thread : running_.back()->threads())
-            thread->fiber().start([this, it = thread.get()] { run_thread(*it); });
+    while (!waiting_clusters_.empty() && running_.size() + launch_.cluster <= most_blocks_) {
+        const u32 first = waiting_clusters_.back() * launch_.cluster;
+        waiting_clusters_.pop_back();
+        const auto cluster = std::make_shared<Cluster>();
+        for (u32 i = 0; i < launch_.cluster; ++i) start_block(first + i, cluster);
     }
+}
+
+void Execution::start_block(u32 number, const std::shared_ptr<Cluster>& cluster)
+{
+    // Each multiprocessor gets blocks in turns, as on a device.
+    const u32 here = static_cast<u32>(started_++ % static_cast<std::size_t>(device_.card.multiprocessors));
+    if (over_.empty()) over_.push_back(make_block());
+    running_.push_back(std::move(over_.back()));
+    over_.pop_back();
+    running_.back()->begin(place_in(launch_.grid, number), here, cluster);
+    if (races_) races_->begin(number, launch_.block.count());
+    for (const auto& thread : running_.back()->threads())
+        thread->fiber().start([this, it = thread.get()] { run_thread(*it); });
 }
 
 void Execution::run_threads(Block& block, bool& progressed)
@@ -142,10 +149,9 @@ bool Execution::run_round()
         for (const auto& block : running_) progressed |= block->advance_copies(engine_.chance, true);
     }
     std::erase_if(running_, [this](auto& block) {
-        const auto& threads = block->threads();
-        if (!std::all_of(threads.begin(), threads.end(), [](const auto& thread) { return thread->has_ended; }))
-            return false;
+        if (!block->has_ended()) return false;
         block->check_end();
+        block->cluster().blocks[block->rank()] = nullptr;
         unseen_.push_back(block->take_delayed());
         over_.push_back(std::move(block));
         return true;

@@ -78,6 +78,7 @@ class Execution {
 
     void find_range(u64 address, std::size_t bytes);
     void start_blocks();
+    void start_block(u32 number, const std::shared_ptr<Cluster>& cluster);
     std::unique_ptr<Block> make_block();
     void run_thread(Thread& thread);
     /// A turn for each thread. Returns whether anything went on.
@@ -89,7 +90,7 @@ class Execution {
     DeviceState& device_;
     const Launch& launch_;
     AddressSpace::Range last_range_;
-    std::vector<u32> waiting_blocks_;
+    std::vector<u32> waiting_clusters_;
     std::vector<std::unique_ptr<Block>> running_;
     std::vector<std::unique_ptr<Block>> over_;  ///< to run another one of the grid
     std::size_t started_ = 0;

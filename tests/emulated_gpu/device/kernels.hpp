@@ -36,6 +36,7 @@ struct Launch {
     Dim grid;
     Dim block;
     u32 dynamic_shared = 0;
+    u32 cluster = 1;                   ///< blocks, which follow one another along x
     std::vector<std::byte> arguments;  ///< at their offsets
 };
 

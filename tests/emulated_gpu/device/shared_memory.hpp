@@ -10,13 +10,14 @@
 
 namespace roof::emulated {
 
-/// When a thread accesses: barriers of its block and of its warp that it has passed, and its fences between the
-/// proxies.
+/// When a thread accesses: barriers of its block, its warp and its cluster that it has passed, and its fences between
+/// the proxies.
 struct Moment {
     u16 thread = 0;
     u16 warp_barriers = 0;
     u32 barriers = 0;
     u32 proxy_fences = 0;
+    u32 cluster_barriers = 0;
 };
 
 /// Whether no barrier lies between the two, of one block.
@@ -35,6 +36,8 @@ class SharedMemory {
     /// To be called before an access of a thread. Throws Fault if it races with another.
     void read_by(const Moment& moment, u32 address, std::size_t bytes);
     void written_by(const Moment& moment, u32 address, std::size_t bytes);
+    /// The same for a read by another block of the cluster, whose threads have passed so many of its barriers.
+    void read_by_other_block(u32 cluster_barriers, u32 address, std::size_t bytes);
 
     /// Of a copy or a tensor core that begins to read or write: throws Fault if a thread has written the bytes and not
     /// made them visible to such a reader, or if another copy is still at work there. `fences` by thread.
@@ -54,6 +57,7 @@ class SharedMemory {
     struct Cell {
         Access write, read;
         u8 async_reads = 0, async_writes = 0;
+        u32 read_elsewhere = 0;  ///< barriers of the cluster before the last read by another block, and 1
     };
     template <class Call>
     void each_cell(u32 address, std::size_t bytes, const Call& call);

@@ -10,6 +10,10 @@ namespace roof::emulated {
 
 namespace {
 
+// Of an address in the shared memory of a cluster: above these bits, the block's rank and 1.
+constexpr u32 bits_of_shared_address = 24;
+constexpr u32 lowest_bits = (1U << bits_of_shared_address) - 1;
+
 [[noreturn]] void fail(const std::string& what)
 {
     throw Fault(Fault::Kind::launch, what);
@@ -65,6 +69,7 @@ void Thread::begin()
 {
     has_ended = is_in_meeting = progressed = false;
     seconds_of_cycle_.reset();
+    awaited_meeting_.reset();
     open_copies_.clear();
     copy_groups_.clear();
 }
@@ -129,6 +134,62 @@ void Thread::write_shared(u32 address, const void* from, int line)
     if (block_.execution().is_turn_over()) wait(true);
     block_.shared().written_by(block_.moment_of(*this), address, bytes);
     std::memcpy(to, from, bytes);
+}
+
+u32 Thread::cluster_rank() const
+{
+    return block_.rank();
+}
+u32 Thread::cluster_size() const
+{
+    return static_cast<u32>(block_.cluster().blocks.size());
+}
+u32 Thread::cluster_address(u32 address, u32 rank) const
+{
+    if (rank >= cluster_size()) fail("a block that the cluster does not have");
+    return (rank + 1) << bits_of_shared_address | (address & lowest_bits);
+}
+
+void Thread::read_cluster(u32 address, void* to, std::size_t bytes, int line)
+{
+    line_ = line;
+    const u32 rank = address >> bits_of_shared_address;
+    if (rank == 0 || rank > cluster_size()) fail("an address of shared memory that names no block of the cluster");
+    if (block_.execution().is_turn_over()) wait(true);
+    Block* const there = block_.cluster().blocks[rank - 1];
+    if (there == nullptr || there->has_ended()) fail("a read of the shared memory of a block that has ended");
+    const u32 at = address & lowest_bits;
+    const std::byte* const from = there->shared().at(at, bytes);
+    if (there == &block_)
+        block_.shared().read_by(block_.moment_of(*this), at, bytes);
+    else
+        there->shared().read_by_other_block(block_.moment_of(*this).cluster_barriers, at, bytes);
+    std::memcpy(to, from, bytes);
+}
+
+void Thread::cluster_arrive()
+{
+    Cluster& cluster = block_.cluster();
+    if (awaited_meeting_) fail("a thread arrives twice at the barrier of its cluster");
+    block_.delayed().flush_all();
+    awaited_meeting_ = cluster.meetings;
+    progressed = true;
+    if (++cluster.arrived < cluster.threads) return;
+    cluster.arrived = 0;
+    ++cluster.meetings;
+    Execution& execution = block_.execution();
+    for (Block* const block : cluster.blocks) {
+        if (block == nullptr) continue;
+        block->count_cluster_barrier();
+        if (execution.races() != nullptr) execution.races()->barrier(execution.number_of(block->place()));
+    }
+}
+
+void Thread::cluster_wait()
+{
+    if (!awaited_meeting_) fail("a thread waits at the barrier of its cluster and has not arrived");
+    while (block_.cluster().meetings == *awaited_meeting_) wait(false);
+    awaited_meeting_.reset();
 }
 
 template void Thread::read_global<1>(u64, void*, int, bool);

@@ -89,6 +89,20 @@ class Thread {
         return old;
     }
 
+    /// An address that names the block of a cluster, too: where `address` of this block's memory is in that one.
+    u32 cluster_address(u32 address, u32 rank) const;
+    u32 cluster_rank() const;
+    u32 cluster_size() const;
+    template <class T, std::size_t count>
+    std::array<T, count> load_cluster(u32 address, int line)
+    {
+        std::array<T, count> value;
+        read_cluster(address, value.data(), sizeof(value), line);
+        return value;
+    }
+    void cluster_arrive();
+    void cluster_wait();
+
     void barrier(u32 which, int line);
     void warp_barrier(u32 lanes, int line);
     void fence();
@@ -168,6 +182,7 @@ class Thread {
     void read_shared(u32 address, void* to, int line);
     template <std::size_t bytes>
     void write_shared(u32 address, const void* from, int line);
+    void read_cluster(u32 address, void* to, std::size_t bytes, int line);
     void* atomic_place(u64 address, std::size_t bytes, int line);
     void check_race(GlobalRaces::Kind kind, u64 address, std::size_t bytes);
     void mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes);
@@ -184,6 +199,7 @@ class Thread {
     const std::byte* arguments_;
     u32 number_;
     int line_ = 0;
+    std::optional<u32> awaited_meeting_;  ///< of the cluster: arrived and has not waited
     std::optional<double> seconds_of_cycle_;
     std::vector<std::shared_ptr<Copy>> open_copies_;
     std::vector<std::vector<std::shared_ptr<Copy>>> copy_groups_;

@@ -3,6 +3,7 @@
 #include "tests/emulated_gpu/device/core_matrices.hpp"
 #include "tests/emulated_gpu/device/fault.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace roof::emulated {
@@ -17,6 +18,14 @@ struct Place {
 Place place_of(int thread, int i)
 {
     return {16 * (thread / 32) + thread % 32 / 4 + 8 * (i / 2 % 2), 8 * (i / 4) + 2 * (thread % 4) + i % 2};
+}
+
+/// `i` of a register with two sums in fp16 is 0 or 1.
+u32 half_sum_with(u32 bits, f64 sum, std::size_t i)
+{
+    const auto shift = static_cast<u32>(16 * i);
+    const f16 half = narrow<f16>(widen(f16{static_cast<u16>(bits >> shift)}) + sum);
+    return (bits & ~(0xFFFFU << shift)) | u32{half.bits} << shift;
 }
 
 u32 sum_with(u32 bits, f64 sum, Format format)
@@ -76,12 +85,14 @@ void Warpgroup::run(const Product& product)
     const int n = shape.n;
     const std::vector<f64> all = product_of(a, b, shape.m, n, shape.k);
     for (int thread = 0; thread < 128; ++thread) {
-        auto& sums = sums_[static_cast<std::size_t>(thread)];
-        for (std::size_t i = 0; i < sums.size(); ++i) {
+        auto& registers = sums_[static_cast<std::size_t>(thread)];
+        if (!product.operands.keeps) std::fill(registers.begin(), registers.end(), 0);
+        const std::size_t packed = shape.half_sums ? 2 : 1;
+        for (std::size_t i = 0; i < packed * registers.size(); ++i) {
             const Place place = place_of(thread, static_cast<int>(i));
-            sums[i] = sum_with(product.operands.keeps ? sums[i] : 0,
-                               product.operands.sign * all[static_cast<std::size_t>(place.row * n + place.column)],
-                               shape.format);
+            const f64 sum = product.operands.sign * all[static_cast<std::size_t>(place.row * n + place.column)];
+            u32& bits = registers[i / packed];
+            bits = shape.half_sums ? half_sum_with(bits, sum, i % packed) : sum_with(bits, sum, shape.format);
         }
     }
 }

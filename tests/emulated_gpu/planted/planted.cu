@@ -143,6 +143,28 @@ __global__ void small_wgmma(const uint4* a, const uint4* b, float* out)
     if constexpr (missing == WgmmaMissing::wait) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
+__device__ void meet_cluster()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+template <ClusterMissing missing>
+__global__ void exchange(const float* in, float* out)
+{
+    __shared__ float values[threads];
+    const unsigned first = blockIdx.x * threads;
+    values[threadIdx.x] = in[first + threadIdx.x];
+    if constexpr (missing != ClusterMissing::first_barrier) meet_cluster();
+    unsigned there;
+    float found;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(there)
+                 : "r"(shared_address(&values[threadIdx.x])), "r"((blockIdx.x + 1) % 2));
+    asm volatile("ld.volatile.shared::cluster.f32 %0, [%1];" : "=f"(found) : "r"(there) : "memory");
+    if constexpr (missing != ClusterMissing::last_barrier) meet_cluster();
+    out[first + threadIdx.x] = found;
+}
+
 }  // namespace
 
 void enqueue_block_sums(const float* in, float* out, int blocks, bool error, cudaStream_t stream)
@@ -187,6 +209,23 @@ void enqueue_wgmma(const void* a, const void* b, float* out, WgmmaMissing missin
                         : missing == WgmmaMissing::wait  ? small_wgmma<WgmmaMissing::wait>
                                                          : small_wgmma<WgmmaMissing::proxy_fence>;
     kernel<<<1, 128, 0, stream>>>(static_cast<const uint4*>(a), static_cast<const uint4*>(b), out);
+}
+
+void enqueue_exchange(const float* in, float* out, int blocks, ClusterMissing missing, cudaStream_t stream)
+{
+    const auto kernel = missing == ClusterMissing::nothing         ? exchange<ClusterMissing::nothing>
+                        : missing == ClusterMissing::first_barrier ? exchange<ClusterMissing::first_barrier>
+                                                                   : exchange<ClusterMissing::last_barrier>;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {2, 1, 1};
+    cudaLaunchConfig_t configuration{};
+    configuration.gridDim = dim3(static_cast<unsigned>(blocks));
+    configuration.blockDim = dim3(threads);
+    configuration.stream = stream;
+    configuration.attrs = &attribute;
+    configuration.numAttrs = 1;
+    cudaLaunchKernelEx(&configuration, kernel, in, out);
 }
 
 }  // namespace roof::planted

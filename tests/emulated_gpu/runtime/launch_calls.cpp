@@ -1,6 +1,7 @@
 // What nvcc's host code calls to name its kernels and to launch them.
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace roof::emulated;
@@ -40,8 +41,45 @@ cudaError_t check_launch(const Launch& launch, const void* kernel)
     return launch.dynamic_shared > limit ? cudaErrorInvalidValue : cudaSuccess;
 }
 
+/// Blocks that a multiprocessor holds at once.
+int resident_blocks(const KernelCode& code, const Card& card, int threads, std::size_t dynamic_shared)
+{
+    constexpr int threads_of_multiprocessor = 2048;
+    constexpr int most_blocks = 32;
+    constexpr std::size_t shared_of_system = 1U << 10;
+    const std::size_t shared = code.shared_bytes + dynamic_shared + shared_of_system;
+    return std::min({threads_of_multiprocessor / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
+}
+
+cudaError_t check_cluster(const Launch& launch, const void* kernel, const Card& card)
+{
+    constexpr u32 portable = 8;
+    constexpr u32 most = 16;
+    const bool is_portable = launch.cluster <= portable || machine().kernels_of_large_clusters.contains(kernel);
+    if (launch.cluster == 0 || launch.cluster > most || !is_portable || launch.grid.x % launch.cluster != 0)
+        return cudaErrorInvalidClusterSize;
+    const int resident =
+        resident_blocks(*launch.code, card, static_cast<int>(launch.block.count()), launch.dynamic_shared);
+    const bool fits = static_cast<int>(launch.cluster) <= resident * card.multiprocessors;
+    return launch.cluster == 1 || fits ? cudaSuccess : cudaErrorInvalidClusterSize;
+}
+
+/// The only attribute that is known: blocks of a cluster, along x.
+cudaError_t cluster_of(const cudaLaunchConfig_t& asked, u32& cluster)
+{
+    cluster = 1;
+    for (unsigned i = 0; i < asked.numAttrs; ++i) {
+        const cudaLaunchAttribute& attribute = asked.attrs[i];
+        const auto& size = attribute.val.clusterDim;
+        if (attribute.id != cudaLaunchAttributeClusterDimension || size.y != 1 || size.z != 1)
+            return cudaErrorNotSupported;
+        cluster = size.x;
+    }
+    return cudaSuccess;
+}
+
 cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                          cudaStream_t stream)
+                          cudaStream_t stream, u32 cluster = 1)
 {
     const std::lock_guard lock(machine().mutex());
     Stream& in = machine().stream(stream, current_device());
@@ -53,7 +91,10 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
     launch.grid = {grid.x, grid.y, grid.z};
     launch.block = {block.x, block.y, block.z};
     launch.dynamic_shared = static_cast<u32>(shared);
+    launch.cluster = cluster;
     if (const cudaError_t error = check_launch(launch, kernel); error != cudaSuccess) return error;
+    if (const cudaError_t error = check_cluster(launch, kernel, machine().device(in.device).card); error != cudaSuccess)
+        return error;
     for (std::size_t i = 0; i < launch.code->arguments.size(); ++i) {
         const auto [offset, bytes] = launch.code->arguments[i];
         launch.arguments.resize(offset + bytes);
@@ -119,14 +160,41 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** a
     return returned(launch_kernel(kernel, grid, block, arguments, shared, stream));
 }
 
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* asked, const void* kernel, void** arguments)
+{
+    u32 cluster = 1;
+    if (const cudaError_t error = cluster_of(*asked, cluster); error != cudaSuccess) return returned(error);
+    return returned(launch_kernel(kernel, asked->gridDim, asked->blockDim, arguments, asked->dynamicSmemBytes,
+                                  asked->stream, cluster));
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const cudaLaunchConfig_t* asked)
+{
+    const std::lock_guard lock(machine().mutex());
+    const Card& card = machine().device(current_device()).card;
+    const KernelCode* code = nullptr;
+    u32 cluster = 1;
+    if (const cudaError_t error = cluster_of(*asked, cluster); error != cudaSuccess) return returned(error);
+    if (const cudaError_t error = code_of(kernel, card, code); error != cudaSuccess) return returned(error);
+    const dim3 block = asked->blockDim;
+    const int resident =
+        resident_blocks(*code, card, static_cast<int>(block.x * block.y * block.z), asked->dynamicSmemBytes);
+    *clusters = resident * card.multiprocessors / static_cast<int>(cluster);
+    return cudaSuccess;
+}
+
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute which, int value)
 {
     const std::lock_guard lock(machine().mutex());
-    if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return returned(cudaErrorNotSupported);
     const KernelCode* code = nullptr;
     const Card& card = machine().device(current_device()).card;
     const cudaError_t error = code_of(kernel, card, code);
     if (error != cudaSuccess) return returned(error);
+    if (which == cudaFuncAttributeNonPortableClusterSizeAllowed) {
+        if (value != 0) machine().kernels_of_large_clusters.insert(kernel);
+        return cudaSuccess;
+    }
+    if (which != cudaFuncAttributeMaxDynamicSharedMemorySize) return returned(cudaErrorNotSupported);
     if (value < 0 || static_cast<u32>(value) + code->shared_bytes > card.shared_bytes)
         return returned(cudaErrorInvalidValue);
     machine().dynamic_shared_limits[kernel] = static_cast<u32>(value);
@@ -141,12 +209,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
     const Card& card = machine().device(current_device()).card;
     const cudaError_t error = code_of(kernel, card, code);
     if (error != cudaSuccess) return returned(error);
-    constexpr int threads_of_multiprocessor = 2048;
-    constexpr int most_blocks = 32;
-    constexpr std::size_t shared_of_system = 1U << 10;
-    const std::size_t shared = code->shared_bytes + dynamic_shared + shared_of_system;
-    *blocks =
-        std::min({threads_of_multiprocessor / threads, most_blocks, static_cast<int>(card.shared_bytes / shared)});
+    *blocks = resident_blocks(*code, card, threads, dynamic_shared);
     return cudaSuccess;
 }
 

@@ -115,8 +115,9 @@ class Machine {
     std::mt19937& chance() { return engine_.chance; }
     std::map<const void*, std::string> kernel_names;
     std::map<const void*, u32> dynamic_shared_limits;
-    std::set<std::string> launched;  ///< kernels
-    std::set<int> contexts;          ///< devices on which the process has one
+    std::set<const void*> kernels_of_large_clusters;  ///< of more than 8 blocks
+    std::set<std::string> launched;                   ///< kernels
+    std::set<int> contexts;                           ///< devices on which the process has one
 
   private:
     bool run_one();

@@ -9,7 +9,8 @@ CPP = {"pred": "bool", "b8": "u8", "u8": "u8", "s8": "s8", "b16": "u16", "u16": 
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 SPECIAL = {"%tid": "t.index", "%ntid": "t.block_size()", "%ctaid": "t.block_index()", "%nctaid": "t.grid_size()"}
 SPECIAL_SINGLE = {"%clock64": ("u64", "t.cycle()"), "%clock": ("u32", "u32(t.cycle())"),
-                  "%globaltimer": ("u64", "t.nanosecond()"), "%smid": ("u32", "t.multiprocessor()")}
+                  "%globaltimer": ("u64", "t.nanosecond()"), "%smid": ("u32", "t.multiprocessor()"),
+                  "%cluster_ctarank": ("u32", "t.cluster_rank()"), "%cluster_nctarank": ("u32", "t.cluster_size()")}
 
 # Opcode without its type -> expression of the operands a, b and c, which have that type.
 EXPRESSIONS = {
@@ -34,6 +35,8 @@ FORMATS = {"f64": "fp64", "tf32": "tf32", "f16": "fp16", "bf16": "bf16", "s8": "
 CALLS = {
     "bar.sync": ("t.barrier({0}, __LINE__);", ["u32"]),
     "bar.warp.sync": ("t.warp_barrier({0}, __LINE__);", ["u32"]),
+    "barrier.cluster.arrive.release.aligned": ("t.cluster_arrive();", []),
+    "barrier.cluster.wait.acquire.aligned": ("t.cluster_wait();", []),
     "membar.gl": ("t.fence();", []),
     "fence.acq_rel.gpu": ("t.fence();", []),
     "fence.proxy.async.shared::cta": ("t.proxy_fence();", []),
@@ -108,7 +111,7 @@ class Writer:
 
     def address(self, text, space):
         base, _, offset = text[1:-1].partition("+") if text.startswith("[") else (text, "", "")
-        wanted = "u32" if space == "shared" else "u64"
+        wanted = "u32" if space in ("shared", "cluster") else "u64"
         begin = self.value(base.strip(), wanted)
         return f"{wanted}({begin} + {wanted}({offset}ll))" if offset else begin
 
@@ -253,6 +256,8 @@ class Writer:
         for part in o[1:-1]:
             if part in ("global", "shared", "param"):
                 space = part
+            elif part == "shared::cluster":
+                space = "cluster"
             elif part in ("cg", "volatile"):
                 past_l1 = "true"
             elif part in ("v2", "v4"):
@@ -262,6 +267,11 @@ class Writer:
         if space is None:
             raise UnknownPtx("an access by a generic address: " + ".".join(o))
         return space, past_l1, count
+
+    def write_mapa(self, o, operands):
+        if o[1:] != ["shared::cluster", "u32"]:
+            raise UnknownPtx(".".join(o))
+        return self.assign(operands[0], f"t.cluster_address({self.value(operands[1], 'u32')}, {self.value(operands[2], 'u32')})", "u32")
 
     def write_atom(self, o, operands):
         if len(o) != 4 or o[1] != "global" or o[2] not in ATOMICS:
@@ -300,7 +310,7 @@ class Writer:
         if operands[6:] not in ([], ["0", "0"]):
             raise UnknownPtx("wgmma with a transposed operand")
         return (f"{{ u32* const d[] = {{{', '.join(f'bits_of({cpp_name(x)})' for x in registers)}}}; "
-                f"t.wgmma({{{m}, {n}, {k}, Format::{FORMATS[o[6]]}}}, d, {{{self.value(operands[1], 'u64')}, "
+                f"t.wgmma({{{m}, {n}, {k}, Format::{FORMATS[o[6]]}{', true' if o[5] == 'f16' else ''}}}, d, {{{self.value(operands[1], 'u64')}, "
                 f"{self.value(operands[2], 'u64')}, {keeps} != 0, {sign_a} * {sign_b}}}, __LINE__); }}")
 
     def write_tcgen05(self, o, operands):

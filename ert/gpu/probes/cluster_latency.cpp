@@ -1,0 +1,81 @@
+// Bench "cluster_latency" of a GPU: the time from one load of another block's shared memory to the next that needs its
+// result.
+//
+// Launched    as many clusters as the GPU holds at once, one block on each multiprocessor. One thread of each block
+//             visits all words of the next block's shared memory, neighbours far apart.
+// Saturates   nothing: each multiprocessor has one load at a time.
+// Counts      the steps of one thread; all threads step at the same time.
+// Time        device events; the kernel itself reads the clock. A launch also fills the shared memory, once.
+// Falsified   if any thread ends at another word than the arithmetic of its chain says.
+#include "ert/base/error.hpp"
+#include "ert/gpu/kernels/chase.hpp"
+#include "ert/gpu/probes/cluster_sizes.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
+
+namespace roof::gpu {
+
+namespace {
+
+constexpr long long max_iterations = 1 << 22;
+
+class ClusterLatencySubject final : public TunedSubject {
+  public:
+    explicit ClusterLatencySubject(const GpuPoint& at)
+        : TunedSubject(at),
+          size_(cluster_size_of(at.point)),
+          blocks_(cluster_blocks(ClusterOperation::chase, size_)),
+          places_(static_cast<std::size_t>(blocks_), "places of the chase")
+    {
+        settle_on_fastest(
+            {{std::to_string(blocks_ / size_) + " clusters", work_of_bytes(bytes_per_access * cluster_chase_unroll),
+              [this](long long iterations) { enqueue(iterations); }}},
+            max_iterations);
+    }
+
+    void check() override
+    {
+        constexpr long long iterations = 100;
+        const CurrentDevice current(stream().id());
+        run(iterations);
+        const auto expected = chase_position(cluster_words, iterations * cluster_chase_unroll);
+        for (const std::uint32_t found : places_.read(0, static_cast<std::size_t>(blocks_))) {
+            if (found == expected) continue;
+            throw Error("a chase is at word " + std::to_string(found) + ", not " + std::to_string(expected));
+        }
+    }
+
+    Bytes memory() const override { return {static_cast<double>(places_.bytes())}; }
+
+  private:
+    void enqueue(long long iterations) const
+    {
+        enqueue_cluster(ClusterOperation::chase,
+                        {.results = places_.data(),
+                         .reading = stream().reading(),
+                         .blocks = blocks_,
+                         .size = size_,
+                         .iterations = static_cast<int>(iterations)},
+                        stream().get());
+    }
+
+    int size_;
+    int blocks_;
+    Buffer<std::uint32_t> places_;
+};
+
+}  // namespace
+
+GpuBench cluster_latency_bench(const Libraries&)
+{
+    return {.name = "cluster_latency",
+            .role = Role::latency,
+            .description =
+                "Time of one load of a chain through the shared memory of the next block of a cluster, by one thread "
+                "of each block.",
+            .axes = [](const Machine&) -> std::vector<Axis> { return {cluster_axis()}; },
+            .unsupported_reason = missing_clusters,
+            .create = [](const GpuPoint& at) { return std::make_unique<ClusterLatencySubject>(at); }};
+}
+
+}  // namespace roof::gpu
