@@ -35,7 +35,7 @@ std::vector<std::string> known_chips(const Cupti& cupti)
 Chip::Chip(std::shared_ptr<const Cupti> cupti, std::string name, const Image& availability)
     : cupti_(std::move(cupti)), name_(std::move(name))
 {
-    auto made = parameters<CUpti_Profiler_Host_Initialize_Params>(CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE);
+    auto made = parameters<CUpti_Profiler_Host_Initialize_Params>(host_initialisation.of(cupti_->version()));
     made.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
     made.pChipName = name_.c_str();
     made.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
@@ -136,8 +136,7 @@ std::string Chip::range_name(const Image& counted, std::size_t range) const
 
 std::string Chip::dimension(const std::string& metric) const
 {
-    auto asked = parameters<CUpti_Profiler_Host_GetMetricProperties_Params>(
-        CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE);
+    auto asked = parameters<CUpti_Profiler_Host_GetMetricProperties_Params>(metric_properties.of(cupti_->version()));
     asked.pHostObject = host_;
     asked.pMetricName = metric.c_str();
     cupti_->call<decltype(cuptiProfilerHostGetMetricProperties)>("cuptiProfilerHostGetMetricProperties", &asked);

@@ -25,7 +25,7 @@ Counting::Counting(std::shared_ptr<const Cupti> cupti, const std::string& chip, 
       chip_(cupti_, chip, availability),
       configuration_(chip_.configuration(metrics_))
 {
-    auto enabled = parameters<CUpti_RangeProfiler_Enable_Params>(CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE);
+    auto enabled = parameters<CUpti_RangeProfiler_Enable_Params>(range_profiler_enabling.of(cupti_->version()));
     enabled.ctx = context;
     cupti_->call<decltype(cuptiRangeProfilerEnable)>("cuptiRangeProfilerEnable", &enabled);
     profiler_ = enabled.pRangeProfilerObject;

@@ -50,6 +50,18 @@ void load_companions(const std::filesystem::path& folder)
         dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+/// From CUDA 13.2 on, CUPTI answers nothing without a driver, and 13.2 itself calls itself for ever.
+bool needs_driver(const gpu::Library& library)
+{
+    return library.find<void()>("cuptiProfilerHostGetSinglePassSets") != nullptr;
+}
+
+bool has_driver()
+{
+    const std::string driver = "libcuda.so.1";
+    return gpu::Library::open(std::span(&driver, 1)).has_value();
+}
+
 }  // namespace
 
 std::vector<std::string> usual_names()
@@ -80,6 +92,10 @@ std::shared_ptr<const Cupti> Cupti::open(const std::vector<std::string>& names)
     for (const std::string& name : names) {
         const std::optional<gpu::Library> library = gpu::Library::open(std::span(&name, 1));
         if (!library) continue;
+        if (needs_driver(*library) && !has_driver()) {
+            if (reason.empty()) reason = name + " needs an NVIDIA driver, and there is none";
+            continue;
+        }
         std::shared_ptr<const Cupti> cupti(new Cupti(*library));
         const std::string against = cupti->reason_against();
         if (against.empty()) return cupti;

@@ -22,8 +22,7 @@ void initialise_profiler(const Cupti& cupti)
 /// This call fails if the user lacks the rights.
 Image availability_of(const Cupti& cupti, CUcontext context)
 {
-    auto asked = parameters<CUpti_Profiler_GetCounterAvailability_Params>(
-        CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE);
+    auto asked = parameters<CUpti_Profiler_GetCounterAvailability_Params>(counter_availability.of(cupti.version()));
     asked.ctx = context;
     cupti.call<decltype(cuptiProfilerGetCounterAvailability)>("cuptiProfilerGetCounterAvailability", &asked);
     Image image(asked.counterAvailabilityImageSize);

@@ -17,6 +17,9 @@ void fake_pop();
 void fake_node(std::uintptr_t node);
 void fake_clone(std::uintptr_t node, std::uintptr_t original);
 
+/// FAKE_CUPTI_VERSION, else that of this build.
+std::uint32_t fake_version();
+
 /// So many kernels ran: they are counted if the counters are on in that context.
 void fake_count(int kernels, std::uintptr_t context);
 }

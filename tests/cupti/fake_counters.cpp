@@ -2,6 +2,7 @@
 // refuses calls that come out of order. Kernels are those of fake_launch(), or else two. FAKE_CUPTI_FAILS=privileges:
 // the user has no rights.
 #include "fake_calls.hpp"
+#include "struct_sizes.hpp"
 
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -18,11 +19,11 @@
 
 namespace {
 
-/// CUPTI accepts only a struct whose size is that of the macro named after it.
+/// CUPTI accepts only a struct of the size that its version wants.
 template <class Parameters>
-bool is_other_size(const Parameters* given, std::size_t size)
+bool is_other_size(const Parameters* given, std::string_view name)
 {
-    return given->structSize != size;
+    return given->structSize != roof::cupti::made::struct_size(name, fake_version());
 }
 
 constexpr std::size_t image_size = 16;
@@ -65,65 +66,60 @@ void fake_count(int kernels, std::uintptr_t context)
 
 CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* given)
 {
-    if (is_other_size(given, CUpti_Profiler_Initialize_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(given, "Profiler_Initialize")) return CUPTI_ERROR_INVALID_PARAMETER;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* asked)
 {
-    if (is_other_size(asked, CUpti_Device_GetChipName_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(asked, "Device_GetChipName")) return CUPTI_ERROR_INVALID_PARAMETER;
     asked->pChipName = "GH100";
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params* asked)
 {
-    if (is_other_size(asked, CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(asked, "Profiler_GetCounterAvailability")) return CUPTI_ERROR_INVALID_PARAMETER;
     asked->counterAvailabilityImageSize = image_size;
     return lacks_rights() ? CUPTI_ERROR_INSUFFICIENT_PRIVILEGES : CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* made)
 {
-    if (is_other_size(made, CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(made, "Profiler_Host_Initialize")) return CUPTI_ERROR_INVALID_PARAMETER;
     made->pHostObject = reinterpret_cast<CUpti_Profiler_Host_Object*>(&state);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* given)
 {
-    if (is_other_size(given, CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(given, "Profiler_Host_Deinitialize")) return CUPTI_ERROR_INVALID_PARAMETER;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* added)
 {
-    if (is_other_size(added, CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(added, "Profiler_Host_ConfigAddMetrics")) return CUPTI_ERROR_INVALID_PARAMETER;
     return added->numMetrics > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params* sized)
 {
-    if (is_other_size(sized, CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(sized, "Profiler_Host_GetConfigImageSize")) return CUPTI_ERROR_INVALID_PARAMETER;
     sized->configImageSize = image_size;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* taken)
 {
-    if (is_other_size(taken, CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(taken, "Profiler_Host_GetConfigImage")) return CUPTI_ERROR_INVALID_PARAMETER;
     std::memset(taken->pConfigImage, 1, taken->configImageSize);
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricProperties_Params* asked)
 {
-    if (is_other_size(asked, CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(asked, "Profiler_Host_GetMetricProperties")) return CUPTI_ERROR_INVALID_PARAMETER;
     asked->pDimUnit =
         std::string_view(asked->pMetricName).find("time") != std::string_view::npos ? "nanosecond" : "byte";
     return CUPTI_SUCCESS;
@@ -131,7 +127,7 @@ CUptiResult cuptiProfilerHostGetMetricProperties(CUpti_Profiler_Host_GetMetricPr
 
 CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Params* asked)
 {
-    if (is_other_size(asked, CUpti_Profiler_Host_GetRangeName_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(asked, "Profiler_Host_GetRangeName")) return CUPTI_ERROR_INVALID_PARAMETER;
     asked->pRangeName =
         strdup(by_user ? pushed_names.at(asked->rangeIndex).c_str() : std::to_string(asked->rangeIndex).c_str());
     return CUPTI_SUCCESS;
@@ -139,15 +135,14 @@ CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Param
 
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* asked)
 {
-    if (is_other_size(asked, CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(asked, "Profiler_Host_EvaluateToGpuValues")) return CUPTI_ERROR_INVALID_PARAMETER;
     for (std::size_t i = 0; i < asked->numMetrics; ++i) asked->pMetricValues[i] = 10;
     return asked->rangeIndex < ranges ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* enabled)
 {
-    if (is_other_size(enabled, CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(enabled, "RangeProfiler_Enable")) return CUPTI_ERROR_INVALID_PARAMETER;
     enabled->pRangeProfilerObject = reinterpret_cast<CUpti_RangeProfiler_Object*>(&state);
     counted_context = enabled->ctx;
     pass = 0;
@@ -157,29 +152,27 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* enabled)
 
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* given)
 {
-    if (is_other_size(given, CUpti_RangeProfiler_Disable_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(given, "RangeProfiler_Disable")) return CUPTI_ERROR_INVALID_PARAMETER;
     state = State::off;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params* sized)
 {
-    if (is_other_size(sized, CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(sized, "RangeProfiler_GetCounterDataSize")) return CUPTI_ERROR_INVALID_PARAMETER;
     sized->counterDataSize = image_size;
     return sized->maxNumRangeTreeNodes >= sized->maxNumOfRanges ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params* made)
 {
-    if (is_other_size(made, CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(made, "RangeProfiler_CounterDataImage_Initialize")) return CUPTI_ERROR_INVALID_PARAMETER;
     return made->counterDataSize == image_size ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* set)
 {
-    if (is_other_size(set, CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(set, "RangeProfiler_SetConfig")) return CUPTI_ERROR_INVALID_PARAMETER;
     by_user = set->range == CUPTI_UserRange;
     room = set->maxRangesPerPass;
     const bool is_replay_right = set->replayMode == (by_user ? CUPTI_UserReplay : CUPTI_KernelReplay);
@@ -188,14 +181,14 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* se
 
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* given)
 {
-    if (is_other_size(given, CUpti_RangeProfiler_Start_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(given, "RangeProfiler_Start")) return CUPTI_ERROR_INVALID_PARAMETER;
     pushed_names.clear();
     return go(State::configured, State::started);
 }
 
 CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pushed)
 {
-    if (is_other_size(pushed, CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(pushed, "RangeProfiler_PushRange")) return CUPTI_ERROR_INVALID_PARAMETER;
     const std::string name = pushed->pRangeName;
     if (name.empty() || std::set(pushed_names.begin(), pushed_names.end()).contains(name))
         return CUPTI_ERROR_INVALID_PARAMETER;
@@ -205,13 +198,13 @@ CUptiResult cuptiRangeProfilerPushRange(CUpti_RangeProfiler_PushRange_Params* pu
 
 CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* given)
 {
-    if (is_other_size(given, CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(given, "RangeProfiler_PopRange")) return CUPTI_ERROR_INVALID_PARAMETER;
     return go(State::in_range, State::ranged);
 }
 
 CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 {
-    if (is_other_size(stopped, CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(stopped, "RangeProfiler_Stop")) return CUPTI_ERROR_INVALID_PARAMETER;
     ++pass;
     stopped->isAllPassSubmitted = !by_user || pass == all_passes ? 1 : 0;
     return go(by_user ? State::ranged : State::started, State::configured);
@@ -219,7 +212,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* decoded)
 {
-    if (is_other_size(decoded, CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE)) return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(decoded, "RangeProfiler_DecodeData")) return CUPTI_ERROR_INVALID_PARAMETER;
     ranges = by_user ? pushed_names.size() : launched > 0 ? launched : usual_kernels;
     decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : ranges - std::min(ranges, room);
     return state == State::configured ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
@@ -227,8 +220,7 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
 
 CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* asked)
 {
-    if (is_other_size(asked, CUpti_RangeProfiler_GetCounterDataInfo_Params_STRUCT_SIZE))
-        return CUPTI_ERROR_INVALID_PARAMETER;
+    if (is_other_size(asked, "RangeProfiler_GetCounterDataInfo")) return CUPTI_ERROR_INVALID_PARAMETER;
     asked->numTotalRanges = ranges;
     return CUPTI_SUCCESS;
 }

@@ -123,9 +123,15 @@ void deliver()
 
 extern "C" {
 
+std::uint32_t fake_version()
+{
+    const char* const asked = std::getenv("FAKE_CUPTI_VERSION");
+    return asked == nullptr ? CUPTI_API_VERSION : static_cast<std::uint32_t>(std::atoi(asked));
+}
+
 CUptiResult cuptiGetVersion(uint32_t* version)
 {
-    *version = CUPTI_API_VERSION;
+    *version = fake_version();
     return CUPTI_SUCCESS;
 }
 

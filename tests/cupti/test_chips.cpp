@@ -4,6 +4,7 @@
 #include "ert/counters/counter_table.hpp"
 #include "ert/cupti/api_names.hpp"
 #include "ert/cupti/chips.hpp"
+#include "ert/gpu/library.hpp"
 
 #include <cupti_version.h>
 #include <catch2/catch.hpp>
@@ -124,6 +125,17 @@ TEST_CASE("a CUPTI that does not answer with this driver is passed over, and is 
     CHECK_THROWS_WITH(Cupti::open({ROOF_FAKE_OLD_DRIVER}),
                       Catch::Contains("fake_old_driver") && Catch::Contains("does not tell its version"));
     CHECK(Cupti::open({"libno-such-cupti.so", ROOF_FAKE_OLD_DRIVER, ROOF_FAKE_CUPTI})->version() == CUPTI_API_VERSION);
+}
+
+TEST_CASE("a CUPTI that needs a driver even to tell its version is not asked without one")
+{
+    if (gpu::Library::open(std::vector<std::string>{"libcuda.so.1"})) {
+        WARN("not checked: there is a driver");
+        return;
+    }
+    CHECK_THROWS_WITH(Cupti::open({ROOF_FAKE_WITHOUT_DRIVER}),
+                      Catch::Contains("fake_without_driver") && Catch::Contains("needs an NVIDIA driver"));
+    CHECK(Cupti::open({ROOF_FAKE_WITHOUT_DRIVER, ROOF_FAKE_CUPTI})->version() == CUPTI_API_VERSION);
 }
 
 TEST_CASE("missing rights for hardware counters make them unsupported, with a remedy, other failures are errors")

@@ -1,12 +1,17 @@
 // Counting with the fake CUPTI, which refuses calls out of order: repetitions, values, and errors.
 #include "ert/base/error.hpp"
 #include "ert/cupti/range_profiler.hpp"
+#include "struct_sizes.hpp"
 #include "variable.hpp"
+
+#include <cupti_profiler_target.h>
+#include <cupti_version.h>
 
 #include <catch2/catch.hpp>
 
 using namespace roof;
 using namespace roof::cupti;
+namespace made = roof::cupti::made;
 using roof::cupti::made::Variable;
 
 namespace {
@@ -56,6 +61,31 @@ TEST_CASE("stretches are counted under the names they were pushed with, in one l
     CHECK(found[0].name == "a");
     CHECK(found[1].name == "b");
     CHECK(found[1].values == std::vector<double>{10e-9, 10});
+}
+
+TEST_CASE("every call gives the size that the loaded version of CUPTI wants, not that of this build")
+{
+    for (const std::uint32_t version : made::known_versions) {
+        INFO(version);
+        const Variable is_other("FAKE_CUPTI_VERSION", std::to_string(version).c_str());
+        CHECK(profiler().count_whole([] {}, "step", metrics).values == std::vector<double>{10e-9, 10});
+        CHECK(profiler().count_kernels([] {}, metrics).size() == 2);
+    }
+}
+
+TEST_CASE("the table of sizes is right for the headers of this build")
+{
+    const std::vector<std::pair<const char*, std::size_t>> sizes{
+        {"Profiler_GetCounterAvailability", CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE},
+        {"Profiler_Host_Initialize", CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE},
+        {"Profiler_Host_GetMetricProperties", CUpti_Profiler_Host_GetMetricProperties_Params_STRUCT_SIZE},
+        {"RangeProfiler_Enable", CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE},
+        {"RangeProfiler_Stop", CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE},
+        {"RangeProfiler_SetConfig", CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE}};
+    for (const auto& [name, size] : sizes) {
+        INFO(name);
+        CHECK(made::struct_size(name, CUPTI_API_VERSION) == size);
+    }
 }
 
 TEST_CASE("after a failure the profiler can begin again")
