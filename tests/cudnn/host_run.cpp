@@ -17,13 +17,25 @@ class Run {
     {
         const Values from(memory_, op.from);
         Values to(memory_, op.to);
-        const std::size_t map = op.to.rows() / static_cast<std::size_t>(op.to.batch);
-        const auto channels = static_cast<std::size_t>(op.from.channels);
-        const auto stored = static_cast<std::size_t>(op.to.channels);
-        for (std::size_t k = 0; k < op.to.elements(); ++k)
-            to.put(k,
-                   k % stored < channels ? from[planar_place(k / stored * channels + k % stored, channels, map)] : 0);
+        const DepthImages images{std::max(1, op.block), op.from.channels, op.from.height, op.from.width, op.padding};
+        for (std::size_t k = 0; k < op.to.elements(); ++k) {
+            const auto channel = static_cast<int>(k % static_cast<std::size_t>(op.to.channels));
+            const auto row = k / static_cast<std::size_t>(op.to.channels);
+            const auto width = static_cast<std::size_t>(op.to.width);
+            const auto height = static_cast<std::size_t>(op.to.height);
+            const std::size_t place = images.place(row / width / height, static_cast<int>(row / width % height),
+                                                   static_cast<int>(row % width), channel);
+            to.put(k, place == no_place ? 0 : from[place]);
+        }
         std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
+    }
+
+    void operator()(const ClearUnused& op)
+    {
+        Values gradient(memory_, op.gradient);
+        for (std::size_t k = 0; k < op.gradient.elements(); ++k) {
+            if (op.weights.pytorch_place(k) == no_place) gradient.put(k, 0);
+        }
     }
 
     void operator()(const Convolve& op) { convolve(op, memory_); }

@@ -35,7 +35,8 @@ class Planner {
     Choosers choosers()
     {
         return {[this](const ConvolutionShape& shape) { return choose(shape); }, loops().product,
-                [this](const NormShape& shape) { return take(shape); }};
+                [this](const NormShape& shape) { return take(shape); },
+                [this](const ConvolutionShape& shape) { return is_accepted_as_given(shape); }};
     }
     int norms() const { return static_cast<int>(norms_.size()); }
     int shapes() const { return static_cast<int>(known_.size()); }
@@ -43,6 +44,15 @@ class Planner {
     int refused_fusions() const { return refused_fusions_; }
 
   private:
+    /// Asks also for what is read when images are read as they are.
+    bool is_accepted_as_given(ConvolutionShape first_layer)
+    {
+        choose(first_layer);
+        first_layer.pass = Pass::backward_weights;
+        choose(first_layer);
+        return true;
+    }
+
     Choice choose(const ConvolutionShape& shape)
     {
         const auto [place, is_new] = known_.try_emplace(shape.text() + std::string(name(shape.pass)));

@@ -24,6 +24,10 @@ Results results_of(const ImportImages& op)
 {
     return {{op.to}, {op.labels}, {}};
 }
+Results results_of(const ClearUnused& op)
+{
+    return {{op.gradient}, {}, {}};
+}
 Results results_of(const AddBias& op)
 {
     return {{op.values}, {}, {}};
@@ -87,8 +91,8 @@ constexpr bool is_of_a_library = std::is_same_v<Kind, Convolve> || std::is_same_
 
 class Comparison {
   public:
-    Comparison(const model::Graph& graph, const Settings& settings, bool fused, bool whole_norms)
-        : host_(graph, settings, fused, whole_norms),
+    Comparison(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+        : host_(graph, settings, choosers),
           device_(host_.written().bytes()),
           device_memory_(host_.written().program(), device_.data()),
           precision_(settings.storage())
@@ -199,6 +203,15 @@ model::Graph unusual_windows()
     return net;
 }
 
+/// The first convolution of AlexNet, with fewer channels.
+model::Graph long_stride()
+{
+    model::Graph net("stride", {3, 31, 31});
+    const int x = net.convolution("conv1", 0, 8, {.size = 11, .stride = 4, .padding = 2}, true);
+    net.linear("fc", net.flatten("flat", x), 7);
+    return net;
+}
+
 model::Graph one_pool(int channels, const model::Window& window, bool has_norm)
 {
     model::Graph net(has_norm ? "pool behind a batch norm" : "pool", {3, 12, 12});
@@ -217,15 +230,17 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
         const model::Window halves{.size = 2, .stride = 2, .padding = 0};
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
         for (const model::Graph& graph :
-             {plain_network(), residual_network(), odd_network(), unusual_windows(), one_pool(8, halves, false),
-              one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
+             {plain_network(), residual_network(), odd_network(), unusual_windows(), long_stride(),
+              one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
             for (const bool fused : {true, false}) {
                 INFO(graph.name() << " " << traits(precision).name);
                 emulated::machine().chance().seed(fused ? 1 : 2);
                 const Settings settings{.batch = 3,  // Hashed parameters would leave dropout out.
                                         .parameters = engine::Parameters::random,
                                         .precision = precision};
-                Comparison comparison(graph, settings, fused, false);
+                Choosers choosers = loops(fused);
+                choosers.deep_images = [fused](const ConvolutionShape&) { return fused; };
+                Comparison comparison(graph, settings, choosers);
                 comparison.run_step();
                 kinds.insert(comparison.kinds().begin(), comparison.kinds().end());
             }

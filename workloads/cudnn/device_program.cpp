@@ -49,7 +49,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },
                 [this](const NormShape& shape) { return norms_.choose(shape); },
-                [this](const ConvolutionShape& first) { return convolutions_.image_channels(first); }}),
+                [this](const ConvolutionShape& first) { return convolutions_.reads_by_depth(first); }}),
       arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())
 {

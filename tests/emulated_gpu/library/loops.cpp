@@ -97,9 +97,9 @@ std::function<void()> Convolutions::bound(const Convolve& operation, const Memor
     return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
 }
 /// No trial: what a real library may choose is always chosen here.
-int Convolutions::image_channels(const ConvolutionShape&)
+bool Convolutions::reads_by_depth(const ConvolutionShape&)
 {
-    return 8;
+    return true;
 }
 
 Products::Products(const gpu::Stream& stream, bool times) : stream_(stream), times_(times) {}

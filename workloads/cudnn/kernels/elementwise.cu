@@ -5,12 +5,12 @@
 namespace roof::cudnn {
 namespace {
 
-/// Converts all channels of one position of a map from planar to channels-last, up to vector_width of them with one store.
+/// Converts all channels of one position of a map from planar to channels-last.
 template <class Element>
 struct ImportBody {
     const float* from;
     Element* to;
-    std::uint32_t channels, stored, map;
+    std::uint32_t channels, map;
     const std::int32_t* labels_from;
     std::int32_t* labels;
 
@@ -19,17 +19,51 @@ struct ImportBody {
         const std::size_t image = place / map;
         if (place % map == 0) labels[image] = labels_from[image];
         const std::size_t plane = image * channels * map + place % map;
-        if (stored == vector_width) {
+        for (std::uint32_t c = 0; c < channels; ++c)
+            to[std::size_t{place} * channels + c] = narrow<Element>(from[plane + std::size_t{c} * map]);
+    }
+};
+
+/// Writes one position of a map by space to depth: block x block positions of 3 channels each.
+template <class Element, int block>
+struct DeepImportBody {
+    const float* from;
+    Element* to;
+    int height, width, padding;
+    std::uint32_t rows, columns;
+    const std::int32_t* labels_from;
+    std::int32_t* labels;
+
+    __device__ void operator()(std::uint32_t place) const
+    {
+        constexpr int given = 3;
+        constexpr int vectors = (block * block * given + vector_width - 1) / vector_width;
+        const DepthImages images{block, given, height, width, padding};
+        const std::uint32_t image = place / (rows * columns);
+        if (place % (rows * columns) == 0) labels[image] = labels_from[image];
+        const auto row = static_cast<int>(place / columns % rows);
+        const auto column = static_cast<int>(place % columns);
+#pragma unroll
+        for (int v = 0; v < vectors; ++v) {
             Lanes<vector_width> all{};
 #pragma unroll
-            for (int c = 0; c < vector_width; ++c)
-                if (static_cast<std::uint32_t>(c) < channels)
-                    all.lane[c] = from[plane + static_cast<std::size_t>(c) * map];
-            return store(to, place, all);
+            for (int i = 0; i < vector_width; ++i) {
+                const std::size_t at = images.place(image, row, column, v * vector_width + i);
+                if (at != no_place) all.lane[i] = from[at];
+            }
+            store(to, place * vectors + v, all);
         }
-        for (std::uint32_t c = 0; c < stored; ++c)
-            to[std::size_t{place} * stored + c] =
-                narrow<Element>(c < channels ? from[plane + std::size_t{c} * map] : 0);
+    }
+};
+
+template <class Element>
+struct ClearUnusedBody {
+    Element* gradient;
+    DepthWeights weights;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        if (weights.pytorch_place(k) == no_place) gradient[k] = narrow<Element>(0);
     }
 };
 
@@ -189,14 +223,40 @@ __global__ void widen_all(AllWidened<Element> all)
 
 void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_element(operation.to.precision, [&]<class Element>() {
-        const auto map = static_cast<std::uint32_t>(operation.to.height * operation.to.width);
-        launch_vectors(vectors_in(operation.to.rows(), 1), stream,
-                       ImportBody<Element>{memory.at<float>(operation.from), memory.at<Element>(operation.to),
-                                           static_cast<std::uint32_t>(operation.from.channels),
-                                           static_cast<std::uint32_t>(operation.to.channels), map,
-                                           memory.at<std::int32_t>(operation.labels_from),
-                                           memory.at<std::int32_t>(operation.labels)});
+    const Tensor& to = operation.to;
+    with_element(to.precision, [&]<class Element>() {
+        const auto* const from = memory.at<float>(operation.from);
+        const auto* const labels_from = memory.at<std::int32_t>(operation.labels_from);
+        auto* const labels = memory.at<std::int32_t>(operation.labels);
+        const std::uint32_t positions = vectors_in(to.rows(), 1);
+        const auto deep = [&]<int block>() {
+            launch_vectors(positions, stream,
+                           DeepImportBody<Element, block>{from, memory.at<Element>(to), operation.from.height,
+                                                          operation.from.width, operation.padding,
+                                                          static_cast<std::uint32_t>(to.height),
+                                                          static_cast<std::uint32_t>(to.width), labels_from, labels});
+        };
+        switch (operation.block) {
+            case 1:
+                return deep.template operator()<1>();
+            case 2:
+                return deep.template operator()<2>();
+            case 4:
+                return deep.template operator()<4>();
+            default:
+                break;
+        }
+        launch_vectors(positions, stream,
+                       ImportBody<Element>{from, memory.at<Element>(to), static_cast<std::uint32_t>(to.channels),
+                                           static_cast<std::uint32_t>(to.height * to.width), labels_from, labels});
+    });
+}
+
+void enqueue(const ClearUnused& operation, const Memory& memory, cudaStream_t stream)
+{
+    with_element(operation.gradient.precision, [&]<class Element>() {
+        launch_vectors(vectors_in(operation.gradient.elements(), 1), stream,
+                       ClearUnusedBody<Element>{memory.at<Element>(operation.gradient), operation.weights});
     });
 }
 

@@ -9,6 +9,7 @@
 namespace roof::cudnn {
 
 void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const ClearUnused& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AddBias& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stream);

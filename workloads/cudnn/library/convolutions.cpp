@@ -162,26 +162,22 @@ bool Convolutions::is_better(const ConvolutionShape& shape, const Tried& whole, 
     return trial.gains(run_whole, run_alone) && trial.agrees(run_whole, run_alone);
 }
 
-int Convolutions::image_channels(const ConvolutionShape& first)
+bool Convolutions::reads_by_depth(const ConvolutionShape& first)
 {
-    constexpr int padded = 8;
-    const int own = first.source.channels;
-    if (!settings_.tune || own >= padded) return own;
+    constexpr const char* by_depth = "space to depth";
+    if (!settings_.tune) return false;
     engine::Question asked = question(first);
-    asked.pass = "channels of the images";
-    if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == "8" ? padded : own;
-    const auto time_with = [&](int channels) {
-        ConvolutionShape shape = first;
-        shape.source.channels = channels;
+    asked.pass = "layout of the images";
+    if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == by_depth;
+    const auto time_of = [&](ConvolutionShape shape) {
         Seconds sum = least_of(shape);
         shape.pass = Pass::backward_weights;
         return sum + least_of(shape);
     };
-    const Seconds bare = time_with(own);
-    const Seconds wide = time_with(padded);
-    const int best = wide < bare ? padded : own;
-    if (choices_) choices_->remember(asked, std::to_string(best), std::min(bare, wide));
-    return best;
+    const Seconds as_given = time_of(first);
+    const Seconds deep = time_of(space_to_depth(first));
+    if (choices_) choices_->remember(asked, deep < as_given ? by_depth : "as they are", std::min(deep, as_given));
+    return deep < as_given;
 }
 
 /// Returns the time of the fastest engine of a bare pass; infinity if there is none.

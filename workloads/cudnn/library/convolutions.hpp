@@ -23,9 +23,9 @@ class Convolutions {
 
     /// Throws Unsupported if no engine can compute the shape.
     Choice choose(const ConvolutionShape& shape);
-    /// Returns the channels with which both passes of the first convolution that read images are the fastest, by a trial
-    /// that is kept: those of the shape, or up to 8 with zeros.
-    int image_channels(const ConvolutionShape& first);
+    /// Returns whether both passes of the first convolution that read images take less time by space_to_depth(). The
+    /// result of the trial is kept.
+    bool reads_by_depth(const ConvolutionShape& first);
     /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
 

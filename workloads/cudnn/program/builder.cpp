@@ -8,20 +8,22 @@ namespace roof::cudnn {
 
 namespace {
 
-/// A library pads 3 channels to 8 in each pass of narrow values; the import may write them once.
-int image_channels_of(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+int image_block_of(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
 {
     const model::Shape& image = graph.layer(0).output;
     const std::vector<int> reading = readers(graph, 0);
-    if (!choosers.image || !settings.narrow() || reading.size() != 1) return image.channels;
+    if (!choosers.deep_images || image.channels != 3 || reading.size() != 1) return 0;
     const model::Layer& first = graph.layer(reading.front());
-    if (first.kind != model::LayerKind::convolution) return image.channels;
-    return choosers.image({.pass = Pass::forward,
-                           .batch = settings.batch,
-                           .source = image,
-                           .result = first.output,
-                           .window = first.window,
-                           .precision = settings.precision});
+    const int stride = first.window.stride;
+    const bool is_possible = stride == 1 || stride == 2 || stride == 4;
+    if (first.kind != model::LayerKind::convolution || !is_possible) return 0;
+    const bool deep = choosers.deep_images({.pass = Pass::forward,
+                                            .batch = settings.batch,
+                                            .source = image,
+                                            .result = first.output,
+                                            .window = first.window,
+                                            .precision = settings.precision});
+    return deep ? stride : 0;
 }
 
 }  // namespace
@@ -30,8 +32,8 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
     : engine::Builder<Program, Tensor>(network, into, chosen.batch, chosen.precision),
       settings(chosen),
       choosers(who),
-      image_channels(image_channels_of(network, chosen, who)),
-      parameters(network, chosen, image_channels, into),
+      image_block(image_block_of(network, chosen, who)),
+      parameters(network, chosen, image_block, into),
       outputs(network.layers().size())
 {
     Tensor planar = map(0);

@@ -38,7 +38,7 @@ class Builder : public engine::Builder<Program, Tensor> {
 
     const Settings& settings;
     const Choosers& choosers;
-    int image_channels;  ///< as imported: zeros may follow those of the network
+    int image_block;  ///< the first convolution reads images by space to depth in squares of so many positions; 0: as they are
     Parameters parameters;
     Tensor images, labels_given, labels, row_losses;
     std::vector<Output> outputs;                  ///< indexed by layer

@@ -33,9 +33,8 @@ struct Choosers {
     std::function<Choice(const Product&)> product;
     /// For a whole batch norm. No plan, or an empty function: our own kernels compute it.
     std::function<Choice(const NormShape&)> norm{};
-    /// Returns the channels of the images, zeros included, that the forward pass of the first convolution should read.
-    /// Empty: those that they have.
-    std::function<int(const ConvolutionShape& first)> image{};
+    /// Returns whether the first convolution should read images by space_to_depth(), given its forward pass. Empty: no.
+    std::function<bool(const ConvolutionShape& first)> deep_images{};
 };
 
 }  // namespace roof::cudnn

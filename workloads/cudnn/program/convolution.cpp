@@ -8,20 +8,25 @@
 namespace roof::cudnn {
 namespace {
 
+/// Whether the unit reads images by space to depth.
+bool is_deep(const Builder& build, const Unit& unit)
+{
+    return build.image_block > 0 && build.is_image(build.source(unit));
+}
+
 ConvolutionShape shape_of(const Builder& build, const Unit& unit, Pass pass)
 {
     const model::Layer& layer = build.layer(unit);
     const bool forward = pass == Pass::forward;
-    model::Shape source = build.graph.input_shape(unit.layer);
-    if (build.is_image(build.source(unit))) source.channels = build.image_channels;
-    return {.pass = pass,
-            .batch = build.settings.batch,
-            .source = source,
-            .result = layer.output,
-            .window = layer.window,
-            .precision = build.settings.precision,
-            .bias = forward && layer.bias,
-            .relu = forward && unit.fused()};
+    const ConvolutionShape shape{.pass = pass,
+                                 .batch = build.settings.batch,
+                                 .source = build.graph.input_shape(unit.layer),
+                                 .result = layer.output,
+                                 .window = layer.window,
+                                 .precision = build.settings.precision,
+                                 .bias = forward && layer.bias,
+                                 .relu = forward && unit.fused()};
+    return is_deep(build, unit) ? space_to_depth(shape) : shape;
 }
 
 /// Whether a batch norm is the only reader. In fp32, sums of squares are not precise enough for it.
@@ -50,6 +55,11 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
         const long long products = model::winograd_multiply_adds(
             model::convolution_of(build.graph, unit.layer, build.settings.batch), choice.winograd_tile);
         done.executed = Flops{2.0 * static_cast<double>(products)};
+    }
+    if (is_deep(build, unit)) {
+        const ConvolutionShape read = shape_of(build, unit, Pass::forward);
+        const double outputs = 1.0 * read.batch * read.result.channels * read.result.height * read.result.width;
+        done.executed = Flops{2.0 * outputs * read.window.size * read.window.size * read.source.channels};
     }
     build.add_convolution(done, choice.algorithm);
 }
@@ -86,6 +96,10 @@ Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, c
             .result = gradient,
             .scale = given.scaled ? given.channels.scale : Tensor{},
             .shift = given.scaled ? given.channels.shift : Tensor{}});
+    if (is_deep(build, unit)) {
+        build.program.append(ClearUnused{written, build.parameters.of(unit.layer, false).depth}, {written},
+                             "roof:clear_unused");
+    }
     return written;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ert/base/precision.hpp"
 #include "workloads/cudnn/program/shapes.hpp"
+#include "workloads/cudnn/program/space_to_depth.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -42,11 +43,19 @@ struct StepState {
     float loss = 0;             ///< of the last forward pass
 };
 
-/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. More channels
-/// of `to` are zeros.
+/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a block
+/// of 1, 2 or 4: space to depth of 3 channels, see space_to_depth(); 0: position by position.
 struct ImportImages {
     Tensor from{}, to{};
     Tensor labels_from{}, labels{};
+    int block = 0;
+    int padding = 0;  ///< positions of zeros around an image
+};
+
+/// Clears the values of a gradient that belong to no weight, see DepthWeights.
+struct ClearUnused {
+    Tensor gradient{};  ///< [o][taps][taps][stored]
+    DepthWeights weights{};
 };
 
 /// One pass: source, weights -> result; weights, result -> source; or source, result -> weights. `plan`: chosen
@@ -217,8 +226,9 @@ constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
     return slabs < most ? slabs : (most > 0 ? most : 1);
 }
 
-using Operation = std::variant<ImportImages, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
-                               NormGradient, LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient,
-                               AveragePool, AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
+using Operation =
+    std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
+                 NormGradient, LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
+                 AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
 
 }  // namespace roof::cudnn

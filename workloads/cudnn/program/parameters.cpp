@@ -34,18 +34,29 @@ Tensor piece(const Tensor& block, std::size_t first, std::size_t count)
     return part;
 }
 
+void set_depth(Trained& trained, int block)
+{
+    const auto size = static_cast<std::size_t>(trained.per_output.height);
+    const auto channels = static_cast<std::size_t>(trained.per_output.channels);
+    const auto edge = static_cast<std::size_t>(block);
+    const std::size_t outputs = trained.given / (channels * size * size);
+    trained.depth = {edge, size, channels, (edge * edge * channels + 7) / 8 * 8};
+    trained.count = outputs * trained.depth.taps() * trained.depth.taps() * trained.depth.stored;
+}
+
 }  // namespace
 
 std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
 {
-    const auto stored = static_cast<std::size_t>(stored_inputs);
-    const auto inputs = static_cast<std::size_t>(per_output.channels);
+    if (depth.block > 0) {
+        const std::size_t place = depth.pytorch_place(k);
+        return place == no_place ? std::nullopt : std::optional(place);
+    }
     const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
-    if (k % stored >= inputs) return std::nullopt;
-    return planar_place(k / stored * inputs + k % stored, inputs, map);
+    return planar_place(k, static_cast<std::size_t>(per_output.channels), map);
 }
 
-Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_channels, Program& program)
+Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program)
     : described_(graph.parameters()), trained_(described_.size()), order_(described_.size())
 {
     std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
@@ -55,11 +66,10 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, int 
         trained.first = total;
         trained.given = static_cast<std::size_t>(described_[k].elements());
         trained.per_output = span_of(graph, described_[k]);
+        trained.count = trained.given;
         const bool reads_images =
             described_[k].shape.size() == 4 && graph.layer(described_[k].layer).inputs.front() == 0;
-        trained.stored_inputs = reads_images ? image_channels : trained.per_output.channels;
-        trained.count = trained.given / static_cast<std::size_t>(trained.per_output.channels) *
-                        static_cast<std::size_t>(trained.stored_inputs);
+        if (reads_images && image_block > 0) set_depth(trained, image_block);
         total += (trained.count + alignment - 1) / alignment * alignment;
     }
     const Tensor all{.batch = 1, .channels = static_cast<int>(total)};

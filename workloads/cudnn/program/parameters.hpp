@@ -19,19 +19,19 @@ struct Trained {
     Tensor read;              ///< tensor that the passes read: the value or its narrow copy
     std::size_t first = 0;    ///< index of its first value in each block
     std::size_t count = 0;    ///< as stored
-    std::size_t given = 0;    ///< without the zeros of padded inputs
+    std::size_t given = 0;    ///< in PyTorch
     model::Shape per_output;  ///< shape of the weights of one output channel: {inputs, height, width}
-    int stored_inputs = 1;    ///< more than the inputs if they are padded with zeros
+    DepthWeights depth{};     ///< of the first convolution, if it reads images by space to depth
 
-    /// Returns the index in PyTorch's order of stored value k; nothing for a zero of the padding, whose gradient is zero.
+    /// Returns the index in PyTorch's order of stored value k; nothing if it is none of PyTorch's, and always zero.
     std::optional<std::size_t> pytorch_place(std::size_t k) const;
 };
 
 class Parameters {
   public:
     Parameters() = default;
-    /// `image_channels`: the channels of the images with zeros, which the first convolution reads.
-    Parameters(const model::Graph& graph, const Settings& settings, int image_channels, Program& program);
+    /// `image_block`: as in Builder.
+    Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program);
 
     /// Order: graph.parameters().
     const std::vector<Trained>& all() const { return trained_; }

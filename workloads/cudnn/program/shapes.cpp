@@ -31,6 +31,16 @@ bool is_bare(const ConvolutionShape& shape)
     return !shape.bias && !shape.relu && !shape.prologue && !shape.statistics;
 }
 
+ConvolutionShape space_to_depth(ConvolutionShape shape)
+{
+    const int block = shape.window.stride;
+    const int taps = (shape.window.size + block - 1) / block;
+    const int channels = block * block * shape.source.channels;
+    shape.source = {(channels + 7) / 8 * 8, shape.result.height + taps - 1, shape.result.width + taps - 1};
+    shape.window = {.size = taps, .stride = 1, .padding = 0};
+    return shape;
+}
+
 std::string NormShape::text() const
 {
     return text_of(batch, map) + (relu ? ", relu" : "");

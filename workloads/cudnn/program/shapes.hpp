@@ -33,6 +33,10 @@ struct ConvolutionShape {
 ConvolutionShape bare(ConvolutionShape shape);
 bool is_bare(const ConvolutionShape& shape);
 
+/// Space to depth: returns the same pass where each square of stride x stride positions of the padded source is one position
+/// with the channels of all of them, and zeros up to a multiple of 8. Its stride is 1 and it has no padding.
+ConvolutionShape space_to_depth(ConvolutionShape shape);
+
 /// A pass of a batch norm. Sums and values per channel are fp32.
 struct NormShape {
     bool backward = false;

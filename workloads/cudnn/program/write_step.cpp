@@ -11,10 +11,20 @@ void import_images(Builder& build)
 {
     build.program.begin("input", "input", Phase::forward);
     Tensor to = build.map(0);
-    to.channels = build.image_channels;
+    int padding = 0;
+    if (build.image_block > 0) {
+        const model::Layer& first = build.graph.layer(readers(build.graph, 0).front());
+        const model::Shape read =
+            space_to_depth({.source = build.graph.layer(0).output, .result = first.output, .window = first.window})
+                .source;
+        to.channels = read.channels;
+        to.height = read.height;
+        to.width = read.width;
+        padding = first.window.padding;
+    }
     to = build.program.tensor(to);
     build.program.add_work(moving({build.images, to}, 0));
-    build.program.append(ImportImages{build.images, to, build.labels_given, build.labels},
+    build.program.append(ImportImages{build.images, to, build.labels_given, build.labels, build.image_block, padding},
                          {build.images, to, build.labels_given, build.labels}, "roof:import");
     build.output(0).tensor = to;
 }
