@@ -18,24 +18,22 @@ class Run {
         const Values from(memory_, op.from);
         Values to(memory_, op.to);
         const DepthImages images{std::max(1, op.block), op.from.channels, op.from.height, op.from.width, op.padding};
-        for (std::size_t k = 0; k < op.to.elements(); ++k) {
-            const auto channel = static_cast<int>(k % static_cast<std::size_t>(op.to.channels));
-            const auto row = k / static_cast<std::size_t>(op.to.channels);
-            const auto width = static_cast<std::size_t>(op.to.width);
-            const auto height = static_cast<std::size_t>(op.to.height);
-            const std::size_t place = images.place(row / width / height, static_cast<int>(row / width % height),
-                                                   static_cast<int>(row % width), channel);
-            to.put(k, place == no_place ? 0 : from[place]);
-        }
+        std::size_t k = 0;
+        for (int n = 0; n < op.to.batch; ++n)
+            for (int row = 0; row < op.to.height; ++row)
+                for (int column = 0; column < op.to.width; ++column)
+                    for (int channel = 0; channel < op.to.channels; ++channel) {
+                        const std::size_t place = images.place(static_cast<std::size_t>(n), row, column, channel);
+                        to.put(k++, place == no_place ? 0 : from[place]);
+                    }
         std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
     }
 
     void operator()(const ClearUnused& op)
     {
         Values gradient(memory_, op.gradient);
-        for (std::size_t k = 0; k < op.gradient.elements(); ++k) {
+        for (std::size_t k = 0; k < op.gradient.elements(); ++k)
             if (op.weights.pytorch_place(k) == no_place) gradient.put(k, 0);
-        }
     }
 
     void operator()(const Convolve& op) { convolve(op, memory_); }
