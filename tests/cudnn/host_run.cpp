@@ -18,14 +18,10 @@ class Run {
         const Values from(memory_, op.from);
         Values to(memory_, op.to);
         const DepthImages images{std::max(1, op.block), op.from.channels, op.from.height, op.from.width, op.padding};
-        std::size_t k = 0;
-        for (int n = 0; n < op.to.batch; ++n)
-            for (int row = 0; row < op.to.height; ++row)
-                for (int column = 0; column < op.to.width; ++column)
-                    for (int channel = 0; channel < op.to.channels; ++channel) {
-                        const std::size_t place = images.place(static_cast<std::size_t>(n), row, column, channel);
-                        to.put(k++, place == no_place ? 0 : from[place]);
-                    }
+        for_places(op.to, [&](std::size_t k, std::size_t n, int y, int x, int c) {
+            const std::size_t place = images.place(n, y, x, c);
+            to.put(k, place == no_place ? 0 : from[place]);
+        });
         std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
     }
 
