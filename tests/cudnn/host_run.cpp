@@ -273,9 +273,8 @@ class Run {
     void operator()(const CheckFinite& op)
     {
         const Values gradients(memory_, op.gradients);
-        for (std::size_t k = 0; k < op.gradients.elements(); ++k) {
+        for (std::size_t k = 0; k < op.gradients.elements(); ++k)
             if (!std::isfinite(gradients[k])) memory_.state()->finite = 0;
-        }
     }
 
     void operator()(const Descend& op)
