@@ -48,7 +48,7 @@ Cell ridge_cell(P p)
 /// Seconds of one launch that reaching the roof would save, and how many times as fast it would be.
 Cell faster_cell(P p)
 {
-    return only_if(!p.binds.empty() && p.fraction > 0,
+    return only_if(!p.binds.empty() && p.fraction > 0 && !p.above,
                    number(1 / p.fraction, p.fraction > 0 ? plain_number(1 / p.fraction) + "x" : ""));
 }
 
@@ -147,7 +147,7 @@ DataTable points_table(const Study& study)
     };
     DataTable table = table_of(columns, study.placements);
     drop_empty_columns(table);
-    table.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "at most"};
+    table.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "at most", "FLOP/B"};
     table.identifying = {"point", "device", "precision"};
     return table;
 }

@@ -36,17 +36,43 @@ std::size_t width_of(const DataTable& table)
     return width < 2 ? 0 : width - 2;
 }
 
-std::string lines_of(const DataTable& table)
+bool has_numbers(const DataTable& table, std::size_t column)
 {
+    return std::ranges::any_of(table.rows, [&](const auto& row) { return row.cells[column].is_number; });
+}
+
+/// The width if the last column breaks between words: remarks stand there.
+std::size_t least_width_of(const DataTable& table)
+{
+    const std::size_t whole = width_of(table);
+    if (table.columns.empty() || has_numbers(table, table.columns.size() - 1)) return whole;
+    const std::size_t last = widths_of(table).back();
+    return whole - last + std::min(last, narrowest);
+}
+
+/// `most`: the columns within which the texts of the last column break; 0: unlimited.
+std::string lines_of(const DataTable& table, std::size_t most)
+{
+    if (table.columns.empty()) return "\n";
     const std::vector<std::size_t> widths = widths_of(table);
+    const std::size_t last = widths.size() - 1;
+    const std::size_t before_last = width_of(table) - widths[last];
+    const std::size_t of_last = most > 0 && width_of(table) > most ? most - before_last : 0;
     std::string text;
     const auto add_line = [&](const auto& text_at, const std::vector<Cell>& guides) {
         std::string line;
         for (std::size_t i = 0; i < widths.size(); ++i) {
-            const std::string cell = text_at(i);
+            std::string cell = text_at(i);
             const std::string space(widths[i] - display_columns(cell), ' ');
             const bool right = is_right(table.columns[i], guides.empty() ? Cell() : guides[i]);
-            line += (right ? space + cell : cell + space) + "  ";
+            if (i == last && of_last > 0) {
+                cell = fitted_lines(cell, static_cast<int>(of_last));
+                for (std::size_t at = cell.find('\n'); at + 1 < cell.size(); at = cell.find('\n', at + 1))
+                    cell.insert(at + 1, std::string(before_last, ' '));
+                cell.pop_back();
+                line += cell;
+            } else
+                line += (right ? space + cell : cell + space) + "  ";
         }
         text += line.erase(line.find_last_not_of(' ') + 1) + '\n';
     };
@@ -55,6 +81,22 @@ std::string lines_of(const DataTable& table)
              table.rows.empty() ? std::vector<Cell>() : table.rows.front().cells);
     for (const DataTable::Row& row : table.rows) add_line([&](std::size_t i) { return row.cells[i].text; }, row.cells);
     return text;
+}
+
+/// A line for each cell, "column  text", and an empty line between rows: for a table that is too wide in any other way.
+std::string folded_rows(const DataTable& table, int columns)
+{
+    std::size_t widest = 0;
+    for (const TableColumn& column : table.columns) widest = std::max(widest, display_columns(column.title));
+    std::string text;
+    for (const DataTable::Row& row : table.rows) {
+        if (!text.empty()) text += "\n";
+        for (std::size_t i = 0; i < table.columns.size(); ++i) {
+            const std::string& title = table.columns[i].title;
+            text += title + std::string(widest - display_columns(title) + 2, ' ') + row.cells[i].text + "\n";
+        }
+    }
+    return fitted_lines(text, columns);
 }
 
 /// Whether the column has the same text in every row.
@@ -124,11 +166,6 @@ void cut_texts(DataTable& table, std::size_t column, std::size_t excess)
             text = text.substr(0, bytes_of(text, most - 1)) + "~";
 }
 
-bool has_numbers(const DataTable& table, std::size_t column)
-{
-    return std::ranges::any_of(table.rows, [&](const auto& row) { return row.cells[column].is_number; });
-}
-
 /// Where the value begins in "  key     value" or "name: value": the next lines of it begin there, too.
 std::size_t hanging_indent(std::string_view line, std::size_t begin, std::size_t columns)
 {
@@ -183,7 +220,7 @@ DataTable fitted(const DataTable& table, int columns)
     for (const std::string& title : order)
         if (width_of(fitting) > most) leave_out(title, fitting);
     for (std::size_t i = 0; i + 1 < fitting.columns.size(); ++i)  // remarks stand last and stay whole
-        if (const std::size_t width = width_of(fitting); width > most && !has_numbers(fitting, i))
+        if (const std::size_t width = least_width_of(fitting); width > most && !has_numbers(fitting, i))
             cut_texts(fitting, i, width - most);
     return fitting;
 }
@@ -191,7 +228,10 @@ DataTable fitted(const DataTable& table, int columns)
 std::string to_text(const DataTable& table, int columns)
 {
     const DataTable fitting = fitted(table, columns);
-    return (table.title.empty() ? "" : fitted_lines(table.title + "\n", columns)) + lines_of(fitting);
+    const std::size_t most = columns <= 0 ? 0 : std::max(narrowest, static_cast<std::size_t>(columns));
+    const bool fits = most == 0 || least_width_of(fitting) <= most;
+    return (table.title.empty() ? "" : fitted_lines(table.title + "\n", columns)) +
+           (fits ? lines_of(fitting, most) : folded_rows(fitted(table, 0), columns));
 }
 
 std::string fitted_lines(std::string_view text, int columns)

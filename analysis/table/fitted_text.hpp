@@ -16,10 +16,10 @@ std::size_t display_columns(std::string_view text);
 
 /// The table as a terminal shows it, with control characters replaced. A table wider than `columns` loses its
 /// expendable columns, constant ones first. If it is still too wide, the longest texts of one column after another are
-/// cut and end in '~'; numbers stay whole.
+/// cut and end in '~'; numbers stay whole, and so do texts of the last column, which may break between words.
 DataTable fitted(const DataTable& table, int columns);
 
-/// The title, if there is one, and the fitted table.
+/// The title, if there is one, and the fitted table; a table that cannot fit has a line for each cell.
 std::string to_text(const DataTable& table, int columns = 0);
 
 /// Breaks each line wider than `columns` between words. Continuations begin where the value of "key  value" begins, else

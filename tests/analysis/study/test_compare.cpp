@@ -59,7 +59,7 @@ TEST_CASE("too few samples on one side show no difference")
 {
     const Comparison few = of(scaled(1, 4), scaled(3));
     CHECK_FALSE(few.steps[0].shown());
-    CHECK(to_text(few).find("too few samples to tell (4 and 9)") != std::string::npos);
+    CHECK(to_text(few, 120).find("too few samples to tell (4 and 9)") != std::string::npos);
     CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
 }
 

@@ -61,12 +61,29 @@ TEST_CASE("items stay whole")
     CHECK(fitted_items("roofs:", {"L1 400 GB/s", "L2 100 GB/s"}, 0) == "roofs:  L1 400 GB/s  L2 100 GB/s\n");
 }
 
+TEST_CASE("a remark in the last column breaks between words below its heading")
+{
+    const std::string text =
+        fitted_table({"name", "remark"}, {{"conv1", "it is above what the memory allows"}}, {}, 27);
+    CHECK(text == "name   remark\nconv1  it is above what the\n         memory allows\n");
+}
+
+TEST_CASE("a table of numbers that is too wide has a line for each cell")
+{
+    const std::string text =
+        fitted_table({"name", "time", "headroom"},
+                     {{"conv1", "1.00 seconds", "2.00 seconds"}, {"conv2", "3.00 seconds", "4.00 seconds"}}, {}, 24);
+    CHECK(text ==
+          "name      conv1\ntime      1.00 seconds\nheadroom  2.00 seconds\n\n"
+          "name      conv2\ntime      3.00 seconds\nheadroom  4.00 seconds\n");
+}
+
 TEST_CASE("a column that alone distinguishes two rows stays in the narrowest window")
 {
     const std::vector<std::string> steps{"model", "data", "device", "time"};
     const std::vector<std::vector<std::string>> cells{{"resnet18", "synthetic", "cpu", "1.00 s"},
                                                       {"resnet18", "photographs", "cpu", "2.00 s"}};
-    const std::string text = fitted_table(steps, cells, {"data", "device"}, 20, {"model", "data", "device"});
+    const std::string text = fitted_table(steps, cells, {"data", "device"}, 26, {"model", "data", "device"});
     CHECK_THAT(text, Catch::Contains("photogr~") && !Catch::Contains("cpu"));
     CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photogr"));
 }
