@@ -132,6 +132,7 @@ class Points {
         column("moved", moved_in(p));
         column("attainable", json_number(p.attainable.value));
         column("at_most", p.is_at_most);
+        column("served", served_by(p));
         column("bottlenecks", bottlenecks_of(p));
     }
 
@@ -156,6 +157,13 @@ class Points {
         json list = json::array();
         for (const LevelPlacement& level : p.levels) list.push_back(json_number(level.high.value));
         return list;
+    }
+
+    /// The number of the level, from 1; 0 for none.
+    static std::size_t served_by(const Placement& p)
+    {
+        const auto level = std::ranges::find(p.levels, p.served_by, &LevelPlacement::level);
+        return level == p.levels.end() ? 0 : static_cast<std::size_t>(level - p.levels.begin()) + 1;
     }
 
     /// [low, high, how it is known] of each level, in whole bytes; null if not known.

@@ -148,11 +148,17 @@ void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs)
     const std::vector<std::vector<double>> costs = drawn_costs(list);
     for (Placement& p : placements) {
         if (p.binds.empty()) continue;
+        const std::vector<const Placement*> parts = works_of(p, placements);
         std::vector<Amounts> works;
-        for (const Placement* work : works_of(p, placements)) works.push_back(amounts_of(*work, roofs));
+        for (const Placement* part : parts) works.push_back(amounts_of(*part, roofs));
         Sum sum(list.all.size());
         for (const std::vector<double>& cost : costs) {
-            for (const Amounts& work : works) sum.add(hardest(work, cost));
+            for (std::size_t i = 0; i < parts.size(); ++i) {
+                Hardest one = hardest(works[i], cost);
+                const double taken = parts[i]->seconds.median.value;
+                if (taken > 0) one.seconds = std::min(one.seconds, taken);  // as in place()
+                sum.add(one);
+            }
             sum.decide();
         }
         p.bottlenecks = sum.bottlenecks(list);

@@ -19,6 +19,8 @@ std::string title_of(const Placement& p)
 
 std::string share_text(const Placement& p)
 {
+    if (p.fraction >= shown_as_above)
+        return (p.is_at_most ? "≤ 100%" : "> 100%") + (p.served_by.empty() ? "" : ", from " + p.served_by);
     return (p.is_at_most ? "≤ " : "") + percent(p.fraction);
 }
 
@@ -44,8 +46,9 @@ std::string explain(const Placement& p)
         text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
                             plain_number(p.link->intensity_high.value, 2));
     if (!p.binds.empty())
-        text += fmt::format("; the {} roof allows {}: {} reached", roof_name(p), format_duration(p.attainable.value),
-                            share_text(p));
+        text += fmt::format("; the {} roof allows {}: ", roof_name(p), format_duration(p.attainable.value)) +
+                (p.fraction >= shown_as_above ? fmt::format("it took 1/{} of that", plain_number(p.fraction))
+                                              : share_text(p) + " reached");
     return text + ".";
 }
 

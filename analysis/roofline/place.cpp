@@ -4,9 +4,12 @@
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 namespace roof::analysis {
@@ -50,15 +53,33 @@ Flops sum_of(const std::vector<const Work*>& works, Flops (*flops)(const Work&))
     return sum;
 }
 
-std::string why_above(bool compute, bool executed_is_known)
+std::string why_above_compute(bool executed_is_known)
 {
-    if (compute && executed_is_known)
-        return "above the compute roof even by the FLOPs that the algorithm executes: the calibration was disturbed or "
-               "is out of date: calibrate again";
-    return compute
-               ? "above the compute roof: taps on padding count as FLOPs, and some algorithms need fewer "
-                 "multiplications than are counted; if neither applies, the calibration was disturbed: calibrate again"
-               : "above the bandwidth roof: operands still in a cache from the layer before count as traffic";
+    return executed_is_known
+               ? "above the compute roof even by the FLOPs that the algorithm executes: the calibration was disturbed "
+                 "or is out of date: calibrate again"
+               : "above the compute roof: taps on padding count as FLOPs, and some algorithms need fewer "
+                 "multiplications than are counted; if neither applies, the calibration was disturbed: calibrate again";
+}
+
+/// The bytes that the level that binds can move in the measured time bound those that it moved. Sets `served_by` too.
+std::string why_above_bandwidth(Placement& p)
+{
+    const auto binding = std::ranges::find(p.levels, p.binds, &LevelPlacement::level);
+    const auto allows = [&](const LevelPlacement& level) { return level.low / level.roof <= p.seconds.median; };
+    const auto serving = std::find_if(std::make_reverse_iterator(binding), p.levels.rend(), allows);
+    if (p.fraction < shown_as_above) return "at the " + p.binds + " roof";
+    if (serving != p.levels.rend()) p.served_by = serving->level;
+    const std::string nearer =
+        p.served_by.empty() ? "no roof of a nearer level allows its rate: if its bytes are right, calibrate again"
+                            : "the " + p.served_by + " roof allows its rate";
+    if (p.is_at_most)
+        return fmt::format("above the {} roof, a lower bound: it is higher, or some bytes were in a nearer cache; {}",
+                           p.binds, nearer);
+    return fmt::format(
+        "above the {} roof: in this time at most {:.0f}% of its bytes moved there, the others were in a "
+        "nearer cache; {}",
+        p.binds, 100 / p.fraction, nearer);
 }
 
 /// The roof that limits a piece of work, and the time it allows.
@@ -85,12 +106,14 @@ Limit limit_of(const Work& work, const RowRoofs& over)
     return limit;
 }
 
-/// Works run one after another, so the times that their roofs allow add up. The roof with most of that time binds.
-void bind(Placement& p, const std::vector<const Work*>& works, const RowRoofs& over)
+/// Works run one after another, so the times that their roofs allow add up. The roof with most of that time binds. `taken`:
+/// the measured time of each work, which is all that a work above its roof adds; empty for a single work.
+void bind(Placement& p, const std::vector<const Work*>& works, const std::vector<Seconds>& taken, const RowRoofs& over)
 {
     std::map<std::string, Limit> under;
-    for (const Work* work : works) {
-        const Limit limit = limit_of(*work, over);
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        Limit limit = limit_of(*works[i], over);
+        if (i < taken.size() && taken[i].value > 0) limit.time = std::min(limit.time, taken[i]);
         p.attainable += limit.time;
         p.is_at_most = p.is_at_most || limit.is_lower_bound;
         Limit& sum = under[limit.roof];
@@ -105,7 +128,7 @@ void bind(Placement& p, const std::vector<const Work*>& works, const RowRoofs& o
     p.fraction = p.attainable / p.seconds.median;
     p.headroom = std::max(Seconds{}, p.seconds.median - p.attainable);
     p.above = p.fraction > 1;
-    if (p.above) remark(p.note, why_above(p.binds_compute, p.executed.value > 0));
+    if (p.above) remark(p.note, p.binds_compute ? why_above_compute(p.executed.value > 0) : why_above_bandwidth(p));
 }
 
 /// The rate counts the model's FLOPs, so it may exceed a roof although the rate of executed FLOPs does not.
@@ -117,8 +140,9 @@ void explain_rate(Placement& p)
                        std::to_string(share) + "% of them");
 }
 
-/// `works` must not be empty.
-Placement complete(Placement p, Flops flops, const std::vector<const Work*>& works, const RowRoofs& over)
+/// `works` must not be empty. `taken`: as for bind().
+Placement complete(Placement p, Flops flops, const std::vector<const Work*>& works, const std::vector<Seconds>& taken,
+                   const RowRoofs& over)
 {
     p.flops = flops;
     const Flops saved = sum_of(works, [](const Work& work) { return work.flops; }) - sum_of(works, executed_by);
@@ -136,7 +160,7 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
                             high.value > 0 ? p.flops / high : Intensity{}, low.value > 0 ? p.flops / low : Intensity{},
                             roof.rate, roof.access});
     }
-    bind(p, works, over);
+    bind(p, works, taken, over);
     for (const LevelPlacement& level : p.levels)
         if (!p.binds_compute && level.level == p.binds) p.binding_access = level.access;
     explain_rate(p);
@@ -148,9 +172,13 @@ Placement place_step(Placement p, const Measurement& row, const RowRoofs& over)
     p.name = p.model;
     p.seconds = row.seconds;
     std::vector<const Work*> works;
-    for (const PartMeasurement& part : row.parts) works.push_back(&part.part.work);
+    std::vector<Seconds> taken;
+    for (const PartMeasurement& part : row.parts) {
+        works.push_back(&part.part.work);
+        taken.push_back(part.seconds.median);
+    }
     if (works.empty()) works.push_back(&row.work);
-    return complete(std::move(p), row.work.flops, works, over);
+    return complete(std::move(p), row.work.flops, works, taken, over);
 }
 
 /// The link's roof over a whole step. Messages may move during the step's own work, so the longer of the two times is
@@ -186,8 +214,12 @@ void place_phases(std::vector<Placement>& placements, const Placement& blank, co
         {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
     for (const auto& [phase, seconds] : phases) {
         std::vector<const Work*> works;
-        for (const PartMeasurement& part : row.parts)
-            if (part.part.phase == phase) works.push_back(&part.part.work);
+        std::vector<Seconds> taken;
+        for (const PartMeasurement& part : row.parts) {
+            if (part.part.phase != phase) continue;
+            works.push_back(&part.part.work);
+            taken.push_back(part.seconds.median);
+        }
         if (works.empty() || seconds->median.value <= 0) continue;
         Placement p = blank;
         p.scope = Scope::phase;
@@ -195,7 +227,7 @@ void place_phases(std::vector<Placement>& placements, const Placement& blank, co
         p.name = roof::name(phase);
         p.seconds = *seconds;
         const Flops flops = sum_of(works, [](const Work& work) { return work.flops; });
-        placements.push_back(complete(std::move(p), flops, works, over));
+        placements.push_back(complete(std::move(p), flops, works, taken, over));
     }
 }
 
@@ -207,7 +239,7 @@ Placement place_layer(Placement p, const PartMeasurement& part, const RowRoofs& 
     p.kind = part.part.kind;
     p.implementation = part.part.implementation;
     p.seconds = part.seconds;
-    return complete(std::move(p), part.part.work.flops, {&part.part.work}, over);
+    return complete(std::move(p), part.part.work.flops, {&part.part.work}, {}, over);
 }
 
 /// Seconds to fetch one line from memory; 0 if not measured.

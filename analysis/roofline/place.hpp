@@ -5,8 +5,9 @@
 //   bandwidth roof     of a level: of the work's own mix of reads and writes (mix_roof.hpp) where they are known, else the
 //                      level's fastest measured operation
 //   attainable time    max(executed FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); for a step
-//                      or a phase the sum over its parts, which run one after another; for ranks on several devices at
-//                      least the time that the link between them takes for the messages
+//                      or a phase the sum over its parts, which run one after another, where a part above its roof adds
+//                      its measured time; for ranks on several devices at least the time that the link between them
+//                      takes for the messages
 //   share of attainable = attainable / measured time (`fraction`);  headroom = measured - attainable, never below 0
 // Rate and intensity count the model's FLOPs. Executed FLOPs may be fewer (Winograd, or a direct convolution without
 // padding). Then the rate may be above a roof, and the note gives the reason.
@@ -64,6 +65,8 @@ inline constexpr std::array all_bounds{Bound::unknown,     Bound::compute, Bound
 
 std::string_view name(Bound bound);
 inline constexpr double unexplained_fraction = 0.5;
+/// The least share of attainable that is shown as "> 100%"; a smaller one is 100% rounded.
+inline constexpr double shown_as_above = 1.005;
 
 struct Placement {
     std::string row;  ///< Measurement::id() of the row it comes from
@@ -104,6 +107,8 @@ struct Placement {
     double fraction = 0;  ///< share of attainable; may exceed 1: then `above` is true and `note` has the reason
     Seconds headroom;
     bool above = false;
+    /// Above a bandwidth roof: the farthest level whose roof allows the measured time. Empty otherwise, or if none does.
+    std::string served_by{};
     std::string note;
 
     Bound bound() const;

@@ -184,8 +184,8 @@ std::string verdict_sentence(const Study& study, const Measurement& row)
     if (step->binds.empty())
         return title + format_duration(row.seconds.median.value) + "; no roof over it was measured.";
     if (step->above) return title + "as fast as its roofs allow, or faster: " + step->note + ".";
-    std::string text = title + fmt::format("{} of what this machine allows; {} to be won", percent(step->fraction),
-                                           format_duration(step->headroom.value));
+    std::string text = title + fmt::format("{} of what this machine allows; {}{} to be won", share_text(*step),
+                                           step->is_at_most ? "at least " : "", format_duration(step->headroom.value));
     if (const std::vector<Loss> losses = largest_losses(study, row, 1); !losses.empty())
         text += fmt::format(", {} of it in {}", percent(losses.front().seconds / step->headroom), losses.front().what);
     return text + ".";

@@ -110,18 +110,25 @@ std::string above_text(const Study& study)
     const Placement& highest =
         **std::ranges::max_element(above, {}, [](const Placement* placement) { return placement->fraction; });
     const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
-    const bool moves = std::ranges::any_of(above, [](const Placement* p) { return !p->binds_compute; });
+    const auto served = std::ranges::count_if(above, [](const Placement* p) { return !p->served_by.empty(); });
     std::string text = fmt::format(
-        "{} of {} placed points lie above their roof, beyond all intervals; the highest, {}, reached {} of {}. ",
-        above.size(), study.placements.size(), printable(highest.name), percent(highest.fraction),
+        "{} of {} placed points lie above their roof, beyond all intervals; the highest, {}, took 1/{} of the time "
+        "that "
+        "the {} roof allows.",
+        above.size(), study.placements.size(), printable(highest.name), plain_number(highest.fraction),
         printable(highest.binds));
+    if (served > 0)
+        text += fmt::format(
+            " {} of them are within the roof of a cache: their operands were still there from the layer before.",
+            served);
     if (computes)
         text +=
-            "Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save. ";
-    if (moves) text += "Some counted traffic may not happen: operands still in a cache from the layer before. ";
-    return text +
-           "If neither explains it, the calibration was disturbed or is out of date: `roof calibrate` measures it "
-           "again.";
+            " Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save.";
+    if (served < std::ssize(above))
+        text +=
+            " If that does not explain the others, the calibration was disturbed or is out of date: `roof calibrate` "
+            "measures it again.";
+    return text;
 }
 
 std::string calibration_date(const Study& study)

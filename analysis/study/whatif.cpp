@@ -139,9 +139,11 @@ Predicted predict(const Study& study, const Measurement& row, const WhatIf& chan
         const Limit after = limit_of(then, roofs, precision_of(row), change);
         bound_before[before.roof] += before.time;
         bound_after[after.roof] += after.time;
-        answer.least += Seconds{after.time};
-        if (before.time > 0)
-            answer.seconds += Seconds{layers[i]->seconds.median.value * (after.time / before.time - 1)};
+        const double taken = layers[i]->seconds.median.value;
+        // A layer above its roof adds its own time, as in place().
+        const bool is_above = taken > 0 && before.time > taken;
+        answer.least += Seconds{after.time * (is_above ? taken / before.time : 1)};
+        if (before.time > 0) answer.seconds += Seconds{taken * (after.time / before.time - 1)};
     }
     answer.binds_before = binding(bound_before);
     answer.binds = binding(bound_after);

@@ -141,6 +141,12 @@ class Browser(Page):
         (self.folder / "answers.json").write_text(json.dumps(answers))
         self.use(page, "tasks.mjs", self.folder / "answers.json")
 
+    def test_a_layer_above_its_roof_says_so_and_shares_are_those_of_the_terminal(self):
+        study = copy_of_example(self.folder)
+        page, _ = report(study, self.folder)
+        (self.folder / "answers.json").write_text(run(ROOF, "report", study, "--out", page, "--json"))
+        self.use(page, "above.mjs", self.folder / "answers.json")
+
     def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
         shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")
         gpu = next((self.folder / "gpu").iterdir())

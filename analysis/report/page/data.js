@@ -51,6 +51,7 @@ function point(study, index, columns, i, row) {
     phase: study.phases[columns.phase[i]],
     bound: study.bounds[columns.bound[i]],
     isAtMost: columns.at_most[i],
+    servedBy: levels[columns.served[i] - 1]?.name ?? "",
     known: study.known,
     note: study.notes[columns.note[i]],
     bottlenecks: columns.bottlenecks[i].map(([roof, share]) => ({roof: study.roofNames[roof], share})),

@@ -28,8 +28,16 @@ export function withInterval({median, low, high}, unit) {
   return `${plain(median / factor)} ${letter}${unit} [${plain(low / factor)}, ${plain(high / factor)}]`;
 }
 
-/// The share of attainable; "≤" under a roof that is a lower bound.
-export function shareText(point) { return (point.isAtMost ? "≤ " : "") + percent(point.fraction); }
+/// As in analysis/roofline/place.hpp.
+const shownAsAbove = 1.005;
+
+/// The share of attainable; "≤" under a roof that is a lower bound. Above its roof "> 100%", and the farthest level
+/// whose roof allows the time.
+export function shareText(point) {
+  if (point.fraction >= shownAsAbove)
+    return (point.isAtMost ? "≤ 100%" : "> 100%") + (point.servedBy ? `, from ${point.servedBy}` : "");
+  return (point.isAtMost ? "≤ " : "") + percent(point.fraction);
+}
 
 export function percent(share) {
   return Number.isFinite(share) ? `${(100 * share).toFixed(Math.abs(share) < 0.0995 ? 1 : 0)}%` : "-";
@@ -70,10 +78,8 @@ function remarksOn(point, at) {
   if (at && at.high > at.low)
     remarks.push(`The bytes are between the two: at ${at.name}'s roof ${duration(at.low / at.roof)} to ${
         duration(at.high / at.roof)}.`);
-  if (at && isAbove(point, at))
+  if (at && isAbove(point, at) && point.fraction <= 1)
     remarks.push(`It is above the ${at.name} roof: part of its bytes was still in a nearer cache.`);
-  if (point.attainable > 0 && point.fraction > 1 && !(at && isAbove(point, at)))
-    remarks.push("It is above its roof: operands were still in a cache, or taps on padding count as FLOPs.");
   if (point.attainable > 0 && point.fraction < mostlyOverhead)
     remarks.push("Below a tenth of its roof: mostly latency, launching and waiting, which no roof includes.");
   if (!(point.flops > 0))
@@ -99,8 +105,10 @@ export function explain(point, levels) {
   });
   if (point.attainable > 0) {
     text += `; the ${bottleneckText(point)} roof (${point.roofs.levels[0]?.how ?? point.row.how}) allows ${
-        duration(point.attainable)}: ${shareText(point)} of it is reached`;
-    text += point.fraction <= 1 ? `, and ${duration(point.headroom)} could be saved` : "";
+        duration(point.attainable)}: `;
+    text += point.fraction >= shownAsAbove ?
+        `it took 1/${plain(point.fraction)} of that` :
+        `${shareText(point)} of it is reached, and ${duration(point.headroom)} could be saved`;
   }
   return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
 }

@@ -129,7 +129,7 @@ function item(point, level, frame, palette, whole,
 export const hoverText = (point) =>
     `${point.name}${point.phase ? ` ${point.phase}` : ""}: ${duration(point.seconds.median)}` +
     (point.flops > 0 ? `, ${si(point.flops / point.seconds.median, "FLOP/s")}` : ", no FLOPs") +
-    (point.attainable > 0 ? `, ${shareText(point)} of attainable` : "") +
+    (point.attainable > 0 ? `, of attainable: ${shareText(point)}` : "") +
     (point.scope === "step" ? `\n${titleOf(point.row)}` : "");
 
 /// 1, 2 and 5 in each decade, or whole decades where there are more than three.

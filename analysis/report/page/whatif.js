@@ -91,8 +91,9 @@ export function whatIf(study, row, change) {
     const then = others ? atBatch(layer, others[i], batch) : now;
     const before = attainableTime(now, roofs, row.precision, {});
     const after = attainableTime(then, roofs, row.precision, change);
-    least += after;
-    if (before > 0) seconds += layer.seconds.median * (after / before - 1);
+    const taken = layer.seconds.median;
+    least += after * (taken > 0 && before > taken ? taken / before : 1);
+    if (before > 0) seconds += taken * (after / before - 1);
   });
   return {seconds, least, batch, imagesPerSecond: batch / seconds};
 }

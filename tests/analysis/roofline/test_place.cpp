@@ -156,10 +156,50 @@ TEST_CASE("a layer above its roof has no headroom and a note with the reason")
     CHECK(fast.above);
     CHECK(fast.fraction == Approx(2));
     CHECK(fast.headroom.value == 0);
-    CHECK(fast.note.find("still in a cache") != std::string::npos);
+    CHECK(fast.served_by == "L2");
+    CHECK(fast.note ==
+          "above the DRAM roof: in this time at most 50% of its bytes moved there, the others were in a "
+          "nearer cache; the L2 roof allows its rate");
+    CHECK(share_text(fast) == "> 100%, from L2");
+    const Placement faster = placed(made::part("relu", "relu", Phase::forward, 0.00001, 1e6, 8e6, 8e6));
+    CHECK(faster.served_by.empty());
+    CHECK(share_text(faster) == "> 100%");
+    CHECK(faster.note.find("calibrate again") != std::string::npos);
+    const Placement at = placed(made::part("relu", "relu", Phase::forward, 0.000798, 1e6, 8e6, 8e6));
+    CHECK(share_text(at) == "100%");
+    CHECK(at.note == "at the DRAM roof");
     const Placement padded = placed(made::part("conv", "convolution", Phase::forward, 0.005, 1e9, 1e6, 1e9));
     CHECK(padded.above);
     CHECK(padded.note.find("padding") != std::string::npos);
+    CHECK(share_text(padded) == "> 100%");
+}
+
+TEST_CASE("a layer above its roof makes up for no other layer of its step")
+{
+    // The DRAM roof allows the ReLU 0.8 ms, and the compute roof the convolution 10 ms.
+    Measurement row = made::row("net", 8, 2);
+    row.parts = {made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6),
+                 made::part("conv", "convolution", Phase::forward, 0.020, 1e9, 1e6, 1e9)};
+    row.seconds = made::about<Seconds>(0.0204);
+    row.forward = row.seconds;
+    const std::vector<Placement> placements = place(row, made::ceilings(), made::machine());
+    const Placement& step = placements[0];
+    CHECK(step.attainable.value == Approx(0.0104));
+    CHECK(placements[1].attainable.value == Approx(0.0104));
+    CHECK(step.headroom.value == Approx((placements[2].headroom + placements[3].headroom).value));
+    CHECK_FALSE(step.above);
+    CHECK(step.note.empty());
+}
+
+TEST_CASE("above a roof that is a lower bound nothing is claimed")
+{
+    Ceilings ceilings = made::ceilings();
+    for (Ceiling& ceiling : ceilings.all) ceiling.steadiness = Steadiness::at_least;
+    Measurement row = made::row("net", 8, 2);
+    row.parts = {made::part("relu", "relu", Phase::forward, 0.0004, 1e6, 8e6, 8e6)};
+    const Placement layer = place(row, ceilings, made::machine()).back();
+    CHECK(share_text(layer) == "≤ 100%, from L2");
+    CHECK_THAT(layer.note, Catch::StartsWith("above the DRAM roof, a lower bound: it is higher, or"));
 }
 
 TEST_CASE("executed FLOPs count against the roof if the algorithm executes fewer, and the note explains the rate")

@@ -98,6 +98,11 @@ TEST_CASE("one sentence says how much of what the machine allows a step reaches,
           "net, batch 8, fp32 on cpu, 2 threads: 42% of what this machine allows; 23.2 ms to be won, 65% of it in "
           "convolution backward.");
     CHECK(verdict_sentence(study, study.results.rows[1]).empty());
+    Ceilings lower_bounds = made::ceilings();
+    for (Ceiling& ceiling : lower_bounds.all) ceiling.steadiness = Steadiness::at_least;
+    const Study under = made::study({made::row()}, lower_bounds);
+    CHECK_THAT(verdict_sentence(under, under.results.rows[0]),
+               Catch::Contains(": ≤ 42% of what this machine allows; at least 23.2 ms to be won"));
     const Study bare = made::study({made::row()}, {});
     CHECK(verdict_sentence(bare, bare.results.rows[0]) ==
           "net, batch 8, fp32 on cpu, 2 threads: 40.0 ms; no roof over it was measured.");

@@ -166,11 +166,17 @@ TEST_CASE("points above their roof beyond all intervals are counted, with the ca
     REQUIRE(above_their_roof(study).size() == 1);
     const std::string text = above_text(study);
     CHECK(holds(text, "1 of 8 placed points lie above their roof"));
-    CHECK(holds(text, "conv1, reached 200% of fp32"));
+    CHECK(holds(text, "conv1, took 1/2.00 of the time that the fp32 roof allows"));
     CHECK(holds(text, "taps on padding"));
-    CHECK_FALSE(holds(text, "still in a cache"));
+    CHECK_FALSE(holds(text, "of a cache"));
     CHECK(holds(text, "`roof calibrate`"));
     CHECK(holds(verdict_text(study), text));
+
+    Measurement cached = made::row();
+    cached.parts[1].seconds = made::about<Seconds>(0.0004);
+    const std::string served = above_text(made::study({cached}));
+    CHECK(holds(served, "1 of them are within the roof of a cache"));
+    CHECK_FALSE(holds(served, "`roof calibrate`"));
 }
 
 TEST_CASE("the share of attainable is the same in table, trajectory, points, sentence, JSON and page")

@@ -1,0 +1,49 @@
+// Layers above a roof, and shares of attainable: node above.mjs PAGE.html PACKAGES CHROMIUM ANSWERS.json
+// ANSWERS.json: what `roof report --json` says of the same steps. No share above 100% is shown; a layer above its roof
+// says so, with the level that can have served it.
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+
+import {asked, axisTexts, browser, open, pause, problems, rest} from "./opened.mjs";
+
+const {rows} = JSON.parse(readFileSync(rest[0], "utf8")).studies[0];
+const impossible = /(?<!> )\b(10[1-9]|1[1-9]\d|[2-9]\d\d|\d{4,})%/;
+const percent = (share) => `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)}%`;
+
+try {
+  const {tab} = await open(1400, 900, "light");
+  await tab.$$eval(".folded .fold", (buttons) => buttons.forEach((button) => button.click()));
+  let above = 0, compared = 0;
+  for (const step of await tab.$$eval("#choose-step option", (options) => options.map((option) => option.value))) {
+    await tab.select("#choose-step", step);
+    const [model, batch] = JSON.parse(step);
+    const sentence = await tab.$eval("#sentence", (line) => line.textContent);
+    const shares =
+        rows.filter((row) => row.model === model && row.batch === batch).map((row) => percent(row.share_of_attainable));
+    assert.ok(shares.some((share) => sentence.includes(`${share} of what`)),
+        `the terminal says ${shares}, the page '${sentence}'`);
+    if (!compared++)
+      await tab.$$eval("#layers-live th button", (all) => all.find((one) => one.textContent === "reached").click());
+    const layers = await tab.$$eval("#layers-live tbody tr", (lines) => lines.map((line) => line.textContent));
+    for (const text of [sentence, ...layers]) assert.doesNotMatch(text, impossible);
+    const at = layers.findIndex((text) => /[>\u2264] 100%, from L\d/.test(text));
+    if (at < 0) continue;
+    ++above;
+    await tab.click(`#layers-live tbody tr:nth-child(${at + 1})`);
+    const explained = await tab.$eval("#explained", (line) => line.textContent);
+    assert.match(explained, /it took 1\/[\d.]+ of that.*in a nearer cache; the L\d roof allows its rate/);
+    assert.doesNotMatch(explained, impossible);
+  }
+  assert.ok(above > 0, "no layer of this page is above its roof");
+  assert.ok(compared > 1, "one step alone was compared");
+  await tab.focus("#roofline .chart");
+  for (let i = 0; i < 60; ++i) {
+    await tab.keyboard.press("ArrowRight");
+    await pause(20);
+    for (const text of await axisTexts(tab)) assert.doesNotMatch(text, impossible);
+  }
+  assert.deepEqual(asked, [], "the page asked the network");
+  assert.deepEqual(problems, [], "the console complains");
+} finally {
+  await browser.close();
+}
