@@ -41,8 +41,22 @@ const TimedPart& find(const std::vector<TimedPart>& parts, const std::string& la
     throw Error("no such part");
 }
 
-const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2,
-                        convolution_library()};
+/// The candidates for the forward pass of "body" in parts_of().
+std::vector<Candidate> body_candidates()
+{
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    const Convolution shapes{.source = any({2, 32, 14, 14}, Precision::fp32),
+                             .weights = {32, 32, 3, 3},
+                             .bias = {32},
+                             .result = {2, 32, 14, 14},
+                             .window = {.size = 3, .stride = 1, .padding = 1}};
+    return candidates(engine, shapes, Pass::forward, 2);
+}
+
+Question question_of(const std::vector<Candidate>& all)
+{
+    return {"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2, library_of(all)};
+}
 
 }  // namespace
 
@@ -98,6 +112,7 @@ TEST_CASE("Direct takes this project's kernel, or with choices the faster of it 
     CHECK_THAT(of_body(nullptr), Catch::Contains(kernel));
     CHECK_THAT(find(parts_of(Algorithm::direct), "stem", Phase::forward).implementation, !Catch::Contains("roof"));
 
+    const Question question = question_of(body_candidates());
     Question asked = question;
     asked.pass = "forward, direct";
     const auto tried = std::make_shared<Choices>(), known = std::make_shared<Choices>();
@@ -163,6 +178,7 @@ TEST_CASE("auto measures each pass once and runs the remembered choice")
 {
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "machine" / "convolutions.csv";
+    const Question question = question_of(body_candidates());
     parts_of(Algorithm::automatic, std::make_shared<Choices>(file));
     const std::string written = read_file(file);
     REQUIRE(Choices(file).find(question));
@@ -180,8 +196,24 @@ TEST_CASE("auto measures each pass once and runs the remembered choice")
     }
 }
 
+TEST_CASE("auto tries a pass again when its candidates are others than at the remembered choice")
+{
+    std::vector<Candidate> fewer = body_candidates();
+    const Question now = question_of(fewer);
+    const std::string last = fewer.back().name;
+    std::erase_if(fewer, [&](const Candidate& candidate) { return candidate.name == last; });
+    REQUIRE_FALSE(fewer.empty());
+    const Question before = question_of(fewer);
+    REQUIRE(before.library != now.library);
+    const auto choices = std::make_shared<Choices>();
+    choices->remember(before, fewer.back().name, Seconds{1});
+    parts_of(Algorithm::automatic, choices);
+    CHECK(choices->find(now));
+}
+
 TEST_CASE("Choices persist in their file, and a damaged file is ignored")
 {
+    const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2, "oneDNN 3.12"};
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "convolutions.csv";
     Choices(file).remember(question, "jit:avx2", Seconds{0.001});

@@ -17,7 +17,7 @@ struct Question {
     std::string pass;   ///< forward, backward_data, backward_weights
     std::string precision;
     int threads = 1;
-    std::string library;  ///< its version
+    std::string library;  ///< its version, and what else a choice holds for
 
     auto operator<=>(const Question&) const = default;
 };

@@ -1,5 +1,6 @@
 #include "workloads/onednn/convolution/choice.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/clock.hpp"
@@ -7,6 +8,7 @@
 #include "workloads/kernels/isa/isa.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace roof::onednn {
 namespace {
@@ -126,7 +128,7 @@ class Chooser {
     Candidate known_or_fastest(const std::string& pass, const Candidates& candidates, const Layouts& edges) const
     {
         const Question asked{shape_name(shapes_), pass, std::string(traits(settings_.precision).name),
-                             settings_.threads, convolution_library()};
+                             settings_.threads, library_of(all_)};
         const std::optional<std::string> known = settings_.choices ? settings_.choices->find(asked) : std::nullopt;
         for (const Candidate& candidate : candidates) {
             if (known && candidate.name == *known) return candidate;
@@ -166,9 +168,13 @@ class Chooser {
 
 }  // namespace
 
-std::string convolution_library()
+std::string library_of(std::span<const Candidate> candidates)
 {
-    return library_version() + " + " + kernels::name(kernels::widest_isa());
+    std::set<std::string> names;  // oneDNN may offer an implementation twice
+    for (const Candidate& candidate : candidates) names.insert(candidate.name);
+    const std::uint32_t checksum = crc32_of(join(std::vector(names.begin(), names.end()), "\n"));
+    return library_version() + " + " + kernels::name(kernels::widest_isa()) + ", " + std::to_string(names.size()) +
+           " candidates " + checksum_text(checksum);
 }
 
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,

@@ -6,6 +6,9 @@
 #include "workloads/onednn/convolution/candidate.hpp"
 #include "workloads/onednn/program/settings.hpp"
 
+#include <span>
+#include <string>
+
 namespace roof::onednn {
 
 /// `edges`: layouts between the convolution and its neighbours, as oneDNN's first direct implementation prefers them
@@ -20,7 +23,8 @@ struct ChosenConvolution {
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
                                      bool first);
 
-/// The versions of oneDNN and of this project's kernels. A remembered choice is valid for these only.
-std::string convolution_library();
+/// The version of oneDNN, the instruction set of this project's kernels, and a checksum of the candidates' names. A
+/// remembered choice is valid for these only, so a new candidate is tried.
+std::string library_of(std::span<const Candidate> candidates);
 
 }  // namespace roof::onednn
