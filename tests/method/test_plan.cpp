@@ -131,6 +131,17 @@ TEST_CASE("a plan for a missing device gives the same rows, with the reason")
     REQUIRE(items[1].id() == "train gpu:0 model=tinynet batch=8");
 }
 
+TEST_CASE("a bench of a part that cannot be opened is missing with the reason of that part alone")
+{
+    const ManualClock time;
+    BenchRegistry registry = fake_registry(time);
+    registry.add(AbsentPart{"cudnn", "libcudnn.so.9 was not found", "", "convolution train"});
+    registry.add(AbsentPart{"cupti", "CUPTI was not found", "", "recorded"});
+    const Plan plan = parse_plan("run:\n  - {bench: train, device: 'gpu:0', model: tinynet, batch: 4}\n", "p");
+    REQUIRE_THAT(expand(plan, registry)[0].missing,
+                 Catch::EndsWith("on a gpu; part cudnn is absent: libcudnn.so.9 was not found"));
+}
+
 TEST_CASE("a missing file is an input error")
 {
     REQUIRE_THROWS_AS(load_plan("/nowhere/plan.yaml"), InputError);

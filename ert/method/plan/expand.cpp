@@ -31,11 +31,18 @@ std::string kind_of(const std::string& device, const std::string& where)
     return kind;
 }
 
-std::string why_missing(const BenchRegistry& registry, const std::string& what, const std::string& part)
+/// `what`, and why: the absent part of this name, else the absent parts that add the bench (those of any, for no name), and what the
+/// machine says of a capability with the name of the part.
+std::string why_missing(const BenchRegistry& registry, const std::string& what, const std::string& part,
+                        const std::string& bench = {})
 {
+    const std::vector<AbsentPart>& absent = registry.absent();
+    const bool is_absent = std::ranges::find(absent, part, &AbsentPart::name) != absent.end();
     std::string reason = what;
-    for (const AbsentPart& absent : registry.absent()) {
-        if (part.empty() || absent.name == part) reason += "; part " + absent.name + " is absent: " + absent.reason;
+    for (const AbsentPart& one : absent) {
+        const bool adds_bench = !is_absent && !bench.empty() && holds(split(one.benches, ' '), bench);
+        if (part.empty() || one.name == part || adds_bench)
+            reason += "; part " + one.name + " is absent: " + one.reason;
     }
     for (const Capability& capability : registry.machine().capabilities) {
         if (capability.name == part && !capability.present) reason += "; " + capability.reason;
@@ -170,7 +177,7 @@ Item item_of(const PlanEntry& entry, const std::string& kind, const Bench* bench
     Item item{bench, entry.bench, role, {}, entry.device, entry.stopping, {}, entry.where, entry.profile};
     if (bench == nullptr)
         item.missing = why_missing(registry, "this build cannot run bench '" + entry.bench + "' on a " + kind,
-                                   kind == "gpu" ? "gpu" : "");
+                                   kind == "gpu" ? "gpu" : "", entry.bench);
     else if (!has_device)
         item.missing = why_missing(registry, "this machine has no device '" + entry.device + "'", kind);
     else if (devices.size() > 1 && std::ranges::find(axes, "ranks", &Axis::name) == axes.end())
