@@ -24,10 +24,15 @@ TEST_CASE("units, prefixes and quotients are parsed by a table")
     is("Gbyte/second", 1e9, "byte/s");
     is("cycle/nsecond", 1e9, "cycle/s");
     is("1/ns", 1e9, "/s");
+    is("cluster", 1, "cluster");
+    is("pass", 1, "pass");
+    is("Kbyte/pass", 1e3, "byte/pass");
     is("", 1, "");
     is("%", 0.01, "");
     CHECK_FALSE(unit_of("furlong"));
     CHECK_FALSE(unit_of("kbyte"));
+    CHECK_FALSE(unit_of("Kcluster"));
+    CHECK_FALSE(unit_of("Mpass"));
     CHECK_FALSE(unit_of("byte/furlong"));
 }
 
