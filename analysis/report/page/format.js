@@ -108,7 +108,8 @@ export function explain(point, levels) {
         duration(point.attainable)}: `;
     text += point.fraction >= shownAsAbove ?
         `it took 1/${plain(point.fraction)} of that` :
-        `${shareText(point)} of it is reached, and ${duration(point.headroom)} could be saved`;
+        `${shareText(point)} of it is reached, and ${point.isAtMost ? "at least " : ""}${
+            duration(point.headroom)} could be saved`;
   }
   return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
 }
