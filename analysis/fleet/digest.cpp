@@ -135,7 +135,7 @@ struct Reader {
     void line()
     {
         if (has_ended) refuse("it stands after the end");
-        if (const std::string damage = lines.damage(); !damage.empty()) refuse(damage);
+        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(damage);
         if (std::ranges::any_of(lines.cells(), [](std::string_view cell) { return cell.size() > longest_text; }))
             refuse("a cell is too long");
         const std::string what = text(0);
@@ -212,8 +212,7 @@ Digest make_digest(const Results& results)
 
 std::string to_csv(const Digest& digest)
 {
-    constexpr std::size_t checksum_size = 9;
-    constexpr std::size_t end_size = 80;  // the fact "left out" and the end
+    constexpr std::size_t end_size = 100;  // the fact "left out", the end and the checksum
     std::string text = std::string(header) + '\n';
     for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"node", digest.node},
                                                                                       {"kind", digest.kind},
@@ -223,13 +222,13 @@ std::string to_csv(const Digest& digest)
         text += fact_line(name, value);
     for (const auto& [name, value] : digest.facts) text += fact_line(name, value);
     auto count = static_cast<std::size_t>(std::ranges::count(text, '\n')) - 1;
-    std::size_t size = text.size() + (count + 1) * checksum_size + end_size;
+    std::size_t size = text.size() + count + end_size;  // a comma more in each line
     const auto fitting = [&](const char* what, const std::vector<DigestRate>& rates) {
         std::string lines;
         std::size_t number = 0;
         for (const DigestRate& rate : rates) {
             const std::string line = line_of(what, rate);
-            size += line.size() + checksum_size;
+            size += line.size() + 1;
             if (size > largest_digest) break;
             lines += line;
             ++number;
@@ -255,10 +254,10 @@ Digest parse_digest(const std::string& text, const std::string& name)
     std::istringstream in(text);
     CsvLines lines(in, name);
     Reader reader{.digest = {}, .lines = lines};
-    if (!lines.next() || !text.starts_with(fmt::format("{},{}\n", header, checksum_column)))
+    if (!lines.next() || !text.starts_with(with_block_column(header) + "\n"))
         throw InputError(name + ": its columns are not those of a digest, or have no checksums");
     while (lines.next()) reader.line();
-    if (!reader.has_ended) throw InputError(name + ": it is cut off");
+    if (!reader.has_ended || lines.ends_block()) throw InputError(name + ": it is cut off");
     Digest& digest = reader.digest;
     digest.ceilings.shrink_to_fit();
     for (const auto& [fact, target] : {std::pair{"node", &digest.node},

@@ -1,5 +1,5 @@
 // The digest of a run: digest.csv, at most 10 kB in its results folder, from which fleets of machines are judged without the rows.
-//   what,name,value,low,high,unit,state,n,spec,crc32
+//   what,name,value,low,high,unit,state,n,spec,block_checksum
 //   fact       a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such as BIOS
 //   ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the core's spec allows
 //   link       the bandwidth between two nodes; `name` is theirs with a blank between: "n17 n18"

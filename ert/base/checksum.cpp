@@ -1,120 +1,168 @@
 #include "ert/base/checksum.hpp"
 
+#include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 
-#include <fmt/format.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
-#include <charconv>
-#include <limits>
+#include <algorithm>
 
 namespace roof {
 namespace {
 
-constexpr std::size_t digits = 8;
+constexpr std::uint64_t multiplier = 0x5DEECE66D;
+constexpr std::uint64_t inverse = 0xDFE05BCB1365;
+constexpr std::uint64_t largest = (std::uint64_t{1} << 48) - 1;
+static_assert((multiplier * inverse & largest) == 1);
 
-/// Calls `take` for each complete line of `text`, without its line end.
-template <class Take>
-void for_lines(std::string_view text, const Take& take)
+constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+constexpr std::size_t length = 8;
+
+/// A changed line is found among so many with certainty enough: another one explains the same difference in 1 of 128 cases.
+constexpr std::size_t most_lines = 256;
+
+std::optional<std::uint64_t> parse(std::string_view checksum)
 {
-    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1)
-        take(text.substr(begin, end - begin));
+    if (checksum.size() != length) return std::nullopt;
+    std::uint64_t total = 0;
+    for (const char letter : checksum) {
+        const std::size_t value = letters.find(letter);
+        if (value == std::string_view::npos) return std::nullopt;
+        total = total << 6 | value;
+    }
+    return total;
 }
 
-std::uint32_t add_line(std::string& out, std::string_view line, std::uint32_t before)
-{
-    const std::uint32_t crc = crc32_of("\n", crc32_of(line, before));
-    out.append(line).append(",").append(checksum_text(crc)).append("\n");
-    return crc;
-}
+/// Writes blocks of lines one after the other.
+class BlockWriter {
+  public:
+    /// `before`: the header without the column, or the checksum of the block before.
+    explicit BlockWriter(std::string_view before) { sum_.add_line(before); }
 
-std::uint32_t add_header(std::string& out, std::string_view line)
+    void add(std::string_view line)
+    {
+        sum_.add_line(line);
+        text_.append(line).append(",");
+        if (++open_ == most_lines) return end();
+        text_ += '\n';
+    }
+    void end()
+    {
+        if (open_ == 0) return;
+        if (text_.back() == '\n') text_.pop_back();
+        const std::string checksum = sum_.text();
+        text_.append(checksum).append("\n");
+        sum_ = {};
+        sum_.add_line(checksum);
+        open_ = 0;
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    BlockSum sum_;
+    std::string text_;
+    std::size_t open_ = 0;
+};
+
+std::string first_line(const std::filesystem::path& file)
 {
-    out.append(line).append(",").append(checksum_column).append("\n");
-    return crc32_of("\n", crc32_of(line));
+    std::string line;
+    std::ifstream in = open_to_read(file);
+    std::getline(in, line);
+    return line;
 }
 
 }  // namespace
 
-std::uint32_t crc32_of(std::string_view text, std::uint32_t before)
+std::uint32_t crc32_of(std::string_view text)
 {
-    return static_cast<std::uint32_t>(
-        ::crc32_z(before, reinterpret_cast<const unsigned char*>(text.data()), text.size()));
+    return libdeflate_crc32(0, text.data(), text.size());
 }
 
-std::string checksum_text(std::uint32_t crc)
+void BlockSum::add(std::uint32_t crc)
 {
-    return fmt::format("{:08x}", crc);
+    total_ = (total_ * multiplier + crc) & largest;
+    ++count_;
 }
 
-std::optional<std::uint32_t> parse_checksum(std::string_view cell)
+std::string BlockSum::text() const
 {
-    std::uint32_t crc = 0;
-    const auto [rest, error] = std::from_chars(cell.data(), cell.data() + cell.size(), crc, 16);
-    const bool is_lower = cell.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-    if (cell.size() != digits || !is_lower || error != std::errc{}) return std::nullopt;
-    return crc;
+    std::string checksum;
+    for (int bits = 42; bits >= 0; bits -= 6) checksum += letters[total_ >> bits & 63];
+    return checksum;
 }
 
-void append_lines(const std::filesystem::path& file, const std::string& header, std::string_view lines)
+std::size_t BlockSum::changed_line(std::string_view stated) const
+{
+    constexpr std::uint64_t largest_crc = 0xFFFFFFFF;
+    const std::optional<std::uint64_t> total = parse(stated);
+    if (!total) return 0;
+    std::uint64_t difference = (*total - total_) & largest;  // of the CRC-32 of the line, if it is this one
+    std::size_t found = 0;
+    for (std::size_t line = count_; line > 0; --line) {
+        if (difference <= largest_crc || difference >= largest - largest_crc + 1) {
+            if (found > 0) return 0;
+            found = line;
+        }
+        difference = difference * inverse & largest;
+    }
+    return found;
+}
+
+std::string with_block_column(std::string_view header)
+{
+    return std::string(header).append(",").append(block_column);
+}
+
+void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines)
 {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::exists(file) ? std::filesystem::file_size(file, none) : 0;
-    std::string out;
-    std::uint32_t crc = 0;
-    const auto begin_header = [&] { for_lines(header, [&](std::string_view line) { crc = add_header(out, line); }); };
-    if (const auto last = checksum_at(file, bytes)) {
-        crc = *last;
-    } else {
-        begin_header();
-        if (bytes > 0) out.clear();  // the file is its header
-    }
-    out.reserve(out.size() + lines.size() + lines.size() / 8);
-    for_lines(lines, [&](std::string_view line) { crc = add_line(out, line, crc); });
-    append_file(file, out);
+    const std::string first = with_block_column(header);
+    const std::optional<std::string> last = last_checksum(file, bytes);
+    if (!last && bytes > 0 && (bytes != first.size() + 1 || first_line(file) != first))
+        throw InputError(file.string() + ": nothing is appended, because its last lines have no checksum");
+    BlockWriter blocks(last ? std::string_view(*last) : header);
+    for_lines(lines, [&](std::string_view line) { blocks.add(line); });
+    blocks.end();
+    append_file(file, (bytes > 0 ? "" : first + "\n") + blocks.text());
 }
 
 std::string with_checksums(std::string_view text)
 {
-    std::string out;
+    std::string header;
     bool has_column = false;
-    std::uint32_t crc = 0;
-    bool is_header = true;
-    const std::string ending = "," + std::string(checksum_column);
+    std::optional<BlockWriter> blocks;
     for_lines(text, [&](std::string_view line) {
-        if (is_header) has_column = line.ends_with(ending);
-        if (has_column) line = line.substr(0, line.rfind(','));
-        crc = is_header ? add_header(out, line) : add_line(out, line, crc);
-        is_header = false;
+        std::string_view checksum;
+        if (!blocks) has_column = line.ends_with("," + std::string(block_column));
+        if (const std::size_t comma = line.rfind(','); has_column && comma != std::string_view::npos) {
+            checksum = line.substr(comma + 1);
+            line = line.substr(0, comma);
+        }
+        if (!blocks) {
+            header = with_block_column(line) + "\n";
+            blocks.emplace(line);
+            return;
+        }
+        blocks->add(line);
+        if (!checksum.empty()) blocks->end();
     });
+    if (blocks) blocks->end();
     const std::size_t complete = text.rfind('\n') + 1;  // 0 if there is no line end
-    return out.append(text.substr(complete));
+    return (blocks ? header + blocks->text() : std::string()).append(text.substr(complete));
 }
 
-std::optional<std::string> with_header(std::string_view text, std::string_view header)
+std::optional<std::string> last_checksum(const std::filesystem::path& file, std::uintmax_t bytes)
 {
-    std::string out;
-    const std::uint32_t crc = add_header(out, header.substr(0, header.find('\n')));
-    for (const std::string_view rest :
-         {text.substr(text.find('\n') + 1), text}) {  // the whole text if it has no line end
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        const std::size_t comma = line.rfind(',');
-        if (comma == std::string_view::npos || line.size() == rest.size()) continue;
-        const auto stated = parse_checksum(line.substr(comma + 1));
-        if (stated == crc32_of("\n", crc32_of(line.substr(0, comma), crc))) return out.append(rest);
-    }
-    return std::nullopt;
-}
-
-std::optional<std::uint32_t> checksum_at(const std::filesystem::path& file, std::uintmax_t bytes)
-{
-    constexpr std::size_t tail = digits + 2;  // ",01234567\n"
+    constexpr std::size_t tail = length + 2;  // ",01234567\n"
     std::ifstream in = open_if_there(file);
     std::string text(tail, '\0');
     if (bytes < tail || !in.seekg(static_cast<std::streamoff>(bytes - tail)) || !in.read(text.data(), tail) ||
         text.front() != ',' || text.back() != '\n')
         return std::nullopt;
-    return parse_checksum(std::string_view(text).substr(1, digits));
+    text = text.substr(1, length);
+    return parse(text) ? std::optional(text) : std::nullopt;
 }
 
 }  // namespace roof

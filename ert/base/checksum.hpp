@@ -1,9 +1,14 @@
-// Checksums of the lines of CSV files. The last column, `crc32`, is the CRC-32 (that of zlib, PNG and gzip) of the file from its first
-// byte to the end of the line, without this column. So a line that is changed, lost, repeated or moved does not match. In Python:
-//   crc = zlib.crc32((line.rsplit(",", 1)[0] + "\n").encode(), crc)      for each line; the cell is f"{crc:08x}"
-// A file without the column is read without this check.
+// Checksums of CSV files. Lines that are written together form a block. The last column holds the checksum of the block in its last line, and
+// nothing in the others. The checksum covers the lines of the block, each without this column and its line end, and what stands before them: the
+// checksum of the block before, or for the first block the header. A line that is changed, lost, repeated or moved does not match. In Python:
+//   total = 0
+//   for line in [before, *lines]:
+//       total = (total * 0x5DEECE66D + zlib.crc32(line.encode())) % 2**48
+//   checksum = base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
+// The multiplier and the modulus are those of drand48. csv_lines.hpp reads such files; a file without the column is read without this check.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -12,28 +17,48 @@
 
 namespace roof {
 
-inline constexpr std::string_view checksum_column = "crc32";
+inline constexpr std::string_view block_column = "block_checksum";
+/// In measurements.csv, whose checksums cover other files, too (ert/method/results/row_checksum.hpp).
+inline constexpr std::string_view row_column = "row_checksum";
 
-/// The CRC-32 of a text that follows a text with the CRC-32 `before`.
-std::uint32_t crc32_of(std::string_view text, std::uint32_t before = 0);
+/// That of zlib, PNG and gzip.
+std::uint32_t crc32_of(std::string_view text);
 
-/// Eight hexadecimal digits.
-std::string checksum_text(std::uint32_t crc);
-/// None for any other text.
-std::optional<std::uint32_t> parse_checksum(std::string_view cell);
+/// The checksum of a block of lines.
+class BlockSum {
+  public:
+    /// The CRC-32 of the next line.
+    void add(std::uint32_t crc);
+    void add_line(std::string_view line) { add(crc32_of(line)); }
+    /// Eight characters of base 64, of those for URLs.
+    std::string text() const;
+    /// The number, from 1, of the one line whose change explains that the checksum is not `stated`; 0 if there is none, or more than one.
+    std::size_t changed_line(std::string_view stated) const;
 
-/// Appends complete lines, with their checksums, in one flushed write. A missing or empty file gets `header` first. Neither has the
-/// column of the checksums. Throws InputError, such as for a full disk; then nothing is written.
-void append_lines(const std::filesystem::path& file, const std::string& header, std::string_view lines);
+  private:
+    std::uint64_t total_ = 0;
+    std::size_t count_ = 0;
+};
 
-/// `text` with its checksums written anew: a file without the column gets it. An unfinished last line is unchanged.
+/// The header with the column of block checksums, without line end.
+std::string with_block_column(std::string_view header);
+
+/// Appends complete lines as blocks, in one flushed write. A missing or empty file gets `header` first. Neither has the column of the
+/// checksums, nor has `header` a line end. Throws InputError, such as for a full disk or an unfinished block; then nothing is written.
+void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines);
+
+/// `text` with its block checksums written anew. A text without the column gets it. An unfinished last line is unchanged.
 std::string with_checksums(std::string_view text);
 
-/// `text` with `header` as its first line, in place of the one that stands there or before it, if the checksum of the line after it then
-/// matches; else none. For a file whose first line is damaged or lost. `header`: complete, without the column of the checksums.
-std::optional<std::string> with_header(std::string_view text, std::string_view header);
+/// The checksum at the end of the first `bytes` bytes of a file with checksums; none if there is no complete line with one.
+std::optional<std::string> last_checksum(const std::filesystem::path& file, std::uintmax_t bytes);
 
-/// The checksum at the end of the first `bytes` bytes of a file; none if there is no complete line with one.
-std::optional<std::uint32_t> checksum_at(const std::filesystem::path& file, std::uintmax_t bytes);
+/// Calls `take` for each complete line of `text`, without its line end.
+template <class Take>
+void for_lines(std::string_view text, const Take& take)
+{
+    for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string_view::npos; begin = end + 1)
+        take(text.substr(begin, end - begin));
+}
 
 }  // namespace roof

@@ -2,14 +2,18 @@
 
 #include "ert/base/error.hpp"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
-#include <vector>
 
 namespace roof {
+namespace {
+
+/// A member of the file that needs more is decompressed again, with twice the room.
+constexpr std::size_t first_room = std::size_t{1} << 16;
+
+}  // namespace
 
 bool is_compressed(std::string_view bytes)
 {
@@ -18,30 +22,25 @@ bool is_compressed(std::string_view bytes)
 
 std::string decompressed(std::string_view bytes, const std::string& name, std::size_t largest)
 {
-    constexpr int with_header = 16 + MAX_WBITS;  // of gzip
-    z_stream stream{};
-    if (inflateInit2(&stream, with_header) != Z_OK) throw Error("zlib cannot start");
-    const std::unique_ptr<z_stream, int (*)(z_stream*)> ended(&stream, inflateEnd);
+    const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> reader(
+        libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
+    if (!reader) throw Error("libdeflate cannot start");
     std::string text;
-    std::vector<char> part(std::size_t{1} << 18);
-    while (!bytes.empty()) {
-        const std::size_t given = std::min<std::size_t>(bytes.size(), std::numeric_limits<uInt>::max());
-        stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // zlib reads only
-        stream.avail_in = static_cast<uInt>(given);
-        int state = Z_OK;
-        do {
-            stream.next_out = reinterpret_cast<Bytef*>(part.data());
-            stream.avail_out = static_cast<uInt>(part.size());
-            state = inflate(&stream, Z_NO_FLUSH);
-            if (state != Z_OK && state != Z_STREAM_END)
-                throw InputError(name + ": its compressed data are damaged or cut off");
-            text.append(part.data(), part.size() - stream.avail_out);
-            if (text.size() > largest)
-                throw InputError(name + ": it holds more than " + std::to_string(largest >> 20) + " MiB of text");
-        } while (state == Z_OK && (stream.avail_in > 0 || stream.avail_out == 0));
-        bytes.remove_prefix(given - stream.avail_in);
-        if (state == Z_OK) throw InputError(name + ": its compressed data are damaged or cut off");
-        inflateReset(&stream);
+    for (std::size_t room = first_room; !bytes.empty();) {
+        const std::size_t before = text.size();
+        room = std::min(room, largest + 1 - before);
+        text.resize(before + room);
+        std::size_t read = 0, written = 0;
+        const libdeflate_result result = libdeflate_gzip_decompress_ex(reader.get(), bytes.data(), bytes.size(),
+                                                                       text.data() + before, room, &read, &written);
+        const bool is_small = result == LIBDEFLATE_INSUFFICIENT_SPACE;
+        if (!is_small && result != LIBDEFLATE_SUCCESS)
+            throw InputError(name + ": its compressed data are damaged or cut off");
+        if (before + (is_small ? room : written) > largest)
+            throw InputError(name + ": it holds more than " + std::to_string(largest >> 20) + " MiB of text");
+        text.resize(before + written);
+        bytes.remove_prefix(read);
+        room = is_small ? 2 * room : first_room;
     }
     return text;
 }

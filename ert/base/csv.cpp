@@ -17,11 +17,12 @@ CsvTable table_in(std::istream& csv, const std::string& name)
     CsvLines lines(csv, name);
     if (!lines.next()) return table;
     table.header.assign(lines.cells().begin(), lines.cells().end());
-    while (lines.next()) {
-        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(lines.where() + ": " + damage);
+    for (;;) {
+        const bool is_line = lines.next();
+        if (const std::string damage = lines.damage(); !damage.empty()) throw InputError(damage);
+        if (!is_line) return table;
         table.rows.emplace_back(lines.cells().begin(), lines.cells().end());
     }
-    return table;
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct CsvTable {
 /// One line with its line end. Cells are quoted where necessary; a line end in a cell becomes a blank.
 std::string csv_line(std::span<const std::string> cells);
 
-/// Throws InputError with file and line for a row whose number of cells differs from the header's, and for one that does not match
-/// its checksum.
+/// Throws InputError with file and line for a row whose number of cells differs from the header's, and for lines that do not match
+/// their checksum.
 CsvTable parse_csv(const std::string& text, const std::string& name);
 CsvTable read_csv(const std::filesystem::path& file);
 

@@ -1,17 +1,32 @@
 #include "ert/base/csv_lines.hpp"
 
-#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <sstream>
 #include <utility>
 
 namespace roof {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{16} << 20;
+
+/// Whether nothing is wrong with the lines up to the end of the first block, or without blocks with the first line.
+bool begins_whole(const std::string& text, bool has_blocks)
+{
+    std::istringstream csv(text);
+    CsvLines lines(csv, {});
+    try {
+        for (lines.next(); lines.next();) {
+            if (!lines.damage().empty()) return false;
+            if (lines.ends_block() || !has_blocks) return true;
+        }
+    } catch (const InputError&) {
+    }
+    return false;
+}
 
 }  // namespace
 
@@ -51,39 +66,93 @@ bool CsvLines::read_line()
 bool CsvLines::next()
 {
     cells_.clear();
-    if (!read_line()) return false;
+    checksum_.clear();
+    if (!read_line()) {
+        has_ended_ = true;
+        return false;
+    }
     ++number_;
-    if (number_ == 1) has_checksums_ = line_.ends_with("," + std::string(checksum_column));
-    if (has_checksums_) check();
+    if (number_ == 1) read_kind();
+    if (kind_ != Kind::none) take_checksum();
+    crc_ = crc32_of(line_);
+    if (kind_ == Kind::block) add_to_block();
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
     split();
     if (number_ == 1) width_ = cells_.size();
     return true;
 }
 
-std::string CsvLines::damage() const
+void CsvLines::read_kind()
 {
-    if (cells_.size() != width_) return fmt::format("{} cells, its header has {}", cells_.size(), width_);
-    if (!matches_)
-        return "it does not match its checksum: it was changed, or a line before it is missing, repeated or moved";
-    return {};
+    const auto ends_with = [&](std::string_view column) { return line_.ends_with("," + std::string(column)); };
+    kind_ = ends_with(block_column) ? Kind::block
+            : ends_with(row_column) ? Kind::row
+            : ends_with("crc32")    ? Kind::older
+                                    : Kind::none;
 }
 
-/// Compares the checksum and removes it from the line.
-void CsvLines::check()
+/// Removes the checksum from the line.
+void CsvLines::take_checksum()
 {
     const std::size_t comma = line_.rfind(',');
-    const std::size_t length = comma == std::string::npos ? line_.size() : comma;
-    const std::uint32_t crc = crc32_of("\n", crc32_of(std::string_view(line_).substr(0, length), crc_));
+    if (comma == std::string::npos) return;
+    if (comma + 1 < line_.size()) checksum_.assign(line_, comma + 1);
+    line_.resize(comma);
+}
+
+void CsvLines::add_to_block()
+{
     if (number_ == 1) {
-        crc_ = crc;
-    } else {
-        const auto stated =
-            length < line_.size() ? parse_checksum(std::string_view(line_).substr(length + 1)) : std::nullopt;
-        matches_ = stated == crc;
-        crc_ = stated.value_or(crc);
+        before_ = crc_;
+        return;
     }
-    line_.resize(length);
+    if (block_begin_ == 0 || ended_block_) {
+        block_ = {};
+        block_.add(before_);
+        block_begin_ = number_;
+    }
+    block_.add(crc_);
+    ended_block_ = !checksum_.empty();
+    if (ended_block_) before_ = crc32_of(checksum_);
+}
+
+bool CsvLines::ends_block() const
+{
+    return block_begin_ > 0 && ended_block_ != has_ended_;
+}
+
+std::string CsvLines::damage() const
+{
+    std::string damage = cell_damage();
+    return damage.empty() ? block_damage() : damage;
+}
+
+std::string CsvLines::cell_damage() const
+{
+    if (has_ended_ || cells_.size() == width_) return {};
+    return fmt::format("{}: {} cells, its header has {}", where(), cells_.size(), width_);
+}
+
+std::string CsvLines::block_damage() const
+{
+    if (!ends_block()) return {};
+    if (has_ended_)
+        return fmt::format("{}:{}: from here on the lines have no checksum: they were cut off, or are still written",
+                           name_, block_begin_);
+    if (block_.text() == checksum_) return {};
+    constexpr std::string_view mismatch = "does not match its checksum";
+    switch (const std::size_t line = block_.changed_line(checksum_)) {
+        case 0:
+            break;
+        case 1:
+            return fmt::format("{}:{}: it {}: a line before it is missing, repeated or moved", name_, block_begin_,
+                               mismatch);
+        default:
+            return fmt::format("{}:{}: it {}: it was changed", name_, block_begin_ + line - 2, mismatch);
+    }
+    return fmt::format(
+        "{}:{}: it, or a line after it up to {}, {}: it was changed, or a line is missing, repeated or moved", name_,
+        block_begin_, number_, mismatch);
 }
 
 /// Removes quotes in place.
@@ -107,6 +176,18 @@ void CsvLines::split()
     }
     if (quoted) throw InputError(where() + ": a quote is opened and not closed");
     cells_.emplace_back(text + begin, end - begin);
+}
+
+std::optional<std::string> with_header(std::string_view text, const std::string& header)
+{
+    const std::size_t end = text.find('\n');
+    const std::string_view first = text.substr(0, end);
+    const std::string_view rest = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+    const bool has_blocks = header.ends_with(block_column);
+    const bool is_row = first.substr(0, first.find(',')).find(' ') != std::string_view::npos;  // ids have blanks
+    for (const std::string_view lines : {is_row ? text : rest, is_row ? rest : text})
+        if (std::string whole = header + "\n" + std::string(lines); begins_whole(whole, has_blocks)) return whole;
+    return std::nullopt;
 }
 
 }  // namespace roof

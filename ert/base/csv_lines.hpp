@@ -1,9 +1,12 @@
 // CSV read line by line, for files of any size. RFC 4180, except that a cell cannot contain a line end. csv.hpp reads whole tables.
 #pragma once
 
+#include "ert/base/checksum.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <istream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +24,19 @@ class CsvLines {
 
     /// Cells of the current line, without quotes and without the column of the checksums. Valid until the next call.
     const std::vector<std::string_view>& cells() const { return cells_; }
-    /// Whether the header ends with the column of the checksums (ert/base/checksum.hpp).
-    bool has_checksums() const { return has_checksums_; }
-    /// What is wrong with the current line: its number of cells, or that it does not match its checksum. Empty if nothing is.
+    /// Whether the header ends with a column of checksums (ert/base/checksum.hpp).
+    bool has_checksums() const { return kind_ == Kind::block || kind_ == Kind::row; }
+    /// The CRC-32 of the current line as written, without its checksum.
+    std::uint32_t crc() const { return crc_; }
+    /// The current line's cell in the column of the checksums.
+    const std::string& checksum() const { return checksum_; }
+    /// What is wrong with the number of cells of the current line: a sentence that begins with file and line. Empty if nothing is.
+    std::string cell_damage() const;
+    /// Whether the current line is the last of a block; after the last line, whether a block has no end.
+    bool ends_block() const;
+    /// What is wrong with the block that ends here, in the same way.
+    std::string block_damage() const;
+    /// One of the two.
     std::string damage() const;
     /// Number of the current line, from 1.
     std::size_t number() const { return number_; }
@@ -36,8 +49,13 @@ class CsvLines {
     bool cut_off() const { return cut_off_; }
 
   private:
+    /// `older`: a column that an older version wrote. It is left out and not compared.
+    enum class Kind { none, block, row, older };
+
     bool read_line();
-    void check();
+    void read_kind();
+    void take_checksum();
+    void add_to_block();
     void split();
 
     std::istream& csv_;
@@ -48,10 +66,20 @@ class CsvLines {
     std::size_t number_ = 0;
     std::size_t width_ = 0;  ///< cells of the header
     std::size_t bytes_ = 0;
-    std::uint32_t crc_ = 0;  ///< of the lines before, as they state it
-    bool has_checksums_ = false;
-    bool matches_ = true;
+    Kind kind_ = Kind::none;
+    std::uint32_t crc_ = 0;
+    std::string checksum_;
+    std::uint32_t before_ = 0;  ///< CRC-32 of what stands before the block
+    BlockSum block_;
+    std::size_t block_begin_ = 0;  ///< number of the block's first line
+    bool ended_block_ = false;     ///< by the current line, or the last one
+    bool has_ended_ = false;
     bool cut_off_ = false;
 };
+
+/// `text` with `header` as its first line, in place of the one that stands there or before it, if its first block then matches; without
+/// blocks, if its next line has as many cells. Else none. For a file whose first line is damaged or lost. `header`: with the column of the
+/// checksums, without line end.
+std::optional<std::string> with_header(std::string_view text, const std::string& header);
 
 }  // namespace roof

@@ -1,6 +1,5 @@
 #include "ert/recording/record_files.hpp"
 
-#include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -27,7 +27,7 @@ std::string header()
 {
     std::string line = "id";
     for (const Field<Record>& field : RecordFile<Record>::table.fields) line.append(",").append(field.name);
-    return line + "\n";
+    return line;
 }
 
 template <class Record>
@@ -75,34 +75,44 @@ void read_record(Record& record, const CsvLines& lines, const Places<Record>& pl
     }
 }
 
-/// Calls `take` for each whole line, `tell` with a sentence and the ids of the line and of the one before it for each damaged one. The
-/// sentence is empty for the line after one whose id cannot be read.
+/// Calls `take` for each line that can be read. Calls `tell` with a sentence and the rows concerned for each line that cannot, and for each
+/// block that does not match its checksum. The sentence is empty if another one told of the same block.
 template <class Record, class Tell>
 std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const TakeRecord<Record>& take, const Tell& tell)
 {
     std::size_t count = 0;
     std::string id, before, damage;
+    std::set<std::string> in_block;
+    bool is_told = false;
     Record record;
-    for (bool follows_unknown = false;; follows_unknown = id.empty() && !damage.empty()) {
+    for (bool more = true, follows_unknown = false; more;) {
         before = id;
         id.clear();
         damage.clear();
         try {
-            if (!lines.next()) return count;
-            id.assign(places.id < lines.cells().size() ? lines.cells()[places.id] : std::string_view{});
-            damage = lines.damage();
-            if (!damage.empty())
-                damage = lines.where() + ": " + damage;
-            else
-                read_record(record, lines, places);
+            more = lines.next();
+            if (more) id.assign(places.id < lines.cells().size() ? lines.cells()[places.id] : std::string_view{});
+            damage = lines.cell_damage();
+            if (more && damage.empty()) read_record(record, lines, places);
         } catch (const InputError& error) {
             damage = error.what();
         }
-        if (!damage.empty() || follows_unknown) tell(damage, id, before);
-        if (!damage.empty()) continue;
-        take(id, record);
-        ++count;
+        if (!damage.empty() || follows_unknown) tell(damage, {id, before});
+        follows_unknown = id.empty() && !damage.empty();
+        is_told = is_told || !damage.empty();
+        if (more && id != before) in_block.insert(id);
+        if (more && damage.empty()) {
+            take(id, record);
+            ++count;
+        }
+        if (!lines.ends_block()) continue;
+        in_block.insert(id);
+        if (const std::string block = lines.block_damage(); !block.empty())
+            tell(is_told ? std::string() : block, in_block);
+        in_block.clear();
+        is_told = false;
     }
+    return count;
 }
 
 template <class Record>
@@ -127,7 +137,7 @@ std::size_t read_file_of(const std::filesystem::path& file, const TakeRecord<Rec
         damage = error.what();
     }
     if (damage.empty()) return read_lines(lines, places, take, tell);
-    const std::optional<std::string> mended = with_header(read_file(file), header<Record>());
+    const std::optional<std::string> mended = with_header(read_file(file), with_block_column(header<Record>()));
     tell_header(damage, !mended);
     if (!mended) return 0;
     std::istringstream text(*mended);
@@ -158,10 +168,10 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
         }
         lines += '\n';
         if (lines.size() < piece) continue;
-        append_lines(file, header<Record>(), lines);
+        append_block(file, header<Record>(), lines);
         lines.clear();
     }
-    if (!lines.empty()) append_lines(file, header<Record>(), lines);
+    if (!lines.empty()) append_block(file, header<Record>(), lines);
 }
 
 RecordDamage check_records(const std::filesystem::path& folder)
@@ -173,10 +183,9 @@ RecordDamage check_records(const std::filesystem::path& folder)
         if (!std::filesystem::exists(file)) return;
         read_file_of<Record>(
             file, [](const std::string&, const Record&) {},
-            [&](const std::string& sentence, const std::string& id, const std::string& before) {
+            [&](const std::string& sentence, const std::set<std::string>& rows) {
                 if (!sentence.empty()) sentences.add(sentence);
-                damage.left_out.insert(id);
-                damage.left_out.insert(before);
+                damage.left_out.insert(rows.begin(), rows.end());
             },
             [&](const std::string& sentence, bool is_lost) {
                 sentences.add(sentence);
@@ -194,7 +203,7 @@ std::size_t read_records(std::istream& csv, const std::string& name, const TakeR
     CsvLines lines(csv, name);
     const Places<Record> places = read_header<Record>(lines);
     return read_lines(lines, places, take,
-                      [](const std::string& damage, const std::string&, const std::string&) { refuse(damage); });
+                      [](const std::string& damage, const std::set<std::string>&) { refuse(damage); });
 }
 
 template <class Record>
@@ -211,7 +220,7 @@ std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>&
             take(id, record);
             ++count;
         },
-        [&](const std::string& damage, const std::string&, const std::string&) {
+        [&](const std::string& damage, const std::set<std::string>&) {
             if (!is_known) refuse(damage);
         },
         [&](const std::string& damage, bool) {

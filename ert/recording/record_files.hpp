@@ -1,8 +1,8 @@
 // The recorded files of a results folder, all optional:
 //   kernels.csv  api.csv  copies.csv  memory.csv  synchronisations.csv  ranges.csv  counters.csv
 // Their first column, `id`, names the row (Measurement::id()). They are read line by line.
-// Each line carries a checksum (ert/base/checksum.hpp); a file without is read, too. A damaged line is named, and the records of its row
-// are left out of all files, because sums over the others would be too small.
+// Each block of lines carries a checksum (ert/base/checksum.hpp); a file without is read, too. A damaged line is named, and the records of the
+// rows of its block are left out of all files, because sums over the others would be too small.
 #pragma once
 
 #include "ert/base/files.hpp"
@@ -48,12 +48,12 @@ struct RecordedFolder {
     }
 };
 
-/// Reads all recorded files. A line that does not match its checksum leaves out its row and that of the line before it.
+/// Reads all recorded files. A block that does not match its checksum leaves out its rows.
 RecordDamage check_records(const std::filesystem::path& folder);
 
 /// Calls `take` for each line and returns their number. `name` is used in messages. An incomplete last line is left
-/// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record, and for one that does not match
-/// its checksum.
+/// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record, and for a block that does not match
+/// its checksum, whose records were given to `take` before.
 template <class Record>
 std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take);
 

@@ -5,89 +5,168 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <sstream>
 
 using namespace roof;
 
 namespace {
 
-/// Numbers of the lines that do not match, from 1.
-std::vector<std::size_t> mismatches(const std::string& text)
+/// What is wrong with the lines, and with an end that is missing.
+std::vector<std::string> damage_of(const std::string& text)
 {
     std::istringstream csv(text);
     CsvLines lines(csv, "x.csv");
-    std::vector<std::size_t> numbers;
-    while (lines.next())
-        if (!lines.damage().empty()) numbers.push_back(lines.number());
-    return numbers;
+    std::vector<std::string> damage;
+    for (bool more = true; more;) {
+        more = lines.next();
+        if (!lines.damage().empty()) damage.push_back(lines.damage());
+    }
+    return damage;
+}
+
+std::vector<std::string> lines_of(const std::string& text)
+{
+    std::vector<std::string> lines;
+    for_lines(text, [&](std::string_view line) { lines.push_back(std::string(line) + "\n"); });
+    return lines;
+}
+
+std::string joined(const std::vector<std::string>& lines)
+{
+    return std::accumulate(lines.begin(), lines.end(), std::string());
 }
 
 const std::string plain = "id,value\na,1\nb,22\n\"c,d\",333\n";
 
+/// Two blocks, of three lines and of two.
+struct Blocks {
+    fakes::TemporaryFolder folder;
+    std::filesystem::path file = folder / "x.csv";
+
+    Blocks()
+    {
+        append_block(file, "id,value", "a,1\nb,22\n\"c,d\",333\n");
+        append_block(file, "id,value", "e,4\nf,5\n");
+    }
+    std::string text() const { return read_file(file); }
+};
+
 }  // namespace
 
-TEST_CASE("the checksum of a line is the CRC-32 of the file up to it")
+TEST_CASE("the checksum of a block is the one that its description computes")
 {
     CHECK(crc32_of("123456789") == 0xcbf43926);  // the check value of CRC-32
-    CHECK(with_checksums("id,value\na,1\n") ==
-          "id,value,crc32\na,1," + checksum_text(crc32_of("id,value\na,1\n")) + "\n");
-    CHECK(mismatches(with_checksums(plain)).empty());
-    CHECK(mismatches(plain).empty());
+    // By the lines of Python in ert/base/checksum.hpp, for "id,value" and "a,1", "b,22", "\"c,d\",333".
+    CHECK(with_checksums(plain) == "id,value,block_checksum\na,1,\nb,22,\n\"c,d\",333,g4TabBJn\n");
+    CHECK(Blocks().text() == "id,value,block_checksum\na,1,\nb,22,\n\"c,d\",333,g4TabBJn\ne,4,\nf,5,l_vhcQgH\n");
+    CHECK(damage_of(Blocks().text()).empty());
+    CHECK(damage_of(plain).empty());
+}
+
+TEST_CASE("a long text becomes blocks in which a damaged line is found")
+{
+    std::string lines;
+    for (int i = 0; i < 1000; ++i) lines += std::to_string(i) + ",0\n";
+    std::string proven = with_checksums("id,value\n" + lines);
+    CHECK(damage_of(proven).empty());
+    CHECK(std::ranges::count(lines_of(proven), true, [](const std::string& line) { return line.size() > 14; }) == 5);
+    proven.replace(proven.find("\n700,0"), 6, "\n700,1");
+    REQUIRE(damage_of(proven).size() == 1);
+    CHECK_THAT(damage_of(proven)[0], Catch::StartsWith("x.csv:702: it does not match its checksum: it was changed"));
 }
 
 TEST_CASE("checksums are written anew and an unfinished last line is unchanged")
 {
-    const std::string proven = with_checksums(plain);
+    const std::string proven = Blocks().text();
     CHECK(with_checksums(proven) == proven);
-    CHECK(with_checksums(proven + "e,4") == proven + "e,4");
+    CHECK(with_checksums(proven + "g,4") == proven + "g,4");
     std::string edited = proven;
     edited.replace(edited.find("22"), 2, "23");
-    CHECK(mismatches(edited) == std::vector<std::size_t>{3});
-    CHECK(mismatches(with_checksums(edited)).empty());
+    CHECK_FALSE(damage_of(edited).empty());
+    CHECK(damage_of(with_checksums(edited)).empty());
+    CHECK(damage_of(with_checksums(proven + "g,6,\n")).empty());
 }
 
 TEST_CASE("every changed byte, and every line that is lost, repeated or moved, does not match")
 {
-    const std::string proven = with_checksums(plain);
-    const std::size_t first = proven.find('\n') + 1;
-    for (std::size_t i = first; i < proven.size(); ++i) {
-        if (proven[i] == '\n') continue;
+    const std::string proven = Blocks().text();
+    for (std::size_t i = proven.find('\n') + 1; i < proven.size(); ++i) {
         std::string changed = proven;
         changed[i] = static_cast<char>(changed[i] ^ 1);
-        if (changed[i] == '"' || proven[i] == '"' || changed[i] == '\n') continue;
+        if (changed[i] == '"' || proven[i] == '"') continue;
         INFO(changed);
-        CHECK_FALSE(mismatches(changed).empty());
+        CHECK_FALSE(damage_of(changed).empty());
     }
-    std::vector<std::string> lines;
-    for (std::size_t begin = 0, end = 0; (end = proven.find('\n', begin)) != std::string::npos; begin = end + 1)
-        lines.push_back(proven.substr(begin, end + 1 - begin));
-    CHECK_FALSE(mismatches(lines[0] + lines[1] + lines[3]).empty());
-    CHECK_FALSE(mismatches(lines[0] + lines[1] + lines[2] + lines[2] + lines[3]).empty());
-    CHECK_FALSE(mismatches(lines[0] + lines[2] + lines[1] + lines[3]).empty());
+    const std::vector<std::string> lines = lines_of(proven);
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        std::vector<std::string> lost = lines, repeated = lines, moved = lines;
+        lost.erase(lost.begin() + static_cast<std::ptrdiff_t>(i));
+        repeated.insert(repeated.begin() + static_cast<std::ptrdiff_t>(i), lines[i]);
+        std::rotate(moved.begin() + 1, moved.begin() + static_cast<std::ptrdiff_t>(i), moved.end());
+        INFO(lines[i]);
+        CHECK_FALSE(damage_of(joined(lost)).empty());
+        CHECK_FALSE(damage_of(joined(repeated)).empty());
+        if (i > 1) CHECK_FALSE(damage_of(joined(moved)).empty());
+    }
 }
 
-TEST_CASE("appended lines continue the checksums of the file")
+TEST_CASE("the changed line of a block is named, else the block")
 {
-    const fakes::TemporaryFolder folder;
-    append_lines(folder / "x.csv", "id,value\n", "a,1\n");
-    append_lines(folder / "x.csv", "id,value\n", "b,22\n\"c,d\",333\n");
-    CHECK(read_file(folder / "x.csv") == with_checksums(plain));
-    CHECK(checksum_at(folder / "x.csv", std::filesystem::file_size(folder / "x.csv")) == crc32_of(plain));
-    write_file(folder / "header.csv", "id,value,crc32\n");
-    append_lines(folder / "header.csv", "id,value\n", "a,1\n");
-    CHECK(read_file(folder / "header.csv") == with_checksums("id,value\na,1\n"));
+    const std::string proven = Blocks().text();
+    const auto damage = [&](const std::string& from, const std::string& to) {
+        std::string changed = proven;
+        changed.replace(changed.find(from), from.size(), to);
+        return damage_of(changed);
+    };
+    CHECK(damage("b,22", "b,23") ==
+          std::vector<std::string>{"x.csv:3: it does not match its checksum: it was changed"});
+    CHECK(damage("e,4", "e,5") == std::vector<std::string>{"x.csv:5: it does not match its checksum: it was changed"});
+    CHECK_THAT(damage("a,1,\nb,22,", "a,2,\nb,23,").at(0),
+               Catch::StartsWith("x.csv:2: it, or a line after it up to 4,"));
+    CHECK_THAT(damage("e,4,\n", "").at(0), Catch::StartsWith("x.csv:5: it, or a line after it up to 5,"));
+    CHECK_THAT(damage("id,", "if,").at(0),
+               Catch::StartsWith("x.csv:2: it does not match its checksum: a line before it is missing"));
+    CHECK(damage_of(proven + "g,6,\n").at(0) ==
+          "x.csv:7: from here on the lines have no checksum: they were cut off, or are still written");
 }
 
-TEST_CASE("a header that is damaged or lost is found again by the checksum of the line after it")
+TEST_CASE("nothing is appended behind a block without an end")
 {
-    const std::string proven = with_checksums(plain);
-    const std::string header = "id,value";
+    const Blocks blocks;
+    CHECK(last_checksum(blocks.file, std::filesystem::file_size(blocks.file)) == "l_vhcQgH");
+    write_file(blocks.folder / "header.csv", "id,value,block_checksum\n");
+    append_block(blocks.folder / "header.csv", "id,value", "a,1\n");
+    CHECK(read_file(blocks.folder / "header.csv") == with_checksums("id,value\na,1\n"));
+    for (const std::string text : {blocks.text() + "g,6,\n", std::string("id,other,block_checksum\n"), plain}) {
+        write_file(blocks.folder / "other.csv", text);
+        CHECK_THROWS_WITH(append_block(blocks.folder / "other.csv", "id,value", "h,7\n"),
+                          Catch::Contains("its last lines have no checksum"));
+        CHECK(read_file(blocks.folder / "other.csv") == text);
+    }
+}
+
+TEST_CASE("the column of an older version is left out and not compared")
+{
+    std::istringstream csv("id,value,crc32\na,1,8034b4ec\n");
+    CsvLines lines(csv, "x.csv");
+    REQUIRE((lines.next() && lines.next()));
+    CHECK(lines.cells().size() == 2);
+    CHECK_FALSE(lines.has_checksums());
+    CHECK(lines.damage().empty());
+}
+
+TEST_CASE("a header that is damaged or lost is found again by the first block")
+{
+    const std::string proven = Blocks().text();
+    const std::string header = "id,value,block_checksum";
     std::string damaged = proven;
     damaged.replace(0, header.size(), "i#,vaule,more");
     CHECK(with_header(damaged, header) == proven);
     CHECK(with_header(proven.substr(proven.find('\n') + 1), header) == proven);
-    CHECK_FALSE(with_header(damaged, "id,other"));
+    CHECK_FALSE(with_header(damaged, "id,other,block_checksum"));
     CHECK_FALSE(with_header(plain, header));
     CHECK_FALSE(with_header("", header));
-    CHECK_FALSE(with_header("i#,value,crc32\n", header));
+    CHECK_FALSE(with_header("i#,value,block_checksum\n", header));
 }

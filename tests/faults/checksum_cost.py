@@ -1,5 +1,5 @@
-"""What the checksums of a results folder cost: bytes of each file with and without the column, and the processor time of `roof report` on both,
-in turns.
+"""What the checksums of a results folder cost: bytes of each file with and without them, and the processor time of `roof report` on both, in
+turns. checksums.csv counts as cost.
 
 usage: checksum_cost.py ROOF FOLDER... [--runs N]
 """
@@ -11,23 +11,14 @@ import shutil
 import statistics
 import subprocess
 import tempfile
-import zlib
 from pathlib import Path
 
-COLUMN = ",crc32"
+COLUMNS = (",row_checksum", ",block_checksum")
 
 
 def plain(text):
     lines = text.splitlines()
-    return "".join(line.rpartition(",")[0] + "\n" for line in lines) if lines[0].endswith(COLUMN) else text
-
-
-def proven(text):
-    crc, out = 0, []
-    for line in text.splitlines():
-        crc = zlib.crc32((line + "\n").encode(), crc)
-        out.append(f"{line},{crc:08x}\n" if out else f"{line}{COLUMN}\n")
-    return "".join(out)
+    return "".join(line.rpartition(",")[0] + "\n" for line in lines) if lines[0].endswith(COLUMNS) else text
 
 
 def seconds_of_report(roof, folder):
@@ -37,30 +28,32 @@ def seconds_of_report(roof, folder):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def percent(with_them, without):
+    return f"{100 * (with_them / without - 1):+.2f}%"
+
+
 def compare(roof, folder, runs):
     with tempfile.TemporaryDirectory() as scratch:
         copies = {name: Path(scratch, name, "run") for name in ("without", "with")}
-        sizes = {name: 0 for name in copies}
         print(folder)
-        for name, copy in copies.items():
+        for copy in copies.values():
             shutil.copytree(folder, copy)
-            (copy / "checksums.csv").unlink(missing_ok=True)
-        for file in sorted(copies["with"].glob("*.csv")):
-            text = plain(file.read_text(encoding="utf-8"))
-            texts = {"without": text, "with": proven(text)}
-            for name, copy in copies.items():
-                (copy / file.name).write_text(texts[name], encoding="utf-8")
-                sizes[name] += len(texts[name].encode())
-            lines = text.count("\n")
-            print(f"  {file.name:20} {lines:7} lines of {len(text.encode()) / lines:5.0f} bytes: "
-                  f"{100 * (len(texts['with'].encode()) / len(text.encode()) - 1):+5.2f}%")
-        print(f"  all files: {100 * (sizes['with'] / sizes['without'] - 1):+.2f}% of {sizes['without']} bytes")
+        (copies["without"] / "checksums.csv").unlink(missing_ok=True)
+        for file in sorted(copies["without"].glob("*.csv")):
+            text = file.read_text(encoding="utf-8")
+            file.write_text(plain(text), encoding="utf-8")
+            lines, bytes_without = text.count("\n"), len(plain(text).encode())
+            print(f"  {file.name:20} {lines:7} lines of {bytes_without / lines:5.0f} bytes: {percent(len(text.encode()), bytes_without)}")
+        sizes = {name: sum(file.stat().st_size for file in copy.iterdir()) for name, copy in copies.items()}
+        print(f"  all files: {percent(sizes['with'], sizes['without'])} of {sizes['without']} bytes")
+        if runs < 2:
+            return
         ratios = []
         for _ in range(runs):
             seconds = {name: seconds_of_report(roof, copy) for name, copy in copies.items()}
-            ratios.append(seconds["with"] / seconds["without"] - 1)
+            ratios.append(seconds["with"] / seconds["without"])
         quarter = statistics.quantiles(ratios, n=4)
-        print(f"  time of roof report: {100 * quarter[1]:+.2f}%, quartiles {100 * quarter[0]:+.2f}% to {100 * quarter[2]:+.2f}%, {runs} pairs")
+        print(f"  time of roof report: {percent(quarter[1], 1)}, quartiles {percent(quarter[0], 1)} to {percent(quarter[2], 1)}, {runs} pairs")
 
 
 if __name__ == "__main__":

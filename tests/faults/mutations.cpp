@@ -49,10 +49,9 @@ int fuzz(const std::string& data, double seconds, std::uint64_t seed, const std:
         for (; seconds_since(begin) < seconds / static_cast<double>(all.size()); ++inputs) {
             std::string text = reader.corpus[below(chance, reader.corpus.size())];
             const bool is_large = only_large || below(chance, 500) == 0;
-            if (is_large && below(chance, 2) == 0)
-                text = with_checksums(large(chance, text));  // so that the cells reach what is behind
-            else
-                text = is_large ? large(chance, text) : mutation(chance, text);
+            text = is_large ? large(chance, text) : mutation(chance, text);
+            if (is_large && below(chance, 2) == 0 && text.substr(0, text.find('\n')).ends_with(block_column))
+                text = with_checksums(text);  // so that the cells reach what is behind
             const Time::time_point start = Time::now();
             const std::string failure = failure_of(reader, text, scratch.path().string());
             slowest = std::max(slowest, seconds_since(start));

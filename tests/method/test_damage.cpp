@@ -1,4 +1,5 @@
 // Accidents in the files of a results folder are named, their rows are damaged, and nothing is overwritten.
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -74,11 +75,12 @@ TEST_CASE("a changed cell is named with its line, its row is damaged, and the ot
     const Damaged folder;
     SECTION("of the row")
     {
-        folder.replace("measurements.csv", "tinynet,4,", "tinynet,5,");
+        folder.replace("measurements.csv", "A made-up rate", "A made-up rats");
         const Results back = read_results(folder.run);
         CHECK(statuses(back) == std::vector{Status::damaged, Status::ok, Status::failed});
         CHECK(back.rows[0].samples.empty());
-        CHECK_THAT(back.damage.at(0), Catch::Contains("measurements.csv:2: it does not match its checksum"));
+        CHECK_THAT(back.damage.at(0),
+                   Catch::Contains("measurements.csv:2: it does not match its checksum: it was changed"));
         CHECK_THAT(back.rows[0].reason, Catch::Contains("measurements.csv:2"));
     }
     SECTION("of a sample")
@@ -86,7 +88,11 @@ TEST_CASE("a changed cell is named with its line, its row is damaged, and the ot
         folder.change("samples.csv", [](std::string& text) { text[text.rfind("6,")] = '7'; });
         const Results back = read_results(folder.run);
         CHECK(std::ranges::count(statuses(back), Status::damaged) == 1);
-        CHECK_THAT(back.damage.at(0), Catch::Contains("samples.csv:"));
+        const std::string text = read_file(folder.run / "samples.csv");
+        const auto changed = std::ranges::count(text.substr(0, text.rfind("7,")), '\n') + 1;
+        CHECK_THAT(back.damage.at(0),
+                   Catch::Contains(fmt::format(
+                       "samples.csv:{}: it does not match the checksum of its row, measurements.csv:3", changed)));
     }
     SECTION("of a layer")
     {
@@ -144,17 +150,13 @@ TEST_CASE("without checksums the lines must still agree with each other")
 {
     const Damaged folder;
     std::filesystem::remove(folder.run / "checksums.csv");
-    for (const std::string file : {"measurements.csv", "samples.csv", "layers.csv"})
-        folder.change(file, [](std::string& text) {
-            std::string plain;
-            for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-                const std::string line = text.substr(begin, end - begin);
-                plain += line.substr(0, line.rfind(',')) + "\n";
-            }
-            text = plain;
-        });
+    folder.change("measurements.csv", [](std::string& text) {
+        std::string plain;
+        for_lines(text, [&](std::string_view line) { plain.append(line.substr(0, line.rfind(','))).append("\n"); });
+        text = plain;
+    });
     REQUIRE(read_results(folder.run).damage.empty());
-    CHECK(read_results(folder.run).remarks.size() == 3);
+    CHECK(read_results(folder.run).remarks.size() == 1);
     const auto damage = [&] {
         const Results back = read_results(folder.run);
         return back.damage.empty() ? std::string{} : back.damage.front();
@@ -213,7 +215,8 @@ TEST_CASE("a damaged header is named, and the folder is usable if the checksums 
     for (const std::string file : {"measurements.csv", "samples.csv", "layers.csv", "checksums.csv"}) {
         INFO(file);
         const std::string whole = read_file(folder.run / file);
-        for (const std::size_t at : {std::size_t{0}, whole.find(',') + 1, whole.find('\n') - 1}) {
+        for (const std::size_t at :
+             {std::size_t{0}, whole.find(',') + 1, whole.find('\n') - 1}) {  // first, second and last
             std::string changed = whole;
             changed[at] = '#';
             write_file(folder.run / file, changed);
@@ -234,11 +237,11 @@ TEST_CASE("a damaged header is named, and the folder is usable if the checksums 
 TEST_CASE("a damaged line of checksums.csv is named, and the others are compared")
 {
     const Damaged folder;
-    folder.replace("checksums.csv", "layers.csv,", "layers.csv,9");
+    folder.replace("checksums.csv", "machine.yaml,", "machine.yaml,9");
     folder.change("plan.yaml", [](std::string& text) { text += "\n"; });
     const Results back = read_results(folder.run);
     REQUIRE(back.damage.size() == 2);
-    CHECK_THAT(back.damage[0], Catch::Contains("checksums.csv:2: it does not match its checksum"));
+    CHECK_THAT(back.damage[0], Catch::Contains("checksums.csv:3: it does not match its checksum"));
     CHECK_THAT(back.damage[1], Catch::Contains("plan.yaml: it was changed"));
 }
 
@@ -300,6 +303,55 @@ TEST_CASE("accepted edits are usable, and the folder says so from then on")
         RunDirectory(folder.run, plan_text, fake_machine());
     }
     CHECK(is_marked());
+}
+
+TEST_CASE("an edit of a sample is accepted with its row")
+{
+    const Damaged folder;
+    folder.change("samples.csv", [](std::string& text) { text[text.rfind("6,")] = '7'; });
+    const std::vector<std::string> notes = accept_edits(folder.run);
+    REQUIRE(notes.size() == 1);
+    CHECK_THAT(notes[0], Catch::Contains("measurements.csv: ") && Catch::Contains("its rows in samples.csv"));
+    CHECK(read_results(folder.run).damage.empty());
+}
+
+TEST_CASE("a row covers its lines in other files: one that moves to another row is named")
+{
+    const Damaged folder;
+    const std::vector<Measurement> rows = read_results(folder.run).rows;
+    folder.replace("samples.csv", rows[1].id() + ",", rows[0].id() + ",");
+    const Results back = read_results(folder.run);
+    CHECK(statuses(back) == std::vector{Status::damaged, Status::damaged, Status::failed});
+    CHECK_THAT(back.damage.at(0), Catch::Contains("measurements.csv:2: it, or one of its ") &&
+                                      Catch::Contains("in samples.csv from line 2"));
+}
+
+TEST_CASE("a line without a row between others is named")
+{
+    const Damaged folder;
+    folder.replace("samples.csv", "train cpu", "trail cpu");
+    const Results back = read_results(folder.run);
+    CHECK(statuses(back) == std::vector{Status::damaged, Status::ok, Status::failed});
+    CHECK_THAT(back.damage.at(0), Catch::Contains("samples.csv:2: its row is not in measurements.csv"));
+}
+
+TEST_CASE("a folder with checksums of an older version is read with a remark")
+{
+    const Damaged folder;
+    folder.change("measurements.csv", [](std::string& text) {
+        std::string older;
+        for_lines(text, [&](std::string_view line) {
+            const std::string_view cell = older.empty() ? ",crc32\n" : ",00aa470e\n";
+            older.append(line.substr(0, line.rfind(','))).append(cell);
+        });
+        text = older;
+    });
+    write_file(folder.run / "checksums.csv", "file,bytes,end,edited,crc32\nplan.yaml,33,1fe064a4,,6b502b08\n");
+    const Results back = read_results(folder.run);
+    CHECK(back.damage.empty());
+    REQUIRE(back.remarks.size() == 1);
+    CHECK_THAT(back.remarks[0], Catch::Contains("no checksums of this version"));
+    CHECK(statuses(back) == std::vector{Status::ok, Status::ok, Status::failed});
 }
 
 TEST_CASE("the published folders are read without damage, whatever the order of their axes")

@@ -72,7 +72,7 @@ class Program(unittest.TestCase):
     @unittest.skipUnless(HAS_PANDAS, "pandas is not installed")
     def test_a_folder_is_loaded_without_its_checksums(self):
         (self.folder / "machine.yaml").write_text("format: 2\nname: x\n", encoding="utf-8")
-        (self.folder / "measurements.csv").write_text("id,launch_median_s,crc32\na,0.5,ff\n", encoding="utf-8")
+        (self.folder / "measurements.csv").write_text("id,launch_median_s,row_checksum\na,0.5,AAAAAAAA\n", encoding="utf-8")
         loaded = roof.load(self.folder)
         self.assertEqual(["id", "launch_median_s"], list(loaded.measurements.columns))
         self.assertEqual(0, len(loaded.layers))

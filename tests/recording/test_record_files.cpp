@@ -79,7 +79,7 @@ TEST_CASE("reading gives the written records")
     CHECK(read.registers == 255);
     CHECK(read_file(folder / "kernels.csv")
               .starts_with("id,device,stream,correlation,layer,phase,name,start_s,"
-                           "duration_s,grid,block,registers,shared_bytes,graph_node,crc32\n"));
+                           "duration_s,grid,block,registers,shared_bytes,graph_node,block_checksum\n"));
 }
 
 TEST_CASE("an empty cell and a missing column are unknown, not zero")
@@ -180,7 +180,7 @@ TEST_CASE("a damaged record is named, the records of its row are left out, and t
         const RecordDamage damage = check_records(recorded.folder.path());
         REQUIRE(damage.sentences.size() == 1);
         CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:8: it does not match its checksum"));
-        CHECK(recorded.rows<KernelRecord>(damage) == "aaa");
+        CHECK(recorded.rows<KernelRecord>(damage) == "aaabbb");
     }
     SECTION("by a quote")
     {
@@ -199,7 +199,7 @@ TEST_CASE("a damaged record is named, the records of its row are left out, and t
         write_file(recorded.folder / "kernels.csv", text.substr(0, last_a) + text.substr(b));
         const RecordDamage damage = check_records(recorded.folder.path());
         REQUIRE(damage.sentences.size() == 1);
-        CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:4: it does not match its checksum"));
+        CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:2: it, or a line after it up to "));
         CHECK(recorded.rows<KernelRecord>(damage) == "ccc");
         CHECK(recorded.rows<CopyRecord>(damage) == "c");
     }

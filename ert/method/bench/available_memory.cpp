@@ -62,12 +62,13 @@ double left_of_groups(const std::filesystem::path& system)
     return left;
 }
 
-/// The limit of the address space (ulimit -v).
-double limit_of_addresses()
+/// What the limit of the address space (ulimit -v) leaves; all of it without /proc.
+double left_of_addresses(const std::filesystem::path& system)
 {
     rlimit limit{};
-    const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    return is_limited ? static_cast<double>(limit.rlim_cur) : unlimited;
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+    const double kibibytes = number_after(system / "proc/self/status", "VmSize:").value_or(0);
+    return std::max(0.0, static_cast<double>(limit.rlim_cur) - 1024 * kibibytes);
 }
 
 }  // namespace
@@ -75,7 +76,7 @@ double limit_of_addresses()
 Bytes available_memory(const std::filesystem::path& system)
 {
     const std::optional<double> kibibytes = number_after(system / "proc/meminfo", "MemAvailable:");
-    return {std::min({kibibytes ? *kibibytes * 1024 : unlimited, left_of_groups(system), limit_of_addresses()})};
+    return {std::min({kibibytes ? *kibibytes * 1024 : unlimited, left_of_groups(system), left_of_addresses(system)})};
 }
 
 }  // namespace roof

@@ -1,5 +1,4 @@
 // Reads a results folder. A line that is damaged, or that contradicts another, is named; its row becomes `damaged` and the others stay usable.
-#include "ert/base/checksum.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
@@ -8,6 +7,7 @@
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
+#include "ert/method/results/row_checksum.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +28,8 @@ namespace fs = std::filesystem;
 
 /// More layers and phases of a row are not read.
 constexpr std::size_t most_parts = 100'000;
+
+constexpr std::string_view measurements_file = "measurements.csv";
 
 template <class Row>
 using Places = std::vector<std::pair<const Column<Row>*, std::size_t>>;
@@ -53,11 +55,17 @@ Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& col
     return places;
 }
 
+/// A sentence without the "file:line: " at its beginning.
+std::string without_place(const std::string& sentence, const CsvLines& lines)
+{
+    return sentence.empty() ? sentence : sentence.substr(lines.where().size() + 2);
+}
+
 /// Fills in what can be read and returns what is wrong with the line; empty if nothing is.
 template <class Row>
 std::string read_cells(Row& row, const CsvLines& lines, const Places<Row>& places)
 {
-    std::string what = lines.damage();
+    std::string what = without_place(lines.damage(), lines);
     std::string cell;
     for (const auto& [column, place] : places) {
         if (place >= lines.cells().size()) break;
@@ -114,24 +122,27 @@ class Reader {
 
     void measurements()
     {
-        read<Measurement>("measurements.csv", measurement_columns(),
-                          [&](const std::string& id, Measurement row, std::string what) {
+        read<Measurement>(measurements_file, measurement_columns(),
+                          [&](const CsvLines& lines, const std::string& id, Measurement row, std::string what) {
                               if (what.empty()) what = contradiction_in(row, id);
                               if (what.empty() && whole_.contains(id)) what = "the row stands twice";
                               if (what.empty()) whole_.insert(id);
+                              RowProof proof(lines, before_);
+                              before_ = crc32_of(lines.checksum());
                               if (!what.empty() && damage_.is_full()) return damage_.add(where_ + ": " + what);
                               const bool first = index_.try_emplace(id, results_.rows.size()).second;
                               if (what.empty() && !first) index_[id] = results_.rows.size();
                               results_.rows.push_back(std::move(row));
-                              if (!what.empty()) mark(results_.rows.back(), what);
+                              if (has_checksums_) proofs_.push_back(std::move(proof));
+                              if (!what.empty()) mark(results_.rows.back(), where_ + ": " + what);
                           });
     }
 
     void samples()
     {
-        read<Sample>("samples.csv", sample_columns(),
-                     [&](const std::string& id, Sample sample, const std::string& what) {
-                         if (Measurement* row = row_of(id, what)) row->samples.push_back(std::move(sample));
+        read<Sample>(files_of_lines[0], sample_columns(),
+                     [&](const CsvLines& lines, const std::string& id, Sample sample, const std::string& what) {
+                         if (Measurement* row = row_of(lines, 0, id, what)) row->samples.push_back(std::move(sample));
                      });
     }
 
@@ -139,26 +150,34 @@ class Reader {
     {
         std::set<std::tuple<std::string, std::string, std::string, Phase>> seen;
         read<PartMeasurement>(
-            "layers.csv", part_columns(), [&](const std::string& id, PartMeasurement part, std::string what) {
+            files_of_lines[1], part_columns(),
+            [&](const CsvLines& lines, const std::string& id, PartMeasurement part, std::string what) {
                 if (what.empty() && !is_ordered(part.seconds)) what = "a median lies outside its interval";
                 if (what.empty() && !seen.emplace(id, part.part.layer, part.part.kind, part.part.phase).second)
                     what = "the layer and phase stand twice in their row";
-                Measurement* const row = row_of(id, what);
+                Measurement* const row = row_of(lines, 1, id, what);
                 if (row == nullptr) return;
                 if (row->parts.size() < most_parts)
                     row->parts.push_back(std::move(part));
                 else
-                    mark(*row, fmt::format("more than {} layers and phases in a row", most_parts));
+                    mark(*row, fmt::format("{}: more than {} layers and phases in a row", where_, most_parts));
             });
+    }
+
+    /// Compares each row with its checksum.
+    void prove()
+    {
+        for (std::size_t i = 0; i < proofs_.size(); ++i)
+            if (Measurement& row = results_.rows[i]; row.status != Status::damaged)
+                if (const std::string damage = proofs_[i].damage(results_.folder); !damage.empty()) mark(row, damage);
     }
 
     void compare_counts()
     {
-        where_ = "samples.csv";
         for (Measurement& row : results_.rows) {
             const auto used = std::ranges::count_if(row.samples, &Sample::used);
             if (row.status == Status::ok && !row.samples.empty() && used != row.seconds.n)
-                mark(row, fmt::format("{} used samples, the row has {}", used, row.seconds.n));
+                mark(row, fmt::format("samples.csv: {} used samples, the row has {}", used, row.seconds.n));
         }
         for (Measurement& row : results_.rows) {
             if (row.status != Status::damaged) continue;
@@ -169,13 +188,13 @@ class Reader {
     }
 
   private:
-    /// Calls `take(id, row, what)` for each line; `what` is empty if nothing is wrong with it. A file whose header is damaged is read with
-    /// the one of this version if the line after it proves that.
+    /// Calls `take(lines, id, row, what)` for each line; `what` is empty if nothing is wrong with it. A file whose header is damaged is read
+    /// with the one of this version, if the rows have checksums, which prove it.
     template <class Row, class Take>
-    void read(const char* name, const std::vector<Column<Row>>& columns, const Take& take)
+    void read(std::string_view name, const std::vector<Column<Row>>& columns, const Take& take)
     {
         const fs::path file = results_.folder / name;
-        if (!fs::exists(file) && file.filename() != "measurements.csv") return;  // no row has samples or layers
+        if (!fs::exists(file) && name != measurements_file) return;  // no row has samples or layers
         std::ifstream csv = open_to_read(file);
         CsvLines lines(csv, file.string());
         Places<Row> places;
@@ -187,9 +206,11 @@ class Reader {
             is_known = false;
             damage_.add(error.what());
         }
-        if (is_known) {
-            read_lines(name, lines, places, take);
-        } else if (const auto mended = with_header(read_file(file), header_of(columns))) {
+        if (is_known) return read_lines(name, lines, places, take);
+        if (name != measurements_file && !has_checksums_) return;
+        const std::string header =
+            header_of(columns) + (name == measurements_file ? "," + std::string(row_column) : "");
+        if (const auto mended = with_header(read_file(file), header)) {
             std::istringstream text(*mended);
             CsvLines again(text, file.string());
             again.next();
@@ -198,11 +219,14 @@ class Reader {
     }
 
     template <class Row, class Take>
-    void read_lines(const char* name, CsvLines& lines, const Places<Row>& places, const Take& take)
+    void read_lines(std::string_view name, CsvLines& lines, const Places<Row>& places, const Take& take)
     {
         orphans_ = 0;
-        if (!lines.has_checksums())
-            results_.remarks.push_back(std::string(name) + " has no checksums: a changed figure is not noticed");
+        before_ = lines.crc();
+        if (name == measurements_file) has_checksums_ = lines.has_checksums();
+        if (name == measurements_file && !has_checksums_)
+            results_.remarks.emplace_back(
+                "measurements.csv has no checksums of this version: a changed figure is not noticed");
         for (bool more = true; more;) {
             Row row;
             std::string what;
@@ -211,10 +235,10 @@ class Reader {
                 if (!more) break;
                 what = read_cells(row, lines, places);
             } catch (const InputError& error) {
-                what = std::string(error.what()).substr(lines.where().size() + 2);
+                what = without_place(error.what(), lines);
             }
             where_ = lines.where();
-            take(lines.cells().empty() ? std::string{} : std::string(lines.cells().front()), std::move(row),
+            take(lines, lines.cells().empty() ? std::string{} : std::string(lines.cells().front()), std::move(row),
                  std::move(what));
         }
         if (orphans_ > 0)
@@ -224,31 +248,33 @@ class Reader {
                             name, orphans_));
     }
 
-    void mark(Measurement& row, const std::string& what)
+    void mark(Measurement& row, const std::string& damage)
     {
         row.status = Status::damaged;
-        row.reason = where_ + ": " + what;
+        row.reason = damage;
         for (const auto& limit : whole_numbers)
             if (is_wrong(row.point, limit)) row.point = row.point.without(limit.name);
         damage_.add(row.reason);
     }
 
-    /// The row of a line of another file; null if the line is damaged or has no row.
-    Measurement* row_of(const std::string& id, const std::string& what)
+    /// The row of a line of files_of_lines[file]; null if the line is damaged or has no row.
+    Measurement* row_of(const CsvLines& lines, std::size_t file, const std::string& id, const std::string& what)
     {
         const auto found = index_.find(id);
         if (found == index_.end()) {
-            if (what.empty())
-                ++orphans_;
-            else
+            if (!what.empty()) {
                 damage_.add(where_ + ": " + what);
+            } else if (orphans_++ == 0) {
+                first_orphan_ = where_;
+            }
             return nullptr;
         }
-        if (orphans_ > 0) damage_.add(where_ + ": lines before it have no row in measurements.csv");
+        if (orphans_ > 0) damage_.add(first_orphan_ + ": its row is not in measurements.csv");
         orphans_ = 0;
+        if (has_checksums_) proofs_[found->second].add(lines, file, before_);
         Measurement& row = results_.rows[found->second];
         if (what.empty()) return &row;
-        if (row.status != Status::damaged) mark(row, what);
+        if (row.status != Status::damaged) mark(row, where_ + ": " + what);
         return nullptr;
     }
 
@@ -256,8 +282,12 @@ class Reader {
     DamageList damage_;
     std::map<std::string, std::size_t, std::less<>> index_;
     std::set<std::string> whole_;
-    std::string where_;        ///< "file:line" of the line that is read
-    std::size_t orphans_ = 0;  ///< lines just read whose row is missing
+    bool has_checksums_ = false;    ///< of the rows
+    std::vector<RowProof> proofs_;  ///< of the rows, if they have checksums
+    std::uint32_t before_ = 0;  ///< CRC-32 of the checksum of the row before, or of the header of the file that is read
+    std::string where_;         ///< "file:line" of the line that is read
+    std::size_t orphans_ = 0;   ///< lines just read whose row is missing
+    std::string first_orphan_;  ///< the place of the first of them
 };
 
 }  // namespace
@@ -273,6 +303,7 @@ Results read_results(const fs::path& folder)
     reader.measurements();
     reader.samples();
     reader.layers();
+    reader.prove();
     reader.compare_counts();
     SealCheck check = check_seal(folder);
     results.damage.insert(results.damage.end(), check.damage.begin(), check.damage.end());
@@ -304,8 +335,7 @@ Results check_results(const fs::path& folder)
         for (bool more = true; more;) {
             try {
                 more = lines.next();
-                if (more && lines.has_checksums() && !lines.damage().empty())
-                    damage.add(lines.where() + ": " + lines.damage());
+                if (lines.has_checksums() && !lines.damage().empty()) damage.add(lines.damage());
             } catch (const InputError& error) {
                 damage.add(error.what());
             }

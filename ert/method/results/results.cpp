@@ -4,6 +4,7 @@
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/results/row_checksum.hpp"
 #include "ert/method/results/seal.hpp"
 #include "ert/method/results/tail.hpp"
 
@@ -11,8 +12,8 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <array>
 #include <ctime>
-#include <span>
 #include <utility>
 
 namespace roof {
@@ -34,25 +35,37 @@ std::string row_line(const std::string& id, const Row& row, const std::vector<Co
     return csv_line(cells);
 }
 
-/// Appends a line for each row in a single write.
+/// The header and a line for each row; empty without rows.
 template <class Row>
-void append_rows(const fs::path& file, const std::vector<Column<Row>>& columns, const std::string& id,
-                 std::span<const Row> rows)
+std::string with_header_of(const std::vector<Column<Row>>& columns, const std::string& id, const std::vector<Row>& rows)
 {
-    if (rows.empty()) return;
-    std::string lines;
+    if (rows.empty()) return {};
+    std::string lines = header_of(columns) + "\n";
     for (const Row& row : rows) lines += row_line(id, row, columns);
-    append_lines(file, header_of(columns) + "\n", lines);
+    return lines;
 }
 
-template <class Row>
-void check_header(const fs::path& file, const std::vector<Column<Row>>& columns)
+/// Appends the lines in a single write; the first one, the header, only to a new file.
+void append_after_header(const fs::path& file, const std::string& lines)
+{
+    std::error_code none;
+    if (lines.empty()) return;
+    const bool is_new = !fs::exists(file) || fs::file_size(file, none) == 0;
+    append_file(file, is_new ? lines : lines.substr(lines.find('\n') + 1));
+}
+
+std::string measurements_header()
+{
+    return header_of(measurement_columns()) + "," + std::string(row_column);
+}
+
+void check_header(const fs::path& file, const std::string& header)
 {
     if (!fs::exists(file)) return;
     std::string first;
     std::ifstream in = open_to_read(file);
     if (!std::getline(in, first) || in.eof()) return;
-    if (first != header_of(columns) + "," + std::string(checksum_column))
+    if (first != header)
         throw InputError(file.string() +
                          " was written by another version of roof: its columns differ; give --out another folder");
 }
@@ -101,9 +114,9 @@ RunDirectory::~RunDirectory()
 
 void RunDirectory::read_back()
 {
-    check_header(folder_ / measurements_file, measurement_columns());
-    check_header(folder_ / samples_file, sample_columns());
-    check_header(folder_ / layers_file, part_columns());
+    check_header(folder_ / measurements_file, measurements_header());
+    check_header(folder_ / samples_file, header_of(sample_columns()));
+    check_header(folder_ / layers_file, header_of(part_columns()));
     if (fs::exists(folder_ / measurements_file)) {
         Results results = read_results(folder_);
         if (!results.damage.empty())
@@ -119,10 +132,16 @@ void RunDirectory::read_back()
 void RunDirectory::append(const Measurement& row)
 {
     const std::string id = row.id();
+    const fs::path file = folder_ / measurements_file;
+    const std::array files{with_header_of(sample_columns(), id, row.samples),
+                           with_header_of(part_columns(), id, row.parts)};
+    std::string line = row_line(id, row, measurement_columns());
+    line.pop_back();
     try {
-        append_rows<Sample>(folder_ / samples_file, sample_columns(), id, row.samples);
-        append_rows<PartMeasurement>(folder_ / layers_file, part_columns(), id, row.parts);
-        append_rows<Measurement>(folder_ / measurements_file, measurement_columns(), id, {&row, 1});
+        for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_lines[i], files[i]);
+        const std::string before =
+            last_checksum(file, fs::exists(file) ? fs::file_size(file) : 0).value_or(header_of(measurement_columns()));
+        append_after_header(file, measurements_header() + "\n" + line + "," + row_checksum(before, line, files) + "\n");
     } catch (const Error&) {
         lock_.reset();  // whether the row is complete is read from the files by the next opening
         throw;
@@ -145,13 +164,14 @@ std::vector<std::string> accept_edits(const fs::path& folder)
         const std::string file = entry.path().filename();
         if (!entry.is_regular_file() || entry.path().extension() != ".csv" || file == seal_file) continue;
         const std::string text = read_file(entry.path());
-        const std::string proven = with_checksums(text);
-        const std::size_t first_end = text.find('\n');
-        const bool has_checksums =
-            first_end != std::string::npos && text.substr(0, first_end).ends_with("," + std::string(checksum_column));
-        if (!has_checksums || proven == text) continue;
+        const std::string_view header = std::string_view(text).substr(0, text.find('\n'));
+        const bool has_rows = file == measurements_file;
+        if (!header.ends_with("," + std::string(has_rows ? row_column : block_column))) continue;
+        const std::string proven = has_rows ? with_row_checksums(folder) : with_checksums(text);
+        if (proven == text) continue;
         write_file(entry.path(), proven);
-        edits[file] = "edited after it was written, " + when;
+        edits[file] = std::string("edited after it was written") +
+                      (has_rows ? ", or its rows in samples.csv or layers.csv, " : ", ") + when;
     }
     seal(folder, edits);
     std::vector<std::string> notes;

@@ -1,7 +1,7 @@
 // The results folder, the only interface between measuring and analysis.
 //   plan.yaml  machine.yaml  measurements.csv  samples.csv  layers.csv  checksums.csv
-// Each row is appended and flushed as it is measured; its line in measurements.csv is written last. Each line carries a checksum
-// (ert/base/checksum.hpp). On opening, what a killed run left at the end of a file is moved into a file beside it: an unfinished line, and
+// Each row is appended and flushed as it is measured; its line in measurements.csv is written last, and has a checksum of all lines of the row
+// (row_checksum.hpp). On opening, what a killed run left at the end of a file is moved into a file beside it: an unfinished line, and
 // the lines of a row without a line in measurements.csv. No other line is removed. machine.yaml begins with the format's number.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Results {
 /// lines and lines that contradict each other are listed, and their rows are `damaged`. An incomplete last line is left out.
 Results read_results(const std::filesystem::path& folder);
 
-/// The rows alone: no samples, no layers, and nothing compared between files.
+/// The rows alone: no samples, no layers, and nothing compared between files, so that a changed figure is not noticed.
 std::vector<Measurement> read_rows(const std::filesystem::path& folder);
 
 /// Like read_results, and checks the lines of all other CSV files with checksums.

@@ -1,6 +1,5 @@
 #include "ert/method/results/seal.hpp"
 
-#include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/damage_list.hpp"
@@ -8,6 +7,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/results/row_checksum.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> columns{"file", "bytes", "end", "edited"};
+/// In place of a checksum: each line is a block, so that the others are known if one is damaged.
+const std::string each_line = "block";
 
 struct Entry {
     std::string file;
@@ -33,37 +35,40 @@ bool is_csv(const fs::path& file)
     return file.extension() == ".csv";
 }
 
+/// Whether the checksums of the rows cover the file.
+bool is_of_rows(const fs::path& file)
+{
+    return std::ranges::find(files_of_lines, file.filename().string()) != files_of_lines.end();
+}
+
 /// The checksum at the end of the first `bytes` bytes; empty if there is none.
 std::string end_of(const fs::path& file, std::uintmax_t bytes)
 {
-    if (!is_csv(file)) return checksum_text(crc32_of(read_file(file)));
-    const auto crc = checksum_at(file, bytes);
-    return crc ? checksum_text(*crc) : "";
+    if (!is_csv(file)) return fmt::format("{:08x}", crc32_of(read_file(file)));
+    return is_of_rows(file) ? "" : last_checksum(file, bytes).value_or("");
 }
 
 /// The whole lines; the damaged ones go to `damage`.
-std::vector<Entry> entries_in(const fs::path& folder, DamageList& damage)
+std::vector<Entry> entries_in(const std::string& name, std::string text, DamageList& damage)
 {
-    const std::string name = (folder / seal_file).string();
     const std::string header = join(columns, ",");
-    std::string text = read_file(folder / seal_file);
-    if (!text.starts_with(header + "\n") && !text.starts_with(header + "," + std::string(checksum_column) + "\n")) {
+    if (!text.starts_with(header + "\n") && !text.starts_with(with_block_column(header) + "\n")) {
         damage.add(name + ":1: its columns are not known");
-        text = with_header(text, header).value_or("");
+        text = with_header(text, with_block_column(header)).value_or("");
     }
     std::istringstream csv(text);
     CsvLines lines(csv, name);
     std::vector<Entry> entries;
     for (;;) {
         try {
-            if (!lines.next()) return entries;
+            const bool is_line = lines.next();
             const auto& cells = lines.cells();
-            if (lines.number() == 1) continue;
             if (const std::string what = lines.damage(); !what.empty())
-                damage.add(lines.where() + ": " + what);
-            else
+                damage.add(what);
+            else if (is_line && lines.number() > 1)
                 entries.push_back({std::string(cells[0]), parse_number<std::uintmax_t>(cells[1]).value_or(0),
                                    std::string(cells[2]), std::string(cells[3])});
+            if (!is_line) return entries;
         } catch (const InputError& error) {
             damage.add(error.what());
         }
@@ -94,7 +99,7 @@ void seal(const fs::path& folder, const Edits& edits)
         if (entry.is_regular_file() && (is_csv(entry.path()) || entry.path().extension() == ".yaml"))
             files.push_back(entry.path());
     std::ranges::sort(files);
-    std::string text = csv_line(columns);
+    std::string text = with_block_column(join(columns, ",")) + "\n";
     for (const fs::path& file : files) {
         const std::string name = file.filename().string();
         const std::uintmax_t bytes = fs::file_size(file);
@@ -102,7 +107,8 @@ void seal(const fs::path& folder, const Edits& edits)
             is_csv(file) ? name != seal_file && name != digest_file : name == "plan.yaml" || name == "machine.yaml";
         if (!is_described) continue;
         const std::string end = end_of(file, bytes);
-        if (!end.empty()) text += csv_line(std::vector{name, std::to_string(bytes), end, known[name]});
+        if (!end.empty() || is_of_rows(file))
+            text += csv_line(std::vector{name, std::to_string(bytes), end, known[name], each_line});
     }
     write_file(folder / seal_file, with_checksums(text));
 }
@@ -110,9 +116,13 @@ void seal(const fs::path& folder, const Edits& edits)
 SealCheck check_seal(const fs::path& folder)
 {
     SealCheck check;
-    if (!fs::exists(folder / seal_file)) return check;
+    const fs::path seal = folder / seal_file;
+    if (!fs::exists(seal)) return check;
+    const std::string text = read_file(seal);
+    check.has_ended = text.starts_with(join(columns, ",") + ",crc32\n");  // of an older version; not compared
+    if (check.has_ended) return check;
     DamageList found;
-    for (const Entry& entry : entries_in(folder, found)) {
+    for (const Entry& entry : entries_in(seal.string(), text, found)) {
         check.has_ended = check.has_ended || is_csv(entry.file);
         if (!entry.edited.empty()) check.edits[entry.file] = entry.edited;
         std::string damage = damage_of(folder / fs::path(entry.file).filename(), entry);

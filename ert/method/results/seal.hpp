@@ -1,4 +1,4 @@
-// checksums.csv: the length and the checksum of each file of a results folder when its session ended. With the checksums of the lines it
+// checksums.csv: the length and the last checksum of each file of a results folder when its session ended. With the checksums of the lines it
 // shows what is missing at the end of a file, and changes of plan.yaml and machine.yaml. Rows that a later session appends are allowed.
 #pragma once
 

@@ -3,6 +3,7 @@
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/method/results/row_checksum.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -13,8 +14,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The length of the file without its unfinished end.
-std::size_t finished_bytes(const fs::path& file, const std::set<std::string>* done)
+std::size_t finished_bytes(const fs::path& file, const std::set<std::string>& done)
 {
+    const std::string name = file.filename();
+    const bool has_rows = name == "measurements.csv";
+    const bool is_ours = std::ranges::find(files_of_lines, name) != files_of_lines.end();
     std::ifstream csv = open_to_read(file);
     CsvLines lines(csv, file.string());
     std::size_t finished = 0;
@@ -25,9 +29,11 @@ std::size_t finished_bytes(const fs::path& file, const std::set<std::string>* do
             finished = lines.bytes();  // not the end of a killed run
             continue;
         }
-        if (lines.number() == 1 && (!lines.has_checksums() || lines.cells().front() != "id"))
+        const bool is_header = lines.number() == 1;
+        if (is_header && (lines.cells().front() != "id" || (!is_ours && !lines.has_checksums())))
             return fs::file_size(file);
-        if (lines.number() == 1 || done == nullptr || done->contains(std::string(lines.cells().front())))
+        const bool is_whole = is_header || is_ours || has_rows || lines.ends_block();
+        if (is_whole && (is_header || has_rows || done.contains(std::string(lines.cells().front()))))
             finished = lines.bytes();
     }
 }
@@ -55,7 +61,7 @@ void move_unfinished_tails(const fs::path& folder, const std::set<std::string>& 
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
         if (entry.is_regular_file() && entry.path().extension() == ".csv") files.push_back(entry.path());
     for (const fs::path& file : files) {
-        const std::size_t finished = finished_bytes(file, file.filename() == "measurements.csv" ? nullptr : &done);
+        const std::size_t finished = finished_bytes(file, done);
         if (finished < fs::file_size(file)) move_end(file, finished);
     }
 }

@@ -1,5 +1,6 @@
 """Writes a results folder as `roof run` does: plan.yaml, machine.yaml, samples.csv, layers.csv, measurements.csv, checksums.csv."""
 
+import base64
 import csv
 import io
 import json
@@ -17,26 +18,42 @@ def as_yaml(fields: Dict[str, Any]) -> str:
     return "".join(f"{key}: {json.dumps(value)}\n" for key, value in fields.items())
 
 
-def as_csv(rows: Sequence[Row]) -> str:
-    """At least one row, each line with its checksum (docs/reliability.md)."""
-    lines, crc = [], 0
-    for cells in [list(rows[0]), *(row.values() for row in rows)]:
+def lines_of(rows: Sequence[Row]) -> List[str]:
+    """The header and a line for each row, without line ends; none without rows."""
+    lines = []
+    for cells in [list(rows[0]), *(row.values() for row in rows)] if rows else []:
         text = io.StringIO()
         csv.writer(text, lineterminator="").writerow(cells)
-        line = text.getvalue().replace("\n", " ")
-        crc = zlib.crc32((line + "\n").encode(), crc)
-        lines.append(f"{line},{crc:08x}\n" if lines else f"{line},crc32\n")
-    return "".join(lines)
+        lines.append(text.getvalue().replace("\n", " "))
+    return lines
 
 
-def seal(place: Path) -> str:
-    """checksums.csv: the length and the last checksum of every file."""
+def checksum(lines: Sequence[str]) -> str:
+    """Of a block and what stands before it (docs/reliability.md)."""
+    total = 0
+    for line in lines:
+        total = (total * 0x5DEECE66D + zlib.crc32(line.encode())) % 2**48
+    return base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
+
+
+def joined(lines: Sequence[str]) -> str:
+    return "".join(line + "\n" for line in lines)
+
+
+def seal(place: Path, last: str) -> str:
+    """checksums.csv: the length of every file, and the last checksum of measurements.csv. Each line is a block."""
     rows: List[Row] = []
     for file in sorted(place.iterdir()):
         content = file.read_bytes()
-        end = content[-9:-1].decode() if file.suffix == ".csv" else f"{zlib.crc32(content):08x}"
+        ends = {"measurements.csv": last, "samples.csv": "", "layers.csv": ""}
+        end = ends.get(file.name, f"{zlib.crc32(content):08x}")
         rows.append({"file": file.name, "bytes": len(content), "end": end, "edited": ""})
-    return as_csv(rows)
+    before, *lines = lines_of(rows)
+    proven = [before + ",block_checksum"]
+    for line in lines:
+        before = checksum([before, line])
+        proven.append(f"{line},{before}")
+    return joined(proven)
 
 
 def identity(bench: str, device: str, point: Dict[str, str]) -> str:
@@ -54,8 +71,13 @@ def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, r
     (place / "plan.yaml").write_text(as_yaml({"name": "pytorch", "description": description}), encoding="utf-8")
     (place / "machine.yaml").write_text(FORMAT + as_yaml(machine), encoding="utf-8")
     identified = {"id": row["id"]}
-    (place / "samples.csv").write_text(as_csv([{**identified, **sample} for sample in samples]), encoding="utf-8")
-    (place / "layers.csv").write_text(as_csv([{**identified, **layer} for layer in layers]), encoding="utf-8")
-    (place / "measurements.csv").write_text(as_csv([row]), encoding="utf-8")
-    (place / "checksums.csv").write_text(seal(place), encoding="utf-8")
+    header, line = lines_of([row])
+    block = [header, line]
+    for name, table in (("samples.csv", samples), ("layers.csv", layers)):
+        lines = lines_of([{**identified, **cells} for cells in table])
+        block += lines
+        (place / name).write_text(joined(lines), encoding="utf-8")
+    last = checksum(block)
+    (place / "measurements.csv").write_text(joined([header + ",row_checksum", f"{line},{last}"]), encoding="utf-8")
+    (place / "checksums.csv").write_text(seal(place, last), encoding="utf-8")
     return place

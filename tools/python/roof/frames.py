@@ -33,6 +33,6 @@ def load(path: Union[str, Path]) -> Run:
     def table(name: str) -> Any:
         file = folder / name
         frame = pandas().read_csv(file) if file.exists() else pandas().DataFrame(columns=["id"])
-        return frame.drop(columns="crc32", errors="ignore")
+        return frame.drop(columns="row_checksum", errors="ignore")
 
     return Run(folder, table("measurements.csv"), table("samples.csv"), table("layers.csv"))
