@@ -1,6 +1,6 @@
 #include "tests/cudnn/host_run.hpp"
 
-#include "tests/cudnn/host_values.hpp"
+#include "tests/cudnn/host_loops.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 namespace roof::cudnn {
 namespace {
 
-class Run {
+class Run : private HostLoops {
   public:
-    explicit Run(const Memory& memory) : memory_(memory) {}
+    explicit Run(const Memory& memory) : HostLoops(memory) {}
 
     void operator()(const ImportImages& op)
     {
@@ -120,47 +120,48 @@ class Run {
 
     void operator()(const ReduceGradient& op)
     {
-        const Values source(memory_, op.source);
-        const Values mean(memory_, op.channels.mean);
-        const Values inverse(memory_, op.channels.inverse_deviation);
-        const auto channels = static_cast<std::size_t>(op.share.channels);
+        const Tensor& summed = op.winners ? op.source : op.share;
+        const std::vector<float> pooled = pooled_gradient(op, op.share);
+        const auto channels = static_cast<std::size_t>(summed.channels);
         std::vector<double> first(channels);
         std::vector<double> second(channels);
-        Values written(memory_, op.result);
-        for (std::size_t k = 0; k < op.share.elements(); ++k) {
+        std::vector<double> third(channels);
+        const auto product = [&](const auto& norm, std::size_t k) {
             const std::size_t c = k % channels;
-            float g = gradient(op.share, op.other_share, op.output, k);
+            return (Values(memory_, norm.source)[k] - Values(memory_, norm.channels.mean)[c]) *
+                   Values(memory_, norm.channels.inverse_deviation)[c];
+        };
+        Values written(memory_, op.result);
+        for (std::size_t k = 0; k < summed.elements(); ++k) {
+            const std::size_t c = k % channels;
+            float g = op.winners ? pooled[k] : gradient(op.share, op.other_share, op.output, k);
             if (op.signs && !has_sign(op.signs, k)) g = 0;
             if (op.relu) g = masked(g, normalised(op.source, op.channels, k));
             if (written) written.put(k, g);
-            const float summed = written ? written[k] : g;
-            first[c] += summed;
-            if (source) second[c] += summed * ((source[k] - mean[c]) * inverse[c]);
+            const float added = written ? written[k] : g;
+            first[c] += added;
+            if (op.source) second[c] += added * product(op, k);
+            if (op.other_norm.source) third[c] += added * product(op.other_norm, k);
         }
         for (std::size_t c = 0; c < channels; ++c) {
             Values(memory_, op.sum).put(c, static_cast<float>(first[c]));
-            if (source) Values(memory_, op.sum_of_products).put(c, static_cast<float>(second[c]));
+            if (op.source) Values(memory_, op.sum_of_products).put(c, static_cast<float>(second[c]));
+            if (!op.other_norm.source) continue;
+            Values(memory_, op.other_norm.sum).put(c, static_cast<float>(first[c]));
+            Values(memory_, op.other_norm.sum_of_products).put(c, static_cast<float>(third[c]));
         }
     }
 
     void operator()(const NormGradient& op)
     {
-        const Values source(memory_, op.source);
-        const Values weight(memory_, op.weight);
-        const Values mean(memory_, op.channels.mean);
-        const Values inverse(memory_, op.channels.inverse_deviation);
-        const Values sum(memory_, op.sum);
-        const Values products(memory_, op.sum_of_products);
-        Values result(memory_, op.result);
-        const auto channels = static_cast<std::size_t>(op.source.channels);
-        const auto count = static_cast<float>(op.source.rows());
-        for (std::size_t k = 0; k < op.source.elements(); ++k) {
-            const std::size_t c = k % channels;
-            float g = gradient(op.gradient, {}, op.output, k);
-            if (op.relu) g = masked(g, normalised(op.source, op.channels, k));
-            const NormSlope slope = slope_of(mean[c], inverse[c], weight[c], {sum[c], products[c]}, count);
-            result.put(k, norm_gradient(g, source[k], slope));
+        const std::vector<float> pooled = pooled_gradient(op, op.gradient);
+        std::vector<float> all(op.source.elements());
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            all[k] = op.winners ? pooled[k] : gradient(op.gradient, {}, op.output, k);
+            if (op.relu) all[k] = masked(all[k], normalised(op.source, op.channels, k));
         }
+        spread(op, all);
+        if (op.other_norm.source) spread(op.other_norm, all);
     }
 
     void operator()(const MaskGradient& op)
@@ -332,52 +333,23 @@ class Run {
         return {found.mean, inverse};
     }
 
-    template <class Round>
-    static void dispatch(Precision precision, const Round& round)
+    template <class Norm>
+    void spread(const Norm& op, const std::vector<float>& gradient) const
     {
-        if (precision == Precision::bf16) return round(__nv_bfloat16{});
-        if (precision == Precision::fp16) return round(__half{});
-        round(float{});
-    }
-
-    static PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Window& window)
-    {
-        return {source.channels, source.height, source.width,  result.height,
-                result.width,    window.size,   window.stride, window.padding};
-    }
-
-    template <class Round>
-    static void for_places(const Tensor& tensor, const Round& round)
-    {
-        std::size_t k = 0;
-        for (std::size_t n = 0; n < static_cast<std::size_t>(tensor.batch); ++n) {
-            for (int y = 0; y < tensor.height; ++y) {
-                for (int x = 0; x < tensor.width; ++x) {
-                    for (int c = 0; c < tensor.channels; ++c) round(k++, n, y, x, c);
-                }
-            }
+        const Values source(memory_, op.source);
+        const Values weight(memory_, op.weight);
+        const Values mean(memory_, op.channels.mean);
+        const Values inverse(memory_, op.channels.inverse_deviation);
+        const Values sum(memory_, op.sum);
+        const Values products(memory_, op.sum_of_products);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        const float share = 1 / static_cast<float>(op.source.rows());
+        for (std::size_t k = 0; k < op.source.elements(); ++k) {
+            const std::size_t c = k % channels;
+            const NormSlope slope = slope_of(mean[c], inverse[c], weight[c], {sum[c], products[c]}, share);
+            result.put(k, norm_gradient(gradient[k], source[k], slope));
         }
-    }
-
-    float gradient(const Tensor& share, const Tensor& other, const Tensor& output, std::size_t k) const
-    {
-        float g = Values(memory_, share)[k];
-        if (other) g += Values(memory_, other)[k];
-        return output ? masked(g, Values(memory_, output)[k]) : g;
-    }
-
-    bool has_sign(const Tensor& signs, std::size_t k) const
-    {
-        return (memory_.at<std::uint8_t>(signs)[k / signs_per_byte] >> k % signs_per_byte & 1) != 0;
-    }
-
-    /// Returns the value after scale and shift, as it is stored.
-    float normalised(const Tensor& source, const ChannelNumbers& channels, std::size_t k) const
-    {
-        const std::size_t c = k % static_cast<std::size_t>(source.channels);
-        return stored(
-            scaled(Values(memory_, source)[k], Values(memory_, channels.scale)[c], Values(memory_, channels.shift)[c]),
-            source.precision);
     }
 
     void update(const Tensor& statistic, std::size_t channel, float batch) const
@@ -385,8 +357,6 @@ class Run {
         Values values(memory_, statistic);
         values.put(channel, running(values[channel], batch));
     }
-
-    const Memory& memory_;
 };
 
 }  // namespace

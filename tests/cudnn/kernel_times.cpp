@@ -30,31 +30,46 @@ Seconds least_time_of(const gpu::Stream& stream, const std::function<void()>& en
 
 std::vector<KernelTime> time_kernels(const model::Graph& graph, const Settings& settings)
 {
-    const Written written(graph, settings, loops());
+    constexpr bool fused = false;  // convolutions that sum and normalise would leave kernels out
+    const Written written(graph, settings, loops(fused));
     const gpu::Buffer<std::byte> arena(written.bytes(), "timing kernels");
     gpu::check(cudaMemset(arena.data(), 0, arena.bytes()));
     gpu::check(cudaDeviceSynchronize());
     const Memory memory(written.program(), arena.data());
     const gpu::Stream stream;
     std::vector<KernelTime> all;
-    for (const Program::Stage& stage : written.program().stages()) {
-        for (std::size_t i = 0; i < stage.operations.size(); ++i) {
-            const roof::Operation& described = stage.part.operations[i];
-            const auto same = std::ranges::find_if(all, [&](const KernelTime& one) {
-                return one.operation == described.implementation && one.operands == described.operands;
-            });
-            if (same != all.end()) {
-                ++same->launches;
-                continue;
-            }
-            std::visit(
-                [&](const auto& operation) {
-                    if constexpr (requires { enqueue(operation, memory, stream.get()); })
-                        all.push_back({described.implementation, described.operands, 1, described.bytes,
-                                       least_time_of(stream, [&] { enqueue(operation, memory, stream.get()); })});
-                },
-                stage.operations[i]);
+    const auto time = [&](const KernelTime& described, const std::function<void()>& enqueue) {
+        const auto same = std::ranges::find_if(all, [&](const KernelTime& one) {
+            return one.operation == described.operation && one.operands == described.operands;
+        });
+        if (same != all.end()) {
+            ++same->launches;
+            return;
         }
+        all.push_back(described);
+        all.back().each = least_time_of(stream, enqueue);
+    };
+    for (const Program::Stage& stage : written.program().stages()) {
+        KernelTime together{.launches = 1};
+        std::vector<std::function<void()>> own;
+        for (std::size_t i = 0; i < stage.operations.size(); ++i) {
+            const auto enqueue_own = [&](const auto& operation) {
+                if constexpr (requires { enqueue(operation, memory, stream.get()); })
+                    own.emplace_back([&memory, &stream, one = &operation] { enqueue(*one, memory, stream.get()); });
+            };
+            const std::size_t before = own.size();
+            std::visit(enqueue_own, stage.operations[i]);
+            if (own.size() == before) continue;
+            const roof::Operation& described = stage.part.operations[i];
+            time({described.implementation, described.operands, 1, described.bytes, {}}, own.back());
+            together.operation += (before > 0 ? ", then " : "") + described.implementation;
+            together.operands = described.operands;
+            together.bytes += described.bytes;
+        }
+        if (own.size() < 2) continue;
+        time(together, [&] {
+            for (const auto& one : own) one();
+        });
     }
     return all;
 }

@@ -112,7 +112,7 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
         for (const TimedPart& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
     }
     CHECK(planner.shapes() > 100);
-    CHECK(planner.norms() > 10);  // fewer where convolutions sum for them
+    CHECK(planner.norms() >= 10);  // fewer where convolutions sum for them
     if (precision != Precision::fp32) CHECK(planner.fused() > 0);
 }
 

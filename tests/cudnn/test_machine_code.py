@@ -20,7 +20,8 @@ def found(name, *arguments):
 
 class Kernels(unittest.TestCase):
     def test_are_there_for_each_architecture(self):
-        for name in ("NormaliseBody", "StatisticsBody", "GradientBody", "DescendBody", "MaxGradientBody", "softmax_rows"):
+        for name in ("NormaliseBody", "StatisticsBody", "GradientBody", "NormGradientBody", "BothGradientsBody", "PooledGradient",
+                     "DescendBody", "MaxGradientBody", "softmax_rows"):
             self.assertLessEqual({80, 90, 100}, {kernel.capability for kernel in found(name)}, name)
 
     def test_do_not_go_through_local_memory(self):
@@ -36,7 +37,8 @@ class Kernels(unittest.TestCase):
                 self.assertEqual(0, kernel.counts["LDG.64"] + kernel.counts["STG.32"])
 
     def test_wide_vectors_of_values_move_16_bytes_at_a_time(self):
-        for body in ("NormaliseBody", "NormGradientBody", "StatisticsBody", "GradientBody", "MaskBody", "MaxBody", "MaxGradientBody"):
+        for body in ("NormaliseBody", "NormGradientBody", "BothGradientsBody", "StatisticsBody", "GradientBody", "MaskBody", "MaxBody",
+                     "MaxGradientBody"):
             kernels = found(body, "8")
             self.assertGreater(len(kernels), 0, body)
             for kernel in kernels:

@@ -73,16 +73,21 @@ struct BiasBody {
     const Element* bias;
     bool relu;
 
+    static constexpr int blocks_each = 4;
+    static constexpr std::uint32_t rows_at_once = 2;
+    using Fetched = Stored<Element, width>;
+
     __device__ Lanes<width> of_channels(std::uint32_t column) const
     {
         return bias != nullptr ? load<width>(bias, column) : Lanes<width>{};
     }
-    __device__ void at(const Lanes<width>& biases, std::uint32_t k) const
+    __device__ Fetched fetch_at(const Place& place) const { return fetch<width>(values, place.vector); }
+    __device__ void at(const Lanes<width>& biases, const Place& place, const Fetched& fetched) const
     {
-        Lanes<width> all = load<width>(values, k);
+        Lanes<width> all = widened(fetched);
         all.add(biases);
         if (relu) all.rectify();
-        store(values, k, all);
+        store(values, place.vector, all);
     }
 };
 
@@ -99,6 +104,11 @@ struct NormaliseBody {
     std::uint8_t* signs;
     bool relu;
 
+    static constexpr int blocks_each = 4;
+    static constexpr std::uint32_t rows_at_once = sums ? 1 : 2;
+    struct Fetched {
+        Stored<Element, width> source, other;
+    };
     struct Numbers {
         Scaling<width> own, other;
     };
@@ -106,71 +116,38 @@ struct NormaliseBody {
     {
         return {{scale, shift, column}, {other_scale, other_shift, column}};
     }
-    __device__ void at(const Numbers& numbers, std::uint32_t k) const
+    __device__ Fetched fetch_at(const Place& place) const
     {
-        Lanes<width> all = load<width>(source, k);
+        Fetched fetched;
+        fetched.source = fetch<width>(source, place.vector);
+        if constexpr (sums) fetched.other = fetch<width>(other, place.vector);
+        return fetched;
+    }
+    __device__ void at(const Numbers& numbers, const Place& place, const Fetched& fetched) const
+    {
+        Lanes<width> all = widened(fetched.source);
         all.scale(numbers.own.scale, numbers.own.shift);
         if constexpr (sums) {
-            Lanes<width> more = load<width>(other, k);
+            Lanes<width> more = widened(fetched.other);
             more.scale(numbers.other.scale, numbers.other.shift);
             all.add(more);
         }
         if (relu) all.rectify();
-        store(result, k, all);
+        store(result, place.vector, all);
         if constexpr (width == signs_per_byte)
-            if (signs != nullptr) signs[k] = static_cast<std::uint8_t>(all.template signs<Element>());
-    }
-};
-
-/// `masks`: by the ReLU of the scaled source.
-template <class Element, int width, bool masks>
-struct NormGradientBody {
-    GivenGradient<Element, width> given;
-    const Element* source;
-    const float* weight;
-    const float* mean;
-    const float* inverse;
-    const float* scale;
-    const float* shift;
-    const float* sum;
-    const float* products;
-    Element* result;
-    float count;
-
-    struct Numbers {
-        NormSlope slope[width];
-        Scaling<width> scaling;
-    };
-    __device__ Numbers of_channels(std::uint32_t column) const
-    {
-        const Lanes<width> m = load<width>(mean, column);
-        const Lanes<width> v = load<width>(inverse, column);
-        const Lanes<width> w = load<width>(weight, column);
-        const Lanes<width> first = load<width>(sum, column);
-        const Lanes<width> second = load<width>(products, column);
-        Numbers numbers{{}, {masks ? scale : nullptr, shift, column}};
-#pragma unroll
-        for (int i = 0; i < width; ++i)
-            numbers.slope[i] = slope_of(m.lane[i], v.lane[i], w.lane[i], {first.lane[i], second.lane[i]}, count);
-        return numbers;
-    }
-    __device__ void at(const Numbers& numbers, std::uint32_t k) const
-    {
-        Lanes<width> g = given.load_at(k);
-        const Lanes<width> x = load<width>(source, k);
-        if constexpr (masks) numbers.scaling.template mask<Element>(g, x);
-#pragma unroll
-        for (int i = 0; i < width; ++i) g.lane[i] = norm_gradient(g.lane[i], x.lane[i], numbers.slope[i]);
-        store(result, k, g);
+            if (signs != nullptr) signs[place.vector] = static_cast<std::uint8_t>(all.template signs<Element>());
     }
 };
 
 template <class Element, int width>
 struct MaskBody {
-    GivenGradient<Element, width> given;
+    GivenGradient<Element, width, Masking::by_output> given;
     Element* result;
 
-    __device__ void operator()(std::uint32_t k) const { store(result, k, given.load_at(k)); }
+    __device__ void operator()(std::uint32_t k) const
+    {
+        store(result, k, given.gradient_of(given.fetch_at({0, 0, k})));
+    }
 };
 
 template <class Element, int width>
@@ -284,27 +261,6 @@ void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stre
         });
     };
     operation.other ? launch.template operator()<true>() : launch.template operator()<false>();
-}
-
-void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream)
-{
-    const auto launch = [&]<bool masks>() {
-        launch_by_channels(operation.source, stream, [&]<class Element, int width>() {
-            return NormGradientBody<Element, width, masks>{
-                {.share = memory.at<Element>(operation.gradient), .output = memory.at<Element>(operation.output)},
-                memory.at<Element>(operation.source),
-                memory.at<float>(operation.weight),
-                memory.at<float>(operation.channels.mean),
-                memory.at<float>(operation.channels.inverse_deviation),
-                memory.at<float>(operation.channels.scale),
-                memory.at<float>(operation.channels.shift),
-                memory.at<float>(operation.sum),
-                memory.at<float>(operation.sum_of_products),
-                memory.at<Element>(operation.result),
-                static_cast<float>(operation.source.rows())};
-        });
-    };
-    operation.relu ? launch.template operator()<true>() : launch.template operator()<false>();
 }
 
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream)

@@ -1,43 +1,11 @@
 // Pooling: a thread computes a vector of channels of one position from its window or windows.
+#include "workloads/cudnn/kernels/pooling.cuh"
+
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
-#include <type_traits>
-
 namespace roof::cudnn {
 namespace {
-
-PoolShape shape_of(const Tensor& source, const Tensor& result, const model::Window& window)
-{
-    return {source.channels, source.height, source.width,  result.height,
-            result.width,    window.size,   window.stride, window.padding};
-}
-
-/// A window whose sizes the compiler knows, or, with 0, the pool's.
-template <int fixed_size, int fixed_stride>
-struct Windows {
-    PoolShape pool;
-
-    __device__ int size() const { return fixed_size > 0 ? fixed_size : pool.size; }
-    __device__ int stride() const { return fixed_stride > 0 ? fixed_stride : pool.stride; }
-};
-
-/// A row of a map: image and y.
-struct Row {
-    std::uint32_t image;
-    int y;
-
-    /// Returns the index of the row's first vector in a map of this height.
-    __device__ std::uint32_t begin(int height, std::uint32_t vectors_in_row) const
-    {
-        return (image * static_cast<std::uint32_t>(height) + static_cast<std::uint32_t>(y)) * vectors_in_row;
-    }
-};
-
-template <int width>
-struct alignas(width) Places {
-    std::uint8_t lane[width];
-};
 
 /// `scales`: the source is the one of a batch norm with a ReLU.
 template <class Element, int width, class Window, bool scales>
@@ -88,42 +56,17 @@ struct MaxBody {
 
 template <class Element, int width, class Window>
 struct MaxGradientBody {
-    Window window;
+    PooledGradient<Element, width, Window> given;
     Element* source;
-    const Element* result;
-    const std::uint8_t* winners;
 
     /// Computes the gradient of the source at (row, x) for one vector of channels.
     __device__ void operator()(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
     {
-        const PoolShape& pool = window.pool;
-        const int y_padded = row.y + pool.padding;
-        const int x_padded = x + pool.padding;
-        Lanes<width> gradient{};
-#pragma unroll
-        for (int i = y_padded % window.stride(); i < window.size(); i += window.stride()) {
-            const int from_y = (y_padded - i) / window.stride();
-            if (y_padded < i || from_y >= pool.result_height) continue;
-            const std::uint32_t begin =
-                Row{row.image, from_y}.begin(pool.result_height,
-                                             static_cast<std::uint32_t>(pool.result_width) * vectors) +
-                channel;
-#pragma unroll
-            for (int j = x_padded % window.stride(); j < window.size(); j += window.stride()) {
-                const int from_x = (x_padded - j) / window.stride();
-                if (x_padded < j || from_x >= pool.result_width) continue;
-                const std::uint32_t from = begin + static_cast<std::uint32_t>(from_x) * vectors;
-                const auto places = reinterpret_cast<const Places<width>*>(winners)[from];
-                const Lanes<width> one = load<width>(result, from);
-#pragma unroll
-                for (int k = 0; k < width; ++k)
-                    gradient.lane[k] += places.lane[k] == i * window.size() + j ? one.lane[k] : 0;
-            }
-        }
+        const PoolShape& pool = given.window.pool;
         store(source,
               row.begin(pool.height, static_cast<std::uint32_t>(pool.width) * vectors) +
                   static_cast<std::uint32_t>(x) * vectors + channel,
-              gradient);
+              given.gradient_at(row, x, channel, vectors));
     }
 };
 
@@ -140,8 +83,7 @@ __global__ void __launch_bounds__(threads_per_row_block)
         body({image, static_cast<int>(blockIdx.y)}, static_cast<int>(k / vectors), k % vectors, vectors);
 }
 
-/// Launches the body that `make<Element, width>(window)` returns over all vectors of the map. The usual windows are known
-/// to the compiler.
+/// Launches the body that `make<Element, width>(window)` returns over all vectors of the map.
 template <class Make>
 void launch_over_places(const Tensor& map, const PoolShape& pool, cudaStream_t stream, const Make& make)
 {
@@ -153,16 +95,11 @@ void launch_over_places(const Tensor& map, const PoolShape& pool, cudaStream_t s
         const auto images = static_cast<unsigned>(map.batch);
         const dim3 grid((in_row - 1) / threads_per_row_block + 1, static_cast<unsigned>(map.height),
                         std::min(images, most_images));
-        const auto launch = [&]<int size, int stride>() {
-            const auto body = make.template operator()<Element, width>(Windows<size, stride>{pool});
-            for_each_place<<<grid, threads_per_row_block, 0, stream>>>(body, images, vectors, in_row);
+        with_window<width>(pool, [&](const auto& window) {
+            for_each_place<<<grid, threads_per_row_block, 0, stream>>>(make.template operator()<Element, width>(window),
+                                                                       images, vectors, in_row);
             gpu::check(cudaGetLastError());
-        };
-        if constexpr (width > 1) {
-            if (pool.size == 3 && pool.stride == 2) return launch.template operator()<3, 2>();
-            if (pool.size == 2 && pool.stride == 2) return launch.template operator()<2, 2>();
-        }
-        launch.template operator()<0, 0>();
+        });
     });
 }
 
@@ -233,8 +170,8 @@ void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_
     const PoolShape pool = shape_of(operation.source, operation.result, operation.window);
     launch_over_places(operation.source, pool, stream, [&]<class Element, int width>(const auto& window) {
         return MaxGradientBody<Element, width, std::decay_t<decltype(window)>>{
-            window, memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-            memory.at<std::uint8_t>(operation.winners)};
+            {window, memory.at<Element>(operation.result), memory.at<std::uint8_t>(operation.winners)},
+            memory.at<Element>(operation.source)};
     });
 }
 

@@ -1,6 +1,7 @@
 // Sums per channel over all positions: statistics, and gradients of biases and batch norms. A block sums a slab of rows
 // for some channels. The last block sums the slabs in order, so that results are bitwise reproducible in one launch.
 #include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/pooling.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
@@ -9,19 +10,27 @@ namespace {
 /// On each of some 130 multiprocessors: slabs_of() makes about 256 blocks.
 constexpr int blocks_each = 2;
 
+/// Sums of a vector's channels, `parts` for each.
+template <int width, int parts>
+struct Totals {
+    float of[parts][width] = {};
+};
+
 /// Sums over the lines of a block. The first line gets the result.
-template <unsigned threads, int width>
-__device__ void sum_lines(Sums (&sums)[width], Sums* shared)
+template <unsigned threads, int width, int parts>
+__device__ void sum_lines(Totals<width, parts>& sums, float* shared)
 {
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
 #pragma unroll
-        for (int i = 0; i < width; ++i) shared[static_cast<unsigned>(i) * threads + thread] = sums[i];
+        for (int i = 0; i < width * parts; ++i)
+            shared[static_cast<unsigned>(i) * threads + thread] = sums.of[i / width][i % width];
         __syncthreads();
         if (threadIdx.y < half) {
 #pragma unroll
-            for (int i = 0; i < width; ++i)
-                sums[i].add(shared[static_cast<unsigned>(i) * threads + thread + half * blockDim.x]);
+            for (int i = 0; i < width * parts; ++i)
+                sums.of[i / width][i % width] +=
+                    shared[static_cast<unsigned>(i) * threads + thread + half * blockDim.x];
         }
         __syncthreads();
     }
@@ -42,73 +51,56 @@ __device__ bool is_last(unsigned* counters)
     return last;
 }
 
-/// Reads a value that another block wrote: from L2, bypassing L1.
-__device__ Sums seen(const Sums* at)
-{
-    const float2 pair = __ldcg(reinterpret_cast<const float2*>(at));
-    return {pair.x, pair.y};
-}
-
-/// Calls body.add(numbers, vector, body.fetch_at(vector), sums) for all rows, with numbers = body.of_channels(column), and
-/// body.finish(channel, sums) once per channel. The loads of Body::rows_at_once rows are on the way
-/// together, and in the last block those of Body::slabs_at_once slabs.
+/// Calls body.add(numbers, place, fetched, sums) for all rows, with numbers = body.of_channels(column) and fetched =
+/// body.fetch_at(place), and body.finish(channel, sums) once per channel. In the last block, the loads of
+/// Body::slabs_at_once slabs are on the way together.
 template <int width, class Body>
 __global__ void __launch_bounds__(Body::threads, blocks_each)
-    sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, Sums* partial, unsigned* counters)
+    sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, float* partial, unsigned* counters)
 {
-    __shared__ Sums shared[width * Body::threads];
+    constexpr int numbers_each = width * Body::parts;
+    __shared__ float shared[numbers_each * Body::threads];
     const std::uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
     const bool is_there = column < vectors_per_row;
-    Sums sums[width];
+    Totals<width, Body::parts> sums;
     if (is_there) {
         const auto numbers = body.of_channels(column);
-        const auto begin = static_cast<std::uint32_t>(std::uint64_t{rows} * blockIdx.y / gridDim.y);
-        const auto end = static_cast<std::uint32_t>(std::uint64_t{rows} * (blockIdx.y + 1) / gridDim.y);
-        const std::uint32_t step = blockDim.y * vectors_per_row;
-        std::uint32_t k = (begin + threadIdx.y) * vectors_per_row + column;
-        const std::uint32_t beyond = end * vectors_per_row;
-#pragma unroll 1
-        for (; k + (Body::rows_at_once - 1) * step < beyond; k += Body::rows_at_once * step) {
-            typename Body::Fetched fetched[Body::rows_at_once];
-#pragma unroll
-            for (std::uint32_t i = 0; i < Body::rows_at_once; ++i) fetched[i] = body.fetch_at(k + i * step);
-#pragma unroll
-            for (std::uint32_t i = 0; i < Body::rows_at_once; ++i) body.add(numbers, k + i * step, fetched[i], sums);
-        }
-#pragma unroll 1
-        for (; k < beyond; k += step) body.add(numbers, k, body.fetch_at(k), sums);
+        walk_rows<true>(body, rows, column, vectors_per_row,
+                        [&](const Place& place, const auto& fetched) { body.add(numbers, place, fetched, sums); });
     }
     sum_lines<Body::threads>(sums, shared);
+    // Threads side by side write and read numbers side by side.
+    const auto place_of = [=](unsigned slab, int i) {
+        return (std::size_t{slab} * numbers_each + static_cast<unsigned>(i)) * vectors_per_row + column;
+    };
     if (is_there && threadIdx.y == 0) {
 #pragma unroll
-        for (int i = 0; i < width; ++i)
-            partial[(std::size_t{blockIdx.y} * vectors_per_row + column) * width + static_cast<std::size_t>(i)] =
-                sums[i];
+        for (int i = 0; i < numbers_each; ++i) partial[place_of(blockIdx.y, i)] = sums.of[i / width][i % width];
     }
     if (!is_last(counters)) return;
 
-    Sums totals[width];
+    Totals<width, Body::parts> totals;
 #pragma unroll 1
     for (unsigned first = threadIdx.y; is_there && first < gridDim.y; first += Body::slabs_at_once * blockDim.y) {
-        Sums found[Body::slabs_at_once][width];
+        float found[Body::slabs_at_once][numbers_each];
 #pragma unroll
         for (unsigned j = 0; j < Body::slabs_at_once; ++j) {
             const unsigned slab = first + j * blockDim.y;
             if (slab >= gridDim.y) continue;
 #pragma unroll
-            for (int i = 0; i < width; ++i)
-                found[j][i] = seen(partial + (std::size_t{slab} * vectors_per_row + column) * width + i);
+            for (int i = 0; i < numbers_each; ++i) found[j][i] = __ldcg(partial + place_of(slab, i));  // past the L1
         }
 #pragma unroll
         for (unsigned j = 0; j < Body::slabs_at_once; ++j) {
+            if (first + j * blockDim.y >= gridDim.y) continue;
 #pragma unroll
-            for (int i = 0; i < width; ++i) totals[i].add(found[j][i]);
+            for (int i = 0; i < numbers_each; ++i) totals.of[i / width][i % width] += found[j][i];
         }
     }
     sum_lines<Body::threads>(totals, shared);
     if (is_there && threadIdx.y == 0) {
 #pragma unroll
-        for (int i = 0; i < width; ++i) body.finish(column * width + static_cast<std::uint32_t>(i), totals[i]);
+        for (int i = 0; i < width; ++i) body.finish(column * width + static_cast<std::uint32_t>(i), totals, i);
     }
 }
 
@@ -116,14 +108,16 @@ template <int width, class Body>
 void launch_sums(const Tensor& summed, const Body& body, const Tensor& partial, const Memory& memory,
                  cudaStream_t stream)
 {
-    const Columns cut = columns_for(summed, width, Body::threads);
+    // Few columns: many last blocks, each with few slabs.
+    constexpr unsigned most_columns = 8;
+    const Columns cut = columns_for(summed, width, Body::threads, most_columns);
     if (cut.column_blocks > Program::counters_there)
         throw Unsupported("a layer has too many channels for the sums of this engine");
     const auto slabs = static_cast<unsigned>(slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels)));
     const std::uint32_t vectors = vectors_in(summed.elements(), width);
     const auto rows = static_cast<std::uint32_t>(summed.rows());
     sum_rows<width><<<dim3(cut.column_blocks, slabs), dim3(cut.columns, cut.lines), 0, stream>>>(
-        body, rows, vectors / rows, memory.at<Sums>(partial), memory.counters());
+        body, rows, vectors / rows, memory.at<float>(partial), memory.counters());
     gpu::check(cudaGetLastError());
 }
 
@@ -148,22 +142,28 @@ struct StatisticsBody {
     double count;
 
     static constexpr unsigned threads = 512;
-    static constexpr unsigned slabs_at_once = 2;
+    static constexpr int parts = 2;
+    static constexpr unsigned slabs_at_once = 1;
     static constexpr std::uint32_t rows_at_once = 4;
     using Fetched = Stored<Element, width>;
 
     __device__ Lanes<width> of_channels(std::uint32_t column) const { return load<width>(source, column); }
-    __device__ Fetched fetch_at(std::uint32_t k) const { return fetch<width>(source, k); }
-    __device__ void add(const Lanes<width>& origin, std::uint32_t, const Fetched& fetched, Sums (&sums)[width]) const
+    __device__ Fetched fetch_at(const Place& place) const { return fetch<width>(source, place.vector); }
+    __device__ void add(const Lanes<width>& origin, const Place&, const Fetched& fetched,
+                        Totals<width, parts>& sums) const
     {
         const Lanes<width> x = widened(fetched);
 #pragma unroll
-        for (int i = 0; i < width; ++i) sums[i].add(sums_of(x.lane[i], origin.lane[i]));
+        for (int i = 0; i < width; ++i) {
+            const Sums one = sums_of(x.lane[i], origin.lane[i]);
+            sums.of[0][i] += one.first;
+            sums.of[1][i] += one.second;
+        }
     }
 
-    __device__ void finish(std::uint32_t channel, const Sums& sums) const
+    __device__ void finish(std::uint32_t channel, const Totals<width, parts>& sums, int i) const
     {
-        finish(channel, sums, widen(source[channel]));
+        finish(channel, Sums{sums.of[0][i], sums.of[1][i]}, widen(source[channel]));
     }
     __device__ void finish(std::uint32_t channel, const Sums& sums, float origin) const
     {
@@ -185,73 +185,103 @@ __global__ void finish_statistics(StatisticsBody<Element, 1> body, const float* 
                                   std::uint32_t channels)
 {
     const std::uint32_t channel = blockIdx.x * blockDim.x + threadIdx.x;
-    if (channel < channels) body.finish(channel, {sum[channel], squares[channel]}, 0);
+    if (channel < channels) body.finish(channel, Sums{sum[channel], squares[channel]}, 0.0F);
 }
 
 /// What a reduction of gradients does beside the sums of the gradient.
 enum class Beside { nothing, stores, masks_by_source };
 
-template <class Element, int width, Beside beside>
-struct GradientBody {
-    GivenGradient<Element, width> given;
-    const Element* source;
+/// A batch norm whose gradients are summed.
+template <class Element>
+struct SummedNorm {
+    const Element* source;  ///< null: none
     ChannelPointers channels;
-    Element* result;
-    float* sum;
     float* products;
+};
+
+template <class Element, int width, class Given, Beside beside, int norms>
+struct GradientBody {
+    Given given;
+    SummedNorm<Element> norm[norms];
+    Element* result;
+    float* sum[norms];
 
     struct Numbers {
-        Lanes<width> mean;
+        Lanes<width> mean[norms];
         Scaling<width> scaling;
     };
     __device__ Numbers of_channels(std::uint32_t column) const
     {
         const bool masks = beside == Beside::masks_by_source;
-        return {source != nullptr ? load<width>(channels.mean, column) : Lanes<width>{},
-                {masks ? channels.scale : nullptr, channels.shift, column}};
+        Numbers numbers{{}, {masks ? norm[0].channels.scale : nullptr, norm[0].channels.shift, column}};
+#pragma unroll
+        for (int n = 0; n < norms; ++n)
+            if (norm[n].source != nullptr) numbers.mean[n] = load<width>(norm[n].channels.mean, column);
+        return numbers;
     }
 
     static constexpr unsigned threads = 256;
-    static constexpr unsigned slabs_at_once = 4;
-    static constexpr std::uint32_t rows_at_once = 2;
+    static constexpr int parts = 1 + norms;
+    static constexpr unsigned slabs_at_once = norms > 1 ? 1 : 4;
+    static constexpr std::uint32_t rows_at_once = Given::is_gathered || norms > 1     ? 1
+                                                  : beside == Beside::masks_by_source ? 4
+                                                                                      : 2;
     struct Fetched {
-        typename GivenGradient<Element, width>::Parts given;
-        Stored<Element, width> source;
+        typename Given::Parts given;
+        Stored<Element, width> source[norms];
     };
 
-    __device__ Fetched fetch_at(std::uint32_t k) const
+    __device__ Fetched fetch_at(const Place& place) const
     {
         Fetched fetched;
-        fetched.given = given.fetch_at(k);
-        if (source != nullptr) fetched.source = fetch<width>(source, k);
+        fetched.given = given.fetch_at(place);
+#pragma unroll
+        for (int n = 0; n < norms; ++n)
+            if (norm[n].source != nullptr) fetched.source[n] = fetch<width>(norm[n].source, place.vector);
         return fetched;
     }
 
-    __device__ void add(const Numbers& numbers, std::uint32_t k, const Fetched& fetched, Sums (&sums)[width]) const
+    __device__ void add(const Numbers& numbers, const Place& place, const Fetched& fetched,
+                        Totals<width, parts>& sums) const
     {
         Lanes<width> g = given.gradient_of(fetched.given);
         if constexpr (beside == Beside::stores) {
             // Sum the rounded values, because later kernels read those.
-            store(result, k, g);
+            store(result, place.vector, g);
             g.template round<Element>();
         }
-        if (source == nullptr) {
+        if constexpr (beside == Beside::masks_by_source)
+            numbers.scaling.template mask<Element>(g, widened(fetched.source[0]));
 #pragma unroll
-            for (int i = 0; i < width; ++i) sums[i].first += g.lane[i];
-            return;
+        for (int i = 0; i < width; ++i) sums.of[0][i] += g.lane[i];
+#pragma unroll
+        for (int n = 0; n < norms; ++n) {
+            if (norm[n].source == nullptr) continue;
+            const Lanes<width> x = widened(fetched.source[n]);
+#pragma unroll
+            for (int i = 0; i < width; ++i) sums.of[1 + n][i] += g.lane[i] * (x.lane[i] - numbers.mean[n].lane[i]);
         }
-        const Lanes<width> x = widened(fetched.source);
-        if constexpr (beside == Beside::masks_by_source) numbers.scaling.template mask<Element>(g, x);
-#pragma unroll
-        for (int i = 0; i < width; ++i) sums[i].add({g.lane[i], g.lane[i] * (x.lane[i] - numbers.mean.lane[i])});
     }
 
-    __device__ void finish(std::uint32_t channel, const Sums& sums) const
+    __device__ void finish(std::uint32_t channel, const Totals<width, parts>& sums, int i) const
     {
-        sum[channel] = sums.first;
-        if (products != nullptr) products[channel] = sums.second * channels.inverse[channel];
+#pragma unroll
+        for (int n = 0; n < norms; ++n) {
+            sum[n][channel] = sums.of[0][i];
+            if (norm[n].products != nullptr)
+                norm[n].products[channel] = sums.of[1 + n][i] * norm[n].channels.inverse[channel];
+        }
     }
 };
+
+template <class Element, class Operation>
+SummedNorm<Element> norm_of(const Operation& operation, const Memory& memory)
+{
+    return {memory.at<Element>(operation.source),
+            {memory.at<float>(operation.channels.mean), memory.at<float>(operation.channels.inverse_deviation),
+             memory.at<float>(operation.channels.scale), memory.at<float>(operation.channels.shift)},
+            memory.at<float>(operation.sum_of_products)};
+}
 
 }  // namespace
 
@@ -286,22 +316,45 @@ void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t str
 
 void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    with_vectors(operation.share, [&]<class Element, int width>() {
-        const auto launch = [&]<Beside beside>() {
-            const GradientBody<Element, width, beside> body{
-                {memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
-                 memory.at<Element>(operation.output), memory.at<std::uint8_t>(operation.signs)},
-                memory.at<Element>(operation.source),
-                {memory.at<float>(operation.channels.mean), memory.at<float>(operation.channels.inverse_deviation),
-                 memory.at<float>(operation.channels.scale), memory.at<float>(operation.channels.shift)},
+    const Tensor& summed = operation.winners ? operation.source : operation.share;
+    with_vectors(summed, [&]<class Element, int width>() {
+        const auto launch = [&]<Beside beside, int norms>(const auto& given) {
+            GradientBody<Element, width, std::decay_t<decltype(given)>, beside, norms> body{
+                given,
+                {norm_of<Element>(operation, memory)},
                 memory.at<Element>(operation.result),
-                memory.at<float>(operation.sum),
-                memory.at<float>(operation.sum_of_products)};
-            launch_sums<width>(operation.share, body, operation.partial, memory, stream);
+                {memory.at<float>(operation.sum)}};
+            if constexpr (norms > 1) {
+                body.norm[1] = norm_of<Element>(operation.other_norm, memory);
+                body.sum[1] = memory.at<float>(operation.other_norm.sum);
+            }
+            launch_sums<width>(summed, body, operation.partial, memory, stream);
         };
-        if (operation.result) return launch.template operator()<Beside::stores>();
-        if (operation.relu) return launch.template operator()<Beside::masks_by_source>();
-        launch.template operator()<Beside::nothing>();
+        const Element* const share = memory.at<Element>(operation.share);
+        const Element* const other = memory.at<Element>(operation.other_share);
+        if (operation.winners) {
+            const auto* const winners = memory.at<std::uint8_t>(operation.winners);
+            return with_window<width>(
+                shape_of(operation.source, operation.share, operation.window), [&](const auto& window) {
+                    launch.template operator()<Beside::masks_by_source, 1>(
+                        PooledGradient<Element, width, std::decay_t<decltype(window)>>{window, share, winners});
+                });
+        }
+        if constexpr (width == signs_per_byte) {
+            if (operation.signs) {
+                const GivenGradient<Element, width, Masking::by_signs> given{
+                    .share = share, .other = other, .signs = memory.at<std::uint8_t>(operation.signs)};
+                return operation.other_norm.source ? launch.template operator()<Beside::stores, 2>(given)
+                                                   : launch.template operator()<Beside::stores, 1>(given);
+            }
+        }
+        if (operation.relu)
+            return launch.template operator()<Beside::masks_by_source, 1>(
+                GivenGradient<Element, width, Masking::none>{.share = share});
+        const GivenGradient<Element, width, Masking::by_output> given{
+            .share = share, .other = other, .output = memory.at<Element>(operation.output)};
+        operation.result ? launch.template operator()<Beside::stores, 1>(given)
+                         : launch.template operator()<Beside::nothing, 1>(given);
     });
 }
 

@@ -111,78 +111,122 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
     output.weight = weight.value;
 }
 
-/// Appends both sums over g: the gradients of bias and weight.
-void reduce(Builder& build, const Unit& unit, ReduceGradient reduction)
+/// The layer's batch norm as the other of a sum.
+OtherNorm other_norm_of(const Builder& build, int layer, const Tensor& result)
 {
-    const Output& output = build.output(unit.layer);
-    reduction.channels = output.channels;
-    reduction.sum = build.parameters.of(unit.layer, true).gradient;
-    reduction.sum_of_products = build.parameters.of(unit.layer, false).gradient;
-    reduction.partial = build.partial_sums(reduction.source);
-    std::vector<Tensor> used{reduction.share,
-                             reduction.other_share,
-                             reduction.output,
-                             reduction.signs,
-                             reduction.source,
-                             output.channels.mean,
-                             output.channels.inverse_deviation,
-                             reduction.result,
-                             reduction.sum,
-                             reduction.sum_of_products,
-                             reduction.partial};
-    if (reduction.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
-    build.program.append(reduction, used, "roof:norm_sums");
-    build.completed(unit.layer, true);
-    build.completed(unit.layer, false);
+    const Output& output = build.outputs[static_cast<std::size_t>(layer)];
+    return {.source = output.tensor,
+            .weight = output.weight,
+            .channels = output.channels,
+            .sum = build.parameters.of(layer, true).gradient,
+            .sum_of_products = build.parameters.of(layer, false).gradient,
+            .result = result};
 }
 
-void spread(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask, bool relu,
-            const Tensor& source, const Tensor& result)
+/// Appends both sums over g: the gradients of bias and weight, of the layer and, if it is one, of its partner.
+void reduce(Builder& build, int layer, ReduceGradient reduction, int partner = -1)
 {
-    const Output& output = build.output(unit.layer);
-    const NormGradient spreading{.gradient = gradient,
-                                 .output = mask,
-                                 .relu = relu,
-                                 .source = source,
-                                 .weight = output.weight,
-                                 .channels = output.channels,
-                                 .sum = build.parameters.of(unit.layer, true).gradient,
-                                 .sum_of_products = build.parameters.of(unit.layer, false).gradient,
-                                 .result = result};
-    std::vector<Tensor> used{gradient,
-                             mask,
-                             source,
+    const Output& output = build.output(layer);
+    reduction.channels = output.channels;
+    reduction.sum = build.parameters.of(layer, true).gradient;
+    reduction.sum_of_products = build.parameters.of(layer, false).gradient;
+    reduction.partial = build.partial_sums(reduction.source, partner < 0 ? 2 : 3);
+    std::vector<Tensor> used{
+        reduction.share,   reduction.other_share, reduction.output,          reduction.signs,
+        reduction.winners, reduction.source,      output.channels.mean,      output.channels.inverse_deviation,
+        reduction.result,  reduction.sum,         reduction.sum_of_products, reduction.partial};
+    if (reduction.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
+    if (partner >= 0) {
+        const OtherNorm other = other_norm_of(build, partner, {});
+        reduction.other_norm = other;
+        used.insert(used.end(), {other.source, other.channels.mean, other.channels.inverse_deviation, other.sum,
+                                 other.sum_of_products});
+    }
+    build.program.append(reduction, used, partner < 0 ? "roof:norm_sums" : "roof:norm_sums of two");
+    for (const int each : {layer, partner}) {
+        if (each < 0) continue;
+        build.completed(each, true);
+        build.completed(each, false);
+        build.output(each).reduced = true;
+    }
+}
+
+/// Appends the gradient of the source of the layer and, if it is one, of its partner.
+void spread(Builder& build, int layer, NormGradient spreading, int partner = -1)
+{
+    const Output& output = build.output(layer);
+    spreading.weight = output.weight;
+    spreading.channels = output.channels;
+    spreading.sum = build.parameters.of(layer, true).gradient;
+    spreading.sum_of_products = build.parameters.of(layer, false).gradient;
+    std::vector<Tensor> used{spreading.gradient,
+                             spreading.output,
+                             spreading.winners,
+                             spreading.source,
                              output.weight,
                              output.channels.mean,
                              output.channels.inverse_deviation,
                              spreading.sum,
                              spreading.sum_of_products,
-                             result};
-    if (relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
-    build.program.append(spreading, used, "roof:norm_gradient");
-    build.give(build.source(unit), {result});
+                             spreading.result};
+    if (spreading.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
+    if (partner >= 0) {
+        const OtherNorm other = other_norm_of(build, partner, build.program.tensor(build.map(partner)));
+        spreading.other_norm = other;
+        used.insert(used.end(), {other.source, other.weight, other.channels.mean, other.channels.inverse_deviation,
+                                 other.sum, other.sum_of_products, other.result});
+        build.give(build.graph.layer(partner).inputs.front(), {other.result});
+    }
+    build.program.append(spreading, used, partner < 0 ? "roof:norm_gradient" : "roof:norm_gradient of two");
+    build.give(build.graph.layer(layer).inputs.front(), {spreading.result});
+}
+
+/// Of both batch norms of a sum, from the gradient that they share.
+void both_backward(Builder& build, const Unit& unit, const Tensor& source)
+{
+    const int partner = build.output(unit.layer).partner;
+    build.begin(std::vector{unit.layer, partner}, Phase::backward);
+    for (const int each : {unit.layer, partner}) build.add_work(build.work(each).backward_data);
+    const Tensor gradient = build.gradient(unit.layer).tensor;
+    spread(build, unit.layer, {.gradient = gradient, .source = source, .result = gradient}, partner);
 }
 
 void backward(Builder& build, const Unit& unit, const Tensor& source)
 {
+    const Output& own = build.output(unit.layer);
+    if (own.partner > unit.layer) return;  // whose backward pass came first
+    if (own.partner >= 0) return both_backward(build, unit, source);
     build.begin(unit, Phase::backward);
     build.add_work(build.work(unit.layer).backward_data);
     if (unit.fused()) build.add_flops(build.work(unit.relu).backward_data.flops);
     const Builder::Share given = build.shares(unit.last(), 1).front();
-    const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
-    const bool reduced = build.output(unit.layer).reduced;
-    const bool is_own = reduced || build.output(unit.last()).scaled;
-    const Choice library = is_own ? Choice{} : choice_of(build, unit, true);
+    const Output& read = build.output(unit.last());
+    const auto& pool = read.pool;
+    if (pool.layer >= 0) build.add_work(build.work(pool.layer).backward_data);
+    const model::Window window = pool.layer < 0 ? model::Window{} : build.graph.layer(pool.layer).window;
+    const Tensor mask = unit.fused() ? read.tensor : Tensor{};
+    const Choice library = own.reduced || read.scaled ? Choice{} : choice_of(build, unit, true);
     if (library.plan >= 0) return differentiate_by_library(build, unit, given.tensor, mask, source, library);
     // What the forward pass computed from the source, both passes here compute again: cheaper than to read its output.
-    const bool again = unit.fused() && build.output(unit.layer).channels.scale;
-    const Tensor read = again ? Tensor{} : mask;
-    if (!reduced) {
-        reduce(
-            build, unit,
-            {.share = given.tensor, .other_share = {}, .output = read, .signs = {}, .relu = again, .source = source});
+    const bool again = unit.fused() && own.channels.scale;
+    const Tensor output = again ? Tensor{} : mask;
+    if (!own.reduced) {
+        reduce(build, unit.layer,
+               {.share = given.tensor,
+                .output = output,
+                .winners = pool.winners,
+                .window = window,
+                .relu = again,
+                .source = source});
     }
-    spread(build, unit, given.tensor, read, again, source, build.over({given}));
+    spread(build, unit.layer,
+           {.gradient = given.tensor,
+            .output = output,
+            .winners = pool.winners,
+            .window = window,
+            .relu = again,
+            .source = source,
+            .result = pool.layer < 0 ? build.over({given}) : build.program.tensor(build.map(unit.layer))});
 }
 
 bool is_for_a_sum(const Builder& build, const Unit& unit)
@@ -287,15 +331,18 @@ void add(Builder& build, const Unit& unit)
         Tensor gradient = given.front().tensor;
         if (first.deferred) {
             if (mask || other) gradient = build.over(given);
-            reduce(build, {.layer = inputs[0]},
+            const bool is_pair = signs && second.deferred;
+            reduce(build, inputs[0],
                    {.share = given.front().tensor,
                     .other_share = other,
                     .output = signs ? Tensor{} : mask,
                     .signs = signs,
                     .source = first.tensor,
-                    .channels = {},
-                    .result = mask || other ? gradient : Tensor{}});
-            build.output(inputs[0]).reduced = true;
+                    .result = mask || other ? gradient : Tensor{}},
+                   is_pair ? inputs[1] : -1);
+            for (const int each : {0, 1}) {
+                if (is_pair) build.output(inputs[each]).partner = inputs[1 - each];
+            }
         } else if (mask || other) {
             gradient = build.over(given);
             build.program.append(MaskGradient{given.front().tensor, other, mask, gradient},

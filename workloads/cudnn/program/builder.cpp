@@ -85,10 +85,10 @@ Tensor Builder::over(const std::vector<Share>& shares)
     return program.tensor(shares.front().tensor);
 }
 
-Tensor Builder::partial_sums(const Tensor& summed)
+Tensor Builder::partial_sums(const Tensor& summed, int parts)
 {
     const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
-    return program.tensor({.batch = static_cast<int>(slabs), .channels = 2 * summed.channels});
+    return program.tensor({.batch = static_cast<int>(slabs), .channels = parts * summed.channels});
 }
 
 void Builder::completed(int layer, bool is_bias)

@@ -30,6 +30,12 @@ struct Output {
     bool deferred = false;
     bool scaled = false;
     bool reduced = false;  ///< backward: the sums over its gradient exist already
+    int partner = -1;      ///< backward: the other batch norm of a sum, with the same gradient
+    /// Backward: of the max pool that alone reads the layer, which leaves its gradient to the batch norm.
+    struct {
+        int layer = -1;
+        Tensor winners;
+    } pool;
 };
 
 class Builder : public engine::Builder<Program, Tensor> {
@@ -58,8 +64,8 @@ class Builder : public engine::Builder<Program, Tensor> {
     /// Returns a share that no other layer reads, or a new tensor, for the sum or the masked gradient.
     Tensor over(const std::vector<Share>& shares);
 
-    /// Returns memory for the sums of slabs of this tensor's rows.
-    Tensor partial_sums(const Tensor& summed);
+    /// Returns memory for the sums of slabs of this tensor's rows, `parts` of them per channel.
+    Tensor partial_sums(const Tensor& summed, int parts = 2);
 
     /// Marks the gradient of the layer's weight or bias as complete, in fp32, by the open stage.
     void completed(int layer, bool is_bias);

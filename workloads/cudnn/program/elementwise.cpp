@@ -59,22 +59,32 @@ void max_pool(Builder& build, const Unit& unit)
     Tensor winners = build.map(unit.layer);
     winners.precision = Precision::int8;
     winners = build.program.tensor(winners);
-    const Output read = build.output(build.source(unit));
-    const auto forward = [&](const Tensor&) {
-        const Tensor result = build.program.tensor(build.map(unit.layer));
-        MaxPool pool{source, result, winners, window};
+    const int from = build.source(unit);
+    const Output read = build.output(from);
+    build.begin(unit, Phase::forward);
+    build.add_work(build.work(unit.layer).forward);
+    const Tensor result = build.program.tensor(build.map(unit.layer));
+    const Tensor none;
+    const Tensor scale = read.scaled ? read.channels.scale : none;
+    const Tensor shift = read.scaled ? read.channels.shift : none;
+    build.program.append(MaxPool{source, result, winners, window, scale, shift},
+                         {source, result, winners, scale, shift}, "roof:max_pool");
+    build.put(unit, result);
+    build.tape.emplace_back([=, &build] {
         if (read.scaled) {
-            pool.scale = read.channels.scale;
-            pool.shift = read.channels.shift;
+            // The batch norm finds it as it reads it, twice: still less than to write it.
+            build.output(from).pool = {unit.layer, winners};
+            for (const Builder::Share& share : build.shares(unit.layer, build.graph.layers().size()))
+                build.give(from, share);
+            return;
         }
-        build.program.append(pool, {source, result, winners, pool.scale, pool.shift}, "roof:max_pool");
-        return result;
-    };
-    write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {
+        build.begin(unit, Phase::backward);
+        build.add_work(build.work(unit.layer).backward_data);
+        const Builder::Share given = build.gradient(unit.layer);
         const Tensor gradient = build.program.tensor(source);
         build.program.append(MaxPoolGradient{gradient, given.tensor, winners, window},
                              {gradient, given.tensor, winners}, "roof:max_pool");
-        return Builder::Share{gradient};
+        build.give(from, {gradient});
     });
 }
 

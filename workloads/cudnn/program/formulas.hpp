@@ -81,23 +81,24 @@ constexpr float unbiased(float variance, double count)
     return static_cast<float>(static_cast<double>(variance) * (count / (count - 1)));
 }
 
-/// What of a channel the gradient of a batch norm's source needs.
+/// The gradient of a batch norm's source in one channel: dx = of_gradient * g + of_value * x + constant.
 struct NormSlope {
-    float mean = 0;
-    float factor = 0;    ///< w * inverse
-    float gradient = 0;  ///< sum g / n
-    float product = 0;   ///< inverse * sum (g * xhat) / n
+    float of_gradient = 0;
+    float of_value = 0;
+    float constant = 0;
 };
 
-constexpr NormSlope slope_of(float mean, float inverse, float weight, const Sums& sums, float count)
+/// From y = w * (x - mean) * inverse + b:  dx = w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n). `share`: 1 / n.
+constexpr NormSlope slope_of(float mean, float inverse, float weight, const Sums& sums, float share)
 {
-    return {mean, weight * inverse, sums.first / count, inverse * (sums.second / count)};
+    const float factor = weight * inverse;
+    const float product = inverse * (sums.second * share);
+    return {factor, -factor * product, factor * (mean * product - sums.first * share)};
 }
 
-/// dx of y = w * (x - mean) * inverse + b:  w * inverse * (g - sum g / n - xhat * sum (g * xhat) / n)
 constexpr float norm_gradient(float gradient, float value, const NormSlope& slope)
 {
-    return slope.factor * (gradient - slope.gradient - (value - slope.mean) * slope.product);
+    return slope.of_gradient * gradient + (slope.of_value * value + slope.constant);
 }
 
 constexpr bool keeps(std::uint32_t stream, std::size_t place, std::uint32_t threshold)

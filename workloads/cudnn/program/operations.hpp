@@ -111,26 +111,40 @@ struct Normalise {
     bool relu = false;
 };
 
+/// The second batch norm of a sum whose branches both end in one: g is the gradient of both. Channels are a multiple of 8.
+struct OtherNorm {
+    Tensor source{}, weight{};
+    ChannelNumbers channels{};
+    Tensor sum{}, sum_of_products{}, result{};  ///< as of the first
+};
+
 /// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0. That is known from
-/// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. Sums per
-/// channel g, and g times the normalised source if that is given. Optionally writes g.
+/// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. With
+/// `winners`, a max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel g,
+/// and g times the normalised source if that is given. Optionally writes g.
 struct ReduceGradient {
     Tensor share{}, other_share{}, output{}, signs{};
+    Tensor winners{};
+    model::Window window{};
     bool relu = false;
     Tensor source{};
     ChannelNumbers channels{};        ///< of the source
     Tensor result{};                  ///< g
     Tensor sum{}, sum_of_products{};  ///< gradients of the bias and the batch norm's weight, fp32
+    OtherNorm other_norm{};           ///< of which it needs neither weight nor result
     Tensor partial{};
 };
 
-/// Computes the gradient of a batch norm's source from g, which is masked as in ReduceGradient.
+/// Computes the gradient of a batch norm's source, or of two, from g, which is masked as in ReduceGradient.
 struct NormGradient {
     Tensor gradient{}, output{};
+    Tensor winners{};
+    model::Window window{};
     bool relu = false;
     Tensor source{}, weight{};
     ChannelNumbers channels{};
     Tensor sum{}, sum_of_products{}, result{};
+    OtherNorm other_norm{};
 };
 
 /// A batch norm in training by a library: Statistics and Normalise in one operation, without scale and shift.
@@ -216,14 +230,17 @@ struct Advance {
     bool scaled = false;
 };
 
-/// Returns the number of slabs of rows for a sum. Slabs are summed first, then their sums, always in the same order.
+/// Returns the number of slabs of rows for a sum. Slabs are summed first, then their sums, always in the same order. A
+/// slab is what a block sums of its channels: there are as many blocks for few channels as for many.
 constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
 {
     constexpr std::size_t least_rows = 64;
-    constexpr std::size_t most_slabs = 256;
-    const std::size_t most = most_slabs * 256 / (channels > 256 ? channels : 256);
+    constexpr std::size_t most_blocks = 256;
+    constexpr std::size_t channels_of_block = 64;
+    const std::size_t column_blocks = (channels + channels_of_block - 1) / channels_of_block;
+    const std::size_t most = most_blocks > column_blocks ? most_blocks / column_blocks : 1;
     const std::size_t slabs = (rows + least_rows - 1) / least_rows;
-    return slabs < most ? slabs : (most > 0 ? most : 1);
+    return slabs < most ? slabs : most;
 }
 
 using Operation =
