@@ -172,9 +172,10 @@ std::string library_of(std::span<const Candidate> candidates)
 {
     std::set<std::string> names;  // oneDNN may offer an implementation twice
     for (const Candidate& candidate : candidates) names.insert(candidate.name);
-    const std::uint32_t checksum = crc32_of(join(std::vector(names.begin(), names.end()), "\n"));
+    BlockSum sum;
+    for (const std::string& name : names) sum.add_line(name);
     return library_version() + " + " + kernels::name(kernels::widest_isa()) + ", " + std::to_string(names.size()) +
-           " candidates " + checksum_text(checksum);
+           " candidates " + sum.text();
 }
 
 ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
