@@ -7,6 +7,7 @@ usage: test_environment.py RANKS_PROGRAM LACK
 import contextlib
 import csv
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -115,6 +116,18 @@ class Environment(unittest.TestCase):
                 self.measure(TRAIN, limit=limit)
                 tried += 1
         self.assertGreater(tried, 2)
+
+    def test_a_row_without_memory_is_a_result_and_another_folder_tries_it_again(self):
+        words = ["2,10000" if word == "2,4" else word for word in TRAIN]
+        limit = (resource.RLIMIT_AS, 300 << 20)
+        folder, before, _ = self.measure(words, limit=limit)
+        self.assertEqual(["ok", "out_of_memory"], [row["status"] for row in before])
+        wanted, available = re.search(r"needs ([\d.]+) MB, available are ([\d.]+) MB", before[1]["reason"]).groups()
+        self.assertLess(float(available), min(float(wanted), 300))
+        self.assertEqual(0, self.roof([*words, "--out", folder]).returncode)
+        self.assertEqual(before, self.rows(folder))
+        _, rows, _ = self.measure(words)
+        self.assertEqual(["ok", "ok"], [row["status"] for row in rows])
 
 
 if __name__ == "__main__":
