@@ -1,23 +1,14 @@
-// In place of cuDNN and cuBLASLt behind the engine's own interface: loops on the host, in the order of the stream. The
-// engine offers them every convolution and product; batch norms stay with its own kernels. Of workloads/cudnn/library, only
-// what calls no library is linked beside this one.
-#include "tests/emulated_gpu/library/loops.hpp"
-
+// In place of cuDNN behind the engine's own interface: loops on the host, in the order of the stream. The engine offers them
+// every convolution; batch norms stay with its own kernels. Of workloads/cudnn/library, only what does not call cuDNN is
+// linked beside this one.
 #include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
 #include "workloads/cudnn/library/norms.hpp"
-#include "workloads/cudnn/library/products.hpp"
 
 extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
 {
     return CUDNN_STATUS_SUCCESS;
-}
-
-bool& roof::emulated::loops_fuse()
-{
-    static bool fuses = true;
-    return fuses;
 }
 
 namespace roof::cudnn {
@@ -32,7 +23,7 @@ Choice by_loops()
             .workspace = 0,
             .implementation = implementation,
             .algorithm = "gemm",
-            .fused = emulated::loops_fuse()};
+            .fused = emulated::machine().libraries_fuse};
 }
 
 /// The work of the loop is in no time model: it takes as long as an empty launch.
@@ -100,16 +91,6 @@ std::function<void()> Convolutions::bound(const Convolve& operation, const Memor
 bool Convolutions::reads_by_depth(const ConvolutionShape&)
 {
     return true;
-}
-
-Products::Products(const gpu::Stream& stream, bool times) : stream_(stream), times_(times) {}
-Choice Products::choose(const Product&)
-{
-    return by_loops();
-}
-std::function<void()> Products::bound(const Multiply& operation, const Memory& memory) const
-{
-    return in_stream(stream_, [operation, memory] { multiply(operation, memory); });
 }
 
 Norms::Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,

@@ -65,6 +65,12 @@ cudaError_t make_stream(cudaStream_t* handle, unsigned flags)
     return cudaSuccess;
 }
 
+cudaError_t take_time(Stream& stream, double taken)
+{
+    if (taken == 0) return cudaSuccess;
+    return machine().enqueue(stream, {.run = [taken](double& seconds) { seconds += taken; }});
+}
+
 }  // namespace
 
 std::vector<long> GraphRun::ready() const
@@ -248,9 +254,10 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph
 {
     return cudaGraphInstantiate(executable, graph, flags);
 }
-cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t)
+cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t handle)
 {
-    return cudaSuccess;
+    const std::lock_guard lock(machine().mutex());
+    return returned(take_time(stream_of(handle), machine().graph_upload_seconds));
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
 {
@@ -264,6 +271,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t handle)
         if (node.operation.on_launch) node.operation.on_launch();
         launch.awaits_others |= node.operation.awaits_others;
     }
+    const cudaError_t waited = take_time(stream_of(handle), machine().graph_launch_seconds);
+    if (waited != cudaSuccess) return returned(waited);
     return returned(machine().enqueue(stream_of(handle), std::move(launch)));
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
