@@ -24,14 +24,6 @@ bool is_in_nanoseconds(const std::string& dimension)
 
 }  // namespace
 
-std::vector<std::string> known_chips(const Cupti& cupti)
-{
-    auto asked = parameters<CUpti_Profiler_Host_GetSupportedChips_Params>(
-        CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
-    cupti.call<decltype(cuptiProfilerHostGetSupportedChips)>("cuptiProfilerHostGetSupportedChips", &asked);
-    return {asked.ppChipNames, asked.ppChipNames + asked.numChips};
-}
-
 Chip::Chip(std::shared_ptr<const Cupti> cupti, std::string name, const Image& availability)
     : cupti_(std::move(cupti)), name_(std::move(name))
 {

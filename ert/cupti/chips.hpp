@@ -17,9 +17,6 @@ namespace roof::cupti {
 /// An opaque byte image of CUPTI.
 using Image = std::vector<std::uint8_t>;
 
-/// All chips that this CUPTI knows, by the driver's names: "GH100".
-std::vector<std::string> known_chips(const Cupti& cupti);
-
 /// One chip's metrics.
 class Chip {
   public:

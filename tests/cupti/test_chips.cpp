@@ -4,6 +4,7 @@
 #include "ert/counters/counter_table.hpp"
 #include "ert/cupti/api_names.hpp"
 #include "ert/cupti/chips.hpp"
+#include "ert/cupti/parameters.hpp"
 #include "ert/gpu/library.hpp"
 
 #include <cupti_version.h>
@@ -24,6 +25,15 @@ std::shared_ptr<const Cupti> cupti_or_warning()
         WARN("not checked: " << error.what());
         return nullptr;
     }
+}
+
+/// All chips that this CUPTI knows, by the driver's names: "GH100".
+std::vector<std::string> known_chips(const Cupti& cupti)
+{
+    auto asked = parameters<CUpti_Profiler_Host_GetSupportedChips_Params>(
+        CUpti_Profiler_Host_GetSupportedChips_Params_STRUCT_SIZE);
+    cupti.call<decltype(cuptiProfilerHostGetSupportedChips)>("cuptiProfilerHostGetSupportedChips", &asked);
+    return {asked.ppChipNames, asked.ppChipNames + asked.numChips};
 }
 
 std::vector<std::string> names(const std::vector<CounterMetric>& metrics)
