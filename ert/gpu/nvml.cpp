@@ -132,11 +132,6 @@ Bytes Nvml::free_memory(Device device) const
     return call != nullptr && call(device, &memory) == success ? Bytes{static_cast<double>(memory.free)} : Bytes{};
 }
 
-Hertz Nvml::highest_clock(nvmlDevice_st* device) const
-{
-    return megahertz(number(library_, "nvmlDeviceGetMaxClockInfo", device, clock_of_multiprocessors));
-}
-
 std::string Nvml::driver_version() const
 {
     std::array<char, 96> text{};

@@ -49,9 +49,6 @@ class Nvml {
     /// The device memory that no process uses; 0 if unknown.
     Bytes free_memory(nvmlDevice_st* device) const;
 
-    /// The maximum clock of the multiprocessors; 0 if unknown.
-    Hertz highest_clock(nvmlDevice_st* device) const;
-
     /// "580.159"; empty if unknown.
     std::string driver_version() const;
     const Library& functions() const { return library_; }

@@ -89,12 +89,6 @@ int nvmlDeviceGetClockInfo(nvmlDevice_st* device, int type, unsigned* megahertz)
     return give(device, megahertz, type == 2 ? 2619U : 1755U);
 }
 
-int nvmlDeviceGetMaxClockInfo(nvmlDevice_st* device, int type, unsigned* megahertz)
-{
-    if (type < 0 || type > 3) return initialised == 0 ? uninitialized : invalid_argument;
-    return give(device, megahertz, type == 2 ? 2619U : 1980U);
-}
-
 int nvmlDeviceGetPowerUsage(nvmlDevice_st* device, unsigned* milliwatts)
 {
     return give(device, milliwatts, 312500U);

@@ -72,7 +72,6 @@ TEST_CASE("clocks, power, temperature, reasons and memory are read with the call
     CHECK(state.conditions.celsius == 54);
     CHECK(is_power_capped(state.slowdowns));
     CHECK(disturbance_in(state.slowdowns) == "the card was too hot");
-    CHECK(nvml->highest_clock(device).value == 1980e6);
     CHECK(nvml->free_memory(device).value == 79.0 * (1U << 30));
 }
 
