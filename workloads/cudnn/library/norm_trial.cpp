@@ -106,10 +106,13 @@ void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
 void NormTrial::fill() const
 {
     gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
-    const std::vector<float> values = pattern(-0.7F);  // the mean is not zero
+    std::vector<float> values = pattern(-0.7F);  // the mean is not zero
     const std::vector<float> ones(pattern_length, 1.0F);
     for (const Tensor& tensor : values_) repeat(values, tensor, *memory_);
     for (const Tensor& tensor : ones_) repeat(ones, tensor, *memory_);
+    // The gradient of a batch norm is 0 where the gradient given is its source.
+    std::ranges::reverse(values);
+    if (shape_.backward) repeat(values, spread_.gradient, *memory_);
     gpu::check(cudaDeviceSynchronize());
     if (!shape_.backward) return;
     enqueue(statistics_, *memory_, stream_.get());

@@ -1,0 +1,170 @@
+// What the engine chooses among a library's engines, by trials on an emulated GPU: which is the fastest, whether one that
+// does more is worth it and right, how the first convolution reads images.
+#include "ert/base/error.hpp"
+#include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/emulated_gpu/library/engines.hpp"
+#include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/norms.hpp"
+
+using namespace roof;
+using namespace roof::cudnn;
+using emulated::OfferedEngine;
+using emulated::offers;
+
+namespace {
+
+constexpr Seconds fast{1e-6};
+constexpr Seconds slow{1e-2};  ///< slower than any of our kernels on these maps
+
+ConvolutionShape shape_of(Pass pass)
+{
+    return {.pass = pass,
+            .batch = 2,
+            .source = {8, 6, 6},
+            .result = {16, 6, 6},
+            .window = {.size = 3, .stride = 1, .padding = 1},
+            .precision = Precision::bf16};
+}
+
+ConvolutionShape with_bias()
+{
+    ConvolutionShape shape = shape_of(Pass::forward);
+    shape.bias = shape.relu = true;
+    return shape;
+}
+
+ConvolutionShape between_norms()
+{
+    ConvolutionShape shape = shape_of(Pass::forward);
+    shape.prologue = shape.statistics = true;
+    return shape;
+}
+
+/// What chooses, with the choices of `kept`, which outlive it.
+struct Chooser {
+    explicit Chooser(std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>(), bool tune = true)
+        : choices(std::move(kept)), settings{.batch = 2, .precision = Precision::bf16, .tune = tune}
+    {
+        offers().runs = 0;
+    }
+
+    gpu::Stream stream;
+    std::shared_ptr<engine::Choices> choices;
+    Settings settings;
+    Convolutions convolutions{stream, settings, choices, "emulated"};
+    Norms norms{stream, settings, choices, "emulated"};
+};
+
+/// Offers `whole` for a pass with all that its shape has, `bare` for the pass alone.
+void offer(const std::vector<OfferedEngine>& whole, const std::vector<OfferedEngine>& alone)
+{
+    offers().convolutions = [=](const ConvolutionShape& shape) { return is_bare(shape) ? alone : whole; };
+}
+
+}  // namespace
+
+TEST_CASE("the fastest engine that runs is chosen, and known without a trial the next time")
+{
+    offer({}, {{.name = "first", .seconds = slow},
+               {.name = "second", .seconds = fast},
+               {.name = "broken", .seconds = {}, .runs = false}});
+    Chooser chooser;
+    CHECK(chooser.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
+    CHECK(offers().runs > 0);
+    Chooser next(chooser.choices);
+    CHECK(next.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
+    CHECK(offers().runs == 0);
+    Chooser untried(std::make_shared<engine::Choices>(), false);
+    CHECK(untried.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:first");
+    CHECK(offers().runs == 0);
+    offer({}, {});
+    CHECK_THROWS_AS(Chooser().convolutions.choose(shape_of(Pass::forward)), Unsupported);
+}
+
+TEST_CASE(
+    "an engine for a whole pass is chosen where it is faster than one of the bare pass with our kernels, and right")
+{
+    const auto chosen = [](const ConvolutionShape& shape, const OfferedEngine& whole, Seconds alone) {
+        offer({whole}, {{.name = "alone", .seconds = alone}});
+        return Chooser().convolutions.choose(shape);
+    };
+    for (const ConvolutionShape& shape : {with_bias(), between_norms()}) {
+        INFO(shape.text() << (shape.prologue ? " between batch norms" : ""));
+        CHECK(chosen(shape, {.name = "whole", .seconds = fast}, slow).implementation == "cudnn:whole");
+        CHECK(chosen(shape, {.name = "whole", .seconds = fast}, slow).fused);
+        CHECK(chosen(shape, {.name = "whole", .seconds = slow}, fast).implementation == "cudnn:alone");
+        CHECK_FALSE(chosen(shape, {.name = "whole", .seconds = slow}, fast).fused);
+        // As fast as the bare pass: what our kernels take tips the balance.
+        CHECK(chosen(shape, {.name = "whole", .seconds = fast}, fast).fused);
+        CHECK_FALSE(chosen(shape, {.name = "whole", .seconds = fast, .is_right = false}, slow).fused);
+        CHECK_FALSE(chosen(shape, {.name = "whole", .seconds = fast, .runs = false}, slow).fused);
+    }
+}
+
+TEST_CASE("that the bare pass is better is kept, and a pass between batch norms is never fused without a trial")
+{
+    offer({{.name = "whole", .seconds = slow}}, {{.name = "alone", .seconds = fast}});
+    Chooser chooser;
+    CHECK_FALSE(chooser.convolutions.choose(with_bias()).fused);
+    Chooser next(chooser.choices);
+    CHECK_FALSE(next.convolutions.choose(with_bias()).fused);
+    CHECK(offers().runs == 0);
+    Chooser untried(std::make_shared<engine::Choices>(), false);
+    CHECK(untried.convolutions.choose(with_bias()).fused);
+    CHECK_FALSE(untried.convolutions.choose(between_norms()).fused);
+}
+
+TEST_CASE("images are read by space to depth where both passes of the first convolution are faster so together")
+{
+    ConvolutionShape first = shape_of(Pass::forward);
+    first.source = {3, 12, 12};
+    first.window = {.size = 3, .stride = 2, .padding = 1};
+    const auto is_deep = [&](Seconds forward, Seconds weights) {
+        offers().convolutions = [=](const ConvolutionShape& shape) -> std::vector<OfferedEngine> {
+            const Seconds deep = shape.pass == Pass::forward ? forward : weights;
+            return {{.name = "one", .seconds = shape.source.channels == 3 ? fast : deep}};
+        };
+        Chooser chooser;
+        const bool found = chooser.convolutions.reads_by_depth(first);
+        Chooser next(chooser.choices);
+        CHECK(next.convolutions.reads_by_depth(first) == found);
+        CHECK(offers().runs == 0);
+        return found;
+    };
+    CHECK(is_deep(fast * 0.5, fast * 0.5));
+    CHECK(is_deep(fast * 0.5, fast * 1.2));
+    CHECK_FALSE(is_deep(fast * 0.5, fast * 1.8));
+    CHECK_FALSE(is_deep(fast * 2, fast * 2));
+    offers().convolutions = [](const ConvolutionShape& shape) -> std::vector<OfferedEngine> {
+        if (shape.source.channels != 3) return {};
+        return {{.name = "one", .seconds = fast}};
+    };
+    CHECK_FALSE(Chooser().convolutions.reads_by_depth(first));  // where no engine reads the other layout
+    CHECK_FALSE(Chooser(std::make_shared<engine::Choices>(), false).convolutions.reads_by_depth(first));
+}
+
+TEST_CASE("a library's batch norm is chosen where it is faster than our kernels, and right")
+{
+    for (const Precision precision : {Precision::bf16, Precision::fp32}) {
+        for (const bool backward : {false, true}) {
+            for (const bool relu : {false, true}) {
+                const NormShape shape{
+                    .backward = backward, .batch = 4, .map = {16, 5, 5}, .precision = precision, .relu = relu};
+                INFO(traits(precision).name << (backward ? " backward " : " forward ") << shape.text());
+                const auto chosen = [&](const OfferedEngine& one,
+                                        std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
+                    offers().norms = [=](const NormShape&) { return std::vector{one}; };
+                    return Chooser(std::move(kept)).norms.choose(shape).plan >= 0;
+                };
+                CHECK(chosen({.name = "whole", .seconds = Seconds{1e-9}}));
+                CHECK_FALSE(chosen({.name = "whole", .seconds = slow}));
+                CHECK_FALSE(chosen({.name = "whole", .seconds = Seconds{1e-9}, .is_right = false}));
+                CHECK_FALSE(chosen({.name = "whole", .seconds = Seconds{1e-9}, .runs = false}));
+                const auto kept = std::make_shared<engine::Choices>();
+                chosen({.name = "whole", .seconds = slow}, kept);
+                CHECK_FALSE(chosen({.name = "whole", .seconds = Seconds{1e-9}}, kept));
+                CHECK(offers().runs == 0);
+            }
+        }
+    }
+}
