@@ -31,7 +31,7 @@ try {
     ++above;
     await tab.click(`#layers-live tbody tr:nth-child(${at + 1})`);
     const explained = await tab.$eval("#explained", (line) => line.textContent);
-    assert.match(explained, /it took 1\/[\d.]+ of that.*in a nearer cache; the L\d roof allows its rate/);
+    assert.match(explained, /it took 1\/[\d.]+ of that\. Above the .*in a nearer cache; the L\d roof allows its rate/);
     assert.doesNotMatch(explained, impossible);
   }
   assert.ok(above > 0, "no layer of this page is above its roof");

@@ -159,6 +159,13 @@ async function firstScreenIsTheRoofline(tab, height) {
     sentence: document.querySelector("#sentence").textContent
   }));
   assert.ok(bottom <= height, `the roofline ends at ${bottom} pixels, the screen at ${height}`);
+  await pause(200);
+  const texts = await axisTexts(tab);
+  const ends = {forward: "fwd", backward: "bwd", update: "update"};
+  const first = await tab.$$eval(
+      "#layers-live tbody tr", (rows) => rows.slice(0, 5).map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const named = first.filter(([name, , phase]) => texts.includes(`${name.split("+")[0]} ${ends[phase]}`));
+  assert.equal(named.length, 5, `of the five layers with the largest headroom ${named.length} are named: ${texts}`);
   assert.match(sentence, /\d+% of what this machine allows; .* to be won, \d.*% of it in |as fast as its roofs/);
 }
 

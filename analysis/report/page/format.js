@@ -111,5 +111,6 @@ export function explain(point, levels) {
         `${shareText(point)} of it is reached, and ${point.isAtMost ? "at least " : ""}${
             duration(point.headroom)} could be saved`;
   }
-  return `${text}.${point.note ? ` ${point.note}.` : ""}${remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
+  return `${text}.${point.note ? ` ${point.note[0].toUpperCase()}${point.note.slice(1)}.` : ""}${
+      remarksOn(point, at).map((remark) => ` ${remark}`).join("")}`;
 }
