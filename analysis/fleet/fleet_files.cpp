@@ -10,7 +10,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <set>
+#include <system_error>
+#include <thread>
 #include <tuple>
 
 namespace roof::analysis {
@@ -27,6 +31,49 @@ bool is_regular(const fs::path& file)
     return fs::is_regular_file(fs::symlink_status(file, none));
 }
 
+/// A digest with the fingerprint of its text, or why a folder cannot be used.
+struct Found {
+    std::string fingerprint{};
+    Digest digest{};
+    std::string refusal{};
+};
+
+Found parsed(const std::string& text)
+{
+    return {fingerprint(text), parse_digest(text, digest_file), {}};
+}
+
+Found read_digest(const fs::path& folder)
+{
+    try {
+        const fs::path file = folder / digest_file;
+        if (!is_regular(file)) throw InputError(std::string(digest_file) + " is no regular file");
+        return parsed(read_file(file, largest_digest));
+    } catch (const Error& refusal) {
+        return {.refusal = refusal.what()};
+    }
+}
+
+/// Calls each(i) for every i below `count`, on all processors. Throws what a call throws.
+template <class Each>
+void for_each_at_once(std::size_t count, const Each& each)
+{
+    constexpr std::size_t fewest_of_thread = 64;
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+        for (std::size_t i = next++; i < count; i = next++) each(i);
+    };
+    const std::size_t threads =
+        std::min<std::size_t>(std::thread::hardware_concurrency(), 1 + count / fewest_of_thread);
+    std::vector<std::future<void>> others;
+    try {
+        for (std::size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, work));
+    } catch (const std::system_error&) {
+    }  // no more threads: this one does the rest
+    work();
+    for (std::future<void>& other : others) other.get();
+}
+
 class Search {
   public:
     explicit Search(std::vector<RefusedFolder>& refused) : refused_(refused) {}
@@ -39,14 +86,16 @@ class Search {
         for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
             if (++entries_ > most_entries) throw InputError("a fleet has at most 1,000,000 files and folders");
             std::error_code none;
-            const fs::file_status status = entry.symlink_status(none);
-            if (fs::is_directory(status))
+            if (!entry.is_symlink(none) && entry.is_directory(none))
                 folders.push_back(entry.path());
             else
                 files.insert(entry.path().filename().string());
         }
         if (error) refused_.push_back({place.string(), "it cannot be read: " + error.message()});
-        if (files.contains(digest_file) || files.contains("measurements.csv")) run(place, files);
+        if (files.contains(digest_file))
+            with_digest_.push_back(place);
+        else if (files.contains("measurements.csv"))
+            add(place, make(place, files));
         if (level < most_levels)
             for (const fs::path& inner : folders) folder(inner, level + 1);
     }
@@ -54,53 +103,55 @@ class Search {
     /// The digests in their order. A copy counts once.
     std::vector<Digest> digests()
     {
-        std::ranges::sort(found_, {}, [](const auto& entry) {
-            const Digest& d = entry.second;
-            return std::tie(d.node, d.kind, d.plan, d.revision, d.time, entry.first);
+        std::vector<Found> read(with_digest_.size());
+        for_each_at_once(read.size(), [&](std::size_t i) { read[i] = read_digest(with_digest_[i]); });
+        for (std::size_t i = 0; i < read.size(); ++i) add(with_digest_[i], std::move(read[i]));
+        std::ranges::sort(found_, {}, [](const Found& found) {
+            const Digest& d = found.digest;
+            return std::tie(d.node, d.kind, d.plan, d.revision, d.time, found.fingerprint);
         });
-        const auto copies = std::ranges::unique(found_, {}, [](const auto& entry) { return entry.first; });
+        const auto copies = std::ranges::unique(found_, {}, &Found::fingerprint);
         found_.erase(copies.begin(), copies.end());
         std::vector<Digest> digests;
-        for (auto& [text, digest] : found_) digests.push_back(std::move(digest));
+        digests.reserve(found_.size());
+        for (Found& found : found_) digests.push_back(std::move(found.digest));
         return digests;
     }
 
   private:
-    void run(const fs::path& place, const std::set<std::string>& files)
+    void add(const fs::path& place, Found found)
+    {
+        if (!found.refusal.empty())
+            refused_.push_back({place.string(), std::move(found.refusal)});
+        else if (!found.fingerprint.empty())
+            found_.push_back(std::move(found));
+    }
+
+    /// Of a folder without a digest; none for a run of training steps.
+    static Found make(const fs::path& place, const std::set<std::string>& files)
     {
         try {
-            if (files.contains(digest_file)) {
-                const fs::path file = place / digest_file;
-                if (!is_regular(file)) throw InputError(std::string(digest_file) + " is no regular file");
-                add(read_file(file, largest_digest));
-            } else {
-                digest(place, files);
-            }
+            for (const std::string& file : files)
+                if (!is_regular(place / file)) throw InputError(file + " is no regular file");
+            const Results results = read_results(place);
+            if (!results.damage.empty()) throw InputError("it is damaged: " + results.damage.front());
+            const Digest made = make_digest(results);
+            if (made.ceilings.empty() && made.links.empty()) return {};
+            if (results.machine.node.empty()) throw InputError("its machine.yaml names no node");
+            Found found = parsed(to_csv(made));
+            try {
+                keep_digest(results);
+            } catch (const Error&) {
+            }  // a folder that can only be read
+            return found;
         } catch (const Error& refusal) {
-            refused_.push_back({place.string(), refusal.what()});
+            return {.refusal = refusal.what()};
         }
     }
 
-    void digest(const fs::path& place, const std::set<std::string>& files)
-    {
-        for (const std::string& file : files)
-            if (!is_regular(place / file)) throw InputError(file + " is no regular file");
-        const Results results = read_results(place);
-        if (!results.damage.empty()) throw InputError("it is damaged: " + results.damage.front());
-        const Digest made = make_digest(results);
-        if (made.ceilings.empty() && made.links.empty()) return;  // a run of training steps
-        if (results.machine.node.empty()) throw InputError("its machine.yaml names no node");
-        add(to_csv(made));
-        try {
-            keep_digest(results);
-        } catch (const Error&) {
-        }  // a folder that can only be read
-    }
-
-    void add(const std::string& text) { found_.emplace_back(fingerprint(text), parse_digest(text, digest_file)); }
-
     std::vector<RefusedFolder>& refused_;
-    std::vector<std::pair<std::string, Digest>> found_;  ///< with the fingerprint of its text
+    std::vector<fs::path> with_digest_;
+    std::vector<Found> found_;
     std::size_t entries_ = 0;
 };
 

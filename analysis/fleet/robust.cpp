@@ -192,7 +192,7 @@ double RateGroup::scatter() const
 void RateGroup::simulate() const
 {
     const std::size_t n = rates_.size();
-    const std::size_t groups = std::clamp<std::size_t>(simulated_values / n, 50, 20'000);
+    const std::size_t groups = std::clamp<std::size_t>(simulated_values / n, 20, 20'000);
     const double tau2 = scale_without(no_place).tau2;
     std::vector<double> deviations;
     for (const std::size_t i : order_) deviations.push_back(std::sqrt(tau2 + rates_[i].variance));
