@@ -251,18 +251,4 @@ std::string Table::text() const
     return out;
 }
 
-std::string Table::markdown() const
-{
-    std::string out;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-        out += "| " + join(rows_[r], " | ") + " |\n";
-        if (r > 0) continue;
-        for (std::size_t i = 0; i < rows_[0].size(); ++i) {
-            out += rows_.size() > 1 && is_number_like(rows_[1][i]) ? "|--:" : "|---";
-        }
-        out += "|\n";
-    }
-    return out;
-}
-
 }  // namespace roof

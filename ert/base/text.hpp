@@ -51,7 +51,6 @@ class Table {
     /// Throws std::logic_error if the number of cells differs from the header's.
     void add(std::vector<std::string> cells);
     std::string text() const;
-    std::string markdown() const;
 
   private:
     std::vector<std::vector<std::string>> rows_;
