@@ -92,15 +92,22 @@ DataTable held_out_table(const ScalingPrediction& prediction)
 {
     using H = const HeldOut&;
     static const std::vector<ColumnOf<HeldOut>> columns{
-        {"row", "row", [](H h) { return word(h.row); }},
+        {"", "row", [](H h) { return word(h.row); }},
+        {"scaling", "scaling", [](H h) { return word(h.is_strong ? "strong" : "weak"); }},
         {"ranks", "ranks", [](H h) { return count(h.ranks); }},
+        {"images/s", "images_per_s", [](H h) { return plain(h.images); }},
+        {"exposed", "exposed_s", [](H h) { return seconds(h.exposed); }},
+        {"speedup", "speedup", [](H h) { return plain(h.measured * h.ranks); }},
         {"fitted on", "fitted_ranks", [](H h) { return word(h.fitted_on); }},
         {"predicted", "efficiency_*", [](H h) { return percents(h.interval.low, h.interval.high); }},
-        {"measured", "measured", [](H h) { return share(h.measured); }},
+        {"efficiency", "measured", [](H h) { return share(h.measured); }},
         {"finding", "finding", [](H h) { return word(name(judge_bracket(h.interval, h.measured))); }},
     };
     DataTable table = table_of(columns, prediction.held_out);
-    table.title = "Efficiencies predicted without the row, and measured";
+    table.title =
+        "Measured rows of several ranks, and their efficiencies predicted without them (speedup: to one rank with as "
+        "many images as each of these has)";
+    table.expendable = {"fitted on", "speedup"};
     return table;
 }
 

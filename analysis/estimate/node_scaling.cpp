@@ -175,11 +175,15 @@ std::vector<HeldOut> held_out_rows(const ScalingRequest& request, const ScalingP
         int most = 0;
         for (const MessagePoint& point : messages) most = std::max(most, point.ranks);
         all.push_back({.row = row.id(),
+                       .is_strong = is_strong,
                        .ranks = row.ranks(),
+                       .images = row.images_per_second(),
+                       .exposed = row.exposed.median,
                        .fitted_on = fmt::format("{} ranks{}", most, below > row.ranks() ? ": not held out" : ""),
                        .interval = predicted.interval,
                        .measured = row.images_per_second() / one->images_per_second() / row.ranks()});
     }
+    std::ranges::stable_sort(all, {}, [](const HeldOut& held) { return std::pair(held.is_strong, held.ranks); });
     return all;
 }
 

@@ -55,10 +55,13 @@ struct PredictedScaling {
 /// A measured row, predicted from the other rows: its own and larger numbers of ranks are left out of the fit.
 struct HeldOut {
     std::string row;
+    bool is_strong = false;  ///< the batch is divided among the ranks
     int ranks = 2;
+    double images = 0;      ///< per second, measured
+    Seconds exposed;        ///< communication that the step waited for
     std::string fitted_on;  ///< "2 ranks"
     Bracket interval;
-    double measured = 0;  ///< efficiency
+    double measured = 0;  ///< efficiency, to one rank with as many images as each of these has
 };
 
 struct ScalingPrediction {

@@ -119,6 +119,26 @@ TEST_CASE("prediction holds back the row that it is compared with")
     CHECK_THAT(to_text(slower), Contains("below: something unmodelled"));
 }
 
+TEST_CASE("rows of weak and of strong scaling stand beside one rank with as many images as each of theirs")
+{
+    std::vector<Results> results{measured(1.5)};
+    Measurement strong = step_row(4, 0.75);
+    strong.point.set("scaling", "strong");
+    strong.point.set("batch", "16");
+    Measurement half = step_row(1, 0.6);
+    half.point.set("batch", "4");
+    for (const Measurement& row : {strong, half}) results[0].rows.insert(results[0].rows.begin(), row);
+    const ScalingPrediction prediction = predict_scaling({.model = "alexnet", .nodes = {2}}, results);
+    REQUIRE(prediction.held_out.size() == 2);
+    CHECK_FALSE(prediction.held_out[0].is_strong);
+    CHECK(prediction.held_out[0].images == Approx(4 * 8 / 1.5).epsilon(0.02));
+    CHECK(prediction.held_out[0].measured == Approx(1 / 1.5).epsilon(0.02));
+    CHECK(prediction.held_out[1].is_strong);
+    CHECK(prediction.held_out[1].images == Approx(16 / 0.75).epsilon(0.02));
+    CHECK(prediction.held_out[1].measured == Approx(0.6 / 0.75).epsilon(0.02));
+    CHECK_THAT(to_text(prediction), Contains("strong") && Contains("speedup"));
+}
+
 TEST_CASE("a prediction beyond eight times of what was measured says so")
 {
     const ScalingPrediction prediction = predicted(1.5, {2, 32, 33});
