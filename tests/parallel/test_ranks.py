@@ -186,13 +186,26 @@ class By_mpi(Ranks):
         self.assert_same_losses(alone("alexnet", "4"), row)
         self.assertIn("several machines, 1 on this one", row["remarks"])
 
-    def test_ranks_of_srun_are_told_by_its_environment(self):
+    def srun(self):
         # Sets the variables of srun --mpi=pmix. MPI uses the PMIX_… variables, which mpirun also sets.
-        srun = self.script('export SLURM_PROCID=$OMPI_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS=$OMPI_COMM_WORLD_SIZE\n'
+        return self.script('export SLURM_PROCID=$OMPI_COMM_WORLD_RANK SLURM_STEP_NUM_TASKS=$OMPI_COMM_WORLD_SIZE\n'
                            'export SLURM_STEP_NUM_NODES=1 SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=$OMPI_COMM_WORLD_SIZE\n'
                            'unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_SIZE\nexec "$@"\n')
-        row = rows_of("alexnet", "--batch", "2", before=[*self.mpirun(2), srun])[0]
+
+    def test_ranks_of_srun_are_told_by_its_environment(self):
+        row = rows_of("alexnet", "--batch", "2", before=[*self.mpirun(2), self.srun()])[0]
         self.assert_same_losses(alone("alexnet", "4"), row)
+
+    def test_ranks_of_srun_connect_by_fences_without_data(self):
+        # Slurm's PMIx plug-in mixes up fences with and without data (workloads/mpi/mpi.cpp).
+        def variables_of(*before):
+            with tempfile.TemporaryDirectory() as folder:
+                shows = self.mpirun(2, "-x", "OMPI_MCA_mpi_show_mca_params=enviro")
+                done = start("run", "alexnet", "--batch", "1", *TRAIN, "--out", "rows", before=[*shows, *before], folder=folder)
+            self.assertEqual(0, done.returncode, done.stderr)
+            return done.stdout + done.stderr
+        self.assertIn("pmix_base_collect_data=false (environment)", variables_of(self.srun()))
+        self.assertNotIn("pmix_base_collect_data", variables_of())
 
     def test_a_rank_that_is_killed_ends_them_all(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -276,11 +276,21 @@ std::string library_version()
     return text.substr(0, text.find_first_of(",\n"));
 }
 
+/// MPI_Init of Open MPI has two fences, with data and without. Slurm's PMIx plug-in (seen with 22.05) runs them by two methods, and then a
+/// rank may pass the second fence while another one waits in the first, which crashes when the message of the former arrives. Without
+/// data both fences run by one method. The variable is that of Open MPI; a value that is set already stays.
+void keep_fences_in_order()
+{
+    const bool is_by_srun = std::getenv("PMIX_RANK") != nullptr && std::getenv("SLURM_PROCID") != nullptr;
+    if (is_by_srun) setenv("OMPI_MCA_pmix_base_collect_data", "0", 0);
+}
+
 void join_ranks()
 {
     int joined = 0;
     MPI_Initialized(&joined);
     if (joined != 0) return;
+    keep_fences_in_order();
     int granted = MPI_THREAD_SINGLE;
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &granted), "MPI_Init_thread");
     if (granted != MPI_THREAD_MULTIPLE) throw Error(library_version() + " does not serve several threads at once");
