@@ -82,10 +82,11 @@ DataTable ceilings_table(const FleetGroup& group)
         {"nodes", "nodes", [](R r) { return count(r.nodes); }},
         {"median", "median",
          [](R r) {
-             return r.unit.empty() ? number(r.median, fmt::format("{:.3f}", r.median))
-                                   : amount(r.median, printable(r.unit));
+             return only_if(r.nodes > 0, r.unit.empty() ? number(r.median, fmt::format("{:.3f}", r.median))
+                                                        : amount(r.median, printable(r.unit)));
          }},
-        {"scatter", "scatter", [](R r) { return number(r.scatter, percent(r.scatter)); }},
+        {"scatter", "scatter",
+         [](R r) { return only_if(r.nodes >= fewest_compared, number(r.scatter, percent(r.scatter))); }},
         {"day to day", "day_to_day",
          [](R r) { return only_if(r.day_to_day > 0, number(r.day_to_day, percent(r.day_to_day))); }},
         {"slow", "slow", [](R r) { return count(r.slow); }},

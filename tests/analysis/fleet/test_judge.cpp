@@ -1,9 +1,13 @@
 // Findings on made-up fleets. tools/bench_fleet has the figures for large ones.
 #include "tests/analysis/fleet/made_fleet.hpp"
 
+#include "analysis/fleet/fleet_tables.hpp"
+
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <limits>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -233,4 +237,15 @@ TEST_CASE("a fact can divide the groups")
     CHECK(findings.groups[0].by == "6.1");
     CHECK(nodes_with(findings, Finding::slow).empty());
     CHECK(judge(fleet, "no such fact").groups.at(0).by == "unknown");
+}
+
+TEST_CASE("a ceiling that is a lower bound on all nodes has no median")
+{
+    Fleet fleet = make_fleet({.nodes = 12, .ceilings = 1});
+    for (Digest& digest : fleet.digests) digest.ceilings.front().high = std::numeric_limits<double>::infinity();
+    const nlohmann::json ceilings = fleet_json(judge(fleet), {})["groups"][0]["ceilings"];
+    REQUIRE(ceilings.size() == 1);
+    CHECK(ceilings[0]["nodes"] == 0);
+    CHECK(ceilings[0]["median"].is_null());
+    CHECK(ceilings[0]["scatter"].is_null());
 }
