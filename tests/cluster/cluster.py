@@ -9,12 +9,15 @@ All nodes share /mnt, and the processors of this machine. The program roof is bo
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 SHARED = Path("/mnt")
 SLURM = SHARED / "slurm"
+GROUPS = Path("/sys/fs/cgroup/cpu")
 NODES = ["n1", "n2", "n3", "n4", "n5", "n6"]
 PROGRAMS = ["unshare", "nsenter", "ip", "tc", "mount", "munged", "slurmctld", "slurmd", "sbatch", "srun", "mpirun"]
 
@@ -44,6 +47,25 @@ InactiveLimit=0
 MailProg=/bin/true
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
+"""
+
+TRANSFERS = """
+import socket, sys, threading, time
+place = ("10.9.0.254", 5999)
+def move(connection):
+    def receive():
+        while connection.recv(1 << 20):
+            pass
+    threading.Thread(target=receive).start()
+    while True:
+        connection.sendall(bytes(1 << 16))
+if sys.argv[1] == "serve":
+    server = socket.create_server(place)
+    while True:
+        threading.Thread(target=move, args=server.accept()[:1]).start()
+time.sleep(1)
+for _ in range(4):
+    threading.Thread(target=move, args=(socket.create_connection(place),)).start()
 """
 
 
@@ -151,8 +173,10 @@ class Cluster:
             self.on(node, "tc", "qdisc", "del", "dev", "eth0", "root")
             self.on(node, "tc", "qdisc", "add", "dev", "eth0", "root", "handle", "1:", "htb", "default", "10")
             for number, limit in ((10, "1gbit"), (20, rate)):
-                self.on(node, "tc", "class", "add", "dev", "eth0", "parent", "1:", "classid", f"1:{number}", "htb", "rate", limit,
-                        "burst", "64kb")
+                self.on(node, "tc", "class", "add", "dev", "eth0", "parent", "1:", "classid", f"1:{number}", "htb", "rate", "1gbit",
+                        "burst", "256kb")
+                self.on(node, "tc", "qdisc", "add", "dev", "eth0", "parent", f"1:{number}", "tbf", "rate", limit, "burst", "64kb",
+                        "latency", "50ms")
             self.on(node, "tc", "filter", "add", "dev", "eth0", "protocol", "ip", "parent", "1:", "u32", "match", "ip", "dst",
                     f"{address}/32", "flowid", "1:20")
 
@@ -164,21 +188,55 @@ class Cluster:
             f"--log-file={SHARED}/munge/log", f"--seed-file={SHARED}/munge/seed")
         run("slurmctld")
         for node in NODES:
-            self.on(node, "slurmd", "-N", node)
+            self.start_node(node)
+        self.wait_until_idle()
+
+    def start_node(self, node):
+        """The node's processes are in a control group of its own, where there are such groups."""
+        group = self.group(node)
+        enter = ""
+        if GROUPS.joinpath("cpu.cfs_quota_us").exists():
+            group.mkdir(exist_ok=True)
+            enter = f"echo 0 > {group}/cgroup.procs; "
+        self.on(node, "sh", "-ec", f"{enter}exec slurmd -N {node}")
+
+    @staticmethod
+    def group(node):
+        return GROUPS / f"roof-cluster-{node}"
+
+    def share_processors(self, share):
+        """Gives each node's jobs this share of one processor, None: all. Returns whether that is possible here."""
+        period = 10_000
+        for node in NODES:
+            if not self.group(node).exists():
+                return False
+            (self.group(node) / "cpu.cfs_period_us").write_text(str(period), encoding="ascii")
+            (self.group(node) / "cpu.cfs_quota_us").write_text(str(-1 if share is None else int(share * period)), encoding="ascii")
+        return True
+
+    def load_adapter(self, node):
+        """Bulk transfers between the node and the control host, both ways, until the cluster ends, as those of another tenant."""
+        for before, role in (([], "serve"), (["nsenter", "-t", str(self.places[node]), "--net"], "connect")):
+            self.children.append(subprocess.Popen([*before, sys.executable, "-c", TRANSFERS, role]))
+
+    @staticmethod
+    def wait_until_idle():
         wait_until("all nodes are idle", lambda: run("sinfo", "-h", "-t", "idle", "-o", "%D", status=None).stdout.strip() == str(len(NODES)))
 
     def on(self, node, *words, **options):
         return run("nsenter", "-t", str(self.places[node]), "--net", "--uts", "--mount", *words, **options)
 
-    def processes_on(self, node):
-        """Ids of the processes with the node's network, the node's own first process excepted."""
+    def processes_on(self, node, name=None):
+        """Ids of the processes with the node's network and this name, None: any; the node's own first process excepted."""
         net = os.readlink(f"/proc/{self.places[node]}/ns/net")
         found = []
         for place in Path("/proc").glob("[0-9]*"):
             try:
-                if os.readlink(place / "ns" / "net") == net and int(place.name) != self.places[node]:
+                if os.readlink(place / "ns" / "net") != net or int(place.name) == self.places[node]:
+                    continue
+                if name in (None, (place / "comm").read_text(encoding="utf-8").strip()):
                     found.append(int(place.name))
-            except OSError:
+            except OSError:  # it has ended
                 continue
         return found
 
@@ -188,11 +246,18 @@ class Cluster:
         path.write_text("#!/bin/bash\n" + script, encoding="utf-8")
         out = SHARED / "job.out"
         out.unlink(missing_ok=True)
-        run("sbatch", "--wait", "--parsable", "-o", str(out), *options, str(path), status=None, timeout=seconds)
-        text = out.read_text(encoding="utf-8", errors="replace")
-        log(f"$ sbatch --wait {' '.join(options)} <<END\n{script}END\n{text}")
+        job = run("sbatch", "--parsable", "-o", str(out), *options, str(path)).stdout.strip()
+        wait_until("the job has ended", lambda: not run("squeue", "-h", "-j", job, status=None).stdout.strip(), seconds)
+        text = out.read_text(encoding="utf-8", errors="replace") if out.exists() else ""
+        log(f"$ sbatch {' '.join(options)} <<END\n{script}END\n{text}")
         return text
 
     def end(self):
         for child in self.children:
             child.kill()
+        if os.getpid() == 1:  # all others in these namespaces
+            os.kill(-1, signal.SIGKILL)
+        for node in NODES:
+            if self.group(node).exists():
+                wait_until(f"all processes of {node} have ended", lambda group=self.group(node): not (group / "cgroup.procs").read_text())
+                self.group(node).rmdir()

@@ -21,56 +21,19 @@ import cluster
 BUILD = None
 INSIDE = "--inside"
 RESULTS = cluster.SHARED / "results"
+MODEL = "resnet18"
 
-# Takes 3 of 4 ms of each processor from everything else, as another tenant of the node would.
-LOADER = """
-import os, time
-for cpu in sorted(os.sched_getaffinity(0))[1:]:
-    if os.fork() == 0:
-        os.sched_setaffinity(0, {cpu})
-        break
-else:
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-while True:
-    end = time.monotonic() + 0.003
-    while time.monotonic() < end:
-        pass
-    time.sleep(0.001)
+PLAN = """
+name: one-core
+measure: {warmup: 1, min_samples: 5, max_samples: 5, interval: 0.02, budget_seconds: 0.05}
+rounds: 5
+run:
+  - {bench: flops, operation: fma, precision: fp32, threads: 1}
 """
-
 
 def rows_in(folder):
     with open(folder / "measurements.csv", encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-class Loader:
-    """Loads a node while it runs a job. The nodes share the processors, so the others' jobs must not run then."""
-
-    def __init__(self, node):
-        self.node = node
-        self.ends = threading.Event()
-        self.thread = threading.Thread(target=self.watch)
-
-    def watch(self):
-        loads = None
-        while not self.ends.wait(0.1):
-            is_busy = cluster.run("squeue", "-h", "-w", self.node, "-t", "running", status=None).stdout.strip() != ""
-            if is_busy and loads is None:
-                loads = subprocess.Popen([sys.executable, "-c", LOADER], start_new_session=True)
-            elif not is_busy and loads is not None:
-                os.killpg(loads.pid, signal.SIGKILL)
-                loads = None
-        if loads is not None:
-            os.killpg(loads.pid, signal.SIGKILL)
-
-    def __enter__(self):
-        self.thread.start()
-
-    def __exit__(self, *_):
-        self.ends.set()
-        self.thread.join()
 
 
 class Slurm_nodes(unittest.TestCase):
@@ -79,59 +42,89 @@ class Slurm_nodes(unittest.TestCase):
         cls.cluster = cluster.Cluster(BUILD)
         cls.addClassCleanup(cls.cluster.end)
 
+    def tearDown(self):
+        cluster.run("scancel", "--user=root", status=None)
+
     def roof(self, *words, status=0):
         done = cluster.run("roof", *words, status=status)
         cluster.log(f"$ roof {' '.join(words)}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def test_the_printed_script_calibrates_all_and_the_fleet_shows_the_loaded_node_last(self):
+    def test_the_three_commands_measure_all_nodes_and_none_of_these_is_slow(self):
+        plan = cluster.SHARED / "one-core.yaml"
+        plan.write_text(PLAN, encoding="utf-8")
+        folder = RESULTS / "fleet"
         script = cluster.SHARED / "fleet.sh"
-        script.write_text(self.roof("fleet", "script", "slurm", "--plan", "calibrate/cpu-quick", "--nodes", "n[1-6]", "--at-once", "1",
-                                    "--out", str(RESULTS / "fleet")), encoding="utf-8")
-        with Loader("n3"):
-            cluster.run("bash", str(script))
-            cluster.wait_until("the jobs are done", lambda: not cluster.run("squeue", "-h").stdout.strip(), 150)
-        self.assertEqual(cluster.NODES, sorted(path.parent.name for path in (RESULTS / "fleet").glob("*/digest.csv")))
-        self.roof("fleet", str(RESULTS / "fleet"))
-        document = json.loads(cluster.run("roof", "fleet", str(RESULTS / "fleet"), "--json").stdout)
-        self.assertEqual(cluster.NODES, sorted(node["node"] for group in document["groups"] for node in group["nodes"]))
-        rates = {node: self.flops(node) for node in cluster.NODES}
-        self.assertEqual("n3", min(rates, key=rates.get), rates)
+        script.write_text(self.roof("fleet", "script", "slurm", "--plan", str(plan), "--nodes", "n[1-6]", "--at-once", "1", "--out", str(folder)),
+                          encoding="utf-8")
+        cluster.run("bash", str(script))
+        # Not by squeue, which would take time from the jobs.
+        cluster.wait_until("all nodes are measured", lambda: len(list(folder.glob("*/digest.csv"))) == 6, 180)
+        cluster.wait_until("the jobs are done", lambda: not cluster.run("squeue", "-h").stdout.strip())
+        self.assertEqual("", cluster.run("bash", str(script)).stdout, "a second run submits jobs")
+        expected = cluster.SHARED / "nodes.txt"
+        expected.write_text("".join(f"{node} rack=r1\n" for node in [*cluster.NODES, "n7"]), encoding="ascii")
+        page = cluster.SHARED / "fleet.html"
+        self.assertIn("n7", self.roof("fleet", str(folder), "--expect", str(expected), "--out", str(page)))
+        self.assertIn("6 nodes: 0 slow", page.read_text(encoding="utf-8"))
+        self.assertIn("n7", self.roof("fleet", "retest", str(folder), "--expect", str(expected)).split())
 
-    @staticmethod
-    def flops(node):
-        with open(RESULTS / "fleet" / node / "digest.csv", encoding="utf-8", newline="") as file:
-            return max(float(row["value"]) for row in csv.DictReader(file) if row["unit"] == "FLOP/s")
+    def test_four_ranks_start_each_time(self):
+        """Without workloads/mpi/mpi.cpp: keep_fences_in_order() one of about twenty starts crashes on busy processors."""
+        starts = "for i in $(seq 20); do timeout 60 srun -K --mpi=pmix roof list devices > /dev/null || echo start $i failed; done\n"
+        self.assertEqual("", self.cluster.submit(starts, "-N4", "-n4"))
 
-    def test_the_pairs_show_a_slow_link_and_the_fleet_names_it(self):
+    def test_the_fleet_names_a_loaded_node_and_a_slow_link(self):
         self.cluster.slow_link("n2", "n4", "200mbit")
+        self.cluster.load_adapter("n6")
         out = self.cluster.submit(f"srun --mpi=pmix roof calibrate --ranks 6 --quick --out {RESULTS}/network\n", "-N6", "-n6")
         self.assertIn("allreduce", out)
-        self.assertIn("n2 n4", self.roof("fleet", str(RESULTS / "network"), status=1))
+        self.roof("fleet", str(RESULTS / "network"), status=1)
         document = json.loads(cluster.run("roof", "fleet", str(RESULTS / "network"), "--json", status=1).stdout)
-        self.assertEqual([("link", "n2 n4")], [(found["fault"], found["nodes"]) for found in document["links"]])
+        self.assertEqual([("link", "n2 n4"), ("node", "n6")], sorted((found["fault"], found["nodes"]) for found in document["links"]))
 
-    def test_a_network_trains_on_two_and_four_nodes(self):
+    def test_a_network_trains_on_two_and_four_nodes_and_is_predicted_from_one(self):
+        """Each node has half of a processor, so that four nodes do not wait for each other's processors."""
+        cluster.log("each node has half of a processor" if self.cluster.share_processors(0.5) else "the nodes share the processors")
+        train = f"roof run {MODEL} --steps 8 --threads 1"
+        self.cluster.submit(f"{train} --batch 1,2,4 --out {RESULTS}/one\n", "-N1", "-n1")
+        folders = [RESULTS / "one"]
         for nodes in (2, 4):
-            folder = RESULTS / f"train{nodes}"
-            self.cluster.submit(f"srun --mpi=pmix roof run resnet18 --batch 1 --steps 3 --threads 1 --out {folder}\n", f"-N{nodes}", f"-n{nodes}")
-            row = rows_in(folder)[0]
-            self.assertEqual(("ok", str(nodes)), (row["status"], row["ranks"]), row["reason"])
-            self.assertGreater(float(row["exposed_median_s"]), 0)
+            for scaling in ("weak", "strong"):
+                folders.append(RESULTS / f"{scaling}{nodes}")
+                self.cluster.submit(f"srun --mpi=pmix {train} --batch 4 --scaling {scaling} --out {folders[-1]}\n", f"-N{nodes}", f"-n{nodes}")
+                row = rows_in(folders[-1])[0]
+                self.assertEqual(("ok", str(nodes)), (row["status"], row["ranks"]), row["reason"])
+                self.assertGreater(float(row["exposed_median_s"]), 0)
+        folders.append(RESULTS / "messages")
+        self.cluster.submit(f"srun --mpi=pmix roof calibrate --ranks 4 --quick --out {folders[-1]}\n", "-N4", "-n4")
+        self.cluster.share_processors(None)
+        estimate = ["estimate", MODEL, "--nodes", "2,4,8", "--from", ",".join(map(str, folders))]
+        self.roof(*estimate)
+        held_out = json.loads(cluster.run("roof", *estimate, "--json").stdout)["held_out"]
+        self.assertEqual([("weak", 2, "2 ranks: not held out"), ("weak", 4, "2 ranks"), ("strong", 2, "2 ranks: not held out"),
+                          ("strong", 4, "2 ranks")], [(row["scaling"], row["ranks"], row["fitted_ranks"]) for row in held_out])
 
     def test_a_node_that_is_lost_during_a_row_ends_it_and_is_named(self):
         folder = RESULTS / "lost"
         job = threading.Thread(target=self.cluster.submit, args=(
-            f"export ROOF_RANK_TIMEOUT=8\nsrun --mpi=pmix roof run resnet18 --batch 1 --steps 100000 --threads 1 --out {folder}\n",
+            f"export ROOF_RANK_TIMEOUT=8\nsrun --mpi=pmix roof run {MODEL} --batch 1 --steps 100000 --threads 1 --out {folder}\n",
             "-N2", "-n2", "-w", "n1,n2"))
         job.start()
-        trains = lambda: cluster.run("squeue", "-h", "-w", "n2", "-t", "running").stdout.strip() and len(self.cluster.processes_on("n2")) > 2
+        trains = lambda: self.cluster.processes_on("n2", "roof")
         cluster.wait_until("the row runs", trains)
         time.sleep(5)
+        # The row goes on without the node's slurmd.
+        for process in self.cluster.processes_on("n2", "slurmd"):
+            os.kill(process, signal.SIGKILL)
+        time.sleep(5)
+        self.assertTrue(trains())
+        measured = folder / "measurements.csv"
+        self.assertEqual([], rows_in(folder) if measured.exists() else [])
+        # The node is lost.
         for process in self.cluster.processes_on("n2"):
             os.kill(process, signal.SIGSTOP)
         cluster.run("ip", "link", "set", "v2", "down")
-        measured = folder / "measurements.csv"
         cluster.wait_until("the row ends", lambda: measured.exists() and len(rows_in(folder)) == 1, 90)
         row = rows_in(folder)[0]
         cluster.log(f"{folder}/measurements.csv: {row['status']}: {row['reason']}")
@@ -141,7 +134,8 @@ class Slurm_nodes(unittest.TestCase):
         for process in self.cluster.processes_on("n2"):
             os.kill(process, signal.SIGKILL)
         job.join()
-        self.cluster.on("n2", "slurmd", "-N", "n2")
+        self.cluster.start_node("n2")
+        self.cluster.wait_until_idle()
 
 
 if __name__ == "__main__":
