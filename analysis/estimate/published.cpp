@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace roof::analysis {
 namespace {
@@ -75,15 +76,25 @@ class RowReader {
     }
 
   private:
+    template <class Number>
+    Number whole(const char* column) const
+    {
+        const std::optional<Number> value = parse_number<Number>(cell(column));
+        if (!value || *value < 1)
+            throw InputError(
+                fmt::format("{}: {} '{}' is no whole number above 0", where_, column, printable(cell(column))));
+        return *value;
+    }
+
     EstimateRequest request() const
     {
         EstimateRequest request;
         request.model = cell("model");
-        if (!cell("batch").empty()) request.batch = static_cast<int>(number_in_cell(cell("batch"), where_));
+        if (!cell("batch").empty()) request.batch = whole<int>("batch");
         if (!cell("precision").empty()) request.precision = parse_precision(cell("precision"));
         if (!cell("phase").empty()) request.passes = parse_passes(cell("phase"));
-        if (!cell("devices").empty()) request.devices = static_cast<int>(number_in_cell(cell("devices"), where_));
-        if (!cell("images").empty()) request.images = static_cast<long long>(number_in_cell(cell("images"), where_));
+        if (!cell("devices").empty()) request.devices = whole<int>("devices");
+        if (!cell("images").empty()) request.images = whole<long long>("images");
         return request;
     }
 

@@ -59,7 +59,8 @@ Reader folder_reader(const std::string& name, const std::string& whole, const st
                 const tests::Said said = bench.roof(all);
                 if (said.status != 0 && said.err.find("roof: ") == std::string::npos)
                     throw std::logic_error("status without a sentence");
-                if (said.err.find("roof: unexpected: ") != std::string::npos) throw std::logic_error(said.err);
+                if (("\n" + said.err).find("\nroof: unexpected: ") != std::string::npos)
+                    throw std::logic_error(said.err);
                 for (const std::string* shown : {&said.out, &said.err})
                     for (const char letter : *shown)
                         if (static_cast<unsigned char>(letter) < 0x20 && letter != '\n' && letter != '\t')

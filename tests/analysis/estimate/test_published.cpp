@@ -58,6 +58,9 @@ TEST_CASE("an unknown quantity or unit and an invalid number are refused with li
     CHECK_THROWS_WITH(parse("a,resnet18,1,step,fp32,,,,,flop_rate,1,Gflop/s,,,"),
                       Contains("x.csv:2") && Contains("'Gflop/s'") && Contains("GFLOP/s, TFLOP/s"));
     CHECK_THROWS_WITH(parse("a,resnet18,1,step,fp32,,,,,time,soon,s,,,"), Contains("x.csv:2") && Contains("'soon'"));
+    for (const char* batch : {"2e+21", "99999999999", "0", "-1"})
+        CHECK_THROWS_WITH(parse(std::string("a,resnet18,") + batch + ",step,fp32,,,,,time,1,s,,,"),
+                          Contains("x.csv:2: batch '") && Contains("no whole number above 0"));
     CHECK_THROWS_AS(parse_published("study,model\na,b\n", "x.csv"), InputError);
 }
 
