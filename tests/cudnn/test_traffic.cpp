@@ -33,10 +33,11 @@ double flops_of(const cudnn::Operation& operation)
     return product == nullptr ? 0 : 2.0 * static_cast<double>(product->source.elements()) * product->result.channels;
 }
 
-/// `fused`: the library's convolutions take over what they may of batch norms.
-std::map<std::string, Traffic> traffic_of(const model::Graph& graph, const Settings& settings, bool fused = false)
+/// `choosers`: at first of convolutions that take nothing over of batch norms.
+std::map<std::string, Traffic> traffic_of(const model::Graph& graph, const Settings& settings,
+                                          const Choosers& choosers = loops(false))
 {
-    const Written written(graph, settings, loops(fused));
+    const Written written(graph, settings, choosers);
     std::map<std::string, Traffic> all;
     for (const Program::Stage& stage : written.program().stages()) {
         for (std::size_t i = 0; i < stage.operations.size(); ++i) {
@@ -79,7 +80,8 @@ TEST_CASE("A step of ResNet-50 moves the bytes and launches the kernels that its
 
 TEST_CASE("Where the library's convolutions sum for batch norms and apply them, a step moves less")
 {
-    const auto all = traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, true);
+    const auto all =
+        traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, loops(true));
     for (const auto& [name, sum] : all)
         UNSCOPED_INFO(name << ": " << sum.launches << " launches, " << sum.gigabytes << " GB, " << sum.milliseconds
                            << " ms");
@@ -88,6 +90,20 @@ TEST_CASE("Where the library's convolutions sum for batch norms and apply them, 
     CHECK(all.at("all").milliseconds == Approx(27.86).margin(0.01));
     CHECK(!all.contains("roof:statistics"));
     CHECK(all.at("roof:statistics of sums").launches == 53);
+}
+
+TEST_CASE(
+    "Where the library's convolutions only sum for batch norms, a step does not read their results for statistics")
+{
+    Choosers choosers = loops(true);
+    choosers.convolution = [](const ConvolutionShape& shape) {
+        return Choice{.plan = 0, .implementation = "loops", .algorithm = {}, .fused = !shape.prologue};
+    };
+    const Settings settings{.batch = 256, .precision = Precision::fp16};
+    const auto all = traffic_of(model::build_model("resnet50"), settings, choosers);
+    CHECK(all.at("roof:statistics of sums").launches == 53);
+    CHECK(all.at("roof:normalise").launches == 32);
+    CHECK(all.at("all").gigabytes == Approx(79.34).margin(0.01));
 }
 
 TEST_CASE("Gradients of convolutions are widened in one launch, or a bucket at a time where other ranks wait")

@@ -222,7 +222,7 @@ struct GradientBody {
 
     static constexpr unsigned threads = 256;
     static constexpr int parts = 1 + norms;
-    static constexpr unsigned slabs_at_once = norms > 1 ? 1 : 4;
+    static constexpr unsigned slabs_at_once = 1;
     static constexpr std::uint32_t rows_at_once = Given::is_gathered || norms > 1     ? 1
                                                   : beside == Beside::masks_by_source ? 4
                                                                                       : 2;
