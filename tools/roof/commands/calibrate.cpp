@@ -147,8 +147,7 @@ int status_of(const Outcome& outcome, Context& context)
 int measure_ceilings(const Options& options, Context& context)
 {
     check_peer(options);
-    const Machine machine = machine_named(options.node, context);
-    const Plan plan = plan_for(options.device, machine, options);
+    const Plan plan = plan_for(options.device, machine_named(options.node, context), options);
     const std::string text = text_of(plan, options);
     const Scheduler scheduler(plan, context.registry, settings_of(options));
     Outcome outcome{
@@ -156,6 +155,7 @@ int measure_ceilings(const Options& options, Context& context)
     const Session& session = outcome.session;
     if (session.interrupted) return session.status();
     warn_if_nothing_was_measured(session, options.device, context);
+    const Machine machine = machine_named(options.node, context);  // with the GPUs that measuring has found
     outcome.ceilings = fit_ceilings(session.rows, machine);
     analysis::keep_digest({session.folder, machine, text, session.rows});
     outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, scheduler, context);
