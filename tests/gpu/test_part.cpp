@@ -227,7 +227,7 @@ ResolvedSizes resolved_sizes()
 
 }  // namespace
 
-TEST_CASE("the launches of a calibration of a large GPU take at most a third of its time")
+TEST_CASE("the launches of a calibration of a large GPU take at most 35% of its time")
 {
     BenchRegistry registry;
     add_gpu_part(registry);
@@ -246,7 +246,7 @@ TEST_CASE("the launches of a calibration of a large GPU take at most a third of 
     }
     INFO(file << ": " << rounds.size() << " rounds");
     CHECK(rounds.size() > 30);
-    CHECK(seconds < goal_seconds / 3);
+    CHECK(seconds < 0.35 * goal_seconds);
 }
 
 TEST_CASE("every GPU probe computes what its reference does, on every GPU there is")

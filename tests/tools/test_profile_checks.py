@@ -77,8 +77,8 @@ class ProfileChecks(unittest.TestCase):
         self.write("kernels.csv", *[{"id": "a"}] * 8)  # 4 a launch, for 9 us
         self.write("measurements.csv", {**step, "remarks": remark})
         checks.check_cost_of_tracing(self.folder)
-        self.write("kernels.csv", *[{"id": "a"}] * 4)
-        self.refused("4.5 us for each kernel, and made a step 9.0% slower", checks.check_cost_of_tracing, self.folder)
+        self.write("kernels.csv", *[{"id": "a"}] * 3)
+        self.refused("6.0 us for each kernel, and made a step 9.0% slower", checks.check_cost_of_tracing, self.folder)
         self.write("measurements.csv", {**step, "remarks": ""})
         self.refused("not said", checks.check_cost_of_tracing, self.folder)
 

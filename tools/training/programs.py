@@ -94,7 +94,7 @@ class Choice:
 
     def variants(self, model, precision):
         """(python, arguments) of the remaining variants without torch.compile."""
-        variants = [("--layout", layout) for layout in ("channels_last", "contiguous")]
+        variants = [("--layout", layout) for layout in self.options.layouts.split(",")]
         if on_gpu(self.options):
             variants += [(*variant, "--graph") for variant in variants]
         found = [(python, variant) for python in self.options.python for variant in variants]

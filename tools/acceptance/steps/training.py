@@ -1,6 +1,7 @@
 """Training steps on the GPU: in turns with PyTorch's, on several ranks, and as much of the training plan as time
 allows."""
 
+import csv
 import sys
 
 import read_back
@@ -24,8 +25,8 @@ def rows_for(seconds):
         return ["--models", "alexnet,resnet18,resnet50,vgg16", "--batches", "4,32,256", "--minutes", f"{0.8 * seconds / 60:.2f}"], ""
     rows = HANDFUL[:max(1, int(seconds // ROW_SECONDS))]
     words = ["--rounds", ROUNDS, "--seconds", 1, "--models", ",".join(row.split(":")[0] for row in rows), "--batches", "4,32",
-             "--rows", ",".join(rows), "--modes", "bf16:auto", "--no-compile"]
-    return words, (f"{len(rows)} rows in bf16, and PyTorch without torch.compile; all of them: "
+             "--rows", ",".join(rows), "--modes", "bf16:auto", "--layouts", "channels_last", "--no-compile"]
+    return words, (f"{len(rows)} rows in bf16, and PyTorch channels-last without torch.compile; all of them: "
                    f"tools/gpu_acceptance --only training-beside-pytorch --minutes {ALL_SECONDS // 60}")
 
 
@@ -50,10 +51,10 @@ def time_kernels(scene, seconds):
     """Times each of the own kernels of a step of ResNet-50, and says which of the slow ones take the most time."""
     model, batch = scene.network("resnet50", 256)
     text = scene.run([scene.bin / "test_cudnn_device", "[.kernel_times]"], "kernel-times.csv", seconds, MODEL=model, BATCH=str(batch))
-    sums = [line.split(",") for line in text.splitlines() if " (all)," in line]
+    sums = [words for words in csv.reader(text.splitlines()) if words and words[0].endswith(" (all)")]
     if not sums:
         raise Failed("no kernel was timed; kernel-times.csv says more")
-    return ", ".join(f"{words[0].removesuffix(' (all)')} {words[3]} TB/s" for words in sums)
+    return "; ".join(f"{words[0].removesuffix(' (all)')} {words[3]} TB/s" for words in sums)
 
 
 def require_measured(rows):
