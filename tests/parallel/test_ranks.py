@@ -249,7 +249,9 @@ class By_mpi(Ranks):
         self.assertEqual(pairs | groups, found)
         for row in document["network"]:
             self.assertGreater(row["plateau_median_bytes_per_s"], 0)
-            self.assertGreater(row["alpha_median_s"] + 1 / row["beta_median_bytes_per_s"], 0)
+            alpha, beta = row["alpha_median_s"], row["beta_median_bytes_per_s"]  # unknown where other work hides them
+            self.assertTrue(alpha is None or alpha >= 0, row)
+            self.assertTrue(beta is None or beta > 0, row)
 
     def test_a_network_between_more_ranks_than_there_are_is_refused(self):
         done = start("calibrate", "--ranks", "4", program=ROOF)
