@@ -52,8 +52,7 @@ __device__ bool is_last(unsigned* counters)
 }
 
 /// Calls body.add(numbers, place, fetched, sums) for all rows, with numbers = body.of_channels(column) and fetched =
-/// body.fetch_at(place), and body.finish(channel, sums) once per channel. In the last block, the loads of
-/// Body::slabs_at_once slabs are on the way together.
+/// body.fetch_at(place), and body.finish(channel, sums) once per channel.
 template <int width, class Body>
 __global__ void __launch_bounds__(Body::threads, blocks_each)
     sum_rows(Body body, std::uint32_t rows, std::uint32_t vectors_per_row, float* partial, unsigned* counters)
@@ -81,21 +80,10 @@ __global__ void __launch_bounds__(Body::threads, blocks_each)
 
     Totals<width, Body::parts> totals;
 #pragma unroll 1
-    for (unsigned first = threadIdx.y; is_there && first < gridDim.y; first += Body::slabs_at_once * blockDim.y) {
-        float found[Body::slabs_at_once][numbers_each];
+    for (unsigned slab = threadIdx.y; is_there && slab < gridDim.y; slab += blockDim.y) {
 #pragma unroll
-        for (unsigned j = 0; j < Body::slabs_at_once; ++j) {
-            const unsigned slab = first + j * blockDim.y;
-            if (slab >= gridDim.y) continue;
-#pragma unroll
-            for (int i = 0; i < numbers_each; ++i) found[j][i] = __ldcg(partial + place_of(slab, i));  // past the L1
-        }
-#pragma unroll
-        for (unsigned j = 0; j < Body::slabs_at_once; ++j) {
-            if (first + j * blockDim.y >= gridDim.y) continue;
-#pragma unroll
-            for (int i = 0; i < numbers_each; ++i) totals.of[i / width][i % width] += found[j][i];
-        }
+        for (int i = 0; i < numbers_each; ++i)
+            totals.of[i / width][i % width] += __ldcg(partial + place_of(slab, i));  // past the L1
     }
     sum_lines<Body::threads>(totals, shared);
     if (is_there && threadIdx.y == 0) {
@@ -143,7 +131,6 @@ struct StatisticsBody {
 
     static constexpr unsigned threads = 512;
     static constexpr int parts = 2;
-    static constexpr unsigned slabs_at_once = 1;
     static constexpr std::uint32_t rows_at_once = 4;
     using Fetched = Stored<Element, width>;
 
@@ -222,7 +209,6 @@ struct GradientBody {
 
     static constexpr unsigned threads = 256;
     static constexpr int parts = 1 + norms;
-    static constexpr unsigned slabs_at_once = 1;
     static constexpr std::uint32_t rows_at_once = Given::is_gathered || norms > 1     ? 1
                                                   : beside == Beside::masks_by_source ? 4
                                                                                       : 2;

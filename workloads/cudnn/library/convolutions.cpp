@@ -144,7 +144,7 @@ std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionSh
     try {
         whole = fastest(shape, engines);
         const std::optional<Candidate> alone = whole ? best_of(bare(shape)) : std::nullopt;
-        if (alone && !is_better(shape, *whole, *alone)) whole.reset();
+        if (alone && !is_better(shape, whole->candidate, *alone)) whole.reset();
     } catch (const OutOfMemory&) {
         return std::nullopt;  // no memory for both
     }
@@ -152,12 +152,12 @@ std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionSh
     return whole ? std::optional(chosen(whole->candidate)) : std::nullopt;
 }
 
-bool Convolutions::is_better(const ConvolutionShape& shape, const Tried& whole, const Candidate& alone) const
+bool Convolutions::is_better(const ConvolutionShape& shape, const Candidate& whole, const Candidate& alone) const
 {
     ConvolutionTrial trial(shape, stream_);
     void* const workspace =
-        trial.workspace(static_cast<std::size_t>(std::max(whole.candidate.plan.workspace, alone.plan.workspace)));
-    const auto run_whole = running(whole.candidate, handle_, addresses_of(trial.whole(), trial.memory(), workspace));
+        trial.workspace(static_cast<std::size_t>(std::max(whole.plan.workspace, alone.plan.workspace)));
+    const auto run_whole = running(whole, handle_, addresses_of(trial.whole(), trial.memory(), workspace));
     const auto run_alone = running(alone, handle_, addresses_of(trial.alone(), trial.memory(), workspace));
     return trial.gains(run_whole, run_alone) && trial.agrees(run_whole, run_alone);
 }

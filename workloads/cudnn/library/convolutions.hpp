@@ -43,7 +43,7 @@ class Convolutions {
     Chosen find(const ConvolutionShape& shape);
     std::optional<Chosen> find_whole(const ConvolutionShape& shape);
     std::optional<Candidate> best_of(const ConvolutionShape& shape);
-    bool is_better(const ConvolutionShape& shape, const Tried& whole, const Candidate& alone) const;
+    bool is_better(const ConvolutionShape& shape, const Candidate& whole, const Candidate& alone) const;
     Seconds least_of(const ConvolutionShape& shape);
     engine::Question question(const ConvolutionShape& shape) const;
     std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
