@@ -21,17 +21,6 @@ LOADER = importlib.machinery.SourceFileLoader("bench_ceilings", str(ROOT / "tool
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_ceilings", LOADER))
 LOADER.exec_module(bench)
 
-LIKWID_LOAD = """\
-Warning: Sanitizing vector length to a multiple of the loop stride 32
-Test: load_avx512
-Cycles:			17703010
-Number of Flops:	0
-MFlops/s:		0.00
-Data volume (Byte):	2380800000
-MByte/s:		349132.11
-"""
-LIKWID_PEAK = LIKWID_LOAD.replace("load_avx512", "peakflops_avx512_fma").replace("MFlops/s:		0.00", "MFlops/s:		58731.5")
-
 STREAM = """\
 Function    Best Rate MB/s  Avg time     Min time     Max time
 Copy:           25000.5     0.006512     0.006400     0.006700
@@ -113,11 +102,6 @@ CALIBRATION = {
 
 
 class Answers(unittest.TestCase):
-    def test_likwid_gives_bytes_or_flops(self):
-        self.assertAlmostEqual(349132.11e6, answers.parse_likwid(LIKWID_LOAD))
-        self.assertAlmostEqual(58731.5e6, answers.parse_likwid(LIKWID_PEAK))
-        self.assertIsNone(answers.parse_likwid("ERROR - no such test\n"))
-
     def test_stream_and_babelstream_use_our_names_for_our_operations(self):
         self.assertEqual({"copy": 25000.5e6, "triad": 24800e6}, answers.parse_stream(STREAM))
         self.assertEqual({"copy": 26000.123e6, "triad": 25900.910e6, "load": 29400.789e6},
@@ -154,21 +138,6 @@ class Answers(unittest.TestCase):
     def test_other_output_gives_nothing(self):
         for parse in (answers.parse_stream, answers.parse_cpufp, answers.parse_mixbench):
             self.assertEqual({}, parse("Segmentation fault\n"))
-
-
-class Points(unittest.TestCase):
-    TESTS = {"load_avx", "load_sse", "store_avx", "store_mem_avx", "copy_sse", "peakflops_avx_fma"}
-
-    def test_likwid_runs_in_the_middle_of_each_level_with_the_widest_instruction_set(self):
-        points = {quantity: (test, size) for quantity, test, size in programs.likwid_points(CALIBRATION, self.TESTS)}
-        self.assertEqual(("load_avx", 16000), points[Quantity("L1", "load", "", 1)])
-        self.assertEqual(("copy_sse", 16000), points[Quantity("L1", "copy", "", 1)])
-        self.assertEqual(("load_avx", int(4e8)), points[Quantity("DRAM", "load", "", 2)])
-        self.assertEqual("peakflops_avx_fma", points[Quantity("core", "fma", "fp64", 2)][0])
-
-    def test_non_temporal_stores_run_in_memory_only(self):
-        levels = {q.level for q, _, _ in programs.likwid_points(CALIBRATION, self.TESTS) if q.operation == "store_nt"}
-        self.assertEqual({"DRAM"}, levels)
 
 
 class Comparing(unittest.TestCase):
@@ -282,7 +251,7 @@ class Command(unittest.TestCase):
     def test_without_peers_is_an_error(self):
         status, _, err = self.call()
         self.assertEqual(2, status)
-        self.assertIn("skipped: likwid (give its command with --likwid)", err)
+        self.assertIn("skipped: stream (give its command with --stream)", err)
         self.assertIn("no peer is given", err)
 
     def test_interleaves_keeps_the_rounds_and_reads_them_back(self):

@@ -12,15 +12,6 @@ from collections import namedtuple
 Quantity = namedtuple("Quantity", "level operation precision threads")
 
 
-def parse_likwid(text):
-    """The rate of one likwid-bench run, in byte/s or, for its peakflops tests, FLOP/s; None without one."""
-    found = {unit: float(value) for unit, value in re.findall(r"^(MByte/s|MFlops/s):\s*([0-9.]+)", text, re.MULTILINE)}
-    test = re.search(r"^Test:\s*(\S+)", text, re.MULTILINE)
-    is_compute = test is not None and test.group(1).startswith("peakflops")
-    rate = found.get("MFlops/s" if is_compute else "MByte/s", 0)
-    return rate * 1e6 if rate > 0 else None
-
-
 def parse_bare(text):
     """{argument: byte/s} of tools/ceilings/bare_loops.cpp."""
     return {argument: float(rate) for argument, rate in (line.split() for line in text.splitlines())}

@@ -5,7 +5,7 @@ import os
 import tempfile
 
 from ceilings.answers import (Quantity, at_working_set, parse_bare, parse_ceilings_table, parse_cpufp, parse_ert, parse_ert_curve,
-                              parse_likwid, parse_mixbench, parse_stream)
+                              parse_mixbench, parse_stream)
 from measuring import run
 
 
@@ -23,12 +23,6 @@ def measure_with_threads(command, calibration, say, parse, arguments=lambda thre
     return rates
 
 
-# -------------------------------------------------------------------------------------------------------- likwid-bench
-
-LIKWID_STREAMS = {"load": "load", "store": "store", "store_nt": "store_mem", "copy": "copy", "copy_nt": "copy_mem",
-                  "update": "update", "triad": "stream"}
-
-
 def levels_of_cpu(calibration):
     return [level for level in calibration["levels_by_threads"] if level["device"] == "cpu"]
 
@@ -41,37 +35,6 @@ def held_at(calibration, level, operation):
             return ceiling["working_set_bytes"]
     low, high = level["from_bytes"], level["to_bytes"]
     return high if level["name"] == "DRAM" else math.sqrt(low * high)
-
-
-def likwid_points(calibration, tests):
-    """[(Quantity, test, bytes)]: every operation on every measured level, at the working set of our ceiling, and the peak rates."""
-    widths = [isa for isa in ("avx512", "avx", "sse") if isa in calibration["machine"]["isa"] or
-              (isa == "avx" and "avx2" in calibration["machine"]["isa"])]
-    points = []
-    for level in levels_of_cpu(calibration):
-        for operation, name in LIKWID_STREAMS.items():
-            test = next((f"{name}_{width}" for width in widths if f"{name}_{width}" in tests), None)
-            if test and not (operation.endswith("_nt") and level["name"] != "DRAM"):
-                points.append((Quantity(level["name"], operation, "", level["threads"]), test,
-                               int(held_at(calibration, level, operation))))
-    for threads in sorted({level["threads"] for level in calibration["levels_by_threads"]}):
-        for precision, name in (("fp64", "peakflops"), ("fp32", "peakflops_sp")):
-            test = next((f"{name}_{width}_fma" for width in widths if f"{name}_{width}_fma" in tests), None)
-            if test:
-                points.append((Quantity("core", "fma", precision, threads), test, 16384 * threads))
-    return points
-
-
-def measure_likwid(command, calibration, say):
-    tests = {line.split(" - ")[0] for line in run(command + ["-a"]).splitlines() if " - " in line}
-    rates = {}
-    for quantity, test, size in likwid_points(calibration, tests):
-        say(f"likwid-bench {test}, {size} B, {quantity.threads} threads")
-        group = f"N:{max(1, size // 1000)}kB:{quantity.threads}"
-        rate = parse_likwid(run(command + ["-t", test, "-W", group, "-s", "1"]))
-        if rate:
-            rates[quantity] = rate
-    return rates
 
 
 # ---------------------------------------------------------------------------------------------------------- bare loops
@@ -143,5 +106,4 @@ def measure_search(command, calibration, say):
 
 
 #: The function of each peer: (command, our calibration, say) -> {Quantity: rate}. Raises NotMeasured.
-PEERS = {"bare": measure_bare, "likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
-         "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}
+PEERS = {"bare": measure_bare, "stream": measure_stream, "babelstream": measure_stream, "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}

@@ -1,6 +1,5 @@
 """Runs the two programs that are compared: `roof run`, and PyTorch with tools/peers/torch_step.py."""
 
-import csv
 import json
 import os
 import shlex
@@ -9,6 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pages
 from measuring import NotMeasured, last_line
 
 PEERS = Path(__file__).resolve().parents[1] / "peers"
@@ -179,8 +179,7 @@ def run_roof(options, row, steps, folder, *more):
     answer = json.loads(printed)["rows"][0]
     if answer["status"] != "ok":
         raise NotMeasured(f"{answer['status']}: {answer['reason']}")
-    with open(Path(folder) / "samples.csv", newline="", encoding="utf-8") as file:
-        seconds = tuple(float(line["launch_s"]) for line in csv.DictReader(file) if line["used"] == "1")
+    seconds = tuple(float(line["launch_s"]) for line in pages.rows(Path(folder) / "samples.csv") if line["used"] == "1")
     memory = answer["peak_memory_bytes"] if on_gpu(options) else usage.ru_maxrss * 1024
     return seconds, memory, answer
 
@@ -194,8 +193,7 @@ def placement(options, folder):
                                            "--out", str(Path(folder) / "report.html"), "--data", str(tables)]
     subprocess.run(command, capture_output=True, check=False)
     try:
-        with open(tables / "placements.csv", newline="", encoding="utf-8") as file:
-            step = next(line for line in csv.DictReader(file) if line["scope"] == "step")
+        step = next(line for line in pages.rows(tables / "placements.csv") if line["scope"] == "step")
         return float(step["share_of_attainable"]), step["binds"]
-    except (OSError, StopIteration, ValueError, KeyError):
+    except (StopIteration, ValueError, KeyError):
         return "", ""
