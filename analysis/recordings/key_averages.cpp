@@ -1,4 +1,4 @@
-// PyTorch's table of operators: key_averages().table(), printed into a file. Columns stand under groups of dashes. The time of an
+// PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns. The time of an
 // operator is its own, without the operators it calls, so that the times add up.
 #include "analysis/recordings/import_formats.hpp"
 #include "ert/base/error.hpp"

@@ -20,7 +20,7 @@ struct RowRoofs {
     std::vector<std::vector<MeasuredAccess>> accesses{};  ///< one entry for each of roofs.levels
 };
 
-/// The roofs of the row's threads; with a note where others stand in or a roof is missing. `machine`: of the ceilings.
+/// The roofs of the row's threads; with a note where others are used or a roof is missing. `machine`: of the ceilings.
 RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
 
 /// The roof of a level for a piece of work; without a name if its reads and writes are not known.

@@ -44,7 +44,7 @@ class Descriptor {
     int number_;
 };
 
-/// None if nothing stands at the end of the links.
+/// None if the links lead to no file.
 std::optional<struct stat> status_of(const fs::path& file)
 {
     struct stat status {};

@@ -11,7 +11,7 @@
 namespace roof {
 
 /// The document in `text`; `name` is used in messages. Throws InputError, with the line, for text that is no YAML, a second document, a
-/// key that is no word or stands twice in its map, and more than 100,000 values, which aliases can multiply.
+/// key that is no word or appears twice in its map, and more than 100,000 values, which aliases can multiply.
 YAML::Node parse_yaml(const std::string& text, const std::string& name);
 
 /// The node's text in flow style, on one line: "{name: small, image: [3, 32, 32]}".

@@ -1,4 +1,4 @@
-// How a convolution is computed: what a point asks for, and what an implementation does.
+// How a convolution is computed: the algorithm that a point names, and the one that an implementation uses.
 #pragma once
 
 #include <initializer_list>

@@ -130,7 +130,7 @@ void pass_through(Builder& build, const Unit& unit)
     build.tape.emplace_back([=, &build] { build.give(build.source(unit), build.gradient(unit.layer)); });
 }
 
-/// Writes one unit by the engine's function for its kind, which stands in the builder's namespace.
+/// Writes one unit by the engine's function for its kind, which is in the builder's namespace.
 template <class Builder>
 void write_unit(Builder& build, const Unit& unit)
 {

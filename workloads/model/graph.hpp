@@ -128,7 +128,7 @@ class Graph {
 
 /// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.
 std::vector<std::string> model_names();
-/// The ending of the files that stand in place of a name.
+/// The ending of the files that can replace a model's name.
 inline constexpr std::string_view network_ending = ".onnx";
 /// True for an ONNX file or a network's layers as text: for all that is no built-in name.
 bool is_own_network(std::string_view model);

@@ -7,7 +7,7 @@
 
 namespace roof::model {
 
-/// True for the text of a map, which stands in place of a model's name.
+/// True for the text of a map, which can replace a model's name.
 bool is_layers_text(std::string_view model);
 /// The network of "{name: small, image: [3, 32, 32], layers: [{convolution: {channels: 16, window: 3}}, relu, …]}".
 /// Throws InputError with the layer that is wrong.

@@ -22,7 +22,7 @@ class Values {
     /// Takes an operator that computes nothing from a layer's output: constants, shapes and what is computed from them,
     /// and views. False for others. Throws Refused.
     bool take(const Node& node);
-    /// True if take() knows the operator.
+    /// True if take() handles the operator.
     static bool takes(const std::string& operation);
 
     /// Null if the input is left out or is no constant.

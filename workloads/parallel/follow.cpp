@@ -60,7 +60,7 @@ void run_commands(const BenchRegistry& registry, Communicator& control, int rank
     }
 }
 
-/// A terminal interrupts all processes; only rank 0 knows when a launch is over.
+/// A terminal interrupts all processes; only rank 0 can tell when a launch is over.
 void leave_interrupts_to_the_first()
 {
     signal(SIGINT, SIG_IGN);

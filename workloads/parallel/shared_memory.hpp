@@ -29,7 +29,7 @@ class SharedMemory {
 
     int descriptor() const { return descriptor_; }
     int ranks() const;
-    /// All ranks, waiting or yet to wait, throw an Error with the first such message.
+    /// All ranks, waiting now or later, throw an Error with the first such message.
     void fail(const std::string& message) const;
 
   private:

@@ -1,4 +1,4 @@
-// The levels that ceilings belong to, in one table: the core, its caches, memory. Code asks here for a level's traits and never
+// The levels that ceilings belong to, in one table: the core, its caches, memory. Code reads a level's traits here and never
 // parses a name.
 #pragma once
 

@@ -50,7 +50,7 @@ struct Plan {
     std::string name;
     std::string description;
     std::vector<PlanEntry> entries;
-    bool quick = false;            ///< a calibration that stands in only where there is no full one
+    bool quick = false;            ///< a calibration that is used only where there is no full one
     int rounds = 1;                ///< of the whole list (ert/method/ceilings/point_summary.hpp)
     int max_rounds = 1;            ///< of an item whose ceiling is not steady after that
     Seconds extra_rounds_until{};  ///< no extra round begins later in the run; 0: no limit

@@ -34,7 +34,7 @@ constexpr std::string_view measurements_file = "measurements.csv";
 template <class Row>
 using Places = std::vector<std::pair<const Column<Row>*, std::size_t>>;
 
-/// The columns of the file, which must be known and stand once. Their order is free: that of the axes changed.
+/// The columns of the file, which must be known and appear once, in any order, because the order of the axes changed.
 template <class Row>
 Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& columns)
 {

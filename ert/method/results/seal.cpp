@@ -129,7 +129,7 @@ SealCheck check_seal(const fs::path& folder)
         if (!damage.empty()) found.add(std::move(damage));
     }
     check.damage = found.take();
-    check.has_ended = check.has_ended || !check.damage.empty();  // then nobody knows
+    check.has_ended = check.has_ended || !check.damage.empty();  // then it is unknown
     return check;
 }
 

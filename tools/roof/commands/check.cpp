@@ -1,4 +1,4 @@
-// `roof check`: tells what is wrong with the files of a results folder, and accepts edits.
+// `roof check`: lists what is wrong with the files of a results folder, and accepts edits.
 #include "ert/method/results/results.hpp"
 
 #include "ert/base/text.hpp"

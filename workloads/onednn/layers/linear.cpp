@@ -67,7 +67,7 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
     return given;
 }
 
-/// The weights' gradient and the update in one pass: the gradient is neither written nor read.
+/// The weights' gradient and the update in one pass: the gradient is not stored.
 Work update_work(const Linear& linear, const model::LayerWork& work)
 {
     const double weights = 1.0 * linear.shape.inputs * linear.shape.outputs;
