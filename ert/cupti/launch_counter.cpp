@@ -148,7 +148,8 @@ void LaunchCounter::add_rows(const std::vector<CountedRange>& counted)
     if (!are_named) unnamed_ += counted.size();
     for (std::size_t i = 0; i < counted.size(); ++i) {
         const LaunchSeen seen = are_named ? launches_[i] : LaunchSeen{};
-        append_counters(records_, device_, CounterScope::kernel, counted_ + i, seen, chip, metrics, counted[i].values);
+        unknown_ += append_counters(records_, device_, CounterScope::kernel, counted_ + i, seen, chip, metrics,
+                                    counted[i].values);
     }
     counted_ += counted.size();
 }
@@ -207,6 +208,7 @@ std::vector<std::string> LaunchCounter::notes() const
     if (collectives_ > 0)
         notes.push_back(count_of(collectives_, "collectives were not counted: by themselves they would wait for ever"));
     if (elsewhere_ > 0) notes.push_back(count_of(elsewhere_, "kernels were not counted: of another context or device"));
+    if (unknown_ > 0) notes.push_back(without_value(unknown_));
     if (unnamed_ > 0) notes.push_back(count_of(unnamed_, "kernels were counted without their names"));
     return notes;
 }

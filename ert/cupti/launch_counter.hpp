@@ -63,7 +63,7 @@ class LaunchCounter {
     std::vector<LaunchSeen> launches_;    ///< since they were last switched on
     std::size_t counted_ = 0;
     std::size_t switched_on_ = 0;
-    std::size_t graphs_ = 0, collectives_ = 0, elsewhere_ = 0, unnamed_ = 0;
+    std::size_t graphs_ = 0, collectives_ = 0, elsewhere_ = 0, unnamed_ = 0, unknown_ = 0;
     std::vector<CounterRecord> records_;
 };
 

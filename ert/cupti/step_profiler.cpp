@@ -97,10 +97,12 @@ class StepProfile {
     std::size_t number() const { return static_cast<std::size_t>(gpu::number_of(device_)); }
 
     template <class Count>
-    static void try_to_count(std::vector<std::string>& remarks, const Count& count)
+    void try_to_count(std::vector<std::string>& remarks, const Count& count)
     {
+        unknown_ = 0;
         try {
             count();
+            if (unknown_ > 0) remarks.push_back(without_value(unknown_));
         } catch (const Unsupported& error) {
             remarks.push_back(std::string("no hardware counters: ") + error.what());
         } catch (const Error& error) {
@@ -146,8 +148,7 @@ class StepProfile {
         }
     }
 
-    /// Counts each stretch of the launch that belongs to one phase. A step that is launched as a graph does not enter
-    /// its phases; the sums over their kernels stand for them.
+    /// Counts each stretch of the launch that belongs to one phase, where the launch enters its parts.
     void count_phases(const Launch& launch, const RangeProfiler& profiler, const Chip& chip,
                       const std::vector<std::string>& metrics)
     {
@@ -197,7 +198,7 @@ class StepProfile {
     void keep(const Chip& chip, CounterScope scope, Number launch, const LaunchSeen& seen,
               const std::vector<std::string>& metrics, const std::vector<double>& values)
     {
-        append_counters(counters_, device_.name, scope, launch, seen, chip, metrics, values);
+        unknown_ += append_counters(counters_, device_.name, scope, launch, seen, chip, metrics, values);
     }
 
     std::shared_ptr<const Cupti> cupti_;
@@ -214,6 +215,7 @@ class StepProfile {
     int steps_ = 0;
     std::vector<LaunchSeen> traced_;  ///< kernels of the last step
     std::vector<CounterRecord> counters_;
+    std::size_t unknown_ = 0;  ///< counters without a value, in the last count
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,6 +41,8 @@ std::size_t ranges = 0;
 std::size_t room = 0;                   ///< for ranges
 std::size_t launched = 0;               ///< since counting began
 std::vector<std::string> pushed_names;  ///< of this pass
+std::vector<std::string> all_names;     ///< of the pass with the most ranges
+std::size_t in_all_passes = 0;          ///< ranges that every pass has had
 
 CUptiResult go(State from, State to)
 {
@@ -129,14 +132,17 @@ CUptiResult cuptiProfilerHostGetRangeName(CUpti_Profiler_Host_GetRangeName_Param
 {
     if (is_other_size(asked, "Profiler_Host_GetRangeName")) return CUPTI_ERROR_INVALID_PARAMETER;
     asked->pRangeName =
-        strdup(by_user ? pushed_names.at(asked->rangeIndex).c_str() : std::to_string(asked->rangeIndex).c_str());
+        strdup(by_user ? all_names.at(asked->rangeIndex).c_str() : std::to_string(asked->rangeIndex).c_str());
     return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* asked)
 {
     if (is_other_size(asked, "Profiler_Host_EvaluateToGpuValues")) return CUPTI_ERROR_INVALID_PARAMETER;
-    for (std::size_t i = 0; i < asked->numMetrics; ++i) asked->pMetricValues[i] = 10;
+    // A range that a pass did not have gives NaN, as an H100 did with CUPTI 13.0.
+    const bool is_known = !by_user || asked->rangeIndex < in_all_passes;
+    for (std::size_t i = 0; i < asked->numMetrics; ++i)
+        asked->pMetricValues[i] = is_known ? 10 : std::numeric_limits<double>::quiet_NaN();
     return asked->rangeIndex < ranges ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
@@ -147,6 +153,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* enabled)
     counted_context = enabled->ctx;
     pass = 0;
     launched = 0;
+    all_names.clear();
     return go(State::off, State::enabled);
 }
 
@@ -205,6 +212,8 @@ CUptiResult cuptiRangeProfilerPopRange(CUpti_RangeProfiler_PopRange_Params* give
 CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 {
     if (is_other_size(stopped, "RangeProfiler_Stop")) return CUPTI_ERROR_INVALID_PARAMETER;
+    in_all_passes = pass == 0 ? pushed_names.size() : std::min(in_all_passes, pushed_names.size());
+    if (pushed_names.size() > all_names.size()) all_names = pushed_names;
     ++pass;
     stopped->isAllPassSubmitted = !by_user || pass == all_passes ? 1 : 0;
     return go(by_user ? State::ranged : State::started, State::configured);
@@ -213,7 +222,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* stopped)
 CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* decoded)
 {
     if (is_other_size(decoded, "RangeProfiler_DecodeData")) return CUPTI_ERROR_INVALID_PARAMETER;
-    ranges = by_user ? pushed_names.size() : launched > 0 ? launched : usual_kernels;
+    ranges = by_user ? all_names.size() : launched > 0 ? launched : usual_kernels;
     decoded->numOfRangeDropped = std::getenv("FAKE_CUPTI_DROPS") != nullptr ? 5 : ranges - std::min(ranges, room);
     return state == State::configured ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
 }

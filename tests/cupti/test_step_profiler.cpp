@@ -101,6 +101,37 @@ TEST_CASE("phases are counted as stretches of the launch and summed by name, a g
     CHECK(bytes == std::map<std::string, double>{{"row backward", 10}, {"row forward", 20}});
 }
 
+TEST_CASE("counters of phases that only some launches have are left out, with a remark")
+{
+    const fakes::TemporaryFolder folder;
+    Device device;
+    device.name = "gpu:0";
+    TimedPart forward, backward;
+    forward.phase = Phase::forward;
+    backward.phase = Phase::backward;
+    const Profile profile = profile_with(Cupti::open({ROOF_FAKE_CUPTI}), built_in_counter_table(), device,
+                                         {forward, backward}, [] { return CUcontext{}; });
+    int launches = 0;
+    const auto step = [&] {
+        ++launches;
+        for (std::size_t part = 0; part < (launches == 6 ? 2U : 1U); ++part) {
+            profile.listener.enter(part);
+            profile.listener.leave();
+        }
+    };
+    profile.trace(step);
+    const std::vector<std::string> remarks = profile.count(step);
+    CHECK(launches >= 6);
+    CHECK_THAT(remarks.at(1), Catch::Contains("CUPTI gave no value for ") && Catch::Contains(" counters"));
+    profile.write(folder.path(), "row");
+    std::map<std::string, std::size_t> phases;
+    read_records<CounterRecord>(folder.path(), [&](const std::string&, const CounterRecord& counter) {
+        if (counter.scope == CounterScope::phase) ++phases[counter.phase];
+    });
+    CHECK(phases.size() == 1);
+    CHECK(phases["forward"] > 0);
+}
+
 TEST_CASE("a launch that changes its phase too often is counted without its phases")
 {
     const fakes::TemporaryFolder folder;

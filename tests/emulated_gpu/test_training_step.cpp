@@ -48,6 +48,30 @@ TEST_CASE("a captured step gives the losses of separate launches in every schedu
     }
 }
 
+TEST_CASE("a recorded launch is one step, and a counted one goes operation by operation")
+{
+    for (const bool is_graph : {true, false}) {
+        Step step(plain_network(), hashed(Precision::fp32),
+                  {.device = {0}, .device_model = "emulated", .data = "hashed", .graph = is_graph});
+        const Clock clock = steady_clock();
+        Trace trace(clock, step.parts().size());
+        std::size_t entered = 0;
+        const PartListener listener{[&](std::size_t) { ++entered; }, [] {}};
+        trace.set_listener(&listener);
+        const auto launched = [&] {
+            trace.reset();
+            entered = 0;
+            step.launch(trace);
+            return entered;
+        };
+        for (int i = 0; i < 3; ++i) launched();
+        trace.set_recording(Recording::traced);
+        for (int i = 0; i < 5; ++i) CHECK(launched() == (is_graph ? 0 : step.parts().size()));
+        trace.set_recording(Recording::counted);
+        for (int i = 0; i < 5; ++i) CHECK(launched() == step.parts().size());
+    }
+}
+
 TEST_CASE("the time of a step contains neither the upload of its graph nor the wait for its first kernel")
 {
     emulated::Machine& machine = emulated::machine();

@@ -57,6 +57,8 @@ class ProfileChecks(unittest.TestCase):
     def test_phases_add_up_to_the_step(self):
         self.count(("step", "", FLOPS, 100))
         self.refused("no phase was counted", checks.check_phases, self.folder)
+        self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, "nan"))
+        self.refused("phases add up to nan", checks.check_phases, self.folder)
         self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, 40), ("phase", "backward", FLOPS, 50))
         self.refused("add up to 90, the step is 100", checks.check_phases, self.folder)
         self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, 40), ("phase", "backward", FLOPS, 59))
@@ -90,7 +92,7 @@ class ProfileChecks(unittest.TestCase):
         self.assertEqual(["profile", "profile", "run"], [words[1] for words in scene.seen])
         self.assertIn("--counters", scene.seen[0])
         self.assertIn("--graph", scene.seen[1])
-        self.assertIn("--no-graph", scene.seen[2])
+        self.assertIn("--profile-steps", scene.seen[2])
 
     def test_probes_are_placed_once_they_are_counted_and_calibrated(self):
         scene = Recording(self.folder)

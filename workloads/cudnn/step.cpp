@@ -86,7 +86,7 @@ void Step::train(Trace& trace)
     exposed_ += waited;
     trace.waited_for_data(waited);
 
-    const bool is_graph = prepare_graph(trace);
+    const bool is_graph = trace.recording() != Recording::counted && prepare_graph(trace);
     begin_.record(stream_.get());
     if (is_graph)
         step_graph_->launch(stream_.get());
@@ -107,7 +107,7 @@ void Step::train(Trace& trace)
     if (!first_loss_) first_loss_ = last_loss_;
     trace.saw_loss(last_loss_);
 
-    if (launches_ % launches_per_look == 0) run_watched(trace);
+    if (launches_ % launches_per_look == 0 && trace.recording() == Recording::none) run_watched(trace);
     for (std::size_t i = 0; i < part_seconds_.size(); ++i) trace.part_took(i, part_seconds_[i]);
     ++launches_;
 }

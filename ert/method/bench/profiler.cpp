@@ -32,12 +32,14 @@ std::vector<std::string> profile(Subject& subject, Trace& trace, const Profile& 
     };
     std::vector<double> plain;
     std::vector<double> traced;
+    trace.set_recording(Recording::traced);
     for (int turn = 0; turn < turns; ++turn) {
         plain.push_back(time_of());
         profile.trace([&] { traced.push_back(time_of()); });
     }
     std::vector<std::string> remarks;
     if (spread_of(plain).median > 0) remarks.push_back(cost_of_tracing(plain, traced));
+    trace.set_recording(Recording::counted);
     for (std::string& remark : profile.count([&] { time_of(); })) remarks.push_back(std::move(remark));
     if (what != Profiling::kernels || !profile.count_kernels) return remarks;
     for (std::string& remark : profile.count_kernels([&] { time_of(); })) remarks.push_back(std::move(remark));

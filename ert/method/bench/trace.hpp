@@ -28,6 +28,10 @@ struct PartListener {
     std::function<void()> leave;
 };
 
+/// What a profiler does during a launch. A recorded launch does the work of one launch and nothing beside it. A counted one launches
+/// kernel by kernel: in CUDA graphs, CUPTI counts no instructions (0 of each kind on an H100, CUPTI 13.0).
+enum class Recording { none, traced, counted };
+
 /// The cost of one launch's communication with other ranks.
 struct Communication {
     Seconds exposed{};  ///< the launch waited for it
@@ -83,6 +87,10 @@ class Trace {
     /// Sets the listener, which must outlive the launches; may be null.
     void set_listener(const PartListener* listener) { listener_ = listener; }
 
+    /// For the launches from now on.
+    void set_recording(Recording recording) { recording_ = recording; }
+    Recording recording() const { return recording_; }
+
     /// Runs `wait` and records its time as a wait for data; returns its result.
     template <class Wait>
     auto waiting_for_data(const Wait& wait)
@@ -124,6 +132,7 @@ class Trace {
   private:
     const Clock& clock_;
     const PartListener* listener_ = nullptr;
+    Recording recording_ = Recording::none;
     std::vector<Seconds> seconds_;
     Seconds data_{};
     std::optional<double> loss_;

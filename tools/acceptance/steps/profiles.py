@@ -11,7 +11,7 @@ from acceptance.scene import PEERS, ROOT
 
 PLAN = ROOT / "configs" / "profile" / "read-back.yaml"
 REPORT_SECONDS = 10
-NCU_SECONDS = 40
+NCU_SECONDS = 25
 NCU_LAUNCHES = 80
 NCU_WITHIN = 0.05
 
