@@ -1,6 +1,6 @@
 #include "ert/cupti/nvtx_calls.hpp"
 
-#include <generated_nvtx_meta.h>
+#include "ert/cupti/nvtx_parameters.hpp"
 
 #include <array>
 

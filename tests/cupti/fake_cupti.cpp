@@ -1,10 +1,9 @@
 // A fake CUPTI with the functions that recording needs. When flushed it delivers two kernels of a step, the calls that
 // launched them, a copy, and a buffer with a broken end. FAKE_CUPTI_FAILS names the function that fails. The fake_…
 // functions of fake_calls.hpp stand for a program's calls of the driver and of NVTX.
+#include "ert/cupti/nvtx_parameters.hpp"
 #include "fake_calls.hpp"
 #include "made_records.hpp"
-
-#include <generated_nvtx_meta.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -69,13 +68,13 @@ std::size_t size_of(CUpti_ActivityKind kind)
 {
     switch (kind) {
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-            return sizeof(CUpti_ActivityKernel10);
+            return sizeof(roof::cupti::KernelLayout);
         case CUPTI_ACTIVITY_KIND_MEMCPY:
-            return sizeof(CUpti_ActivityMemcpy6);
+            return sizeof(roof::cupti::CopyLayout);
         case CUPTI_ACTIVITY_KIND_RUNTIME:
             return sizeof(CUpti_ActivityAPI);
         case CUPTI_ACTIVITY_KIND_MARKER:
-            return sizeof(CUpti_ActivityMarker2);
+            return sizeof(roof::cupti::MarkerLayout);
         default:
             return 0;
     }

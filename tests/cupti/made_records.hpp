@@ -17,9 +17,9 @@ struct When {
     Nanoseconds end = 0;
 };
 
-inline CUpti_ActivityKernel10 kernel(const char* name, std::uint32_t correlation, When when)
+inline KernelLayout kernel(const char* name, std::uint32_t correlation, When when)
 {
-    CUpti_ActivityKernel10 record{};
+    KernelLayout record{};
     record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     record.name = name;
     record.correlationId = correlation;
@@ -39,9 +39,9 @@ inline CUpti_ActivityKernel10 kernel(const char* name, std::uint32_t correlation
     return record;
 }
 
-inline CUpti_ActivityMemcpy6 copy(std::uint8_t kind, std::uint64_t bytes, std::uint32_t correlation, When when)
+inline CopyLayout copy(std::uint8_t kind, std::uint64_t bytes, std::uint32_t correlation, When when)
 {
-    CUpti_ActivityMemcpy6 record{};
+    CopyLayout record{};
     record.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
     record.deviceId = 1;
     record.copyKind = kind;
@@ -77,10 +77,10 @@ inline CUpti_ActivityExternalCorrelation external(std::uint32_t correlation, std
     return record;
 }
 
-inline CUpti_ActivityMarker2 marker(CUpti_ActivityFlag flag, std::uint32_t number, const char* name, Nanoseconds time,
-                                    std::uint32_t thread)
+inline MarkerLayout marker(CUpti_ActivityFlag flag, std::uint32_t number, const char* name, Nanoseconds time,
+                           std::uint32_t thread)
 {
-    CUpti_ActivityMarker2 record{};
+    MarkerLayout record{};
     record.kind = CUPTI_ACTIVITY_KIND_MARKER;
     record.flags = flag;
     record.id = number;

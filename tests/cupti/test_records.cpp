@@ -135,12 +135,12 @@ TEST_CASE("copies and fills have their kind, bytes and memories")
     log.add(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 4096, 1, {10, 20})));
     log.add(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 1, 2, {10, 20})));
     log.add(as_activity(copy(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, 1, 2, {10, 20})));
-    CUpti_ActivityMemcpyPtoP4 peer{};
+    PeerCopyLayout peer{};
     peer.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
     peer.bytes = 77;
     peer.correlationId = 9;
     log.add(as_activity(peer));
-    CUpti_ActivityMemset4 fill{};
+    FillLayout fill{};
     fill.kind = CUPTI_ACTIVITY_KIND_MEMSET;
     fill.bytes = 55;
     fill.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
@@ -165,7 +165,7 @@ TEST_CASE("allocations and releases, from a pool too, and waits by kind")
 {
     ActivityLog log;
     const Labels labels;
-    CUpti_ActivityMemory4 memory{};
+    MemoryLayout memory{};
     memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
     memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
     memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
@@ -177,7 +177,7 @@ TEST_CASE("allocations and releases, from a pool too, and waits by kind")
     memory.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
     log.add(as_activity(memory));
     log.add(as_activity(kernel("k", 1, {1, 2})));
-    CUpti_ActivitySynchronization2 wait{};
+    WaitLayout wait{};
     wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
     wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
     wait.contextId = 5;
@@ -206,7 +206,7 @@ TEST_CASE("records of unknown kinds are only counted, CUPTI's own time is summed
     CUpti_Activity strange{};
     strange.kind = static_cast<CUpti_ActivityKind>(12345);
     log.add(strange);
-    CUpti_ActivityOverhead3 overhead{};
+    OverheadLayout overhead{};
     overhead.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
     overhead.start = 5;
     overhead.end = 25;
