@@ -139,6 +139,20 @@ TEST_CASE("a second calibration reports the ceilings that changed beyond their i
     CHECK(drift.at("moved").at(0).at("verdict") == "b is slower");
 }
 
+TEST_CASE("calibrate takes a plan of one's own, by its file or its name")
+{
+    const Workbench bench;
+    REQUIRE(calibrate({"--quick"}, bench).status == 0);
+    const auto by_name = calibrate({"--plan", "calibrate/cpu-quick"}, bench);
+    CHECK_THAT(by_name.out, Catch::Contains("moved beyond its interval"));  // the same plan as --quick
+    const std::filesystem::path file = bench.folder / "one.yaml";
+    std::ofstream(file) << "name: one\nrun:\n  - {bench: flops, operation: fma, precision: fp32}\n";
+    const auto said = calibrate({"--plan", file.string(), "--json"}, bench);
+    REQUIRE(said.status == 0);
+    for (const json& ceiling : json::parse(said.out).at("ceilings")) CHECK(ceiling.at("kind") == "compute");
+    CHECK_THAT(calibrate({"--quick", "--plan", "calibrate/cpu"}, bench).err, Catch::Contains("give one of them"));
+}
+
 TEST_CASE("drift is not computed from a calibration by another plan")
 {
     const Workbench bench;

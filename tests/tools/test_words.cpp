@@ -36,6 +36,17 @@ TEST_CASE("the options of a run become a plan that reads back as the same plan")
     CHECK(stopping.budget == entry.stopping.budget);
 }
 
+TEST_CASE("a network in braces is one model, with the commas of its layers")
+{
+    TrainOptions options;
+    options.model = "{name: small, image: [3, 8, 8], layers: [flatten, {linear: {features: 10}}]}";
+    const Plan plan = train_plan(options);
+    CHECK(plan.entries.front().axes.at("model") == std::vector{options.model});
+    CHECK(parse_plan(plan.source, "plan.yaml").entries.front().axes == plan.entries.front().axes);
+    options.model = "alexnet,resnet18";
+    CHECK(train_plan(options).entries.front().axes.at("model").size() == 2);
+}
+
 TEST_CASE("a whole number is checked to its last character and against its limits")
 {
     CHECK(whole_number("--steps", "12", 1, 12) == 12);

@@ -31,12 +31,21 @@ struct Options {
     std::string device = "cpu";
     std::string threads;
     std::string ranks;
+    std::string plan;
     std::string out;
     std::string compare;
     std::string node;
     bool quick = false;
     bool json = false;
 };
+
+/// The plan that was asked for, else that of this kind of device.
+Plan plan_of(const std::string& kind, const Options& options)
+{
+    if (options.plan.empty()) return find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
+    if (options.quick) throw InputError("--quick and --plan each choose a plan: give one of them");
+    return find_plan(options.plan);
+}
 
 /// The plan of the network between the ranks that were started.
 Plan network_plan(const Machine& machine, const Options& options)
@@ -48,7 +57,7 @@ Plan network_plan(const Machine& machine, const Options& options)
             fmt::format("--ranks {0}: the network is measured between ranks that mpirun or srun starts: mpirun -n "
                         "{0} roof calibrate --ranks {0}",
                         ranks));
-    Plan plan = find_plan(options.quick ? "calibrate/network-quick" : "calibrate/network");
+    Plan plan = plan_of("network", options);
     plan.source += "# between ranks on " + join(nodes, " ") + '\n';
     return plan;
 }
@@ -60,7 +69,7 @@ Plan plan_for(const std::string& device, const Machine& machine, const Options& 
     if (!options.ranks.empty()) return network_plan(machine, options);
     const bool is_gpu = device.starts_with("gpu:");
     const std::string kind = is_gpu ? "gpu" : machine.device(device).kind;
-    Plan plan = find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
+    Plan plan = plan_of(kind, options);
     std::vector<PlanEntry> entries;
     for (const std::string& one : devices_in(device)) {
         for (PlanEntry entry : plan.entries) {
@@ -176,6 +185,7 @@ Action calibrate(OptionParser& parser)
     parser.value("--threads", options->threads);
     parser.value("--ranks", options->ranks);
     parser.flag("--quick", options->quick);
+    parser.value("--plan", options->plan);
     parser.value("--compare", options->compare);
     parser.value("--out", options->out);
     parser.value("--node", options->node);

@@ -75,7 +75,9 @@ Plan train_plan(const TrainOptions& options)
     entry.stopping = stopping_for(steps_of(options));
     entry.where = "command line";
     entry.profile = options.profile ? Profiling::kernels : options.profile_steps ? Profiling::steps : Profiling::off;
-    entry.axes["model"] = comma_list("MODEL", options.model);
+    // A network in braces has commas of its own.
+    entry.axes["model"] =
+        options.model.starts_with('{') ? std::vector{options.model} : comma_list("MODEL", options.model);
     if (!options.batch.empty()) entry.axes["batch"] = comma_list("--batch", options.batch);
     // Not split at commas: the path of a folder may contain them.
     for (const auto& [axis, text] : options.axes)
