@@ -9,59 +9,29 @@
 // Falsified   if any thread ends at another word than the arithmetic of its chain says.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
-#include "ert/gpu/probes/cluster_sizes.hpp"
-#include "ert/gpu/probes/tuning.hpp"
+#include "ert/gpu/probes/cluster_subject.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 namespace roof::gpu {
 
 namespace {
 
-constexpr long long max_iterations = 1 << 22;
-
-class ClusterLatencySubject final : public TunedSubject {
+class ChaseSubject final : public ClusterSubject {
   public:
-    explicit ClusterLatencySubject(const GpuPoint& at)
-        : TunedSubject(at),
-          size_(cluster_size_of(at.point)),
-          blocks_(cluster_blocks(ClusterOperation::chase, size_)),
-          places_(static_cast<std::size_t>(blocks_), "places of the chase")
+    explicit ChaseSubject(const GpuPoint& at) : ClusterSubject(at, ClusterOperation::chase, 1)
     {
-        settle_on_fastest(
-            {{std::to_string(blocks_ / size_) + " clusters", work_of_bytes(bytes_per_access * cluster_chase_unroll),
-              [this](long long iterations) { enqueue(iterations); }}},
-            max_iterations);
+        settle(bytes_per_access * cluster_chase_unroll);
     }
 
     void check() override
     {
         constexpr long long iterations = 100;
-        const CurrentDevice current(stream().id());
-        run(iterations);
         const auto expected = chase_position(cluster_words, iterations * cluster_chase_unroll);
-        for (const std::uint32_t found : places_.read(0, static_cast<std::size_t>(blocks_))) {
+        for (const std::uint32_t found : results_after(iterations)) {
             if (found == expected) continue;
             throw Error("a chase is at word " + std::to_string(found) + ", not " + std::to_string(expected));
         }
     }
-
-    Bytes memory() const override { return {static_cast<double>(places_.bytes())}; }
-
-  private:
-    void enqueue(long long iterations) const
-    {
-        enqueue_cluster(ClusterOperation::chase,
-                        {.results = places_.data(),
-                         .reading = stream().reading(),
-                         .blocks = blocks_,
-                         .size = size_,
-                         .iterations = static_cast<int>(iterations)},
-                        stream().get());
-    }
-
-    int size_;
-    int blocks_;
-    Buffer<std::uint32_t> places_;
 };
 
 }  // namespace
@@ -75,7 +45,7 @@ GpuBench cluster_latency_bench(const Libraries&)
                 "of each block.",
             .axes = [](const Machine&) -> std::vector<Axis> { return {cluster_axis()}; },
             .unsupported_reason = missing_clusters,
-            .create = [](const GpuPoint& at) { return std::make_unique<ClusterLatencySubject>(at); }};
+            .create = [](const GpuPoint& at) { return std::make_unique<ChaseSubject>(at); }};
 }
 
 }  // namespace roof::gpu
