@@ -25,7 +25,7 @@ __device__ void write(unsigned address, std::uint32_t value)
 template <SharedOperation operation>
 __global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch launch)
 {
-    __shared__ alignas(16) std::uint32_t words[shared_bytes / 4];
+    __shared__ __align__(16) std::uint32_t words[shared_bytes / 4];
     const ClockSpan span;
     for (unsigned i = threadIdx.x; i < shared_bytes / 4; i += shared_threads) words[i] = shared_word(i);
     __syncthreads();
