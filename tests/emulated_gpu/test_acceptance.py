@@ -9,7 +9,16 @@ import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "tools" / "gpu_acceptance"
-STEPS = ("machine", "parity", "nccl", "ncu", "pytorch-recorded")
+STEPS = ("machine", "quick-calibration", "parity", "kernel-times", "nccl", "training-ranks", "training-sweep", "ncu", "pytorch-recorded")
+ABLE = STEPS[:-2]
+
+
+def accept(out, steps, **environment):
+    """The finished run of these steps, and how each ended."""
+    only = [word for step in steps for word in ("--only", step)]
+    done = subprocess.run([sys.executable, "-B", PROGRAM, "--build", os.environ["ROOF_EMULATED_BUILD"], "--out", out, "--small",
+                           "--minutes", "5", *only], capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    return done, {row["step"]: row for row in json.loads((out / "steps.json").read_text(encoding="utf-8"))}
 
 
 class Acceptance(unittest.TestCase):
@@ -18,17 +27,14 @@ class Acceptance(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.out = pathlib.Path(folder.name, "acceptance")
-        only = [word for step in STEPS for word in ("--only", step)]
-        cls.done = subprocess.run([sys.executable, "-B", PROGRAM, "--build", os.environ["ROOF_EMULATED_BUILD"], "--out", cls.out, "--small",
-                                   "--minutes", "5", *only], capture_output=True, text=True, check=False)
-        cls.rows = {row["step"]: row for row in json.loads((cls.out / "steps.json").read_text(encoding="utf-8"))}
+        cls.done, cls.rows = accept(cls.out, STEPS)
 
     def test_runs_the_steps_that_an_emulated_gpu_has(self):
-        self.assertEqual({"ok"}, {self.rows[step]["status"] for step in STEPS[:3]}, self.rows)
+        self.assertEqual({"ok"}, {self.rows[step]["status"] for step in ABLE}, self.rows)
         self.assertIn("not a measurement", self.rows["machine"]["reason"])
 
     def test_says_what_the_other_steps_lack(self):
-        self.assertEqual({"unavailable"}, {self.rows[step]["status"] for step in STEPS[3:]}, self.rows)
+        self.assertEqual({"unavailable"}, {self.rows[step]["status"] for step in STEPS if step not in ABLE}, self.rows)
         self.assertIn("part cupti is absent", self.rows["ncu"]["reason"])
         self.assertIn("roof_inject.so", self.rows["pytorch-recorded"]["reason"])
 
@@ -36,6 +42,19 @@ class Acceptance(unittest.TestCase):
         with tarfile.open(self.out.with_suffix(".tar.gz")) as archive:
             self.assertLessEqual({"acceptance/summary.md", "acceptance/parity.txt", "acceptance/nccl-2.txt"}, set(archive.getnames()))
         self.assertIn("acceptance.tar.gz", self.done.stdout)
+
+
+class WithWrongResults(unittest.TestCase):
+    """A kernel that stores wrong numbers is the failure of each step that checks it, and of no other."""
+
+    def test_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, rows = accept(pathlib.Path(folder, "out"), ("quick-calibration", "parity", "nccl"), ROOF_EMULATED_WRONG="softmax")
+            self.assertEqual(["ok", "failed", "ok"], [rows[step]["status"] for step in ("quick-calibration", "parity", "nccl")], rows)
+            self.assertEqual(1, done.returncode)
+            done, rows = accept(pathlib.Path(folder, "out"), ("quick-calibration",), ROOF_EMULATED_WRONG="chain_kernel")
+            self.assertEqual("failed", rows["quick-calibration"]["status"], rows)
+            self.assertIn("1 rows failed", rows["quick-calibration"]["reason"])
 
 
 if __name__ == "__main__":

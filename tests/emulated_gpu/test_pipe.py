@@ -24,13 +24,33 @@ class Fault(unittest.TestCase):
     def test_is_the_end_of_its_row_and_of_no_other(self):
         with tempfile.TemporaryDirectory() as folder:
             results = pathlib.Path(folder, "results")
-            done = roof("sweep", HERE / "trap.yaml", "--out", results)
+            done = roof("sweep", HERE / "trap.yaml", "--out", results, ROOF_EMULATED_TRAP="1")
             rows = rows_of(results)
         self.assertEqual(1, done.returncode, done.stderr)
         self.assertEqual(["ok", "failed", "ok"] * 2, [row["status"] for row in rows])
         for row in rows[1::3]:
             self.assertIn("cudaErrorLaunchFailure", row["reason"])
         self.assertEqual(2, done.stderr.count("gpu:0 had a fault; a new process measures what is left"), done.stderr)
+
+
+class Wrong(unittest.TestCase):
+    def test_results_of_a_kernel_are_the_failure_of_its_row(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results")
+            done = roof("sweep", HERE / "wrong.yaml", "--out", results, ROOF_EMULATED_WRONG="stream_kernel")
+            rows = rows_of(results)
+        self.assertEqual(1, done.returncode, done.stderr)
+        self.assertEqual(["failed", "ok"], [row["status"] for row in rows], [row["reason"] for row in rows])
+
+
+class Digest(unittest.TestCase):
+    def test_of_a_calibration_names_the_gpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results")
+            done = roof("calibrate", "--device", "gpu:0", "--plan", HERE / "wrong.yaml", "--out", results)
+            digest = (results / "digest.csv").read_text(encoding="utf-8")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertIn("Emulated H100", next(line for line in digest.splitlines() if line.startswith("fact,kind,")))
 
 
 class Training(unittest.TestCase):

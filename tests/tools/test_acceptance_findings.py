@@ -86,11 +86,16 @@ class Table(Quiet):
         with self.assertRaisesRegex(Failed, "it is asleep"):
             ceilings.ceilings_in(log)
 
-    def test_a_calibration_says_what_was_wide_failed_or_disturbed(self):
-        self.write("measurements.csv", "id,status", "a,ok", "b,failed")
+    def test_a_calibration_with_a_failed_row_is_a_failure(self):
+        self.write("measurements.csv", "id,status,reason", "a,ok,", "b,failed,the sums differ", "c,unsupported,no NCCL")
+        with self.assertRaisesRegex(Failed, "1 rows failed, the first: b: the sums differ"):
+            ceilings.words_of(CEILINGS, self.folder)
+
+    def test_a_calibration_says_what_was_wide_or_disturbed(self):
+        self.write("measurements.csv", "id,status", "a,ok", "b,unsupported")
         self.write("samples.csv", "id,disturbance", "a,", "a,the card was too hot")
         wide = {**CEILINGS[0], "low": 600e12}
-        self.assertEqual("2 ceilings, 1 of them with an interval beyond 1%; 1 rows failed, 1 launches disturbed",
+        self.assertEqual("2 ceilings, 1 of them with an interval beyond 1%; 1 launches disturbed",
                          ceilings.words_of([wide, CEILINGS[1]], self.folder))
 
 

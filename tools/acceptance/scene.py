@@ -10,6 +10,13 @@ from pathlib import Path
 from acceptance.programs import Failed, TimeOver, run
 
 ROOT = Path(__file__).resolve().parents[2]
+#: In place of the plans of the steps where all is to be small.
+SMALL_PLANS = ROOT / "tools" / "acceptance" / "small"
+#: The layers of AlexNet and ResNet, each kind once.
+SMALL_NETWORK = ("{name: small, image: [3, 12, 12], layers: [{convolution: {channels: 8, window: 3, padding: 1, bias: false}}, batch_norm, "
+                 "{relu: {name: stem}}, {convolution: {channels: 8, window: 3, padding: 1, bias: false}}, {batch_norm: {name: branch}}, "
+                 "{add: {from: [branch, stem]}}, relu, {max_pool: {window: 2}}, {convolution: {channels: 8, window: 3, padding: 1}}, "
+                 "relu, average_pool, flatten, {linear: {features: 10}}]}")
 PEERS = ROOT / "tools" / "peers"
 
 
@@ -28,8 +35,8 @@ class Scene:
         return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment})
 
     def network(self, name, batch):
-        """Model and batch of a training step: those, or the smallest there are."""
-        return ("alexnet", 1) if self.is_small else (name, batch)
+        """Model and batch of a training step: those, or a small network with each kind of layer."""
+        return (SMALL_NETWORK, 2) if self.is_small else (name, batch)
 
     def fresh(self, name):
         """A path for new results. Deletes results of an earlier round."""

@@ -32,7 +32,11 @@ Dim place_in(const Dim& size, u32 number)
 }  // namespace
 
 Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& device, const Launch& launch)
-    : engine_(engine), memory_(memory), device_(device), launch_(launch)
+    : engine_(engine),
+      memory_(memory),
+      device_(device),
+      launch_(launch),
+      spoils_(!engine.spoils.empty() && launch.name.find(engine.spoils) != std::string::npos)
 {
     const Card& card = device.card;
     const auto multiprocessors = static_cast<u32>(card.multiprocessors);

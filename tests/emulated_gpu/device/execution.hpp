@@ -12,6 +12,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <string>
 
 namespace roof::emulated {
 
@@ -20,6 +21,7 @@ struct Engine {
     std::vector<std::unique_ptr<Fiber>> fibers;
     std::mt19937 chance{1};
     bool finds_races = false;  ///< for words of global memory, too, which takes several times as long
+    std::string spoils;        ///< kernels with this in their names store wrong numbers; empty: none
 };
 
 /// A device while it runs a launch.
@@ -65,6 +67,7 @@ class Execution {
     /// Null unless races are to be found.
     GlobalRaces* races() { return races_ ? &*races_ : nullptr; }
     u32 number_of(const Dim& place) const { return (place.z * launch_.grid.y + place.y) * launch_.grid.x + place.x; }
+    bool spoils() const { return spoils_; }
     /// Whether the thread that asks is to let others run now.
     bool is_turn_over()
     {
@@ -96,6 +99,7 @@ class Execution {
     std::size_t started_ = 0;
     std::vector<DelayedWrites> unseen_;  ///< of blocks that have ended
     std::optional<GlobalRaces> races_;
+    bool spoils_;
     std::size_t fibers_used_ = 0;
     std::size_t most_blocks_ = 1;
     double seconds_of_instruction_ = 0;

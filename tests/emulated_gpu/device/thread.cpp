@@ -107,11 +107,14 @@ void Thread::write_global(u64 address, const void* from, int line)
     std::byte* const to = execution.global(address, bytes);
     block_.delayed().flush_overlapping(address, bytes);
     if (execution.races() != nullptr) check_race(GlobalRaces::Kind::write, address, bytes);
+    std::array<std::byte, bytes> value;
+    std::memcpy(value.data(), from, bytes);
+    if (execution.spoils()) value.front() ^= std::byte{1};
     constexpr unsigned one_in = 4;
     if (execution.chance()() % one_in == 0)
-        block_.delayed().add(address, from, bytes, execution.chance());
+        block_.delayed().add(address, value.data(), bytes, execution.chance());
     else
-        std::memcpy(to, from, bytes);
+        std::memcpy(to, value.data(), bytes);
     execution.take_time_of_access(address, bytes, multiprocessor(), true);
     if (execution.is_turn_over()) wait(true);
 }

@@ -33,6 +33,7 @@ Machine::Machine()
         return text == nullptr ? otherwise : std::atoi(text);
     };
     const char* const chosen = std::getenv("ROOF_EMULATED_CARD");
+    if (const char* const spoiled = std::getenv("ROOF_EMULATED_WRONG"); spoiled != nullptr) engine_.spoils = spoiled;
     engine_.finds_races = std::getenv("ROOF_EMULATED_RACES") != nullptr;
     Card card = small_card(chosen == nullptr ? "h100" : chosen);
     constexpr int mebibyte = 20;

@@ -10,7 +10,7 @@ import pages
 
 from acceptance import goals
 from acceptance.programs import Failed, errors_of, last_words
-from acceptance.scene import PEERS
+from acceptance.scene import PEERS, SMALL_PLANS
 
 # The ceiling to compare with each peer's number: its kind, and the values of its fields.
 BESIDE = {
@@ -96,18 +96,22 @@ def keep_seconds(out, name, seconds):
 
 def run_calibration(scene, name, seconds, *more):
     begin = time.monotonic()
-    scene.run([scene.roof, "calibrate", "--device", "gpu:0", "--json", "--out", scene.fresh(name), *more], f"{name}.json",
-              seconds, accepted=(0, 1))
+    chosen = ["--plan", SMALL_PLANS / f"{name}.yaml"] if scene.is_small else more
+    folder = scene.fresh(name)
+    scene.run([scene.roof, "calibrate", "--device", "gpu:0", "--json", "--out", folder, *chosen], f"{name}.json", seconds, accepted=(0, 1))
     keep_seconds(scene.out, name, time.monotonic() - begin)
     return ceilings_in(scene.out / f"{name}.json")
 
 
 def words_of(ceilings, folder):
+    """Throws Failed if a row failed: a probe computed something else than its reference, or the device had a fault."""
     wide = [c for c in ceilings if c["high"] is None or c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
     failed = [row for row in pages.rows(folder / "measurements.csv") if row["status"] == "failed"]
+    if failed:
+        raise Failed(f"{len(failed)} rows failed, the first: {failed[0]['id']}: {failed[0]['reason']}")
     dropped = sum(row["disturbance"] != "" for row in pages.rows(folder / "samples.csv"))
     return (f"{len(ceilings)} ceilings, {len(wide)} of them with an interval beyond {100 * goals.INTERVAL:g}%; "
-            f"{len(failed)} rows failed, {dropped} launches disturbed")
+            f"{dropped} launches disturbed")
 
 
 def calibrate(scene, seconds):

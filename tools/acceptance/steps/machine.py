@@ -7,7 +7,7 @@ import sys
 import time
 
 from acceptance.programs import Countdown
-from acceptance.scene import ROOT
+from acceptance.scene import ROOT, SMALL_PLANS
 
 COMMANDS = {"nvidia-smi": ["nvidia-smi", "-q", "-d", "CLOCK,POWER,TEMPERATURE,MEMORY,PERFORMANCE"],
             "nvcc": ["nvcc", "--version"], "ncu": ["ncu", "--version"], "libc": ["ldd", "--version"],
@@ -40,7 +40,10 @@ def provenance(scene, seconds):
 
 
 def device_tests(scene, seconds):
-    scene.run([scene.bin / "test_gpu", "~[fake]"], "device-tests.txt", seconds, ROOF_GPU_PART=str(scene.bin / "roof_gpu.so"), ROOF_TREE=str(ROOT))
+    """Every kernel at every usual size, or at one small size."""
+    small = {"ROOF_PLAN": str(SMALL_PLANS / "device-tests.yaml")} if scene.is_small else {}
+    scene.run([scene.bin / "test_gpu", "~[fake]"], "device-tests.txt", seconds, ROOF_GPU_PART=str(scene.bin / "roof_gpu.so"), ROOF_TREE=str(ROOT),
+              **small)
 
 
 def parity(scene, seconds):

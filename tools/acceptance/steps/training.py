@@ -81,7 +81,7 @@ def on_ranks(scene, seconds):
 def sweep(scene, seconds):
     """Measures as many rows as time allows. The same command continues with the rest."""
     folder, cut_off = scene.out / "training", ""
-    small = ["run", "alexnet", "--batch", 1, "--steps", 2, "--precision", "fp32,bf16", "--device", "gpu:0"]
+    small = ["run", scene.network("", 0)[0], "--batch", "1,2", "--steps", 2, "--precision", "fp32,bf16", "--device", "gpu:0"]
     try:
         scene.run([scene.roof, *(small if scene.is_small else ["sweep", PLAN]), "--out", folder], "training.log", seconds, accepted=(0, 1))
     except TimeOver:
