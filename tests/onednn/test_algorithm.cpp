@@ -6,7 +6,7 @@
 #include "workloads/engine/choices.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/model/work.hpp"
-#include "workloads/onednn/convolution/choice.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/onednn/train_bench.hpp"
 

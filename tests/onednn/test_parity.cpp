@@ -4,7 +4,7 @@
 // kernel.
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/convolution/candidate.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

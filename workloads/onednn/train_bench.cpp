@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
-#include "workloads/onednn/convolution/candidate.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/parallel/cpus.hpp"

@@ -1,4 +1,4 @@
-#include "workloads/onednn/convolution/candidate.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/depthwise.hpp"

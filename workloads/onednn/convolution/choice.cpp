@@ -1,4 +1,4 @@
-#include "workloads/onednn/convolution/choice.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"

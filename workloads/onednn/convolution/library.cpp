@@ -1,6 +1,6 @@
 // oneDNN's implementations as candidates. oneDNN reports only an implementation's name, not how it computes. The table
 // below is the only place that interprets these names.
-#include "workloads/onednn/convolution/candidate.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 
 #include <array>
 #include <utility>

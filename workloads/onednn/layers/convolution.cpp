@@ -3,7 +3,7 @@
 //   dw[o,i] = sum over n and the map of x[n,i] * dy[n,o];  db = sum of dy
 // The trained weights have the layout of their gradient. Where a pass needs another layout or bf16, each step reorders
 // them.
-#include "workloads/onednn/convolution/choice.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {

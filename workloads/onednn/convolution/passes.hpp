@@ -1,11 +1,14 @@
-// A candidate computes one pass of a convolution: an implementation of oneDNN or a kernel of this project.
+// The passes of a convolution. A candidate computes one pass: an implementation of oneDNN (library.cpp) or a kernel of
+// this project (candidate.cpp). choice.cpp selects the candidate for each pass.
 #pragma once
 
 #include "workloads/engine/algorithm.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/program/program.hpp"
+#include "workloads/onednn/program/settings.hpp"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,5 +70,23 @@ void append_pass(Program& program, Pass pass, const Candidate& candidate, const 
 
 /// The convolution's size for the model's formulas.
 model::Convolution size_of(const Convolution& shapes);
+
+/// `edges`: layouts between the convolution and its neighbours, as oneDNN's first direct implementation prefers them
+/// (or its matrix product, for gemm).
+struct ChosenConvolution {
+    Candidate forward, backward_data, backward_weights;
+    Layouts edges;
+};
+
+/// Selects the candidates by the algorithm of the settings. `auto` measures all candidates and takes the fastest.
+/// `direct` takes the fastest of oneDNN's first choice and this project's direct kernels. In bf16 the candidates multiply
+/// in both ways: by the dot product, or widened to fp32. `shapes.source` may leave the layout open. `first`: the source
+/// is the image, which needs no gradient; backward_data is then empty. Throws Error, dnnl::error.
+ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
+                                     bool first);
+
+/// The version of oneDNN, the instruction set of this project's kernels, and a checksum of the candidates' names. A
+/// remembered choice is valid for these only, so a new candidate is tried.
+std::string library_of(std::span<const Candidate> candidates);
 
 }  // namespace roof::onednn
