@@ -42,7 +42,7 @@ TEST_CASE("a parser declares its options and arguments with their kind")
     OptionParser parser("any");
     std::string text;
     bool flag = false;
-    parser.argument("MODEL", text);
+    parser.required("MODEL", text);
     parser.value("--out", text);
     parser.flag("--json", flag);
     const std::vector<DeclaredWord> words = parser.declared();

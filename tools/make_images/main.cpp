@@ -22,7 +22,7 @@ roof::make_images::FolderOptions parse(const std::vector<std::string>& arguments
 {
     std::string folder, classes = "10", per_class = "20", seed = "1";
     roof::OptionParser parser("options", "roof-make-images --help");
-    parser.argument("DIR", folder);
+    parser.required("DIR", folder);
     parser.value("--classes", classes);
     parser.value("--per-class", per_class);
     parser.value("--seed", seed);

@@ -55,7 +55,7 @@ int check_folder(const Options& options, Context& context)
 Action check(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.argument("DIR", options->folder);
+    parser.required("DIR", options->folder);
     parser.flag("--accept-edited", options->accept_edited);
     parser.flag("--json", options->json);
     return [options](Context& context) { return check_folder(*options, context); };

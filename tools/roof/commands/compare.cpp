@@ -62,8 +62,8 @@ int compare_folders(const Options& options, Context& context)
 Action compare(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.argument("A", options->first);
-    parser.argument("B", options->second);
+    parser.required("A", options->first);
+    parser.required("B", options->second);
     parser.value("--noise", options->noise);
     parser.value("--fail-if", options->fail_if);
     parser.flag("--json", options->json);

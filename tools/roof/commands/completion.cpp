@@ -197,7 +197,7 @@ int print_script(const std::string& name, const Context& context)
 Action completion(OptionParser& parser)
 {
     const auto shell = std::make_shared<std::string>();
-    parser.argument("SHELL", *shell);
+    parser.required("SHELL", *shell);
     return [shell](Context& context) { return print_script(*shell, context); };
 }
 

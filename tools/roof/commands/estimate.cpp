@@ -127,7 +127,7 @@ int estimate_any(const Options& options, Context& context)
 Action estimate(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.optional_argument("MODEL", options->model);
+    parser.value("MODEL", options->model);
     parser.value("--batch", options->batch);
     parser.value("--precision", options->precision);
     parser.value("--on", options->machines);

@@ -32,7 +32,7 @@ int write_export(const Options& options, Context& context)
 Action export_results(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.argument("DIR", options->folder);
+    parser.required("DIR", options->folder);
     parser.value("--format", options->format);
     parser.value("--device", options->device);
     parser.value("--out", options->out);

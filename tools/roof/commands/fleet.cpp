@@ -147,7 +147,7 @@ int fleet_of(const Options& options, Context& context)
 Action fleet(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.arguments("DIR", options->words);
+    parser.required("DIR", options->words);
     parser.value("--expect", options->expect);
     parser.value("--group-by", options->group_by);
     parser.flag("--anonymise", options->anonymise);

@@ -103,7 +103,7 @@ int import_files(const Options& options, Context& context)
 Action import(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.arguments("FILE", options->files);
+    parser.required("FILE", options->files);
     parser.value("--out", options->out);
     parser.value("--name", options->name);
     parser.value("--machine", options->machine);

@@ -159,7 +159,7 @@ int show(const Options& options, Context& context)
 Action list(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.optional_argument("KIND", options->kind);
+    parser.value("KIND", options->kind);
     parser.flag("--json", options->json);
     return [options](Context& context) { return show(*options, context); };
 }

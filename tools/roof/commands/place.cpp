@@ -85,7 +85,7 @@ int place_them(const Options& options, Context& context)
 Action place(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.optional_argument("FILE", options->file);
+    parser.value("FILE", options->file);
     parser.value("--flops", options->flops);
     parser.value("--bytes", options->bytes);
     parser.value("--seconds", options->seconds);

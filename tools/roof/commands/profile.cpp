@@ -250,7 +250,7 @@ Action profile(OptionParser& parser)
     parser.value("--kernels", options->kernels);
     parser.flag("--simulate", options->simulate);
     parser.value("--out", options->out);
-    parser.arguments("PROGRAM", options->program);
+    parser.required("PROGRAM", options->program);
     return [options](Context& context) { return profile_program(*options, context); };
 }
 

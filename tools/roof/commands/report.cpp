@@ -90,7 +90,7 @@ int make_report(const Options& options, Context& context)
 Action report(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.arguments("DIR", options->folders);
+    parser.required("DIR", options->folders);
     parser.value("--out", options->out);
     parser.value("--calibration", options->calibration);
     parser.value("--pictures", options->pictures);

@@ -68,7 +68,7 @@ Action run(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
     TrainOptions& train_options = options->train;
-    parser.argument("MODEL", train_options.model);
+    parser.required("MODEL", train_options.model);
     parser.required("--batch", train_options.batch);
     parser.value("--device", train_options.device);
     parser.value("--steps", train_options.steps);

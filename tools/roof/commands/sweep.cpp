@@ -86,7 +86,7 @@ int sweep_plan(const Options& options, Context& context)
 Action sweep(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.argument("PLAN", options->plan);
+    parser.required("PLAN", options->plan);
     parser.flag("--dry-run", options->dry_run);
     parser.value("--only", options->only);
     parser.repeated("--set", options->settings);

@@ -45,7 +45,7 @@ int write_trace(const Options& options, Context& context)
 Action trace(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.argument("DIR", options->folder);
+    parser.required("DIR", options->folder);
     parser.value("--row", options->row);
     parser.value("--out", options->out);
     return [options](Context& context) { return write_trace(*options, context); };

@@ -34,7 +34,7 @@ int answer(const Options& options, Context& context)
 Action whatif(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.argument("DIR", options->folder);
+    parser.required("DIR", options->folder);
     parser.required("--set", options->set);
     parser.flag("--json", options->json);
     return [options](Context& context) { return answer(*options, context); };

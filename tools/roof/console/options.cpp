@@ -14,9 +14,9 @@ namespace roof {
 struct OptionParser::Parser {
     CLI::App app;
 
-    CLI::Option* add(const std::string& option, std::string& target)
+    CLI::Option* add(const std::string& name, std::string& target)
     {
-        return app.add_option(option == "--out" ? "-o,--out" : option, target);
+        return app.add_option(name == "--out" ? "-o,--out" : name, target);
     }
 };
 
@@ -35,34 +35,24 @@ void OptionParser::flag(const std::string& option, bool& target)
     parser_->app.add_flag(option, target);
 }
 
-void OptionParser::value(const std::string& option, std::string& target)
+void OptionParser::value(const std::string& name, std::string& target)
 {
-    parser_->add(option, target);
+    parser_->add(name, target);
 }
 
-void OptionParser::required(const std::string& option, std::string& target)
+void OptionParser::required(const std::string& name, std::string& target)
 {
-    parser_->add(option, target)->required();
+    parser_->add(name, target)->required();
+}
+
+void OptionParser::required(const std::string& name, std::vector<std::string>& target)
+{
+    parser_->app.add_option(name, target)->required();
 }
 
 void OptionParser::repeated(const std::string& option, std::vector<std::string>& target)
 {
     parser_->app.add_option(option, target)->allow_extra_args(false);
-}
-
-void OptionParser::argument(const std::string& name, std::string& target)
-{
-    parser_->app.add_option(name, target)->required();
-}
-
-void OptionParser::optional_argument(const std::string& name, std::string& target)
-{
-    parser_->app.add_option(name, target);
-}
-
-void OptionParser::arguments(const std::string& name, std::vector<std::string>& target)
-{
-    parser_->app.add_option(name, target)->required();
 }
 
 std::vector<std::string> OptionParser::options() const

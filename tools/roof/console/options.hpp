@@ -27,16 +27,13 @@ class OptionParser {
     OptionParser& operator=(const OptionParser&) = delete;
 
     void flag(const std::string& option, bool& target);
-    /// Declares an option with a value. --out has the short form -o.
-    void value(const std::string& option, std::string& target);
-    void required(const std::string& option, std::string& target);
+    /// Declares an option with a value, or with a name without dashes ("MODEL") an argument. --out has the short form -o.
+    void value(const std::string& name, std::string& target);
+    void required(const std::string& name, std::string& target);
+    /// Declares a list of one or more arguments.
+    void required(const std::string& name, std::vector<std::string>& target);
     /// Declares an option that may be given more than once.
     void repeated(const std::string& option, std::vector<std::string>& target);
-    /// Declares an argument without dashes. Messages call it `name` ("MODEL").
-    void argument(const std::string& name, std::string& target);
-    void optional_argument(const std::string& name, std::string& target);
-    /// Declares a list of one or more arguments.
-    void arguments(const std::string& name, std::vector<std::string>& target);
 
     /// The names of all options: "--batch", "--json", …
     std::vector<std::string> options() const;
