@@ -1,7 +1,7 @@
 // Two charts as ECharts options: steps over the batch, and the times that the roofs allow.
 import {duration, percent, threads, tick, withInterval} from "./format.js";
-import {seriesColour, shared} from "./palette.js";
-import {hoverText, symbols} from "./rooflines.js";
+import {axisLook, seriesColour, shared} from "./palette.js";
+import {hoverText, logAxis, symbols} from "./rooflines.js";
 
 export const seriesName = (row) => `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${
     row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
@@ -55,15 +55,10 @@ export function batchOption({series, what, palette, title}) {
   const text = (at) => (share ? percent(at.median) : withInterval(at, "images/s"));
   const names = [...series.keys()];
   const batches = [...series.values()].flat().map((point) => point.row.batch);
-  const axis = {
-    axisLine: {lineStyle: {color: palette.soft}, onZero: false},
-    splitLine: {lineStyle: {color: palette.line}},
-    nameTextStyle: {color: palette.soft}
-  };
   return {
     ...shared(title, {left: 58, right: 18, top: 14, bottom: 46}, palette),
     xAxis: {
-      ...axis,
+      ...axisLook(palette),
       type: "log",
       logBase: 2,
       name: "batch (images)",
@@ -75,7 +70,7 @@ export function batchOption({series, what, palette, title}) {
       axisLabel: {color: palette.soft, hideOverlap: true}
     },
     yAxis: {
-      ...axis,
+      ...axisLook(palette),
       type: share ? "value" : "log",
       min: share ? 0 : undefined,
       max: share ? 1 : undefined,
@@ -131,22 +126,11 @@ export function timeOption({shown, whole, palette, size, title}) {
   const low = 10 ** Math.floor(Math.log10(Math.max(1e-9, Math.min(...all))));
   const high = 10 ** Math.ceil(Math.log10(Math.max(...all, low * 10)));
   const clamp = (value) => Math.min(high, Math.max(low, value));
-  const log = (name, gap) => ({
-    type: "log",
-    min: low,
-    max: high,
-    name,
-    nameLocation: "middle",
-    nameGap: gap,
-    nameTextStyle: {color: palette.soft},
-    axisLine: {lineStyle: {color: palette.soft}, onZero: false},
-    splitLine: {lineStyle: {color: palette.line}},
-    axisLabel: {color: palette.soft, hideOverlap: true, formatter: (value) => tick(value, "s")}
-  });
+  const axis = (name, nameGap) => logAxis(name, [low, high], (value) => tick(value, "s"), palette, {nameGap});
   return {
     ...shared(title, {left: 76, right: 18, top: 14, bottom: 48}, palette),
-    xAxis: log("seconds the memory roof allows", 28),
-    yAxis: log("seconds the compute roof allows", 56),
+    xAxis: axis("seconds the memory roof allows", 28),
+    yAxis: axis("seconds the compute roof allows", 56),
     series: [
       {
         type: "line",

@@ -14,6 +14,12 @@ export function paletteOfPage() {
 
 export const seriesColour = (palette, index) => palette[`c${index % 8}`];
 
+export const axisLook = (palette) => ({
+  axisLine: {lineStyle: {color: palette.soft}, onZero: false},
+  splitLine: {lineStyle: {color: palette.line}},
+  nameTextStyle: {color: palette.soft}
+});
+
 /// The options that all charts share. A point's `title` is shown beside it.
 export const shared = (title, grid, palette) => ({
   animation: false,

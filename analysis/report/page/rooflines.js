@@ -2,7 +2,7 @@
 import {hierarchical, levelsOf} from "./choices.js";
 import {duration, isAbove, shareText, si, tick, titleOf} from "./format.js";
 import {gridEdges, labelPlaces, rectanglesOf} from "./labels.js";
-import {seriesColour, shared} from "./palette.js";
+import {axisLook, seriesColour, shared} from "./palette.js";
 import {placeNames, roofLines, roofSeries} from "./roof_lines.js";
 
 export const symbols = {
@@ -143,17 +143,15 @@ export function ticksOf([low, high]) {
   return ticks;
 }
 
-const axis = (name, range, format, palette, extra) => ({
+export const logAxis = (name, range, format, palette, extra) => ({
+  ...axisLook(palette),
   type: "log",
   min: range[0],
   max: range[1],
   name,
   nameLocation: "middle",
-  nameTextStyle: {color: palette.soft},
   axisLabel: {color: palette.soft, formatter: format, hideOverlap: true, customValues: ticksOf(range)},
   axisTick: {customValues: ticksOf(range)},
-  axisLine: {lineStyle: {color: palette.soft}, onZero: false},
-  splitLine: {lineStyle: {color: palette.line}},
   minorTick: {show: false},
   ...extra,
 });
@@ -240,9 +238,9 @@ export function rooflineOption(
   taken.set("roofs", placeNames(entries, [...taken.values()].flat(), view, {width, height}));
   return {
     ...shared(title, gridEdges, palette),
-    xAxis: axis("arithmetic intensity (FLOP/B)", view.intensity, (value) => `${Number(value.toPrecision(2))}`, palette,
-        {nameGap: 28}),
-    yAxis: axis("", view.rate, (value) => tick(value, "FLOP/s"), palette, {}),
+    xAxis: logAxis("arithmetic intensity (FLOP/B)", view.intensity, (value) => `${Number(value.toPrecision(2))}`,
+        palette, {nameGap: 28}),
+    yAxis: logAxis("", view.rate, (value) => tick(value, "FLOP/s"), palette, {}),
     series: [
       ...roofSeries(entries, palette),
       whiskerSeries(selected, selected ? levelsOf(selected, choices) : [], view, palette),
