@@ -37,7 +37,6 @@ struct TimeBreakdown {
     Seconds kernel_time;           ///< sum over all kernels
     std::size_t kernel_count = 0;  ///< kernels that ran in the window
 
-    Seconds entered() const { return kernels + unclassified + collectives + copies + idle; }
     Seconds busy() const { return wall - idle; }
     /// Mean number of running kernels while at least one runs; 0 without kernels.
     double concurrency() const { return computing.value > 0 ? kernel_time / computing : 0; }

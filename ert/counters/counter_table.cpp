@@ -4,7 +4,6 @@
 #include "ert/base/yaml_text.hpp"
 
 #include <algorithm>
-#include <set>
 
 /// The bytes of the file, from the assembly that CMakeLists.txt writes.
 extern "C" const char roof_counter_table_begin[];
@@ -107,13 +106,6 @@ CounterTable table_in(const std::string& text, const std::string& name)
 
 }  // namespace
 
-const ChipFamily* CounterTable::family_of(int capability) const
-{
-    for (const ChipFamily& family : families)
-        if (holds(family.capabilities, capability)) return &family;
-    return nullptr;
-}
-
 const ChipFamily* CounterTable::family_of_chip(std::string_view chip) const
 {
     for (const ChipFamily& family : families)
@@ -139,22 +131,6 @@ const CounterTable& built_in_counter_table()
     static const CounterTable table = read_counter_table(std::string(roof_counter_table_begin, roof_counter_table_end),
                                                          "configs/counters/nvidia.yaml");
     return table;
-}
-
-std::map<std::string, double> quantities_of(const CounterTable& table, const ChipFamily& family,
-                                            const std::map<std::string, double>& values)
-{
-    std::map<std::string, double> quantities;
-    std::set<std::string> incomplete;
-    for (const CounterMetric& metric : table.metrics_of(family, "all")) {
-        const auto value = values.find(metric.metric);
-        if (value == values.end())
-            incomplete.insert(metric.quantity);
-        else
-            quantities[metric.quantity] += metric.factor * value->second;
-    }
-    for (const std::string& quantity : incomplete) quantities.erase(quantity);
-    return quantities;
 }
 
 }  // namespace roof

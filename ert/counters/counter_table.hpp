@@ -34,8 +34,6 @@ struct CounterTable {
     std::vector<ChipFamily> families;
     std::vector<CounterMetric> metrics;
 
-    /// The first family with that compute capability times ten; null if there is none.
-    const ChipFamily* family_of(int capability) const;
     /// The family of the chip; null if there is none.
     const ChipFamily* family_of_chip(std::string_view chip) const;
 
@@ -49,10 +47,5 @@ CounterTable read_counter_table(const std::string& text, const std::string& name
 
 /// configs/counters/nvidia.yaml at build time.
 const CounterTable& built_in_counter_table();
-
-/// The quantities of that family computed from `values`, raw metrics by name. Quantities with a missing metric are left
-/// out, since their sum would be incomplete.
-std::map<std::string, double> quantities_of(const CounterTable& table, const ChipFamily& family,
-                                            const std::map<std::string, double>& values);
 
 }  // namespace roof

@@ -1,6 +1,7 @@
 // The built-in counter table, and errors in wrong tables. tests/cupti checks the names against CUPTI's own lists.
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
+#include "tests/counters/quantities.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -26,19 +27,19 @@ constexpr const char* beginning =
 TEST_CASE("a chip is found by its compute capability and by its name")
 {
     const CounterTable& table = built_in_counter_table();
-    REQUIRE(table.family_of(90) != nullptr);
-    CHECK(table.family_of(90)->name == "hopper");
+    REQUIRE(family_of(table, 90) != nullptr);
+    CHECK(family_of(table, 90)->name == "hopper");
     CHECK(table.family_of_chip("GB110")->name == "blackwell_ultra");
     CHECK(table.family_of_chip("TU116")->name == "turing_small");
-    CHECK(table.family_of(75)->name == "turing");
-    CHECK(table.family_of(30) == nullptr);
+    CHECK(family_of(table, 75)->name == "turing");
+    CHECK(family_of(table, 30) == nullptr);
     CHECK(table.family_of_chip("GK210") == nullptr);
 }
 
 TEST_CASE("a multiply-add is two FLOPs, or four with two packed lanes, and a tensor core's FLOPs count once")
 {
     const CounterTable& table = built_in_counter_table();
-    const ChipFamily& hopper = *table.family_of(90);
+    const ChipFamily& hopper = *family_of(table, 90);
     const auto on_hopper = quantities_of(table, hopper, counts(table, hopper, 100));
     CHECK(on_hopper.at("flops.fp64") == 400);
     CHECK(on_hopper.at("flops.fp32") == 400);
@@ -46,7 +47,7 @@ TEST_CASE("a multiply-add is two FLOPs, or four with two packed lanes, and a ten
     CHECK(on_hopper.at("tensor.bf16") == 100);
     CHECK(on_hopper.at("tensor.fp16") == 100);
     CHECK(on_hopper.at("bytes.device") == 200);
-    const ChipFamily& blackwell = *table.family_of(100);
+    const ChipFamily& blackwell = *family_of(table, 100);
     CHECK(quantities_of(table, blackwell, counts(table, blackwell, 100)).at("flops.fp32") == 1200);
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("the copy engine's bytes count at L1 from Hopper on, and not before")
 TEST_CASE("a quantity with a missing metric is left out, and the others are kept")
 {
     const CounterTable& table = built_in_counter_table();
-    const ChipFamily& hopper = *table.family_of(90);
+    const ChipFamily& hopper = *family_of(table, 90);
     auto values = counts(table, hopper, 1);
     values.erase("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
     const auto quantities = quantities_of(table, hopper, values);
@@ -84,7 +85,7 @@ TEST_CASE("integrated chips have no quantity for their DRAM")
 TEST_CASE("the usual metrics are all except the rare ones")
 {
     const CounterTable& table = built_in_counter_table();
-    const ChipFamily& hopper = *table.family_of(90);
+    const ChipFamily& hopper = *family_of(table, 90);
     std::size_t all = 0;
     for (const char* set : {"traffic", "shared", "scalar", "tensor", "rare"}) {
         CHECK_FALSE(table.metrics_of(hopper, set).empty());

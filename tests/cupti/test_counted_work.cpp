@@ -2,6 +2,7 @@
 // give the results that the table defines.
 #include "analysis/recordings/counted_work.hpp"
 #include "ert/counters/counter_table.hpp"
+#include "tests/counters/quantities.hpp"
 
 #include <catch2/catch.hpp>
 

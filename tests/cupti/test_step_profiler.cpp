@@ -1,6 +1,7 @@
 // Profiling our own launches with the fake CUPTI: rows of the recording, and notes where nothing can be counted.
 #include "ert/cupti/step_profiler.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tests/counters/quantities.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -64,7 +65,7 @@ TEST_CASE("counts become rows of the step and of each kernel, named by its order
         if (counter.scope == CounterScope::kernel) ++of_kernels[counter.name];
     });
     const std::size_t metrics =
-        built_in_counter_table().metrics_of(*built_in_counter_table().family_of(90), "all").size();
+        built_in_counter_table().metrics_of(*family_of(built_in_counter_table(), 90), "all").size();
     CHECK(of_step.size() == metrics);
     CHECK(of_step.at("lts__t_bytes.sum") == 10);
     CHECK(of_step.at("gpu__time_duration.sum") == Approx(10e-9));

@@ -33,8 +33,6 @@ struct Sample {
     bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
     Communication communication{};  ///< with other ranks; all 0 without
     Conditions conditions{};        ///< memory clock, power and temperature, by the device
-
-    bool is_undisturbed() const { return used && disturbance.empty(); }
 };
 
 /// A part over all used launches.

@@ -25,6 +25,12 @@ TimeBreakdown close(std::vector<Interval> intervals, double begin, double end)
     return finish_breakdowns(std::move(intervals), window).front();
 }
 
+/// The sum of the entries that the wall time divides into.
+Seconds entered(const TimeBreakdown& b)
+{
+    return b.kernels + b.unclassified + b.collectives + b.copies + b.idle;
+}
+
 /// The same by brute force for integer times: every unit of time is examined.
 TimeBreakdown count_instants(const std::vector<Interval>& intervals, int begin, int end)
 {
@@ -65,7 +71,7 @@ TEST_CASE("every instant of a step counts once, and overlap counts as hidden")
     CHECK(time_breakdown.idle == Seconds{4});
     CHECK(time_breakdown.hidden_copies == Seconds{2});
     CHECK(time_breakdown.hidden_collectives == Seconds{0});
-    CHECK(time_breakdown.entered() == time_breakdown.wall);
+    CHECK(entered(time_breakdown) == time_breakdown.wall);
     CHECK(time_breakdown.concurrency() == Approx(6.0 / 5));
     CHECK(time_breakdown.kernel_count == 3);
 }
@@ -92,7 +98,7 @@ TEST_CASE("the entries of random timelines add up to the wall time and agree wit
         const int begin = up_to(60), end = begin + up_to(60);
         const TimeBreakdown time_breakdown = close(intervals, begin, end),
                             expected = count_instants(intervals, begin, end);
-        CHECK(time_breakdown.entered().value == Approx(end - begin).margin(1e-9));
+        CHECK(entered(time_breakdown).value == Approx(end - begin).margin(1e-9));
         for (const auto entry : {&TimeBreakdown::kernels, &TimeBreakdown::unclassified, &TimeBreakdown::collectives,
                                  &TimeBreakdown::copies, &TimeBreakdown::idle, &TimeBreakdown::hidden_collectives,
                                  &TimeBreakdown::hidden_copies, &TimeBreakdown::computing, &TimeBreakdown::kernel_time})
