@@ -1,5 +1,10 @@
+// The bandwidth roof of a memory level for any mix of reads and writes. The model: the work runs as a sequence of the loops
+// that were measured (loads, stores, non-temporal stores, copies, updates, …), and their times add up. The roof is the
+// fastest sequence that reads and writes at least the bytes of the work. It never exceeds what the measured loops do
+// together, and is exact at their own mixes; it does not know how far the reads and writes of other mixes overlap.
+// docs/method.md, section 6, compares it with mixes that it was not derived from.
 // The fastest sequence is a linear program with two constraints, so at most two loops take part: all pairs are tried.
-#include "analysis/roofline/mix_roof.hpp"
+#include "analysis/roofline/row_roofs.hpp"
 
 #include <fmt/format.h>
 

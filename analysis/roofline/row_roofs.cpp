@@ -53,7 +53,7 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
     over.compute = over.roofs.precision(precision_of(row));
     if (threads > 0 && over.roofs.threads != threads)
         remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
-                              std::to_string(over.roofs.threads) + " stand in");
+                              std::to_string(over.roofs.threads) + " are used");
     if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
     if (bytes_are_unknown(row)) {
         over.roofs.levels.clear();

@@ -1,15 +1,47 @@
-// The roofs over one measured row: those of its threads and precision, and of each level for the reads and writes of a work.
+// The roofs over one measured row: those of its threads and precision (row_roofs.cpp), and the bandwidth roof of each
+// memory level for the reads and writes of its work (mix_roof.cpp).
 #pragma once
 
-#include "analysis/roofline/mix_roof.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
+
+/// The bytes that the instructions of an operation read and write, of each byte counted. They add up to 1.
+struct Access {
+    double read = 0;
+    double written = 0;
+};
+
+/// nullopt for an operation whose reads and writes are not known.
+std::optional<Access> access_of(std::string_view operation);
+
+/// A measured loop of one level.
+struct MeasuredAccess {
+    std::string operation;
+    Access access;
+    ByteRate rate;
+};
+
+/// The ceilings of a level whose reads and writes are known, for a device and a thread count.
+std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const std::string& level,
+                                        int threads);
+
+struct MixRoof {
+    ByteRate rate;  ///< of read and written bytes together
+    /// "load", "update" if one loop alone is fastest and has this mix, else "mix 2:1", reads first.
+    std::string access;
+};
+
+/// The roof for a mix of reads and writes. nullopt if the measured loops cannot do the mix, or if nothing is read or
+/// written.
+std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Bytes read, Bytes written);
 
 /// The roofs over one row, and the capacity of the caches nearer to the core than each level.
 struct RowRoofs {

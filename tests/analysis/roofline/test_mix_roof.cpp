@@ -1,7 +1,7 @@
 // The roof of any mix of reads and writes, from measured loops.
 #include "analysis/roofline/describe.hpp"
-#include "analysis/roofline/mix_roof.hpp"
 #include "analysis/roofline/place.hpp"
+#include "analysis/roofline/row_roofs.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

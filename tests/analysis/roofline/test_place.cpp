@@ -147,7 +147,7 @@ TEST_CASE("a thread count without a calibration uses the roofs of the most threa
 {
     const Placement p = place(made::row("net", 8, 3), made::ceilings(), made::machine())[0];
     CHECK(p.roof_threads == 2);
-    CHECK(p.note.find("no ceiling was measured with 3 threads; those of 2 stand in") != std::string::npos);
+    CHECK(p.note.find("no ceiling was measured with 3 threads; those of 2 are used") != std::string::npos);
 }
 
 TEST_CASE("a layer above its roof has no headroom and a note with the reason")
