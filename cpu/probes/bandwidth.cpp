@@ -20,9 +20,7 @@ class BandwidthBench : public Bench {
         : Bench({"bandwidth", Role::bandwidth, "cpu",
                  "Bytes that the instructions read and write, in the fastest of several loops, each checked by its "
                  "result; lines read by a missing store (write-allocate) are not counted."}),
-          processors_(context.processors),
-          thread_counts_(context.thread_counts),
-          history_(context.history),
+          context_(context),
           maker_(context.workspace, context.history)
     {
     }
@@ -36,7 +34,7 @@ class BandwidthBench : public Bench {
         isa.allowed.emplace_back(best_isa);
         return {operation,
                 isa,
-                threads_axis(machine, thread_counts_),
+                threads_axis(machine, context_.thread_counts),
                 placement_axis(),
                 pages_axis(),
                 working_set_axis("bytes, all arrays and threads together", usual_working_sets(machine))};
@@ -65,14 +63,12 @@ class BandwidthBench : public Bench {
     {
         return maker_.make({parse_stream(point.text("operation")), isas_for(point.text("isa"), machine),
                             has_feature(machine, "fma"), share(point), Mapping{pages_of(point), std::nullopt},
-                            processors_for(point, processors_, *history_), resources_in_cores(point, machine),
-                            point.without("round").str()});
+                            processors_for(point, context_.processors, *context_.history),
+                            resources_in_cores(point, machine), point.without("round").str()});
     }
 
   private:
-    Processors processors_;
-    std::vector<int> thread_counts_;
-    std::shared_ptr<CoreHistory> history_;
+    ProbeContext context_;
     StreamMaker maker_;
 };
 

@@ -207,8 +207,7 @@ class ErtBench : public Bench {
         : Bench({"ert", Role::compute, "cpu",
                  "Multiply-adds on what is loaded, as many for each byte as the intensity says, in the fastest of "
                  "several loops, each checked by its result."}),
-          processors_(context.processors),
-          thread_counts_(context.thread_counts),
+          context_(context),
           stock_(std::make_shared<Stock>(Stock{context.history, context.workspace}))
     {
     }
@@ -217,7 +216,7 @@ class ErtBench : public Bench {
     {
         const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_keywords(), intensity_keywords()};
         const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
-        return {intensity, precision, threads_axis(machine, thread_counts_),
+        return {intensity, precision, threads_axis(machine, context_.thread_counts),
                 working_set_axis("bytes, all threads together", usual_sets(machine))};
     }
 
@@ -235,13 +234,12 @@ class ErtBench : public Bench {
     {
         const Loops loops = loops_of(point, machine);
         return std::make_unique<ErtSubject>(loops, *array_extent(loops, point),
-                                            processors_for(point, processors_, *stock_->history),
+                                            processors_for(point, context_.processors, *context_.history),
                                             point.without("round").str(), stock_);
     }
 
   private:
-    Processors processors_;
-    std::vector<int> thread_counts_;
+    ProbeContext context_;
     std::shared_ptr<Stock> stock_;
 };
 

@@ -163,9 +163,7 @@ class FlopsBench : public Bench {
         : Bench({"flops", Role::compute, "cpu",
                  "Arithmetic on registers alone: independent chains of the named instructions, as many as were found "
                  "to be fastest, every result checked; a multiply-add counts as two operations."}),
-          processors_(context.processors),
-          thread_counts_(context.thread_counts),
-          history_(context.history)
+          context_(context)
     {
     }
 
@@ -177,7 +175,7 @@ class FlopsBench : public Bench {
         isa.allowed.emplace_back(tile_isa.name);
         if (has_tiles(machine)) isa.defaults.emplace_back(tile_isa.name);
         const Axis precision{"precision", "number format", {"fp64", "fp32"}, {"fp64", "fp32", "fp16", "bf16", "int8"}};
-        return {operation, isa, precision, threads_axis(machine, thread_counts_), placement_axis()};
+        return {operation, isa, precision, threads_axis(machine, context_.thread_counts), placement_axis()};
     }
 
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
@@ -201,14 +199,12 @@ class FlopsBench : public Bench {
         const Isa& isa = parse_isa(point.text("isa"));
         const std::vector<Mix> mixes = candidates(point.text("operation"), isa, point.precision(), machine.features);
         return std::make_unique<FlopsSubject>(isa, point.precision(), mixes,
-                                              processors_for(point, processors_, *history_), history_,
-                                              resources_in_cores(point, machine));
+                                              processors_for(point, context_.processors, *context_.history),
+                                              context_.history, resources_in_cores(point, machine));
     }
 
   private:
-    Processors processors_;
-    std::vector<int> thread_counts_;
-    std::shared_ptr<CoreHistory> history_;
+    ProbeContext context_;
 };
 
 }  // namespace
