@@ -1,6 +1,7 @@
 // Sums and text only: the formulas are in workloads/model/work.cpp.
 #include "analysis/estimate/estimate.hpp"
 
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/work.hpp"
@@ -18,6 +19,7 @@ using model::PassWork;
 using Pass = PassWork LayerWork::*;
 
 constexpr std::array<Pass, 3> passes{&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights};
+using Texts = std::vector<std::vector<std::string>>;
 constexpr std::string_view known = "analytic";
 
 /// The sum over the layers for which `counts` is true.
@@ -103,11 +105,11 @@ std::vector<std::string> layer_cells(const std::string& what, const std::string&
 
 std::string layer_table(const ModelEstimate& estimate)
 {
-    Table table({"forward of layer", "output", "parameters", "MACs", "FLOPs", "bytes", "FLOP/byte", "known"});
+    Texts rows;
     for (const LayerEstimate& layer : estimate.layers) {
         if (!contraction(layer)) continue;
         const std::string output = fmt::format("{}", fmt::join(layer.output_shape, "x"));
-        table.add(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
+        rows.push_back(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
     }
     for (const LayerKind kind :
          {LayerKind::batch_norm, LayerKind::relu, LayerKind::max_pool, LayerKind::average_pool, LayerKind::add,
@@ -122,18 +124,19 @@ std::string layer_table(const ModelEstimate& estimate)
             return true;
         });
         if (forward.compulsory.value > 0)
-            table.add(layer_cells(fmt::format("{}, all {}", name(kind), layers), "", parameters, forward, false));
+            rows.push_back(layer_cells(fmt::format("{}, all {}", name(kind), layers), "", parameters, forward, false));
     }
-    return table.text();
+    return to_text(
+        text_table({"forward of layer", "output", "parameters", "MACs", "FLOPs", "bytes", "FLOP/byte", "known"}, rows));
 }
 
 std::string step_table(const ModelEstimate& estimate)
 {
-    Table table({"convolution and linear", "MACs", "FLOPs", "bytes", "no-reuse bytes", "FLOP/byte", "known"});
+    Texts rows;
     const auto add = [&](const std::string& what, const PassWork& work, bool multiplies) {
-        table.add({what, count_text(multiplies ? work.flops.value / 2 : 0), count_text(work.flops.value),
-                   count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_text(work),
-                   std::string(known)});
+        rows.push_back({what, count_text(multiplies ? work.flops.value / 2 : 0), count_text(work.flops.value),
+                        count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_text(work),
+                        std::string(known)});
     };
     PassWork step;
     PassWork rest;
@@ -147,23 +150,25 @@ std::string step_table(const ModelEstimate& estimate)
     add("step", step, true);
     add("all other layers", rest, false);
     add("update", total(estimate, &LayerWork::update, any), false);
-    return table.text();
+    return to_text(
+        text_table({"convolution and linear", "MACs", "FLOPs", "bytes", "no-reuse bytes", "FLOP/byte", "known"}, rows));
 }
 
 /// Allocated memory by kind, for each kind of run.
 std::string memory_table(const ModelEstimate& estimate)
 {
-    Table table({"memory for", "parameters", "with gradients, momentum", "activations", "working", "all", "known"});
+    Texts rows;
     const auto text = [](Bytes bytes) { return format_si(bytes.value, "B"); };
     const auto add = [&](const std::string& what, const Footprint& f) {
-        table.add({what, text(f.parameters), text(f.parameters + f.gradients + f.momentum), text(f.kept()),
-                   text(f.working), text(f.total()), std::string(known)});
+        rows.push_back({what, text(f.parameters), text(f.parameters + f.gradients + f.momentum), text(f.kept()),
+                        text(f.working), text(f.total()), std::string(known)});
     };
     add("training step", estimate.step_memory);
     add("forward, for training", estimate.forward_memory);
-    table.add({"inference", text(estimate.forward_memory.parameters), "-", "-", "-", text(estimate.inference_memory),
-               std::string(known)});
-    return table.text();
+    rows.push_back({"inference", text(estimate.forward_memory.parameters), "-", "-", "-",
+                    text(estimate.inference_memory), std::string(known)});
+    return to_text(text_table(
+        {"memory for", "parameters", "with gradients, momentum", "activations", "working", "all", "known"}, rows));
 }
 
 nlohmann::json memory_json(const ModelEstimate& estimate)

@@ -1,5 +1,6 @@
 #include "analysis/estimate/estimate_tables.hpp"
 
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"
@@ -24,14 +25,14 @@ using Cell = std::function<std::string(const MachineEstimate&)>;
 /// A row for each quantity, a column for each machine.
 class Columns {
   public:
-    explicit Columns(std::span<const MachineEstimate> estimates) : estimates_(estimates), table_(header()) {}
+    explicit Columns(std::span<const MachineEstimate> estimates) : estimates_(estimates) {}
 
     void add(const std::string& what, std::string_view known, const Cell& cell)
     {
         std::vector<std::string> cells{what};
         for (const MachineEstimate& estimate : estimates_) cells.push_back(cell(estimate));
         cells.emplace_back(known);
-        table_.add(std::move(cells));
+        rows_.push_back(std::move(cells));
     }
 
     /// "-" if the machine lacks the precision.
@@ -40,20 +41,18 @@ class Columns {
         add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
     }
 
-    std::string text() const { return table_.text(); }
-
-  private:
-    std::vector<std::string> header() const
+    std::string text() const
     {
-        std::vector<std::string> cells{""};
+        std::vector<std::string> titles{" "};
         for (const MachineEstimate& estimate : estimates_)
-            cells.push_back(fmt::format("{} ({})", estimate.machine, name(estimate.known)));
-        cells.emplace_back("known");
-        return cells;
+            titles.push_back(fmt::format("{} ({})", estimate.machine, name(estimate.known)));
+        titles.emplace_back("known");
+        return analysis::to_text(text_table(titles, rows_));
     }
 
+  private:
     std::span<const MachineEstimate> estimates_;
-    Table table_;
+    std::vector<std::vector<std::string>> rows_;
 };
 
 std::string flops_per_byte(Intensity intensity)

@@ -124,12 +124,18 @@ void complete_timeline(ImportedRow& row, Imported& imported)
     imported.missing.push_back("FLOPs and bytes: this is a recording of times; Nsight Compute counts them");
 }
 
-ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported)
+ImportedRow imported_row(const std::string& name, const std::string& device)
 {
     ImportedRow row;
     row.measurement.bench = "import";
-    row.measurement.device = "cpu";
+    row.measurement.device = device;
     row.measurement.point.set("model", name);
+    return row;
+}
+
+ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported)
+{
+    ImportedRow row = imported_row(name, "cpu");
     if (!work.precision().empty()) row.measurement.point.set("precision", work.precision());
     row.measurement.work.flops = work.total();
     row.measurement.work.known = Known::counter;

@@ -33,6 +33,8 @@ struct Imported {
 
 // Shared by the readers (imported.cpp).
 
+/// The row of a program that another tool measured.
+ImportedRow imported_row(const std::string& name, const std::string& device);
 /// A row on the device "cpu" with counted work. Adds what is missing to `imported`. `seconds` is 0 if unknown.
 ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported);
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 /// The bytes of configs/kernels.yaml, embedded by the assembly file that CMakeLists.txt generates.
 extern "C" const char roof_kernel_rules_begin[];
@@ -17,13 +16,6 @@ extern "C" const char roof_kernel_rules_end[];
 namespace roof::analysis {
 
 namespace {
-
-std::string lower_case(std::string_view text)
-{
-    std::string small(text);
-    std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return small;
-}
 
 /// Whether `text` matches. Both are in lower case; only `*` is a wildcard.
 bool holds(std::string_view text, std::string_view part)
@@ -71,7 +63,7 @@ std::vector<std::string> names_of(const YAML::Node& node, const std::string& fil
     if (!node.IsSequence()) throw wrong(file, node.Mark(), "expected a list: [a, b]");
     std::vector<std::string> words;
     for (const YAML::Node& word : node) {
-        words.push_back(lower_case(word.as<std::string>()));
+        words.push_back(in_lower_case(word.as<std::string>()));
         if (words.back().empty()) throw wrong(file, word.Mark(), "an empty name fits everything");
     }
     return words;
@@ -107,8 +99,8 @@ KernelRule rule_of(const YAML::Node& node, const std::string& result, const std:
 
 KernelKind KernelRules::kind_of(const NamedKernel& kernel) const
 {
-    const LowerCaseKernel lower{lower_case(kernel.name), lower_case(kernel.layer), lower_case(kernel.kind),
-                                lower_case(kernel.phase)};
+    const LowerCaseKernel lower{in_lower_case(kernel.name), in_lower_case(kernel.layer), in_lower_case(kernel.kind),
+                                in_lower_case(kernel.phase)};
     const KernelRule* category = first_that_fits(categories, lower);
     if (category == nullptr) return {std::string(no_category), ""};
     const bool convolves = category->result.starts_with("convolution");

@@ -1,5 +1,5 @@
 // PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns. The time of an
-// operator is its own, without the operators it calls, so that the times add up.
+// operator excludes the operators that it calls, so that the times add up.
 #include "analysis/recordings/import_formats.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
@@ -124,11 +124,8 @@ Imported read_key_averages(const std::string& text, const std::string& name, con
 {
     const Table table(text, name);
     Imported imported{"PyTorch's table of operators", {}, {}, {}, {}};
-    ImportedRow row;
+    ImportedRow row = imported_row(row_name, "cpu");
     Measurement& of = row.measurement;
-    of.bench = "import";
-    of.device = "cpu";
-    of.point.set("model", row_name);
     double steps = 1;
     for (const Row& line : table.rows) {
         if (!line.at("Name").starts_with("ProfilerStep")) continue;

@@ -328,9 +328,7 @@ bool is_kineto(std::string_view text)
 Imported read_kineto(const std::string& text, const std::string& name, const std::string& row_name)
 {
     Imported imported{"PyTorch profiler", {}, {}, {}, {}};
-    ImportedRow row;
-    row.measurement.bench = "import";
-    row.measurement.point.set("model", row_name);
+    ImportedRow row = imported_row(row_name, "gpu:0");
     Handler handler(name, row);
     Json::sax_parse(text, &handler);
     const bool has_gpu = !row.kernels.empty() || !row.calls.empty() || !row.copies.empty();

@@ -325,12 +325,10 @@ Imported read_nsight_systems(const std::filesystem::path& file, const std::strin
 {
     Reader reader(file);
     Imported imported{"Nsight Systems, SQLite export", {}, {}, {}, {}};
-    ImportedRow row;
-    row.measurement.bench = "import";
-    row.measurement.point.set("model", row_name);
+    ImportedRow row = imported_row(row_name, "gpu:0");
     reader.read(row);
     imported.devices = reader.devices(row);
-    row.measurement.device = imported.devices.empty() ? "gpu:0" : imported.devices.front().name;
+    if (!imported.devices.empty()) row.measurement.device = imported.devices.front().name;
     complete_timeline(row, imported);
     imported.rows.push_back(std::move(row));
     return imported;

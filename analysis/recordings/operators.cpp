@@ -117,7 +117,7 @@ void name_forward(const OperatorTrace& trace, Calls& calls)
     }
 }
 
-/// A gradient belongs to the layer of the operator whose gradient it is, and what follows it to the same.
+/// A gradient belongs to the layer of the operator whose gradient it is; the operators after it belong to the same layer.
 void name_backward(const OperatorTrace& trace, Calls& calls)
 {
     for (const auto& [id, flow] : trace.flows) {

@@ -21,14 +21,6 @@ namespace {
 
 constexpr std::size_t most_points = 100;  ///< a picture shows the longest kernels
 
-LogPlot plot_of(const Frame& frame)
-{
-    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
-            {frame.rate_low, frame.rate_high, 460, 40},
-            "arithmetic intensity, counted (FLOP/B)",
-            "rate (FLOP/s)"};
-}
-
 std::string title_of(const CountedKernel& kernel)
 {
     std::string text = fmt::format("{}: {} in {}, {} of the roof of {}", kernel.name,
@@ -60,7 +52,7 @@ std::optional<Picture> picture(const Study& study, const std::vector<CountedKern
     const std::optional<Frame> frame = frame_of(study.ceilings);
     const Roofs roofs = roofs_of(study.ceilings, device);
     if (!frame || roofs.empty()) return std::nullopt;
-    const LogPlot plot = plot_of(*frame);
+    const LogPlot plot = roofline_plot(*frame, 460, "arithmetic intensity, counted (FLOP/B)");
     Svg svg = roofline_svg(516, "Counted kernels under the roofs of " + device, plot, roofs, key);
     std::size_t drawn = 0;
     for (const CountedKernel& kernel : kernels)

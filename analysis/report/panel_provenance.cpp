@@ -53,7 +53,7 @@ std::string how_known()
          "measured: median of the launches after warm-up, 95% interval from order statistics; below six samples "
          "their range"},
         {"ceilings", "measured by the probes of this tool, never from a data sheet"},
-        {"of spec", "the maker's guide for one core, per clock; beside the ceilings, part of none"},
+        {"of spec", "the vendor's guide for one core, per clock; shown beside the ceilings and used in none"},
         {"FLOPs", "analytic: two per multiply-add over the full window, padding included"},
         {"bytes", "analytic interval: compulsory (each operand moves once) to no reuse (it moves at every use)"},
         {"bytes of a level",

@@ -20,14 +20,6 @@ namespace {
 /// A static picture shows the longest layers; the page's charts show all.
 constexpr std::size_t most_points = 400;
 
-LogPlot plot_of(const Frame& frame)
-{
-    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
-            {frame.rate_low, frame.rate_high, 560, 40},
-            "arithmetic intensity (FLOP/B)",
-            "rate (FLOP/s)"};
-}
-
 Spot spot_of(const LogPlot& plot, const Placement& p)
 {
     return plot(p.levels.back().intensity_high.value, p.rate.median.value);
@@ -82,6 +74,7 @@ bool same_series(const Placement& p, const Measurement& row)
 }
 
 constexpr double height = 616;
+constexpr double bottom = 560;  ///< of the plot
 
 /// The roofs of one precision, or all if it has none.
 Roofs of_precision(Roofs roofs, const std::string& precision)
@@ -120,7 +113,7 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
         title += fmt::format(" (the longest {} of {} points)", most_points, inside.size());
         inside.resize(most_points);
     }
-    const LogPlot plot = plot_of(fitted_frame(roofs, fitted).value_or(frame));
+    const LogPlot plot = roofline_plot(fitted_frame(roofs, fitted).value_or(frame), bottom);
     Svg svg = roofline_svg(height, "Roofline of " + title, plot, roofs, key);
     for (const Placement* p : inside) draw_point(svg, plot, *p, row.seconds.median);
     name_roofs(svg, plot, roofs);
@@ -137,7 +130,7 @@ Content roofs_alone(const Study& study, const Frame& frame, const std::string& k
     for (const std::string& device : devices_of(study.ceilings)) {
         const Roofs roofs = roofs_of(study.ceilings, device);
         const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
-        const LogPlot plot = plot_of(frame);
+        const LogPlot plot = roofline_plot(frame, bottom);
         Svg svg = roofline_svg(height, "Roofs of " + title, plot, roofs, fmt::format("{}-{}", key, content.size() + 1));
         name_roofs(svg, plot, roofs);
         svg.close();

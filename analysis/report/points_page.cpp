@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace roof::analysis {
 
@@ -38,15 +37,14 @@ std::vector<Group> groups_of(const Study& study)
 /// The frame of the machine, extended by whole decades so that it contains every point.
 Frame frame_around(Frame frame, const Group& group)
 {
-    const auto below = [](double value) { return std::pow(10, std::floor(std::log10(value))); };
     for (const Placement* p : group) {
         const double rate = p->rate.median.value;
         while (frame.rate_high < rate) frame.rate_high *= 10;
-        frame.rate_low = std::min(frame.rate_low, below(rate));
+        frame.rate_low = std::min(frame.rate_low, power_below(10, rate));
         if (p->levels.empty()) continue;
         const double intensity = p->levels.back().intensity_high.value;
         while (frame.intensity_high < intensity) frame.intensity_high *= 10;
-        frame.intensity_low = std::min(frame.intensity_low, below(intensity));
+        frame.intensity_low = std::min(frame.intensity_low, power_below(10, intensity));
     }
     return frame;
 }
@@ -73,10 +71,7 @@ std::string picture(const Study& study, const Group& group, std::size_t index)
     const Frame frame = frame_around(*machine, group);
     const Roofs roofs = roofs_of(study.ceilings, group.front()->device, group.front()->roof_threads);
     const std::string title = fmt::format("{}, {}", group.front()->device, threads_text(roofs.threads));
-    const LogPlot plot{{frame.intensity_low, frame.intensity_high, 96, 1032},
-                       {frame.rate_low, frame.rate_high, 560, 40},
-                       "arithmetic intensity (FLOP/B)",
-                       "rate (FLOP/s)"};
+    const LogPlot plot = roofline_plot(frame, 560);
     Svg svg = roofline_svg(616, "Points under the roofs of " + title, plot, roofs, fmt::format("points-{}", index));
     for (const Placement* p : group) draw_point(svg, plot, *p);
     name_roofs(svg, plot, roofs);
@@ -91,15 +86,11 @@ std::string points_page(const Study& study)
     std::string pictures;
     const std::vector<Group> groups = groups_of(study);
     for (std::size_t i = 0; i < groups.size(); ++i) pictures += picture(study, groups[i], i);
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<title>points under measured roofs</title>\n<style>{}</style>\n</head>\n<body>\n<header><h1>Points under "
-        "measured roofs</h1>\n{}</header>\n<main>\n<section>\n{}{}</section>\n</main>\n</body>\n</html>\n",
-        style_sheet(),
-        paragraph("FLOPs, bytes and seconds are as given; the roofs are measured. " + calibration_line(study), "lead"),
-        pictures, html_table(points_table(study)));
+    const std::string lead =
+        "FLOPs, bytes and seconds are as given; the roofs are measured. " + calibration_line(study);
+    return html_document("points under measured roofs",
+                         "<header><h1>Points under measured roofs</h1>\n" + paragraph(lead, "lead") + "</header>\n",
+                         "<section>\n" + pictures + html_table(points_table(study)) + "</section>\n");
 }
 
 }  // namespace roof::analysis

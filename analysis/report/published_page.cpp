@@ -68,14 +68,12 @@ void draw_point(Svg& svg, const LogPlot& plot, const Point& point, std::vector<S
 std::string picture(const Target& target, const std::vector<Point>& points)
 {
     const Roofs roofs = roofs_of(target.ceilings, target.device);
-    const std::optional<Frame> frame = frame_of(target.ceilings);
+    std::optional<Frame> frame = frame_of(target.ceilings);
     if (!frame || roofs.compute.empty()) return {};
     double lowest = frame->rate_low;
     for (const Point& point : points) lowest = std::min(lowest, point.rate->published.si / 2);
-    const LogPlot plot{{frame->intensity_low, frame->intensity_high, 96, 1032},
-                       {power_below(10, lowest), frame->rate_high, 460, 40},
-                       "arithmetic intensity (FLOP/B)",
-                       "rate (FLOP/s)"};
+    frame->rate_low = power_below(10, lowest);
+    const LogPlot plot = roofline_plot(*frame, 460);
     const std::string title = fmt::format("{}: published points under the sheet's roofs", target.title);
     Svg svg = roofline_svg(516, title, plot, roofs, "published-" + target.name);
     name_roofs(svg, plot, roofs);
@@ -127,14 +125,9 @@ std::string published_page(const std::string& study, std::span<const Assessment>
                 html_table(published_table(assessments))) +
         section("Hypotheses", "The hypotheses of the study, answered by estimates and measured rows.",
                 html_table(hypotheses_table(answers)));
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<title>published study {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<header><h1>Published study "
-        "{0}</h1>\n"
-        "{2}</header>\n<main>\n{3}</main>\n</body>\n</html>\n",
-        escape(study), style_sheet(), warnings(assessments), body);
+    return html_document(
+        "published study " + escape(study),
+        "<header><h1>Published study " + escape(study) + "</h1>\n" + warnings(assessments) + "</header>\n", body);
 }
 
 }  // namespace roof::analysis

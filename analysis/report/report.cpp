@@ -84,7 +84,7 @@ std::string scripts(const std::vector<Study>& studies)
 std::string security_policy()
 {
     const std::string script = page_script().empty() ? "" : fmt::format("; script-src 'sha256-{}'", page_script_hash());
-    return "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:" + script;
+    return "; img-src data: blob:" + script;
 }
 
 }  // namespace
@@ -102,12 +102,7 @@ std::string report_html(const std::vector<Study>& studies)
         add(panel.id, panel.heading, section(panel, studies));
         if (panel.id == "verdict") add("winners", "Devices side by side", winners(studies));
     }
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-        "<title>roof report</title>\n<style>{}</style>\n</head>\n<body>\n{}{}<main>\n{}</main>\n{}</body>\n</html>\n",
-        security_policy(), style_sheet(), head(studies), contents(shown), body, scripts(studies));
+    return html_document("roof report", head(studies) + contents(shown), body, scripts(studies), security_policy());
 }
 
 void write_report(const std::vector<Study>& studies, const std::filesystem::path& html)

@@ -189,6 +189,14 @@ double highest(const Roofs& roofs, const LogPlot& plot)
 
 }  // namespace
 
+LogPlot roofline_plot(const Frame& frame, double bottom, const std::string& x_label)
+{
+    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
+            {frame.rate_low, frame.rate_high, bottom, 40},
+            x_label,
+            "rate (FLOP/s)"};
+}
+
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
 {
     const double peak = highest(roofs, plot);

@@ -7,6 +7,9 @@
 
 namespace roof::analysis {
 
+/// A plot of rates over intensities that spans the frame and ends at `bottom`.
+LogPlot roofline_plot(const Frame& frame, double bottom, const std::string& x_label = "arithmetic intensity (FLOP/B)");
+
 /// Draws bandwidth roofs up to the highest precision, and compute roofs from the ridge point of the fastest level on.
 /// `plot` spans the frame. The roofs of a data sheet are dashed.
 void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs);

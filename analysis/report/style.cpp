@@ -128,4 +128,15 @@ std::string picture_style_sheet()
     return text;
 }
 
+std::string html_document(std::string_view title, std::string_view header, std::string_view main,
+                          std::string_view scripts, std::string_view policy)
+{
+    return fmt::format(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{}\">\n"
+        "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<main>\n{}</main>\n{}</body>\n</html>\n",
+        policy, title, style_sheet(), header, main, scripts);
+}
+
 }  // namespace roof::analysis

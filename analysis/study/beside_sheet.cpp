@@ -70,7 +70,7 @@ std::string sheet_footnote(const Study& study)
     std::set<std::string> sources;
     for (const SheetShare& share : beside_sheets(study)) sources.insert(share.source);
     if (sources.empty()) return {};
-    std::string text = "Data sheet: spec, at the clock the maker counts with, matrix products without sparsity. ";
+    std::string text = "Data sheet: spec, at the vendor's clock, matrix products without sparsity. ";
     for (const std::string& source : sources) text += source + ". ";
     text.pop_back();
     return text;

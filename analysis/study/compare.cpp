@@ -24,12 +24,6 @@ namespace {
 
 constexpr double coverage_wanted = 0.9;
 
-template <class Unit>
-Side side(const Estimate<Unit>& e)
-{
-    return {e.median.value, e.low.value, e.high.value, e.n};
-}
-
 using Words = std::vector<std::string>;
 /// What is compared, by the words of its name.
 using Sides = std::vector<std::pair<Words, Side>>;
@@ -79,7 +73,7 @@ Sides steps_of(const Study& study, bool with_threads = true)
     Sides steps;
     for (const Measurement& row : study.results.rows)
         if (row.role == Role::step && row.status == Status::ok)
-            steps.emplace_back(words_of(row, with_threads), side(row.seconds));
+            steps.emplace_back(words_of(row, with_threads), side_of(row.seconds));
     return steps;
 }
 
@@ -87,7 +81,7 @@ Sides ceilings_of(const Study& study, Role kind)
 {
     Sides ceilings;
     for (const Ceiling& ceiling : study.ceilings.all)
-        if (ceiling.kind == kind) ceilings.emplace_back(words_of(ceiling), side(ceiling.rate));
+        if (ceiling.kind == kind) ceilings.emplace_back(words_of(ceiling), side_of(ceiling.rate));
     return ceilings;
 }
 
@@ -200,13 +194,6 @@ json changes_json(const std::vector<Change>& changes, bool time)
     return list;
 }
 
-json texts_json(const std::vector<std::string>& texts)
-{
-    json list = json::array();
-    for (const std::string& text : texts) list.push_back(json_text(text));
-    return list;
-}
-
 }  // namespace
 
 std::string id_of(const Ceiling& ceiling)
@@ -306,15 +293,15 @@ json to_json(const Comparison& c)
 {
     return {{"a", json_text(c.a)},
             {"b", json_text(c.b)},
-            {"notes", texts_json(c.notes)},
+            {"notes", json_texts(c.notes)},
             {"noise_floor", c.floor > 0 ? json_number(std::exp(c.floor)) : json(nullptr)},
             {"steps", changes_json(c.steps, true)},
             {"ceilings", changes_json(c.ceilings, false)},
             {"ceilings_moved", moved(c).size()},
             {"ceilings_not_judged", not_judged(c.ceilings)},
             {"steps_not_judged", not_judged(c.steps)},
-            {"only_a", texts_json(c.only_a)},
-            {"only_b", texts_json(c.only_b)}};
+            {"only_a", json_texts(c.only_a)},
+            {"only_b", json_texts(c.only_b)}};
 }
 
 std::vector<Change> moved(const Comparison& comparison)

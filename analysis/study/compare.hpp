@@ -21,6 +21,12 @@ struct Side {
     int n = 0;
 };
 
+template <class Unit>
+Side side_of(const Estimate<Unit>& e)
+{
+    return {e.median.value, e.low.value, e.high.value, e.n};
+}
+
 struct Change {
     std::vector<std::string> words;  ///< the name: bench, device and "axis=value"; or those of a ceiling
     std::string unit;                ///< unit of both sides

@@ -7,6 +7,7 @@
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
 #include "analysis/table/timed.hpp"
+#include "ert/method/bench/machine_fields.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -28,51 +29,36 @@ json positive_or_null(double value)
     return value > 0 ? json_number(value) : json(nullptr);
 }
 
-json texts(const std::vector<std::string>& words)
-{
-    json list = json::array();
-    for (const std::string& word : words) list.push_back(json_text(word));
-    return list;
-}
-
-json facts(const std::map<std::string, std::string>& map)
-{
+/// Writes the fields of a machine as its file has them. An empty text and an amount that is not known are null.
+struct Fields {
     json object = json::object();
-    for (const auto& [key, value] : map) object[json_text(key)] = json_text(value);
-    return object;
-}
 
-json spec_json(const std::vector<SpecRate>& rates)
-{
-    json list = json::array();
-    for (const SpecRate& spec : rates)
-        list.push_back({{"kind", json_text(spec.kind)},
-                        {"level", json_text(spec.level)},
-                        {"operation", json_text(spec.operation)},
-                        {"isa", text_or_null(spec.isa)},
-                        {"precision", text_or_null(spec.precision)},
-                        {"per_clock", json_number(spec.per_clock)},
-                        {"source", json_text(spec.source)}});
-    return list;
-}
-
-json device_json(const Device& device)
-{
-    json levels = json::array();
-    for (const MemoryLevel& level : device.levels)
-        levels.push_back({{"name", json_text(level.name)},
-                          {"capacity_bytes", positive_or_null(level.capacity.value)},
-                          {"instances", level.instances},
-                          {"shared_by", level.shared_by}});
-    return {{"name", json_text(device.name)},
-            {"kind", json_text(device.kind)},
-            {"model", text_or_null(device.model)},
-            {"memory_bytes", positive_or_null(device.memory.value)},
-            {"memory_available_bytes", positive_or_null(device.memory_available.value)},
-            {"levels", levels},
-            {"spec_rates", spec_json(device.spec_rates)},
-            {"facts", facts(device.facts)}};
-}
+    void operator()(const char* key, const std::string& text) { object[key] = text_or_null(text); }
+    void operator()(const char* key, int value) { object[key] = value; }
+    void operator()(const char* key, bool value) { object[key] = value; }
+    void operator()(const char* key, double value) { object[key] = json_number(value); }
+    template <int F, int B, int T>
+    void operator()(const char* key, Quantity<F, B, T> value)
+    {
+        object[key] = positive_or_null(value.value);
+    }
+    void operator()(const char* key, const std::vector<std::string>& words) { object[key] = json_texts(words); }
+    void operator()(const char* key, const std::map<std::string, std::string>& facts)
+    {
+        object[key] = json::object();
+        for (const auto& [name, value] : facts) object[key][json_text(name)] = json_text(value);
+    }
+    template <class Struct>
+    void operator()(const char* key, const std::vector<Struct>& list)
+    {
+        object[key] = json::array();
+        for (const Struct& entry : list) {
+            Fields inner;
+            list_fields(inner, entry);
+            object[key].push_back(std::move(inner.object));
+        }
+    }
+};
 
 json clock_json(const Estimate<Hertz>& clock)
 {
@@ -182,35 +168,9 @@ json row_json(const Measurement& row)
 
 json machine_json(const Machine& machine)
 {
-    json devices = json::array();
-    for (const Device& device : machine.devices) devices.push_back(device_json(device));
-    json capabilities = json::array();
-    for (const Capability& capability : machine.capabilities)
-        capabilities.push_back({{"name", json_text(capability.name)},
-                                {"present", capability.present},
-                                {"reason", text_or_null(capability.reason)},
-                                {"remedy", text_or_null(capability.remedy)}});
-    return {{"name", json_text(machine.name)},
-            {"cpu_model", text_or_null(machine.cpu_model)},
-            {"vendor", text_or_null(machine.vendor)},
-            {"family", machine.family},
-            {"model", machine.model},
-            {"stepping", machine.stepping},
-            {"sockets", machine.sockets},
-            {"cores", machine.cores},
-            {"threads", machine.threads},
-            {"threads_per_core", machine.smt},
-            {"numa_nodes", machine.numa_nodes},
-            {"isa", texts(machine.isa)},
-            {"features", texts(machine.features)},
-            {"hypervisor", text_or_null(machine.hypervisor)},
-            {"governor", text_or_null(machine.governor)},
-            {"huge_pages", text_or_null(machine.huge_pages)},
-            {"clock_reported_hertz", positive_or_null(machine.clock_reported.value)},
-            {"devices", devices},
-            {"capabilities", capabilities},
-            {"inconsistencies", texts(machine.inconsistencies)},
-            {"versions", facts(machine.versions)}};
+    Fields fields;
+    list_fields(fields, machine);
+    return fields.object;
 }
 
 json ceilings_json(const Ceilings& ceilings, const Machine& machine)
@@ -221,7 +181,7 @@ json ceilings_json(const Ceilings& ceilings, const Machine& machine)
             {"ceilings", all},
             {"levels", levels_json(ceilings.levels)},
             {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
-            {"impossible", texts(impossible_ceilings(ceilings, machine))}};
+            {"impossible", json_texts(impossible_ceilings(ceilings, machine))}};
 }
 
 json samples_json(std::span<const Measurement> rows)
@@ -262,7 +222,7 @@ json study_json(const Study& study)
     if (!study.calibration.folder.empty())
         document["calibration"] = {{"folder", json_text(study.calibration.folder.string())},
                                    {"date", text_or_null(calibration_date(study))}};
-    document["damage"] = texts(study.results.damage);
+    document["damage"] = json_texts(study.results.damage);
     document["points_above_a_roof"] = above_their_roof(study).size();
     return document;
 }

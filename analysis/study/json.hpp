@@ -12,8 +12,7 @@
 
 namespace roof::analysis {
 
-/// {"name", "cpu_model", …, "devices": [{"name", "kind", "model", "levels": […], …}], "capabilities",
-/// "inconsistencies", …}
+/// The fields of machine.yaml under the same names.
 nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",

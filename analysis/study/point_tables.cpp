@@ -24,11 +24,6 @@ using P = const Placement&;
 using C = const Ceiling&;
 using S = const PointSummary&;
 
-Cell phase_cell(P p)
-{
-    return p.phase ? word(roof::name(*p.phase)) : absent();
-}
-
 Cell axis(S s, const char* name)
 {
     return s.best.point.has(name) ? word(s.best.point.text(name)) : absent();

@@ -121,11 +121,6 @@ Cell intensity_cell(H h)
     return numeric_text(intensity_text(farthest.intensity_low, farthest.intensity_high));
 }
 
-Cell phase_cell(const Placement& p)
-{
-    return p.phase ? word(roof::name(*p.phase)) : absent();
-}
-
 struct Share {
     const Measurement& row;
     const char* of;  ///< "phase" or "kind"
@@ -133,6 +128,11 @@ struct Share {
 };
 
 }  // namespace
+
+Cell phase_cell(const Placement& p)
+{
+    return p.phase ? word(roof::name(*p.phase)) : absent();
+}
 
 DataTable verdict_table(const Study& study)
 {

@@ -72,13 +72,10 @@ double end_crossing(std::span<const RatioAtBatch> ratios, double RatioAtBatch::*
 std::vector<RatioAtBatch> ratios_of(const Series& first, const Series& second)
 {
     std::vector<RatioAtBatch> ratios;
-    const auto side = [](const Measurement& row) {
-        return Side{row.seconds.median.value, row.seconds.low.value, row.seconds.high.value, row.seconds.n};
-    };
     for (const auto& [batch, step] : first) {
         const auto other = second.find(batch);
         if (other == second.end()) continue;
-        const Change change = change_of({}, "s", side(*step.row), side(*other->second.row));
+        const Change change = change_of({}, "s", side_of(step.row->seconds), side_of(other->second.row->seconds));
         ratios.push_back({static_cast<double>(batch), change.ratio, change.low, change.high});
     }
     return ratios;

@@ -22,6 +22,9 @@ DataTable not_measured_table(const Study& study);
 DataTable what_if_table(const Study& study);
 DataTable scaling_table(const Study& study);
 
+/// The phase; absent for a whole step.
+Cell phase_cell(const Placement& p);
+
 // Points of charts (point_tables.cpp).
 DataTable placements_table(const Study& study);
 /// The times that each layer's memory and compute roofs allow.

@@ -261,7 +261,7 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
         {"device", "", [](A a) { return word(place_text(a.row())); }},
         {"data", "", [](A a) { return only_if(a.row().point.has("data"), word(data_of(a.row()))); }},
         {"measured", "measured_s", [](A a) { return seconds(a.row().seconds.median); }},
-        {"batch then", "", [](A a) { return count(a.predicted.batch); }},
+        {"batch then", "batch_images", [](A a) { return count(a.predicted.batch); }},
         {"predicted", "predicted_s", [](A a) { return a.if_known(seconds(a.predicted.seconds)); }},
         {"times as fast", "", [](A a) { return a.if_known(plain(a.times_as_fast())); }},
         {"least", "least_s", [](A a) { return a.if_known(seconds(a.predicted.least)); }},
@@ -270,7 +270,7 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
              const auto& [before, after] = std::tie(a.predicted.binds_before, a.predicted.binds);
              return a.if_known(word(before == after ? after : before + ", then " + after, after));
          }},
-        {"", "reason", [](A a) { return word(a.predicted.reason); }},
+        {"", "reason", [](A a) { return only_if(!a.predicted.reason.empty(), word(a.predicted.reason)); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
     std::vector<Answer> rows;
@@ -305,18 +305,7 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
 
 nlohmann::json to_json(const std::vector<Predicted>& answers)
 {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Predicted& answer : answers) {
-        const bool known = answer.reason.empty();
-        list.push_back({{"row", json_text(answer.row->id())},
-                        {"measured_seconds", json_number(answer.row->seconds.median.value)},
-                        {"batch", answer.batch},
-                        {"predicted_seconds", known ? json_number(answer.seconds.value) : nlohmann::json(nullptr)},
-                        {"least_seconds", known ? json_number(answer.least.value) : nlohmann::json(nullptr)},
-                        {"binds", known ? nlohmann::json(answer.binds) : nlohmann::json(nullptr)},
-                        {"reason", known ? nlohmann::json(nullptr) : nlohmann::json(answer.reason)}});
-    }
-    return {{"rows", list}, {"known", "analytic"}};
+    return {{"rows", to_json(what_if_table(answers, ""))}};
 }
 
 }  // namespace roof::analysis

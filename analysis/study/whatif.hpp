@@ -50,6 +50,7 @@ std::vector<Predicted> what_if(const Study& study, const WhatIf& change);
 DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change);
 /// The table in at most `columns`; 0: unlimited.
 std::string to_text(const std::vector<Predicted>& answers, int columns = 0);
+/// {"rows": the table}
 nlohmann::json to_json(const std::vector<Predicted>& answers);
 
 }  // namespace roof::analysis

@@ -33,10 +33,7 @@ bool is_measured(const Measurement& row)
 
 Change slowdown(E e)
 {
-    const auto side = [](const Measurement& row) {
-        return Side{row.seconds.median.value, row.seconds.low.value, row.seconds.high.value, row.seconds.n};
-    };
-    return change_of({}, "s", side(*e.fastest), side(*e.row));
+    return change_of({}, "s", side_of(e.fastest->seconds), side_of(e.row->seconds));
 }
 
 Cell images_cell(E e)

@@ -87,6 +87,13 @@ std::string json_text(const std::string& value)
     return json::parse(quoted).get<std::string>();
 }
 
+json json_texts(const std::vector<std::string>& texts)
+{
+    json list = json::array();
+    for (const std::string& text : texts) list.push_back(json_text(text));
+    return list;
+}
+
 Cell absent()
 {
     return {.text = "-", .is_absent = true};
@@ -167,6 +174,21 @@ std::size_t DataTable::column(std::string_view name) const
 const Cell& DataTable::cell(std::size_t row, std::string_view column_name) const
 {
     return rows.at(row).cells.at(column(column_name));
+}
+
+DataTable text_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows)
+{
+    DataTable table;
+    for (const std::string& title : titles) table.columns.push_back({title, ""});
+    for (const std::vector<std::string>& row : rows) {
+        if (row.size() != titles.size()) throw std::logic_error("a row needs a cell for each title");
+        table.rows.emplace_back();
+        for (const std::string& text : row) {
+            const bool is_number = text.find_first_of("0123456789+-<~") == 0;
+            table.rows.back().cells.push_back(is_number ? numeric_text(text) : word(text));
+        }
+    }
+    return table;
 }
 
 void drop_empty_columns(DataTable& table)

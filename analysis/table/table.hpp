@@ -119,6 +119,10 @@ DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<
     return table;
 }
 
+/// A table of texts for people: its titles, and rows of as many cells. A text that begins with a digit, a sign or '<' is
+/// aligned like a number. Throws std::logic_error for a row of another length.
+DataTable text_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows);
+
 /// Hides the columns in which every cell is absent from people.
 void drop_empty_columns(DataTable& table);
 /// The columns and rows that people see in the terminal or on the page.
@@ -135,6 +139,8 @@ std::string json_document(const nlohmann::json& document, int indent);
 nlohmann::json json_number(double value);
 /// `value` with invalid UTF-8 replaced, because names come from files.
 std::string json_text(const std::string& value);
+/// A list of such texts.
+nlohmann::json json_texts(const std::vector<std::string>& texts);
 
 /// The columns with a key as CSV. Numbers read back exactly; null is an empty cell.
 std::string to_csv(const DataTable& table);

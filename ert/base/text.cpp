@@ -121,11 +121,6 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-bool is_number_like(std::string_view cell)
-{
-    return !cell.empty() && (std::string_view("0123456789+-<~").find(cell.front()) != std::string_view::npos);
-}
-
 /// Length of the character at the beginning; 0 if it is a control character (C0, DEL, C1) or no valid UTF-8.
 std::size_t printable_bytes(std::string_view text)
 {
@@ -143,11 +138,7 @@ std::size_t printable_bytes(std::string_view text)
     return first < 0xC2 || first > 0xF4 || code < least[length] || code > 0x10FFFF || is_surrogate ? 0 : length;
 }
 
-/// Columns on a terminal. UTF-8 continuation bytes take none.
-std::size_t display_width(std::string_view text)
-{
-    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
+}  // namespace
 
 std::string in_lower_case(std::string_view text)
 {
@@ -155,8 +146,6 @@ std::string in_lower_case(std::string_view text)
     std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return small;
 }
-
-}  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> legal)
 {
@@ -214,41 +203,6 @@ std::string shortened(std::string_view text, std::size_t most)
     std::size_t end = most;
     while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a character
     return std::string(text.substr(0, end)) + "…";
-}
-
-Table::Table(std::vector<std::string> header)
-{
-    rows_.push_back(std::move(header));
-}
-
-void Table::add(std::vector<std::string> cells)
-{
-    if (cells.size() != rows_.front().size())
-        throw std::logic_error("a table's row must have as many cells as its header");
-    rows_.push_back(std::move(cells));
-}
-
-std::string Table::text() const
-{
-    std::vector<std::size_t> widths(rows_.front().size());
-    for (const auto& row : rows_) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
-    }
-    std::string out;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-        std::string line;
-        for (std::size_t i = 0; i < rows_[r].size(); ++i) {
-            const std::string& cell = rows_[r][i];
-            const std::string space(widths[i] - display_width(cell), ' ');
-            // A header is aligned like the first cell of its column.
-            const std::string& guide = r == 0 && rows_.size() > 1 ? rows_[1][i] : cell;
-            line += is_number_like(guide) ? space + cell : cell + space;
-            line += "  ";
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        out += line + '\n';
-    }
-    return out;
 }
 
 }  // namespace roof

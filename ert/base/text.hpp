@@ -1,4 +1,4 @@
-// Text for people: SI prefixes, aligned tables, globs, and suggestions for misspelt names.
+// Text for people: SI prefixes, globs, and suggestions for misspelt names.
 #pragma once
 
 #include <span>
@@ -27,6 +27,9 @@ std::string_view trim(std::string_view text);
 /// Shell-like match: `*` any characters, `?` one character, all else literal.
 bool glob_match(std::string_view pattern, std::string_view text);
 
+/// ASCII letters in lower case.
+std::string in_lower_case(std::string_view text);
+
 /// The entry of `legal` with the fewest edits to `word`; empty if every entry differs by more than a third of `word`.
 std::string nearest(std::string_view word, std::span<const std::string> legal);
 
@@ -41,19 +44,5 @@ std::string printable_lines(std::string_view text);
 
 /// At most `most` bytes of `text`, with "…" for the rest.
 std::string shortened(std::string_view text, std::size_t most);
-
-/// A table with columns as wide as their widest cell. Numbers (cells that start with a digit, sign or '<') are
-/// right-aligned.
-class Table {
-  public:
-    explicit Table(std::vector<std::string> header);
-
-    /// Throws std::logic_error if the number of cells differs from the header's.
-    void add(std::vector<std::string> cells);
-    std::string text() const;
-
-  private:
-    std::vector<std::vector<std::string>> rows_;
-};
 
 }  // namespace roof

@@ -27,7 +27,7 @@ class Check {
             }
             if (!entry.first.IsScalar()) fail(entry.first, "a key is one word");
             if (!keys.insert(entry.first.Scalar()).second)
-                fail(entry.first, "the key '" + shortened(printable(entry.first.Scalar()), 100) + "' stands twice");
+                fail(entry.first, "the key '" + shortened(printable(entry.first.Scalar()), 100) + "' appears twice");
             (*this)(entry.second, depth + 1);
         }
     }

@@ -84,15 +84,6 @@ TEST_CASE("what is not finite is not printed as a number")
     REQUIRE(format_exact(-std::nan("")).empty());
 }
 
-TEST_CASE("table columns are as wide as their widest cell, and numbers are right-aligned")
-{
-    Table table({"name", "rate"});
-    table.add({"L1", "9.5"});
-    table.add({"DRAM", "120"});
-    REQUIRE(table.text() == "name  rate\nL1     9.5\nDRAM   120\n");
-    REQUIRE_THROWS_AS(table.add({"one cell"}), std::logic_error);
-}
-
 TEST_CASE("splitting and joining are inverse")
 {
     const std::string text = "4,8,,16";

@@ -9,7 +9,7 @@ TEST_CASE("a YAML text has one document, whose keys are words that stand once in
 {
     CHECK(parse_yaml("a: 1\nb: {a: 2}\n", "x.yaml")["b"]["a"].as<int>() == 2);
     CHECK(parse_yaml("", "x.yaml").IsNull());
-    CHECK_THROWS_WITH(parse_yaml("a: 1\na: 2\n", "x.yaml"), Contains("x.yaml:2: the key 'a' stands twice"));
+    CHECK_THROWS_WITH(parse_yaml("a: 1\na: 2\n", "x.yaml"), Contains("x.yaml:2: the key 'a' appears twice"));
     CHECK_THROWS_WITH(parse_yaml("a: 1\n---\nb: 2\n", "x.yaml"), Contains("x.yaml:2: a second document"));
     CHECK_THROWS_WITH(parse_yaml("a: 1\n...\nb: 2\n", "x.yaml"), Contains("x.yaml:3: a second document"));
     CHECK(parse_yaml("# text\n---\na: 1\n...\n", "x.yaml")["a"].as<int>() == 1);

@@ -166,12 +166,12 @@ TEST_CASE("without checksums the lines must still agree with each other")
         folder.replace("measurements.csv", "tinynet,4,", "tinynet,5,");
         CHECK_THAT(damage(), Catch::Contains("measurements.csv:2: its id is not that of its cells"));
     }
-    SECTION("a row that stands twice")
+    SECTION("a row that appears twice")
     {
         folder.change("measurements.csv", [](std::string& text) { text += line_of(text, 2); });
-        CHECK_THAT(damage(), Catch::Contains("measurements.csv:5: the row stands twice"));
+        CHECK_THAT(damage(), Catch::Contains("measurements.csv:5: the row appears twice"));
     }
-    SECTION("a layer that stands twice")
+    SECTION("a layer that appears twice")
     {
         folder.change("layers.csv", [](std::string& text) { text += line_of(text, 2); });
         CHECK_THAT(damage(), Catch::Contains("stand twice in their row"));

@@ -16,14 +16,14 @@ const near = (a, b, what) =>
     assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${what}: ${a} in the page, ${b} in the terminal`);
 
 let answered = 0;
-for (const {row: id, predicted_seconds, least_seconds, reason} of expected) {
+for (const {row: id, predicted_s, least_s, reason} of expected) {
   const row = study.rows.find((candidate) => candidate.id === id);
   assert.ok(row, `the page has no row ${id}`);
   const answer = whatIf(study, row, change);
   assert.equal(answer.reason ?? null, reason, id);
   if (reason) continue;
-  near(answer.seconds, predicted_seconds, `${id} predicted`);
-  near(answer.least, least_seconds, `${id} least`);
+  near(answer.seconds, predicted_s, `${id} predicted`);
+  near(answer.least, least_s, `${id} least`);
   ++answered;
 }
 for (const wrong of ["DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "HBM=2x", "batch=1.5", "DRAM=5GFLOP/s", "DRAM=5 GB/s"])

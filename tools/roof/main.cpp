@@ -6,30 +6,19 @@
 #include "tools/roof/console/results_folder.hpp"
 #include "tools/roof/console/start_again.hpp"
 
-#include <cstdlib>
 #include <iostream>
-#include <string>
-
-namespace {
-
-std::string variable(const char* name)
-{
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-}  // namespace
 
 int main(int count, char** words)
 {
     const roof::ExitGuard exit_guard;
     const roof::InterruptGuard interrupt;
-    return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
-                                                               .err = std::cerr,
-                                                               .assemble = roof::assemble,
-                                                               .clock = roof::steady_clock(),
-                                                               .terminal = roof::detect_terminal(),
-                                                               .interrupted = [&] { return interrupt.raised(); },
-                                                               .results = roof::results_folder(variable, "."),
-                                                               .start_again = [&] { roof::start_again(words); }});
+    return roof::run_command_line({words + 1, words + count},
+                                  {.out = std::cout,
+                                   .err = std::cerr,
+                                   .assemble = roof::assemble,
+                                   .clock = roof::steady_clock(),
+                                   .terminal = roof::detect_terminal(),
+                                   .interrupted = [&] { return interrupt.raised(); },
+                                   .results = roof::results_folder(roof::environment_variable, "."),
+                                   .start_again = [&] { roof::start_again(words); }});
 }

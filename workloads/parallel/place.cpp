@@ -75,7 +75,7 @@ int tasks_of_machine(const std::string& counts, int number)
         if (number < machines) return tasks;
         number -= machines;
     }
-    throw InputError("'" + printable(counts) + "' says nothing of a further machine");
+    throw InputError("'" + printable(counts) + "' lists fewer machines than the job has");
 }
 
 std::string remark_on_machines(const Place& place)

@@ -14,23 +14,17 @@ function point(study, index, columns, i, row) {
   const roofs = study.roofs[row.roofs] ?? {levels: [], compute: []};
   const flops = columns.flops[i];
   const low = columns.compulsory[i];
-  const levels = (columns.high[i] ?? []).map((high, level) => ({
-    name: roofs.levels[level].name,
-    roof: roofs.levels[level].median,
-    low,
-    high,
-    intensityLow: high > 0 ? flops / high : 0,
-    intensityHigh: low > 0 ? flops / low : 0,
-  }));
-  const moved = (columns.moved[i] ?? []).map(([least, most, known], level) => ({
+  const bytesAt = (level, least, most) => ({
     name: roofs.levels[level].name,
     roof: roofs.levels[level].median,
     low: least,
     high: most,
-    known,
     intensityLow: most > 0 ? flops / most : 0,
     intensityHigh: least > 0 ? flops / least : 0,
-  }));
+  });
+  const levels = (columns.high[i] ?? []).map((high, level) => bytesAt(level, low, high));
+  const moved =
+      (columns.moved[i] ?? []).map(([least, most, known], level) => ({...bytesAt(level, least, most), known}));
   const seconds = {median: columns.median[i], low: columns.low[i], high: columns.high_seconds[i]};
   const attainable = columns.attainable[i];
   return {

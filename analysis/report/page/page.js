@@ -232,7 +232,7 @@ export class Page {
       history.replaceState(null, "", hash);
   }
 
-  /// The explanation and the sentence follow the choice: a point that is not drawn any more gives way to its step.
+  /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by its step.
   follow(drawn) {
     const step =
         [...this.points.values()].find((point) => point.scope === "step" && stepKey(point.row) === this.choices.step);

@@ -44,6 +44,13 @@ Column<Row> number(std::string name, At at)
             [at](Row& row, const std::string& cell) { at(row) = not_negative(cell); }};
 }
 
+template <class Row, int F, int B, int T>
+Column<Row> number(std::string name, Quantity<F, B, T> Row::*field)
+{
+    return number<Row>(
+        std::move(name), [field](auto& row) -> auto& { return (row.*field).value; });
+}
+
 /// Median and interval of an estimate. `unit` is the suffix of the columns' names.
 template <class Row, class Unit>
 void add_estimate(std::vector<Column<Row>>& columns, const std::string& name, Estimate<Unit> Row::*field,
@@ -130,14 +137,12 @@ std::vector<Column<Measurement>> measurement_columns()
     add_estimate(columns, "update", &Row::update);
     add_estimate(columns, "exposed", &Row::exposed);
     add_estimate(columns, "hidden", &Row::hidden);
-    columns.push_back(number<Row>(
-        "messages_bytes", [](auto& row) -> auto& { return row.messages.value; }));
+    columns.push_back(number("messages_bytes", &Row::messages));
     add_estimate(columns, "clock", &Row::clock, "_hz");
     columns.push_back(text("variant", &Row::variant));
     add_work<Row>(
         columns, [](auto& row) -> auto& { return row.work; });
-    columns.push_back(number<Row>(
-        "memory_bytes", [](auto& row) -> auto& { return row.memory.value; }));
+    columns.push_back(number("memory_bytes", &Row::memory));
     columns.push_back(text("started_utc", &Row::started));
     columns.push_back(text("description", &Row::description));
     columns.push_back(text("remarks", &Row::remarks));
@@ -148,22 +153,16 @@ std::vector<Column<Sample>> sample_columns()
 {
     using Row = Sample;
     return {
-        number<Row>(
-            "launch_s", [](auto& row) -> auto& { return row.seconds.value; }),
-        number<Row>(
-            "data_s", [](auto& row) -> auto& { return row.data.value; }),
-        number<Row>(
-            "forward_s", [](auto& row) -> auto& { return row.forward.value; }),
-        number<Row>(
-            "backward_s", [](auto& row) -> auto& { return row.backward.value; }),
-        number<Row>(
-            "update_s", [](auto& row) -> auto& { return row.update.value; }),
+        number("launch_s", &Row::seconds),
+        number("data_s", &Row::data),
+        number("forward_s", &Row::forward),
+        number("backward_s", &Row::backward),
+        number("update_s", &Row::update),
         {"loss", [](const Row& row) { return row.loss ? format_exact(*row.loss) : ""; },
          [](Row& row, const std::string& cell) {
              if (!cell.empty()) row.loss = to_number(cell);
          }},
-        number<Row>(
-            "clock_hz", [](auto& row) -> auto& { return row.clock.value; }),
+        number("clock_hz", &Row::clock),
         number<Row>(
             "memory_clock_hz", [](auto& row) -> auto& { return row.conditions.memory_clock.value; }),
         number<Row>(

@@ -1,5 +1,5 @@
-// A subject reports to the trace during a launch: the part that runs, the wait for data, the loss, and if it knows them better than the
-// measuring loop, the launch's time, clock and disturbance.
+// A subject reports to the trace during a launch: the part that runs, the wait for data and the loss. A subject that measures the
+// launch's time, clock or disturbance itself reports these too, in place of the measuring loop's.
 #pragma once
 
 #include "ert/method/bench/clock.hpp"

@@ -49,7 +49,7 @@ Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& col
             throw InputError(lines.where() + ": " + unknown_word("column", word, names));
         }
         if (std::ranges::find(places, &*found, &Places<Row>::value_type::first) != places.end())
-            throw InputError(fmt::format("{}: the column '{}' stands twice", lines.where(), word));
+            throw InputError(fmt::format("{}: the column '{}' appears twice", lines.where(), word));
         places.emplace_back(&*found, i);
     }
     return places;
@@ -125,7 +125,7 @@ class Reader {
         read<Measurement>(measurements_file, measurement_columns(),
                           [&](const CsvLines& lines, const std::string& id, Measurement row, std::string what) {
                               if (what.empty()) what = contradiction_in(row, id);
-                              if (what.empty() && whole_.contains(id)) what = "the row stands twice";
+                              if (what.empty() && whole_.contains(id)) what = "the row appears twice";
                               if (what.empty()) whole_.insert(id);
                               RowProof proof(lines, before_);
                               before_ = crc32_of(lines.checksum());

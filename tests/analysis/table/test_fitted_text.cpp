@@ -87,3 +87,10 @@ TEST_CASE("a column that alone distinguishes two rows stays in the narrowest win
     CHECK_THAT(text, Catch::Contains("photogr~") && !Catch::Contains("cpu"));
     CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photogr"));
 }
+
+TEST_CASE("table columns are as wide as their widest cell, and numbers are right-aligned")
+{
+    REQUIRE(to_text(text_table({"name", "rate"}, {{"L1", "9.5"}, {"DRAM", "120"}})) ==
+            "name  rate\nL1     9.5\nDRAM   120\n");
+    REQUIRE_THROWS_AS(text_table({"name", "rate"}, {{"one cell"}}), std::logic_error);
+}

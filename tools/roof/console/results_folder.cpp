@@ -23,7 +23,7 @@ void say_where_results_are(const Context& context)
     std::error_code none;
     if (fs::exists(context.results, none)) return;
     context.err << in_window("results are kept in " + printable(context.results.string()) +
-                                 "; a folder 'results' here, or ROOF_RESULTS, takes its place\n",
+                                 "; to keep them elsewhere, set ROOF_RESULTS or make a folder 'results' here\n",
                              context.terminal);
 }
 

@@ -1,7 +1,12 @@
 // Properties of the terminal.
 #pragma once
 
+#include <string>
+
 namespace roof {
+
+/// Empty if the variable is not set.
+std::string environment_variable(const char* name);
 
 struct Terminal {
     bool live = false;  ///< standard error is a terminal whose lines can be redrawn

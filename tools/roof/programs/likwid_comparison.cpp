@@ -1,5 +1,6 @@
 #include "tools/roof/programs/likwid_comparison.hpp"
 
+#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -101,6 +102,34 @@ std::string_view unit_of(const LikwidPoint& point)
     return is_compute(point) ? "FLOP/s" : "B/s";
 }
 
+using C = const LikwidComparison&;
+
+analysis::DataTable table_of(const std::vector<LikwidComparison>& comparisons)
+{
+    using analysis::amount, analysis::word;
+    static const std::vector<analysis::ColumnOf<LikwidComparison>> columns{
+        {"level", "level", [](C c) { return word(c.point.level); }},
+        {"operation", "operation", [](C c) { return word(c.point.operation); }},
+        {"precision", "precision",
+         [](C c) { return analysis::only_if(!c.point.precision.empty(), word(c.point.precision)); }},
+        {"threads", "threads", [](C c) { return analysis::count(c.point.threads); }},
+        {"working set", "working_set_bytes",
+         [](C c) { return analysis::number(c.point.working_set.value, format_capacity(c.point.working_set.value)); }},
+        {"ours", "ours", [](C c) { return amount(spread_of(c.ours).median, unit_of(c.point)); }},
+        {"likwid", "theirs", [](C c) { return amount(spread_of(c.theirs).median, unit_of(c.point)); }},
+        {"ratio", "ratio_*",
+         [](C c) {
+             const Spread ratio = ratio_of(c);
+             return analysis::Cell{analysis::Range{ratio.median, ratio.low, ratio.high},
+                                   fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.median, ratio.low, ratio.high), true};
+         }},
+        {"test", "test", [](C c) { return word(c.point.test); }},
+        {"", "rounds", [](C c) { return analysis::count(c.ours.size()); }},
+        {"", "unit", [](C c) { return word(unit_of(c.point)); }},
+    };
+    return analysis::table_of(columns, comparisons);
+}
+
 }  // namespace
 
 void require_likwid()
@@ -126,42 +155,14 @@ std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Cont
 std::string to_text(const std::vector<LikwidComparison>& comparisons)
 {
     if (comparisons.empty()) return "Nothing was compared with likwid-bench.\n";
-    Table table(
-        {"level", "operation", "precision", "threads", "working set", "ours", "likwid", "ratio", "interval", "test"});
-    for (const LikwidComparison& c : comparisons) {
-        const Spread ratio = ratio_of(c);
-        table.add({c.point.level, c.point.operation, c.point.precision.empty() ? "-" : c.point.precision,
-                   std::to_string(c.point.threads), format_capacity(c.point.working_set.value),
-                   format_si(spread_of(c.ours).median, unit_of(c.point)),
-                   format_si(spread_of(c.theirs).median, unit_of(c.point)), fmt::format("{:.3f}", ratio.median),
-                   fmt::format("[{:.3f}, {:.3f}]", ratio.low, ratio.high), c.point.test});
-    }
-    return "Compared with likwid-bench (measured, in turns)\n" + table.text() +
+    return "Compared with likwid-bench (measured, in turns)\n" + analysis::to_text(table_of(comparisons)) +
            fmt::format("Ratio: ours over likwid's, within a round; median, smallest and largest of {} rounds.\n",
                        rounds);
 }
 
 nlohmann::json to_json(const std::vector<LikwidComparison>& comparisons)
 {
-    nlohmann::json list = nlohmann::json::array();
-    for (const LikwidComparison& c : comparisons) {
-        const Spread ratio = ratio_of(c);
-        list.push_back({{"level", c.point.level},
-                        {"operation", c.point.operation},
-                        {"precision", c.point.precision.empty() ? nlohmann::json() : nlohmann::json(c.point.precision)},
-                        {"threads", c.point.threads},
-                        {"working_set_bytes", c.point.working_set.value},
-                        {"test", c.point.test},
-                        {"ours", analysis::json_number(spread_of(c.ours).median)},
-                        {"theirs", analysis::json_number(spread_of(c.theirs).median)},
-                        {"ratio",
-                         {{"median", analysis::json_number(ratio.median)},
-                          {"low", analysis::json_number(ratio.low)},
-                          {"high", analysis::json_number(ratio.high)}}},
-                        {"rounds", c.ours.size()},
-                        {"unit", unit_of(c.point)}});
-    }
-    return list;
+    return analysis::to_json(table_of(comparisons));
 }
 
 }  // namespace roof

@@ -30,7 +30,7 @@ std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Cont
 
 std::string to_text(const std::vector<LikwidComparison>& comparisons);
 /// [{"level", "operation", "precision", "threads", "working_set_bytes", "test", "ours", "theirs",
-///   "ratio": {"median", "low", "high"}, "rounds", "unit"}]
+///   "ratio_median", "ratio_low", "ratio_high", "rounds", "unit"}]
 nlohmann::json to_json(const std::vector<LikwidComparison>& comparisons);
 
 }  // namespace roof

@@ -1,5 +1,7 @@
 #include "tools/roof/programs/simulation.hpp"
 
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
@@ -49,18 +51,23 @@ SimulatedPart sum_of(const std::vector<SimulatedPart>& parts)
     return sum;
 }
 
-std::vector<std::string> cells_of(const SimulatedPart& part)
+using P = const SimulatedPart&;
+
+analysis::DataTable table_of_parts(const std::vector<SimulatedPart>& parts)
 {
-    const auto bytes = [](Bytes b) { return format_si(b.value, "B"); };
-    return {printable(part.layer),
-            printable(part.kind),
-            part.phase,
-            bytes(part.compulsory),
-            bytes(part.no_reuse),
-            bytes(part.first),
-            std::string(place_of(part.first, part)),
-            bytes(part.last),
-            std::string(place_of(part.last, part))};
+    using analysis::amount, analysis::word;
+    static const std::vector<analysis::ColumnOf<SimulatedPart>> columns{
+        {"layer", "layer", [](P p) { return word(p.layer); }},
+        {"kind", "kind", [](P p) { return word(p.kind); }},
+        {"phase", "phase", [](P p) { return word(p.phase); }},
+        {"compulsory", "compulsory_bytes", [](P p) { return amount(p.compulsory.value, "B"); }},
+        {"no reuse", "no_reuse_bytes", [](P p) { return amount(p.no_reuse.value, "B"); }},
+        {"into L1", "simulated_first_level_bytes", [](P p) { return amount(p.first.value, "B"); }},
+        {"interval", "", [](P p) { return word(place_of(p.first, p)); }},
+        {"from memory", "simulated_memory_bytes", [](P p) { return amount(p.last.value, "B"); }},
+        {"interval", "", [](P p) { return word(place_of(p.last, p)); }},
+    };
+    return analysis::table_of(columns, parts);
 }
 
 }  // namespace
@@ -138,11 +145,9 @@ std::string_view place_of(Bytes moved, const SimulatedPart& part)
 std::string simulation_text(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
                             const SimulatedCache& last)
 {
-    Table table(
-        {"layer", "kind", "phase", "compulsory", "no reuse", "into L1", "interval", "from memory", "interval "});
-    for (const SimulatedPart& part : parts) table.add(cells_of(part));
-    table.add(cells_of(sum_of(parts)));
-    return table.text() +
+    analysis::DataTable table = table_of_parts(parts);
+    append(table, table_of_parts({sum_of(parts)}));
+    return to_text(table) +
            fmt::format(
                "\nInto L1 and from memory: lines of 64 bytes that simulated caches missed, of {} with {} ways and of "
                "{} with {} ways, in the second of two steps, with AVX2 on one thread (simulated). Compulsory and "
@@ -156,17 +161,10 @@ std::string simulation_text(const std::vector<SimulatedPart>& parts, const Simul
 nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
                                const SimulatedCache& last)
 {
-    nlohmann::json list = nlohmann::json::array();
-    for (const SimulatedPart& part : parts)
-        list.push_back({{"layer", part.layer},
-                        {"kind", part.kind},
-                        {"phase", part.phase},
-                        {"compulsory_bytes", part.compulsory.value},
-                        {"no_reuse_bytes", part.no_reuse.value},
-                        {"simulated_first_level_bytes", part.first.value},
-                        {"simulated_memory_bytes", part.last.value}});
-    return {
-        {"known", "simulated"}, {"first_level_bytes", first.bytes}, {"last_level_bytes", last.bytes}, {"parts", list}};
+    return {{"known", "simulated"},
+            {"first_level_bytes", first.bytes},
+            {"last_level_bytes", last.bytes},
+            {"parts", to_json(table_of_parts(parts))}};
 }
 
 }  // namespace roof

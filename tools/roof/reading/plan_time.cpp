@@ -34,7 +34,7 @@ std::optional<double> started(const Measurement& row)
     return static_cast<double>(timegm(&time));
 }
 
-/// The time between two rows that is not launches. Starts are in whole seconds, so it is right only in the mean over many rows.
+/// The time between two rows without their launches. Starts are in whole seconds, so only the mean over many rows is accurate.
 std::optional<double> making_of(const Measurement& row, const Measurement& next)
 {
     constexpr double longest = 300;  // between them the run was interrupted
