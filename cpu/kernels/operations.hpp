@@ -39,7 +39,7 @@ inline constexpr std::array<Operation, 10> operation_table{{
 /// `best` and the names in the table.
 std::vector<std::string> operation_names();
 
-/// Why no processor has the operation for this instruction set and precision, or nothing. Throws InputError for an
+/// The reason why no processor has the operation for this instruction set and precision, or none. Throws InputError for an
 /// unknown operation.
 std::optional<std::string> contradiction(std::string_view operation, const Isa& isa, Precision precision);
 

@@ -24,10 +24,10 @@ Axis placement_axis();
 /// The axis `pages`: the page size of memory. Default: huge, if the system grants them.
 Axis pages_axis();
 
-/// Why the point's isa, threads or placement is unsupported on this machine, or nothing.
+/// The reason why the point's isa, threads or placement is unsupported on this machine, or none.
 std::optional<std::string> missing_isa(const Point& point, const Machine& machine);
 std::optional<std::string> missing_threads(const Point& point, const Machine& machine);
-/// Why the machine cannot place two threads on a core; nothing if it can or the point lacks the axis.
+/// The reason why the machine cannot place two threads on a core; none if it can or the point lacks the axis.
 std::optional<std::string> missing_siblings(const Point& point, const Machine& machine);
 
 /// `their_own` if no two threads run on one core.

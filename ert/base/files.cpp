@@ -53,7 +53,7 @@ std::optional<struct stat> status_of(const fs::path& file)
     return std::nullopt;
 }
 
-/// Why a file of this kind is not read; empty for a regular file.
+/// The reason why a file of this kind is not read; empty for a regular file.
 std::string kind_of(mode_t mode)
 {
     if (S_ISREG(mode)) return {};

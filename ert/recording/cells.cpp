@@ -29,7 +29,7 @@ double not_negative(std::string_view cell)
 {
     double value = 0;
     cells::read(value, cell);
-    if (value < 0) throw Error("'" + printable(cell) + "' is less than nothing");
+    if (value < 0) throw Error("'" + printable(cell) + "' is less than 0");
     return value;
 }
 

@@ -25,7 +25,7 @@ std::vector<Axis> axes();
 /// The values in the point, or their defaults. Throws InputError.
 Options options_of(const Point& point);
 
-/// Why the point's ranks cannot be had here, or nothing.
+/// The reason why this machine cannot run the point's ranks, or none.
 std::optional<std::string> unsupported_reason(const Point& point);
 
 }  // namespace roof::parallel

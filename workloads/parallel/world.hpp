@@ -64,7 +64,7 @@ struct World {
     }
 };
 
-/// Why that many ranks cannot be had here, or nothing.
+/// The reason why this machine cannot run that many ranks, or none.
 std::optional<std::string> unsupported_ranks(int ranks, const Place& place);
 
 /// Rank 0 commands the others to make this point's subject; the others join. All of them must call agree() next.

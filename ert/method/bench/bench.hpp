@@ -56,7 +56,7 @@ class Bench {
 
     /// The axes on this machine: the defaults may depend on its instruction sets, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;
-    /// Why the point cannot be measured on this machine and device, or nothing. Cheap; makes no subject. Called for every item
+    /// The reason why the point cannot be measured on this machine and device, or none. Cheap; makes no subject. Called for every item
     /// of a plan before the first is measured. Throws InputError for a value that is wrong on every machine.
     virtual std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
                                                           const Device& device) const = 0;

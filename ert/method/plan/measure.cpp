@@ -74,7 +74,7 @@ std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
     return remarks;
 }
 
-/// The profile of a subject if the item requests one; or nothing, and why in the remarks.
+/// The profile of a subject if the item requests one; or none, with the reason in the remarks.
 std::optional<Profile> start_profiling(const Item& item, const BenchRegistry& registry, const Device& device,
                                        const std::vector<TimedPart>& parts, std::vector<std::string>& remarks)
 {
