@@ -8,7 +8,7 @@ import tree
 TABLE = layering.read_table(
     """
 ## Who may include whom
-| room | may include | libraries |
+| folder | may include | libraries |
 |---|---|---|
 | `base` | | `csv.h` |
 | `cpu` | `base` | `omp.h` `xbyak/` `system` |
@@ -32,8 +32,8 @@ class Tree(unittest.TestCase):
         table = layering.read_table(tree.text("docs/architecture.md"))
         folders = {str(path.parent) for path in tree.files(tree.SOURCES)
                    if path.parts[0] != "tests" and layering.INCLUDE.search(tree.text(path))}
-        self.assertEqual({"ert/base"}, set(table["ert/method/bench"].rooms))
-        self.assertEqual([], sorted(folder for folder in folders if layering.room_of(folder + "/", table) is None))
+        self.assertEqual({"ert/base"}, set(table["ert/method/bench"].folders))
+        self.assertEqual([], sorted(folder for folder in folders if layering.folder_of(folder + "/", table) is None))
         self.assertEqual([], sorted(row for row in table if not any((folder + "/").startswith(row + "/") for folder in folders)))
 
     def test_has_no_arrow_that_points_up(self):
@@ -58,13 +58,13 @@ class Planted(unittest.TestCase):
     def test_a_path_that_does_not_start_at_the_root_is_found(self):
         self.assertEqual(1, len(found("cpu/a.cpp", '#include "isa.hpp"')))
 
-    def test_a_room_inside_a_room_has_its_own_row(self):
+    def test_a_folder_inside_a_folder_has_its_own_row(self):
         self.assertEqual([], found("cpu/deep/a.cpp", '#include "cpu/isa.hpp"'))
         self.assertEqual(1, len(found("cpu/deep/a.cpp", '#include "base/units.hpp"')))
 
     def test_a_row_that_names_one_below_it_is_found(self):
         table = layering.read_table("## Who may include whom\n| `a` | `b` | |\n| `b` | | |\n| `c` | `a` | |\n")
-        self.assertEqual(["a may include b, which stands below it"], list(layering.arrows_up(table)))
+        self.assertEqual(["a may include b, whose row is below"], list(layering.arrows_up(table)))
 
     def test_tables_under_other_headings_are_not_read(self):
         self.assertNotIn("gpu", TABLE)
