@@ -89,7 +89,7 @@ std::size_t bytes_of(cudaDataType type)
 
 Product::Product(std::shared_ptr<const CublasLt> library, std::shared_ptr<cublasLtContext> context,
                  const ProductTypes& types, const ProductShape& shape, int most)
-    : library_(std::move(library)), context_(std::move(context)), scale_(types.scale)
+    : library_(std::move(library)), context_(std::move(context)), scale_(types.scale), adds_(shape.adds)
 {
     describe(types, shape);
     ask_for_algorithms(most);
@@ -174,7 +174,8 @@ void Product::enqueue(int algorithm, const void* left, const void* right, void* 
             .function<int(cublasLtContext*, void*, const void*, const void*, void*, const void*, void*, const void*,
                           const void*, void*, void*, void*, const Algorithm*, void*, std::size_t, cudaStream_t)>(
                 "cublasLtMatmul");
-    check(multiply(context_.get(), product_, one.of(scale_), left, left_, right, right_, zero.of(scale_), result,
+    const Scale& of_result = adds_ ? one : zero;
+    check(multiply(context_.get(), product_, one.of(scale_), left, left_, right, right_, of_result.of(scale_), result,
                    result_, result, result_, &suggestion(algorithm).algorithm, workspace, workspace_bytes, stream),
           "cublasLtMatmul");
 }

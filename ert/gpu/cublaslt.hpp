@@ -44,6 +44,7 @@ struct ProductShape {
     bool transposes_left = false;
     bool transposes_right = false;
     Epilogue epilogue = Epilogue::none;  ///< a bias has the type and the rows of the result
+    bool adds = false;                   ///< to what the result holds
 };
 
 /// Bytes of a number of that type.
@@ -113,6 +114,7 @@ class Product {
     void* right_ = nullptr;
     void* result_ = nullptr;
     cudaDataType scale_ = CUDA_R_32F;
+    bool adds_ = false;
     std::vector<Suggestion> algorithms_;
 };
 

@@ -209,7 +209,8 @@ void multiply(const Multiply& op, const Memory& memory)
                           : op.pass == Pass::backward_data ? op.source
                                                            : op.weights);
     for (std::size_t k = 0; k < sums.size(); ++k) {
-        const float sum = static_cast<float>(sums[k]) + (bias ? bias[k % outputs] : 0);
+        const float before = op.adds ? target[k] : 0;
+        const float sum = static_cast<float>(sums[k] + before) + (bias ? bias[k % outputs] : 0);
         target.put(k, op.relu ? relu_of(sum) : sum);
     }
 }

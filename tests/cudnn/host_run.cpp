@@ -1,6 +1,7 @@
 #include "tests/cudnn/host_run.hpp"
 
 #include "tests/cudnn/host_loops.hpp"
+#include "tests/cudnn/host_moments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,15 +49,18 @@ class Run : private HostLoops {
 
     void operator()(const Statistics& op)
     {
-        const Values source(memory_, op.source);
-        const Values weight(memory_, op.weight);
-        const Values bias(memory_, op.bias);
         const auto channels = static_cast<std::size_t>(op.source.channels);
-        for (std::size_t c = 0; c < channels; ++c) {
-            const auto [mean, inverse] = find(op, c);
-            Values(memory_, op.channels.scale).put(c, weight[c] * inverse);
-            Values(memory_, op.channels.shift).put(c, bias[c] - mean * (weight[c] * inverse));
-        }
+        for (std::size_t c = 0; c < channels; ++c) put_scaling(op, c, find(op, c));
+    }
+
+    void operator()(const Covariance& op) { run_moments(op, memory_); }
+    void operator()(const MomentGradient& op) { run_moments(op, memory_); }
+    void operator()(const MomentOffset& op) { run_moments(op, memory_); }
+    void operator()(const MomentStatistics& op)
+    {
+        const std::vector<Moments> found = run_moments(op, memory_);
+        for (std::size_t c = 0; c < found.size(); ++c)
+            put_scaling(op, c, finish(op, c, found[c], static_cast<double>(op.rows)));
     }
 
     void operator()(const LibraryNorm& op)
@@ -146,9 +150,9 @@ class Run : private HostLoops {
         for (std::size_t c = 0; c < channels; ++c) {
             Values(memory_, op.sum).put(c, static_cast<float>(first[c]));
             if (op.source) Values(memory_, op.sum_of_products).put(c, static_cast<float>(second[c]));
-            if (!op.other_norm.source) continue;
-            Values(memory_, op.other_norm.sum).put(c, static_cast<float>(first[c]));
-            Values(memory_, op.other_norm.sum_of_products).put(c, static_cast<float>(third[c]));
+            if (op.other_norm.sum) Values(memory_, op.other_norm.sum).put(c, static_cast<float>(first[c]));
+            if (op.other_norm.source)
+                Values(memory_, op.other_norm.sum_of_products).put(c, static_cast<float>(third[c]));
         }
     }
 
@@ -312,24 +316,34 @@ class Run : private HostLoops {
         double second = 0;
         if constexpr (requires { op.squares; }) {
             if (op.sum)
-                return finish(op, c, moments_of(Values(memory_, op.sum)[c], Values(memory_, op.squares)[c], 0, rows));
+                return finish(op, c, moments_of(Values(memory_, op.sum)[c], Values(memory_, op.squares)[c], 0, rows),
+                              rows);
         }
         for (std::size_t k = c; k < op.source.elements(); k += static_cast<std::size_t>(op.source.channels)) {
             const Sums one = sums_of(source[k], origin);
             first += one.first;
             second += one.second;
         }
-        return finish(op, c, moments_of(first, second, origin, rows));
+        return finish(op, c, moments_of(first, second, origin, rows), rows);
+    }
+
+    /// Scale and shift of a channel, from its mean and 1 / deviation.
+    template <class Norm>
+    void put_scaling(const Norm& op, std::size_t c, const std::pair<float, float>& found)
+    {
+        const float scale = Values(memory_, op.weight)[c] * found.second;
+        Values(memory_, op.channels.scale).put(c, scale);
+        Values(memory_, op.channels.shift).put(c, Values(memory_, op.bias)[c] - found.first * scale);
     }
 
     template <class Norm>
-    std::pair<float, float> finish(const Norm& op, std::size_t c, const Moments& found)
+    std::pair<float, float> finish(const Norm& op, std::size_t c, const Moments& found, double rows)
     {
         const float inverse = 1 / std::sqrt(found.variance + engine::batch_norm_epsilon);
         Values(memory_, op.channels.mean).put(c, found.mean);
         Values(memory_, op.channels.inverse_deviation).put(c, inverse);
         update(op.running_mean, c, found.mean);
-        update(op.running_variance, c, unbiased(found.variance, static_cast<double>(op.source.rows())));
+        update(op.running_variance, c, unbiased(found.variance, rows));
         return {found.mean, inverse};
     }
 

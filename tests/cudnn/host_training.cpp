@@ -36,6 +36,14 @@ Choosers loops(bool fused, bool whole_norms)
             }};
 }
 
+Choosers loops_of_moments()
+{
+    Choosers choosers = loops(false);
+    choosers.product = loops(true).product;
+    choosers.moments = [](const ConvolutionShape&) { return true; };
+    return choosers;
+}
+
 HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused, bool whole_norms)
     : HostTraining(graph, settings, loops(fused, whole_norms))
 {

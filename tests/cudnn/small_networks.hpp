@@ -41,4 +41,33 @@ inline model::Graph residual_network()
     return net;
 }
 
+/// Blocks of ResNet-50: shortcuts by a convolution of stride 1 and of stride 2, and none; a sum without a ReLU.
+inline model::Graph bottleneck_network()
+{
+    const model::Window three{.size = 3, .stride = 1, .padding = 1};
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("bottleneck", {3, 12, 12});
+    const auto normalised = [&](const std::string& name, int from, int channels, model::Window window) {
+        return net.batch_norm(name + ".bn", net.convolution(name, from, channels, window, false));
+    };
+    const auto branch = [&](const std::string& name, int from, int channels, int stride) {
+        model::Window middle = three;
+        middle.stride = stride;
+        int x = net.relu(name + ".relu1", normalised(name + ".conv1", from, channels, one));
+        x = net.relu(name + ".relu2", normalised(name + ".conv2", x, channels, middle));
+        return normalised(name + ".conv3", x, 2 * channels, one);
+    };
+    int x = net.relu("relu", normalised("conv", 0, 16, three));
+    int y = branch("a", x, 16, 1);
+    x = net.relu("a.end", net.add("a.add", y, normalised("a.shortcut", x, 32, one)));
+    y = branch("b", x, 16, 1);
+    x = net.relu("b.end", net.add("b.add", y, x));
+    y = branch("c", x, 24, 2);
+    x = net.relu("c.end", net.add("c.add", y, normalised("c.shortcut", x, 48, {.size = 1, .stride = 2, .padding = 0})));
+    y = branch("d", x, 24, 1);
+    x = net.add("d.add", x, y);
+    net.linear("fc", net.flatten("flat", net.average_pool("average", x, 1)), 10);
+    return net;
+}
+
 }  // namespace roof::cudnn

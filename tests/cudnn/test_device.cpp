@@ -205,6 +205,52 @@ TEST_CASE("On a GPU the small networks compute what the loops compute")
     }
 }
 
+TEST_CASE("On a GPU batch norms by moments compute what the loops compute by passes")
+{
+    if (is_without_gpu()) return;
+    const auto [precision, tolerance] =
+        GENERATE(table<Precision, double>({{Precision::bf16, 0.3}, {Precision::fp16, 0.1}}));
+    INFO(traits(precision).name);
+    const model::Graph graph = bottleneck_network();
+    Settings settings = hashed(4, precision);
+    HostTraining due(graph, settings, false);
+    settings.moments = true;
+    DeviceTraining found(graph, settings);
+    const float scale = due.state().loss_scale;
+    CHECK(std::abs(found.differentiate() - due.differentiate()) < tolerance);
+    for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+        INFO(graph.parameters()[k].name);
+        std::vector<float> gradient = due.gradient(k);
+        for (float& value : gradient) value /= scale;
+        CHECK(distance(found.gradient(k), gradient) < tolerance);
+    }
+}
+
+TEST_CASE("On a GPU the gradients of ResNet-50 are as near to those in fp32 with moments as with passes")
+{
+    if (is_without_gpu()) return;
+    constexpr int images = 8;
+    const model::Graph graph = model::build_model("resnet50");
+    DeviceTraining exact(graph, hashed(images, Precision::fp32));
+    exact.differentiate();
+    for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+        const auto mean_distance = [&](bool by_moments) {
+            Settings settings = hashed(images, precision);
+            settings.moments = by_moments;
+            DeviceTraining training(graph, settings);
+            training.differentiate();
+            double sum = 0;
+            for (std::size_t k = 0; k < graph.parameters().size(); ++k)
+                sum += distance(training.gradient(k), exact.gradient(k));
+            return sum / static_cast<double>(graph.parameters().size());
+        };
+        const double passes = mean_distance(false);
+        const double moments = mean_distance(true);
+        INFO(traits(precision).name << ": mean distance " << moments << " with moments, " << passes << " with passes");
+        CHECK(moments < 1.2 * passes);
+    }
+}
+
 TEST_CASE("On a GPU the engines chosen by time compute what the loops compute")
 {
     if (is_without_gpu()) return;

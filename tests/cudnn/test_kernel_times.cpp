@@ -1,7 +1,9 @@
 // Prints the time of each of a step's own kernels on a GPU as CSV: test_cudnn_device "[.kernel_times]". MODEL, BATCH and PRECISION in the
-// environment choose the step, by default ResNet-50 with 256 images in bf16. Without a GPU it only says so.
+// environment choose the step, by default ResNet-50 with 256 images in bf16. "[.moments]": the time of the ends of ResNet-50's blocks.
+// Without a GPU they only say so.
 #include "ert/base/precision.hpp"
 #include "tests/cudnn/kernel_times.hpp"
+#include "workloads/cudnn/library/moments_trial.hpp"
 #include "workloads/model/models.hpp"
 
 #include <cuda_runtime_api.h>
@@ -21,18 +23,26 @@ std::string chosen(const char* name, const char* otherwise)
     return given == nullptr ? otherwise : given;
 }
 
+bool is_without_gpu()
+{
+    int count = 0;
+    const bool none = cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
+    cudaGetLastError();
+    if (none) WARN("skipped: there is no GPU here");
+    return none;
+}
+
+Settings chosen_settings()
+{
+    return {.batch = std::stoi(chosen("BATCH", "256")), .precision = parse_precision(chosen("PRECISION", "bf16"))};
+}
+
 }  // namespace
 
 TEST_CASE("each of a step's own kernels has a time", "[.kernel_times]")
 {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-        cudaGetLastError();
-        WARN("skipped: there is no GPU here");
-        return;
-    }
-    const Settings settings{.batch = std::stoi(chosen("BATCH", "256")),
-                            .precision = parse_precision(chosen("PRECISION", "bf16"))};
+    if (is_without_gpu()) return;
+    const Settings settings = chosen_settings();
     std::map<std::string, KernelTime> sums;
     std::printf("operation,launches,us_each,TB_per_s,us_all,operands\n");
     const auto print = [](const std::string& name, int launches, Seconds each, double rate,
@@ -51,4 +61,27 @@ TEST_CASE("each of a step's own kernels has a time", "[.kernel_times]")
     for (const auto& [name, sum] : sums)
         print(name + " (all)", sum.launches, sum.each / sum.launches, sum.bytes.value / sum.each.value, "");
     CHECK(sums.size() > 8);
+}
+
+TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments", "[.moments]")
+{
+    if (is_without_gpu()) return;
+    const Settings settings = chosen_settings();
+    const gpu::Stream stream;
+    Convolutions convolutions(stream, settings, nullptr, "this GPU");
+    Products products(stream, true);
+    std::printf("shape,us_by_passes,us_by_moments,is_right\n");
+    for (const auto& [channels, side] : {std::pair{64, 56}, {128, 28}, {256, 14}, {512, 7}}) {
+        const ConvolutionShape forward{.batch = settings.batch,
+                                       .source = {channels, side, side},
+                                       .result = {4 * channels, side, side},
+                                       .window = {.size = 1, .stride = 1, .padding = 0},
+                                       .precision = settings.precision};
+        const MomentsTrial trial(forward, convolutions, products, stream);
+        trial.run();
+        const bool is_right = trial.agrees();
+        CHECK(is_right);
+        std::printf("\"%s\",%.1f,%.1f,%d\n", forward.text().c_str(), 1e6 * trial.time_by_passes().value,
+                    1e6 * trial.time_by_moments().value, is_right ? 1 : 0);
+    }
 }

@@ -4,6 +4,7 @@
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/emulated_gpu/library/engines.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 
 using namespace roof;
@@ -53,6 +54,8 @@ struct Chooser {
     Settings settings;
     Convolutions convolutions{stream, settings, choices, "emulated"};
     Norms norms{stream, settings, choices, "emulated"};
+    Products products{stream, settings.tune};
+    NormedProducts normed_products{stream, settings, convolutions, products, choices, "emulated"};
 };
 
 /// Offers `whole` for a pass with all that its shape has, `bare` for the pass alone.
@@ -167,4 +170,31 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
             }
         }
     }
+}
+
+TEST_CASE("moments are chosen where they are faster than passes between the library's convolutions, and right")
+{
+    ConvolutionShape forward = shape_of(Pass::forward);
+    forward.window = {.size = 1, .stride = 1, .padding = 0};
+    const auto is_by_moments = [&](const OfferedEngine& one,
+                                   std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
+        offer({}, {one});
+        return Chooser(std::move(kept)).normed_products.choose(forward);
+    };
+    CHECK(is_by_moments({.name = "one", .seconds = slow}));
+    CHECK_FALSE(is_by_moments({.name = "one", .seconds = fast}));
+    CHECK_FALSE(is_by_moments({.name = "one", .seconds = slow, .is_right = false}));
+    for (const Seconds seconds : {slow, fast}) {
+        const auto kept = std::make_shared<engine::Choices>();
+        const bool found = is_by_moments({.name = "one", .seconds = seconds}, kept);
+        CHECK(is_by_moments({.name = "one", .seconds = seconds == slow ? fast : slow}, kept) == found);
+        CHECK(offers().runs == 0);
+    }
+    Chooser untried(std::make_shared<engine::Choices>(), false);
+    CHECK_FALSE(untried.normed_products.choose(forward));
+    untried.settings.moments = true;
+    NormedProducts always(untried.stream, untried.settings, untried.convolutions, untried.products, nullptr,
+                          "emulated");
+    CHECK(always.choose(forward));
+    CHECK(offers().runs == 0);
 }

@@ -72,6 +72,21 @@ Results results_of(const Widen& op)
 {
     return {op.to, {}, {}};
 }
+Results results_of(const Covariance& op)
+{
+    return {{op.halves, op.mean, op.factor}, {}, {}};
+}
+Results results_of(const MomentStatistics& op)
+{
+    return {{op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift, op.running_mean,
+             op.running_variance},
+            {},
+            {}};
+}
+Results results_of(const MomentGradient& op)
+{
+    return {{op.sum_of_products, op.gradient, op.scaled, op.slopes, op.shares}, {}, {}};
+}
 Results results_of(const CheckFinite&)
 {
     return {};
@@ -245,10 +260,11 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
         const model::Window halves{.size = 2, .stride = 2, .padding = 0};
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
         for (const model::Graph& graph :
-             {plain_network(), residual_network(), odd_network(), unusual_windows(), long_stride(),
-              one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
+             {plain_network(), residual_network(), bottleneck_network(), odd_network(), unusual_windows(),
+              long_stride(), one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
+                if (kind == 1) choosers.moments = [](const ConvolutionShape&) { return true; };
                 choosers.deep_images = [=](const ConvolutionShape&) { return kind == 0; };
                 INFO(graph.name() << " " << traits(precision).name);
                 emulated::machine().chance().seed(1);

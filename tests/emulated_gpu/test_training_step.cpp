@@ -38,7 +38,7 @@ std::vector<double> losses_of(const model::Graph& graph, Precision precision, bo
 
 TEST_CASE("a captured step gives the losses of separate launches in every schedule, bit for bit")
 {
-    for (const model::Graph& graph : {plain_network(), residual_network()}) {
+    for (const model::Graph& graph : {plain_network(), residual_network(), bottleneck_network()}) {
         for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
             INFO(graph.name() << " " << traits(precision).name);
             const std::vector<double> losses = losses_of(graph, precision, true, 4, 1);
@@ -106,6 +106,18 @@ TEST_CASE("a step whose library computes bias and ReLU has the losses of one who
         const double within = precision == Precision::fp32 ? 1e-6 : 0.02;
         for (std::size_t i = 0; i < fused.size(); ++i) CHECK(apart[i] == Approx(fused[i]).epsilon(within));
     }
+}
+
+TEST_CASE("a step by moments has the losses of the loops by passes, in every schedule")
+{
+    emulated::machine().libraries_fuse = false;  // else convolutions would take over the batch norms before them
+    for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+        HostTraining due(bottleneck_network(), hashed(precision), false);
+        const std::vector<double> losses = losses_of(bottleneck_network(), precision, true, 3, 1);
+        CHECK(losses[0] == Approx(due.differentiate()).margin(precision == Precision::bf16 ? 0.05 : 0.01));
+        CHECK(losses == losses_of(bottleneck_network(), precision, true, 3, 2));
+    }
+    emulated::machine().libraries_fuse = true;
 }
 
 TEST_CASE("the losses of steps on the emulated device are those of the loops")

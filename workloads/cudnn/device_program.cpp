@@ -1,7 +1,7 @@
 #include "workloads/cudnn/device_program.hpp"
 
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/program/largest_batch.hpp"
 
 #include <cuda_bf16.h>
@@ -42,38 +42,25 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
                              std::shared_ptr<engine::Choices> choices, const std::string& device_model)
     : stream_(with_room(stream, graph, settings)),
       convolutions_(stream, settings, choices, device_model),
-      norms_(stream, settings, std::move(choices), device_model),
+      norms_(stream, settings, choices, device_model),
       products_(stream,
                 settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
+      normed_products_(stream, settings, convolutions_, products_, std::move(choices), device_model),
       written_(graph, settings,
                {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },
                 [this](const NormShape& shape) { return norms_.choose(shape); },
-                [this](const ConvolutionShape& first) { return convolutions_.reads_by_depth(first); }}),
+                [this](const ConvolutionShape& first) { return convolutions_.reads_by_depth(first); },
+                [this](const ConvolutionShape& forward) { return normed_products_.choose(forward); }}),
       arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())
 {
     fill();
     for (const Program::Stage& stage : written_.program().stages()) {
         stages_.emplace_back();
-        for (const Operation& operation : stage.operations) bind(operation, stages_.back());
+        for (const Operation& operation : stage.operations)
+            stages_.back().push_back(bound(operation, memory_, stream_, convolutions_, products_, norms_));
     }
-}
-
-void DeviceProgram::bind(const Operation& operation, std::vector<std::function<void()>>& to) const
-{
-    std::visit(
-        [&](const auto& one) {
-            if constexpr (requires { convolutions_.bound(one, memory_); })
-                to.push_back(convolutions_.bound(one, memory_));
-            else if constexpr (requires { products_.bound(one, memory_); })
-                to.push_back(products_.bound(one, memory_));
-            else if constexpr (requires { norms_.bound(one, memory_); })
-                to.push_back(norms_.bound(one, memory_));
-            else
-                to.emplace_back([this, one] { cudnn::enqueue(one, memory_, stream_.get()); });
-        },
-        operation);
 }
 
 /// Sets all memory to zero, except the parameters, the running variances and the state of the first step.

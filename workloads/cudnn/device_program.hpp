@@ -4,6 +4,7 @@
 #include "ert/gpu/buffer.hpp"
 #include "workloads/cudnn/gradients.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 #include "workloads/cudnn/library/products.hpp"
 #include "workloads/cudnn/program/written.hpp"
@@ -45,13 +46,13 @@ class DeviceProgram {
     std::vector<float> numbers(const Tensor& tensor) const;
 
   private:
-    void bind(const Operation& operation, std::vector<std::function<void()>>& to) const;
     void fill() const;
 
     const gpu::Stream& stream_;
     Convolutions convolutions_;
     Norms norms_;
     Products products_;
+    NormedProducts normed_products_;
     Written written_;
     gpu::Buffer<std::byte> arena_;
     Memory memory_;

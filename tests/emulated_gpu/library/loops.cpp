@@ -4,6 +4,7 @@
 #include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 
 extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
@@ -89,6 +90,21 @@ std::function<void()> Convolutions::bound(const Convolve& operation, const Memor
 }
 /// No trial: what a real library may choose is always chosen here.
 bool Convolutions::reads_by_depth(const ConvolutionShape&)
+{
+    return true;
+}
+
+NormedProducts::NormedProducts(const gpu::Stream& stream, const Settings& settings, Convolutions& convolutions,
+                               Products& products, std::shared_ptr<engine::Choices> choices, std::string device_model)
+    : stream_(stream),
+      settings_(settings),
+      convolutions_(convolutions),
+      products_(products),
+      choices_(std::move(choices)),
+      device_model_(std::move(device_model))
+{
+}
+bool NormedProducts::choose(const ConvolutionShape&)
 {
     return true;
 }

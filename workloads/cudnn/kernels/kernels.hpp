@@ -15,6 +15,10 @@ void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t str
 void enqueue(const Normalise& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const NormGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Covariance& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const MomentStatistics& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const MomentGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const MomentOffset& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream);

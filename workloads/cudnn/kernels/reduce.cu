@@ -1,6 +1,7 @@
 // Sums per channel over all positions: statistics, and gradients of biases and batch norms. A block sums a slab of rows
 // for some channels. The last block sums the slabs in order, so that results are bitwise reproducible in one launch.
 #include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/norm_channels.cuh"
 #include "workloads/cudnn/kernels/pooling.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
@@ -119,15 +120,7 @@ struct ChannelPointers {
 template <class Element, int width>
 struct StatisticsBody {
     const Element* source;
-    const float* weight;
-    const float* bias;
-    float* mean;
-    float* inverse;
-    float* scale;
-    float* shift;
-    float* running_mean;
-    float* running_variance;
-    double count;
+    NormChannels channels;
 
     static constexpr unsigned threads = 512;
     static constexpr int parts = 2;
@@ -154,15 +147,8 @@ struct StatisticsBody {
     }
     __device__ void finish(std::uint32_t channel, const Sums& sums, float origin) const
     {
-        const Moments found =
-            moments_of(static_cast<double>(sums.first), static_cast<double>(sums.second), origin, count);
-        const float deviation = 1 / sqrtf(found.variance + engine::batch_norm_epsilon);
-        mean[channel] = found.mean;
-        inverse[channel] = deviation;
-        scale[channel] = weight[channel] * deviation;
-        shift[channel] = bias[channel] - found.mean * (weight[channel] * deviation);
-        running_mean[channel] = running(running_mean[channel], found.mean);
-        running_variance[channel] = running(running_variance[channel], unbiased(found.variance, count));
+        channels.write(channel, moments_of(static_cast<double>(sums.first), static_cast<double>(sums.second), origin,
+                                           channels.count));
     }
 };
 
@@ -275,15 +261,7 @@ void enqueue(const Statistics& operation, const Memory& memory, cudaStream_t str
 {
     const auto body_of = [&]<class Element, int width>() {
         return StatisticsBody<Element, width>{memory.at<Element>(operation.source),
-                                              memory.at<float>(operation.weight),
-                                              memory.at<float>(operation.bias),
-                                              memory.at<float>(operation.channels.mean),
-                                              memory.at<float>(operation.channels.inverse_deviation),
-                                              memory.at<float>(operation.channels.scale),
-                                              memory.at<float>(operation.channels.shift),
-                                              memory.at<float>(operation.running_mean),
-                                              memory.at<float>(operation.running_variance),
-                                              static_cast<double>(operation.source.rows())};
+                                              norm_channels_of(operation, operation.source.rows(), memory)};
     };
     if (operation.sum) {
         const auto channels = static_cast<std::uint32_t>(operation.source.channels);
@@ -330,8 +308,8 @@ void enqueue(const ReduceGradient& operation, const Memory& memory, cudaStream_t
             if (operation.signs) {
                 const GivenGradient<Element, width, Masking::by_signs> given{
                     .share = share, .other = other, .signs = memory.at<std::uint8_t>(operation.signs)};
-                return operation.other_norm.source ? launch.template operator()<Beside::stores, 2>(given)
-                                                   : launch.template operator()<Beside::stores, 1>(given);
+                return operation.other_norm.sum ? launch.template operator()<Beside::stores, 2>(given)
+                                                : launch.template operator()<Beside::stores, 1>(given);
             }
         }
         if (operation.relu)

@@ -39,13 +39,13 @@ gpu::ProductShape shape_of(const Product& product, bool fused)
     const auto epilogue = !fused || !product.bias ? none : product.relu ? bias_relu : bias;
     switch (product.pass) {
         case Pass::forward:
-            return {weights, source, result, true, false, epilogue};
+            return {weights, source, result, true, false, epilogue, product.adds};
         case Pass::backward_data:
-            return {weights, result, source, false, false, epilogue};
+            return {weights, result, source, false, false, epilogue, product.adds};
         case Pass::backward_weights:
             break;
     }
-    return {source, result, weights, false, true, epilogue};
+    return {source, result, weights, false, true, epilogue, product.adds};
 }
 
 std::shared_ptr<const gpu::CublasLt> opened_library()
@@ -97,9 +97,10 @@ Products::Products(const gpu::Stream& stream, bool times)
 
 Choice Products::choose(const Product& product)
 {
-    chosen_.push_back(find(product));
-    const Chosen& chosen = chosen_.back();
-    return {.plan = static_cast<int>(chosen_.size()) - 1,
+    const auto [place, is_new] = known_.try_emplace(product, static_cast<int>(chosen_.size()));
+    if (is_new) chosen_.push_back(find(product));
+    const Chosen& chosen = chosen_[static_cast<std::size_t>(place->second)];
+    return {.plan = place->second,
             .workspace = chosen.product->workspace(chosen.algorithm),
             .implementation = "cublaslt",
             .algorithm = "gemm",
@@ -155,8 +156,9 @@ std::function<void()> Products::bound(const Multiply& operation, const Memory& m
         right = result;
         written = weights;
     }
-    if (operation.bias) chosen.product->set_bias(memory.at(operation.bias));
-    return [=, this, workspace = memory.at(operation.workspace), bytes = operation.workspace.elements()] {
+    return [=, this, bias = memory.at(operation.bias), workspace = memory.at(operation.workspace),
+            bytes = operation.workspace.elements()] {
+        if (bias != nullptr) chosen.product->set_bias(bias);  // others may have the same product
         chosen.product->enqueue(chosen.algorithm, left, right, written, workspace, workspace == nullptr ? 0 : bytes,
                                 stream_.get());
     };

@@ -7,6 +7,7 @@
 #include "workloads/cudnn/program/program.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ class Products {
     bool times_;
     std::shared_ptr<const gpu::CublasLt> library_;
     std::shared_ptr<cublasLtContext> context_;
-    std::vector<Chosen> chosen_;
+    std::map<Product, int> known_;
+    std::vector<Chosen> chosen_;  ///< indexed by plan number
 };
 
 }  // namespace roof::cudnn

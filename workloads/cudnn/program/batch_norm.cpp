@@ -3,7 +3,8 @@
 //   db = sum of dy;  dg = sum of dy * (x - m) / sqrt(v + eps);  dx follows from both
 // Our own kernels support all shapes and precisions: two passes over memory in each direction, fused with the ReLU, its
 // gradient and the residual sum. A batch norm that only a residual sum reads is not written: the sum normalises it.
-// Others use the library in one operation where trials found that faster.
+// Others use the library in one operation where trials found that faster, and behind 1x1 convolutions moments of what those
+// read (moments.hpp).
 #include "workloads/cudnn/program/layers.hpp"
 
 namespace roof::cudnn {
@@ -56,6 +57,14 @@ void normalise_by_library(Builder& build, const Unit& unit, const Tensor& source
     build.put(unit, norm.result);
 }
 
+/// Marks the gradients of a batch norm's parameters as complete, which other ranks may then change. So not before the operation
+/// that finds the source's gradient has read them.
+void complete(Builder& build, int norm)
+{
+    build.completed(norm, true);
+    build.completed(norm, false);
+}
+
 void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask,
                               const Tensor& source, const Choice& choice)
 {
@@ -75,8 +84,7 @@ void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gr
                          {gradient, mask, source, norm.weight, norm.channels.mean, norm.channels.inverse_deviation,
                           norm.sum, norm.sum_of_products, norm.result, norm.workspace},
                          choice.implementation);
-    build.completed(unit.layer, true);
-    build.completed(unit.layer, false);
+    complete(build, unit.layer);
     build.give(build.source(unit), {norm.result});
 }
 
@@ -111,6 +119,33 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
     output.weight = weight.value;
 }
 
+/// The unit's batch norm and the convolution before it.
+NormedProduct normed_product_of(const Builder& build, const Unit& unit)
+{
+    const int convolution = build.source(unit);
+    const int source = build.graph.layer(convolution).inputs.front();
+    return {.source = build.outputs[static_cast<std::size_t>(source)].tensor,
+            .weights = build.parameters.of(convolution, false).read,
+            .weight = build.parameters.of(unit.layer, false).value,
+            .bias = build.parameters.of(unit.layer, true).value};
+}
+
+/// As find_statistics(), from moments of what the convolution before the unit reads.
+void find_moments(Builder& build, const Unit& unit)
+{
+    const Running& running = running_of(build, unit);
+    Output& output = build.output(unit.layer);
+    NormedProduct both = normed_product_of(build, unit);
+    for (Tensor* const one :
+         {&both.channels.mean, &both.channels.inverse_deviation, &both.channels.scale, &both.channels.shift})
+        *one = build.program.tensor(build.channels_of(unit.layer));
+    both.running_mean = running.mean;
+    both.running_variance = running.variance;
+    output.moments = append_statistics(build.program, build.choosers, both);
+    output.channels = both.channels;
+    output.weight = both.weight;
+}
+
 /// The layer's batch norm as the other of a sum.
 OtherNorm other_norm_of(const Builder& build, int layer, const Tensor& result)
 {
@@ -123,32 +158,35 @@ OtherNorm other_norm_of(const Builder& build, int layer, const Tensor& result)
             .result = result};
 }
 
-/// Appends both sums over g: the gradients of bias and weight, of the layer and, if it is one, of its partner.
+/// Appends both sums over g: the gradients of bias and weight, of the layer and, if it is one, of its partner. By moments,
+/// only that of the bias.
 void reduce(Builder& build, int layer, ReduceGradient reduction, int partner = -1)
 {
     const Output& output = build.output(layer);
-    reduction.channels = output.channels;
+    const auto is_by_source = [&build](int one) { return !build.output(one).moments; };
+    if (is_by_source(layer)) {
+        reduction.channels = output.channels;
+        reduction.sum_of_products = build.parameters.of(layer, false).gradient;
+    } else {
+        reduction.source = {};
+    }
     reduction.sum = build.parameters.of(layer, true).gradient;
-    reduction.sum_of_products = build.parameters.of(layer, false).gradient;
-    reduction.partial = build.partial_sums(reduction.source, partner < 0 ? 2 : 3);
+    reduction.partial = build.partial_sums(build.map(layer), partner < 0 ? 2 : 3);
     std::vector<Tensor> used{
         reduction.share,   reduction.other_share, reduction.output,          reduction.signs,
-        reduction.winners, reduction.source,      output.channels.mean,      output.channels.inverse_deviation,
+        reduction.winners, reduction.source,      reduction.channels.mean,   reduction.channels.inverse_deviation,
         reduction.result,  reduction.sum,         reduction.sum_of_products, reduction.partial};
     if (reduction.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
     if (partner >= 0) {
-        const OtherNorm other = other_norm_of(build, partner, {});
+        OtherNorm other = other_norm_of(build, partner, {});
+        if (!is_by_source(partner)) other = {.sum = other.sum};
         reduction.other_norm = other;
         used.insert(used.end(), {other.source, other.channels.mean, other.channels.inverse_deviation, other.sum,
                                  other.sum_of_products});
     }
     build.program.append(reduction, used, partner < 0 ? "roof:norm_sums" : "roof:norm_sums of two");
-    for (const int each : {layer, partner}) {
-        if (each < 0) continue;
-        build.completed(each, true);
-        build.completed(each, false);
-        build.output(each).reduced = true;
-    }
+    build.output(layer).reduced = true;
+    if (partner >= 0) build.output(partner).reduced = true;
 }
 
 /// Appends the gradient of the source of the layer and, if it is one, of its partner.
@@ -178,6 +216,8 @@ void spread(Builder& build, int layer, NormGradient spreading, int partner = -1)
         build.give(build.graph.layer(partner).inputs.front(), {other.result});
     }
     build.program.append(spreading, used, partner < 0 ? "roof:norm_gradient" : "roof:norm_gradient of two");
+    complete(build, layer);
+    if (partner >= 0) complete(build, partner);
     build.give(build.graph.layer(layer).inputs.front(), {spreading.result});
 }
 
@@ -191,9 +231,33 @@ void both_backward(Builder& build, const Unit& unit, const Tensor& source)
     spread(build, unit.layer, {.gradient = gradient, .source = source, .result = gradient}, partner);
 }
 
+/// Of the batch norm and the convolution before it.
+void backward_by_moments(Builder& build, const Unit& unit)
+{
+    const int convolution = build.source(unit);
+    build.begin(std::vector{convolution, unit.layer}, Phase::backward);
+    build.add_work(build.work(unit.layer).backward_data);
+    build.add_convolution(to_work(build.work(convolution).backward_weights), "gemm");
+    build.add_convolution(to_work(build.work(convolution).backward_data), "gemm");
+    const Output& own = build.output(unit.layer);
+    const Tensor gradient = build.gradient(unit.layer).tensor;
+    if (!own.reduced) reduce(build, unit.layer, {.share = gradient});
+    NormedProduct both = normed_product_of(build, unit);
+    both.channels = own.channels;
+    const Tensor of_source = append_gradients(build.program, build.choosers, both, own.moments,
+                                              {.given = gradient,
+                                               .sum = build.parameters.of(unit.layer, true).gradient,
+                                               .weight = build.parameters.of(unit.layer, false).gradient,
+                                               .weights = build.parameters.of(convolution, false).gradient});
+    complete(build, unit.layer);
+    build.completed(convolution, false);
+    build.give(build.graph.layer(convolution).inputs.front(), {of_source});
+}
+
 void backward(Builder& build, const Unit& unit, const Tensor& source)
 {
     const Output& own = build.output(unit.layer);
+    if (own.moments) return backward_by_moments(build, unit);
     if (own.partner > unit.layer) return;  // whose backward pass came first
     if (own.partner >= 0) return both_backward(build, unit, source);
     build.begin(unit, Phase::backward);
@@ -255,7 +319,10 @@ void batch_norm(Builder& build, const Unit& unit)
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });
     Output& output = build.output(unit.layer);
     if (is_for_a_sum(build, unit)) {
-        find_statistics(build, unit, source);
+        if (is_by_moments(build, build.source(unit)))
+            find_moments(build, unit);
+        else
+            find_statistics(build, unit, source);
         output.tensor = source;
         output.deferred = true;
         return;
@@ -296,7 +363,12 @@ void add(Builder& build, const Unit& unit)
     build.add_work(build.work(unit.layer).forward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
     std::vector<int> inputs = build.layer(unit).inputs;
-    if (!build.output(inputs[0]).deferred) std::swap(inputs[0], inputs[1]);
+    const auto is_by_kernels = [&build](int input) {
+        return build.output(input).deferred && !build.output(input).moments;
+    };
+    // The first, whose sums are found with the mask, is a batch norm; one that is read for its sums where there is one.
+    if (!build.output(inputs[0]).deferred || (!is_by_kernels(inputs[0]) && is_by_kernels(inputs[1])))
+        std::swap(inputs[0], inputs[1]);
     const Output first = build.output(inputs[0]);
     const Output second = build.output(inputs[1]);
     const Tensor result = build.program.tensor(build.map(unit.layer));
@@ -341,7 +413,8 @@ void add(Builder& build, const Unit& unit)
                     .result = mask || other ? gradient : Tensor{}},
                    is_pair ? inputs[1] : -1);
             for (const int each : {0, 1}) {
-                if (is_pair) build.output(inputs[each]).partner = inputs[1 - each];
+                if (is_pair && is_by_kernels(inputs[0]) && is_by_kernels(inputs[1]))
+                    build.output(inputs[each]).partner = inputs[1 - each];
             }
         } else if (mask || other) {
             gradient = build.over(given);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "workloads/cudnn/program/choose.hpp"
+#include "workloads/cudnn/program/moments.hpp"
 #include "workloads/cudnn/program/parameters.hpp"
 #include "workloads/cudnn/program/program.hpp"
 #include "workloads/cudnn/program/settings.hpp"
@@ -30,7 +31,9 @@ struct Output {
     bool deferred = false;
     bool scaled = false;
     bool reduced = false;  ///< backward: the sums over its gradient exist already
-    int partner = -1;      ///< backward: the other batch norm of a sum, with the same gradient
+    /// Batch norm and the convolution before it: both find their gradients from moments of the convolution's source.
+    SourceMoments moments;
+    int partner = -1;  ///< backward: the other batch norm of a sum, with the same gradient
     /// Backward: of the max pool that alone reads the layer, which leaves its gradient to the batch norm.
     struct {
         int layer = -1;

@@ -26,6 +26,9 @@ struct Product {
     Precision result_precision = Precision::fp32;  ///< of the result
     bool bias = false;
     bool relu = false;
+    bool adds = false;  ///< to what the result holds
+
+    auto operator<=>(const Product&) const = default;
 };
 
 struct Choosers {
@@ -35,6 +38,9 @@ struct Choosers {
     std::function<Choice(const NormShape&)> norm{};
     /// Returns whether the first convolution should read images by space_to_depth(), given its forward pass. Empty: no.
     std::function<bool(const ConvolutionShape& first)> deep_images{};
+    /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments of
+    /// the convolution's source (moments.hpp), given its forward pass. Empty: no.
+    std::function<bool(const ConvolutionShape& forward)> moments{};
 };
 
 }  // namespace roof::cudnn

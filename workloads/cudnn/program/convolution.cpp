@@ -29,12 +29,14 @@ ConvolutionShape shape_of(const Builder& build, const Unit& unit, Pass pass)
     return is_deep(build, unit) ? space_to_depth(shape) : shape;
 }
 
-/// Whether a batch norm is the only reader. In fp32, sums of squares are not precise enough for it.
-bool is_normed(const Builder& build, int layer)
+/// The batch norm that alone reads the convolution; -1 if there is none, or if the layer is no convolution. In fp32, sums of squares are not precise enough for it.
+int norm_behind(const Builder& build, int layer)
 {
     const std::vector<int> reading = readers(build.graph, layer);
-    return build.settings.narrow() && !build.graph.layer(layer).bias && reading.size() == 1 &&
-           build.graph.layer(reading.front()).kind == model::LayerKind::batch_norm;
+    const bool is_normed = build.graph.layer(layer).kind == model::LayerKind::convolution && build.settings.narrow() &&
+                           !build.graph.layer(layer).bias && reading.size() == 1 &&
+                           build.graph.layer(reading.front()).kind == model::LayerKind::batch_norm;
+    return is_normed ? reading.front() : -1;
 }
 
 /// A library's choice with all that the batch norms need, or with less. With a scaled source, at least that is kept.
@@ -131,9 +133,22 @@ void backward(Builder& build, const Unit& unit, const Output& given)
 
 }  // namespace
 
+bool is_by_moments(const Builder& build, int convolution)
+{
+    const int norm = norm_behind(build, convolution);
+    const std::vector<int> reading = norm < 0 ? std::vector<int>{} : readers(build.graph, norm);
+    const bool is_for_a_sum = reading.size() == 1 && build.graph.layer(reading.front()).kind == model::LayerKind::add;
+    const int from = build.graph.layer(convolution).inputs.front();
+    if (!build.choosers.moments || !is_for_a_sum || build.is_image(from) ||
+        build.outputs[static_cast<std::size_t>(from)].scaled)
+        return false;
+    const ConvolutionShape shape = shape_of(build, {.layer = convolution}, Pass::forward);
+    return has_moments(shape) && build.choosers.moments(shape);
+}
+
 bool reads_scaled(const Builder& build, int layer)
 {
-    if (!is_normed(build, layer)) return false;
+    if (norm_behind(build, layer) < 0) return false;
     const auto is_offered = [&](Pass pass, bool statistics) {
         ConvolutionShape shape = shape_of(build, {.layer = layer}, pass);
         shape.prologue = true;
@@ -151,7 +166,8 @@ void convolution(Builder& build, const Unit& unit)
     const ConvolutionShape whole = shape_of(build, unit, Pass::forward);
     ConvolutionShape shape = whole;
     shape.prologue = given.scaled;
-    shape.statistics = is_normed(build, unit.layer);
+    const bool by_moments = is_by_moments(build, unit.layer);
+    shape.statistics = norm_behind(build, unit.layer) >= 0 && !by_moments;
     const Choice choice = choose_forward(build, shape);
     account(build, unit, build.work(unit.layer).forward, choice);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
@@ -176,6 +192,7 @@ void convolution(Builder& build, const Unit& unit)
             .squares = output.squares});
     if (is_apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
     build.put(unit, result);
+    if (by_moments) return;  // the batch norm finds the gradients of both
     build.tape.emplace_back([=, &build] { backward(build, unit, given); });
 }
 

@@ -6,6 +6,7 @@
 #include "workloads/engine/recipe.hpp"
 #include "workloads/model/hashed.hpp"
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -99,6 +100,38 @@ constexpr NormSlope slope_of(float mean, float inverse, float weight, const Sums
 constexpr float norm_gradient(float gradient, float value, const NormSlope& slope)
 {
     return slope.of_gradient * gradient + (slope.of_value * value + slope.constant);
+}
+
+/// Covariance of two columns from the sum of their products and their sums.
+constexpr double covariance_of(double products, double first, double second, double rows)
+{
+    return products / rows - first / rows * (second / rows);
+}
+
+/// Returns the power of two whose product with the value is from 1 to 2; 1 where there is none.
+constexpr float power_to_one(float value)
+{
+    constexpr std::uint32_t mantissa = 23;
+    constexpr std::uint32_t twice_bias = 254;
+    const std::uint32_t exponent = std::bit_cast<std::uint32_t>(value) >> mantissa;  // of a positive value
+    if (exponent == 0 || exponent >= twice_bias) return 1;
+    return std::bit_cast<float>((twice_bias - exponent) << mantissa);
+}
+
+/// What a batch norm's gradients are made of in one channel, see moments.hpp. From the sum over the gradient times y minus
+/// its mean, and the sum of the gradient.
+struct MomentSlope {
+    float of_product = 0;  ///< dW = of_product * (P - of_spread * (W C))
+    float of_spread = 0;
+    float of_weights = 0;  ///< slopes = of_weights * W
+    float share = 0;
+};
+
+constexpr MomentSlope moment_slope_of(float inverse, float weight, float product, float sum, float share)
+{
+    const float factor = weight * inverse;
+    const float spread = inverse * inverse * product;
+    return {factor, spread, -factor * (spread * share), factor * (sum * share)};
 }
 
 constexpr bool keeps(std::uint32_t stream, std::size_t place, std::uint32_t threshold)

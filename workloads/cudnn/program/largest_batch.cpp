@@ -4,21 +4,25 @@
 #include "ert/base/error.hpp"
 #include "workloads/cudnn/program/written.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace roof::cudnn {
 namespace {
 
-/// `fused`: the library's convolutions take over what they may of batch norms, which saves maps.
-std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch, bool fused)
+/// What saves maps: the library's convolutions take over what they may of batch norms, or moments serve wherever they can.
+enum class Saving { none, fused, moments };
+
+std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch, Saving saving)
 {
     settings.batch = batch;
-    const auto choose = [fused](const ConvolutionShape&) {
+    const auto choose = [saving](const ConvolutionShape&) {
         Choice choice;
-        choice.fused = fused;
+        choice.fused = saving == Saving::fused;
         return choice;
     };
-    const Choosers nobody{choose, [](const Product&) { return Choice{}; }};
+    Choosers nobody{choose, [](const Product&) { return Choice{}; }};
+    nobody.moments = [saving](const ConvolutionShape&) { return saving == Saving::moments; };
     return Written(graph, settings, nobody).bytes();
 }
 
@@ -27,19 +31,20 @@ std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batc
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes)
 {
     constexpr int most = 65536;
-    if (planned_bytes(graph, settings, 1, false) > bytes) return 0;
+    if (planned_bytes(graph, settings, 1, Saving::none) > bytes) return 0;
     int fits = 1;
     int fails = most + 1;
     while (fails - fits > 1) {
         const int middle = fits * 2 < fails ? fits * 2 : fits + (fails - fits) / 2;
-        (planned_bytes(graph, settings, middle, false) <= bytes ? fits : fails) = middle;
+        (planned_bytes(graph, settings, middle, Saving::none) <= bytes ? fits : fails) = middle;
     }
     return fits;
 }
 
 void require_room(const model::Graph& graph, const Settings& settings, std::size_t available)
 {
-    const std::size_t wanted = planned_bytes(graph, settings, settings.batch, true);
+    const std::size_t wanted = std::min(planned_bytes(graph, settings, settings.batch, Saving::fused),
+                                        planned_bytes(graph, settings, settings.batch, Saving::moments));
     if (wanted <= available) return;
     throw OutOfMemory(Bytes{static_cast<double>(wanted)}, Bytes{static_cast<double>(available)},
                       "training " + graph.name() + " at batch " + std::to_string(settings.batch) +

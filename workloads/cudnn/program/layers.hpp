@@ -29,6 +29,9 @@ void sgd(Builder& build);
 /// Whether the convolution of this layer reads a source that its batch norm did not normalise: in both passes that read it.
 bool reads_scaled(const Builder& build, int layer);
 
+/// Whether the batch norm that alone reads this convolution is found from moments, see moments.hpp.
+bool is_by_moments(const Builder& build, int convolution);
+
 /// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
 /// gradient if the layer has a bias.
 Tensor gradient_of_unit(Builder& build, const Unit& unit);

@@ -74,6 +74,7 @@ struct Multiply {
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
     bool relu = false;
     bool rounded = false;  ///< use tf32
+    bool adds = false;     ///< to the values of the tensor that it writes
     int plan = -1;
 };
 
@@ -118,10 +119,54 @@ struct OtherNorm {
     Tensor sum{}, sum_of_products{}, result{};  ///< as of the first
 };
 
+/// The covariance of the columns of a source x [n][inputs], from x' x and the sums of its columns. It is stored as two
+/// narrow numbers, of which the second is what the first leaves over; a product with both is as precise as one in fp32.
+struct Covariance {
+    Tensor products{}, sums{};  ///< fp32: [inputs][inputs], [inputs]
+    int rows = 0;               ///< n
+    Tensor halves{};            ///< [2][inputs][inputs], times `factor`, a power of two that makes the largest about 1
+    Tensor mean{}, factor{};    ///< fp32: of the columns; one number
+};
+
+/// Statistics of the result y = x weights' of a product, without reading it, from the covariance of x.
+struct MomentStatistics {
+    Tensor spread{};   ///< [outputs][2][inputs], fp32: weights times the halves of the covariance
+    Tensor weights{};  ///< [outputs][inputs]
+    Tensor mean{}, factor{};
+    int rows = 0;
+    Tensor weight{}, bias{};  ///< of the batch norm
+    ChannelNumbers channels{};
+    Tensor running_mean{}, running_variance{};
+};
+
+/// From g' x, where g is the gradient of the batch norm's result: the gradients of the weights of both, and what the
+/// gradient of x is the sum of. With a = weight * inverse_deviation and the mean p of g times the normalised y:
+///   dx = g (a weights) + x (weights' slopes) + offset,   slopes = - a p inverse_deviation weights
+struct MomentGradient {
+    Tensor products{};  ///< g' x: [outputs][inputs], fp32
+    Tensor spread{}, weights{}, mean{}, factor{};
+    int rows = 0;
+    Tensor sum{};  ///< of g per channel
+    Tensor weight{};
+    ChannelNumbers channels{};
+    Tensor sum_of_products{};   ///< gradient of the batch norm's weight
+    Tensor gradient{};          ///< of the weights, fp32
+    Tensor scaled{}, slopes{};  ///< [outputs][inputs] as the weights
+    Tensor shares{};            ///< a * (sum of g) / n per channel
+};
+
+/// result = - weights' shares - curvature' mean: what a gradient from moments is shifted by.
+struct MomentOffset {
+    Tensor weights{}, shares{};  ///< [outputs][inputs], [outputs]
+    Tensor curvature{}, mean{};  ///< weights' slopes: [inputs][inputs], symmetric; [inputs]
+    Tensor result{};             ///< [inputs]
+};
+
 /// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0. That is known from
 /// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. With
 /// `winners`, a max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel g,
-/// and g times the normalised source if that is given. Optionally writes g.
+/// and g times the normalised source if that is given. Optionally writes g. Of another batch norm there may be only the
+/// sum to write.
 struct ReduceGradient {
     Tensor share{}, other_share{}, output{}, signs{};
     Tensor winners{};
@@ -243,9 +288,9 @@ constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
     return slabs < most ? slabs : most;
 }
 
-using Operation =
-    std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
-                 NormGradient, LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
-                 AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
+using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
+                               ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
+                               LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
+                               AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
 
 }  // namespace roof::cudnn
