@@ -6,6 +6,7 @@
 // Others use the library in one operation where trials found that faster, and behind 1x1 convolutions moments of what those
 // read (moments.hpp).
 #include "workloads/cudnn/program/layers.hpp"
+#include "workloads/cudnn/program/norm_passes.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -55,14 +56,6 @@ void normalise_by_library(Builder& build, const Unit& unit, const Tensor& source
                           norm.running_mean, norm.running_variance, norm.result, norm.workspace},
                          choice.implementation);
     build.put(unit, norm.result);
-}
-
-/// Marks the gradients of a batch norm's parameters as complete, which other ranks may then change. So not before the operation
-/// that finds the source's gradient has read them.
-void complete(Builder& build, int norm)
-{
-    build.completed(norm, true);
-    build.completed(norm, false);
 }
 
 void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gradient, const Tensor& mask,
@@ -144,81 +137,6 @@ void find_moments(Builder& build, const Unit& unit)
     output.moments = append_statistics(build.program, build.choosers, both);
     output.channels = both.channels;
     output.weight = both.weight;
-}
-
-/// The layer's batch norm as the other of a sum.
-OtherNorm other_norm_of(const Builder& build, int layer, const Tensor& result)
-{
-    const Output& output = build.outputs[static_cast<std::size_t>(layer)];
-    return {.source = output.tensor,
-            .weight = output.weight,
-            .channels = output.channels,
-            .sum = build.parameters.of(layer, true).gradient,
-            .sum_of_products = build.parameters.of(layer, false).gradient,
-            .result = result};
-}
-
-/// Appends both sums over g: the gradients of bias and weight, of the layer and, if it is one, of its partner. By moments,
-/// only that of the bias.
-void reduce(Builder& build, int layer, ReduceGradient reduction, int partner = -1)
-{
-    const Output& output = build.output(layer);
-    const auto is_by_source = [&build](int one) { return !build.output(one).moments; };
-    if (is_by_source(layer)) {
-        reduction.channels = output.channels;
-        reduction.sum_of_products = build.parameters.of(layer, false).gradient;
-    } else {
-        reduction.source = {};
-    }
-    reduction.sum = build.parameters.of(layer, true).gradient;
-    reduction.partial = build.partial_sums(build.map(layer), partner < 0 ? 2 : 3);
-    std::vector<Tensor> used{
-        reduction.share,   reduction.other_share, reduction.output,          reduction.signs,
-        reduction.winners, reduction.source,      reduction.channels.mean,   reduction.channels.inverse_deviation,
-        reduction.result,  reduction.sum,         reduction.sum_of_products, reduction.partial};
-    if (reduction.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
-    if (partner >= 0) {
-        OtherNorm other = other_norm_of(build, partner, {});
-        if (!is_by_source(partner)) other = {.sum = other.sum};
-        reduction.other_norm = other;
-        used.insert(used.end(), {other.source, other.channels.mean, other.channels.inverse_deviation, other.sum,
-                                 other.sum_of_products});
-    }
-    build.program.append(reduction, used, partner < 0 ? "roof:norm_sums" : "roof:norm_sums of two");
-    build.output(layer).reduced = true;
-    if (partner >= 0) build.output(partner).reduced = true;
-}
-
-/// Appends the gradient of the source of the layer and, if it is one, of its partner.
-void spread(Builder& build, int layer, NormGradient spreading, int partner = -1)
-{
-    const Output& output = build.output(layer);
-    spreading.weight = output.weight;
-    spreading.channels = output.channels;
-    spreading.sum = build.parameters.of(layer, true).gradient;
-    spreading.sum_of_products = build.parameters.of(layer, false).gradient;
-    std::vector<Tensor> used{spreading.gradient,
-                             spreading.output,
-                             spreading.winners,
-                             spreading.source,
-                             output.weight,
-                             output.channels.mean,
-                             output.channels.inverse_deviation,
-                             spreading.sum,
-                             spreading.sum_of_products,
-                             spreading.result};
-    if (spreading.relu) used.insert(used.end(), {output.channels.scale, output.channels.shift});
-    if (partner >= 0) {
-        const OtherNorm other = other_norm_of(build, partner, build.program.tensor(build.map(partner)));
-        spreading.other_norm = other;
-        used.insert(used.end(), {other.source, other.weight, other.channels.mean, other.channels.inverse_deviation,
-                                 other.sum, other.sum_of_products, other.result});
-        build.give(build.graph.layer(partner).inputs.front(), {other.result});
-    }
-    build.program.append(spreading, used, partner < 0 ? "roof:norm_gradient" : "roof:norm_gradient of two");
-    complete(build, layer);
-    if (partner >= 0) complete(build, partner);
-    build.give(build.graph.layer(layer).inputs.front(), {spreading.result});
 }
 
 /// Of both batch norms of a sum, from the gradient that they share.
