@@ -1,6 +1,9 @@
 // Batch norms by moments in the step's program, run by loops on the host: beside passes, and beside fp32.
 #include "tests/cudnn/host_training.hpp"
+#include "tests/cudnn/host_values.hpp"
 #include "tests/cudnn/small_networks.hpp"
+#include "workloads/cudnn/program/moments.hpp"
+#include "workloads/model/hashed.hpp"
 #include "workloads/model/models.hpp"
 
 #include <catch2/catch.hpp>
@@ -123,4 +126,60 @@ TEST_CASE("No operation reads a gradient that other ranks may have changed")
         CHECK(read == (by_moments ? 2 * 36 + 17 : 2 * 53));
         CHECK(complete.size() == written.parameters().all().size());
     }
+}
+
+TEST_CASE("Statistics from moments are as precise as fp32, also where the mean is large")
+{
+    const auto [precision, origin] =
+        GENERATE(table<Precision, float>({{Precision::bf16, 0.0F}, {Precision::fp16, 0.0F}, {Precision::bf16, 8.0F}}));
+    INFO(traits(precision).name << " from " << origin);
+    constexpr std::size_t inputs = 24;
+    constexpr std::size_t outputs = 48;
+    Program program;
+    const Tensor numbers{.batch = 1, .channels = outputs};
+    const auto channel = [&] { return program.resident(numbers); };
+    const NormedProduct both{
+        .source = program.resident({.batch = 7, .channels = inputs, .height = 9, .width = 5, .precision = precision}),
+        .weights = program.resident({.batch = 1, .channels = inputs * outputs, .precision = precision}),
+        .weight = channel(),
+        .bias = channel(),
+        .running_mean = channel(),
+        .running_variance = channel(),
+        .channels = {channel(), channel(), channel(), channel()}};
+    program.begin("", "", Phase::forward);
+    append_statistics(program, loops_of_moments(), both);
+    constexpr std::size_t alignment = 256;
+    std::vector<std::byte> bytes(program.place() + alignment);
+    const std::size_t ahead = alignment - reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment;
+    const Memory memory(program, bytes.data() + ahead);
+    Values source(memory, both.source);
+    Values weights(memory, both.weights);
+    const auto random = [](std::size_t k) {
+        return static_cast<float>(model::mix(static_cast<std::uint32_t>(k))) * 0x1p-32F;
+    };
+    for (std::size_t k = 0; k < both.source.elements(); ++k) source.put(k, origin + random(k));
+    for (std::size_t k = 0; k < both.weights.elements(); ++k) weights.put(k, random(k + 77777) - 0.5F);
+    run_on_host(program.stages().front(), memory);
+    const auto rows = static_cast<double>(both.source.rows());
+    std::vector<float> due_mean;
+    std::vector<float> due_inverse;
+    std::vector<float> mean;
+    std::vector<float> inverse;
+    for (std::size_t c = 0; c < outputs; ++c) {
+        double first = 0;
+        double second = 0;
+        for (std::size_t n = 0; n < both.source.rows(); ++n) {
+            double y = 0;
+            for (std::size_t k = 0; k < inputs; ++k)
+                y += static_cast<double>(source[n * inputs + k]) * weights[c * inputs + k];
+            first += y / rows;
+            second += y * y / rows;
+        }
+        due_mean.push_back(static_cast<float>(first));
+        due_inverse.push_back(static_cast<float>(1 / std::sqrt(second - first * first + engine::batch_norm_epsilon)));
+        mean.push_back(Values(memory, both.channels.mean)[c]);
+        inverse.push_back(Values(memory, both.channels.inverse_deviation)[c]);
+    }
+    CHECK(distance(mean, due_mean) < 1e-6);
+    CHECK(distance(inverse, due_inverse) < 1e-5);
 }
