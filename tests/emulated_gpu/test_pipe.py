@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -80,6 +81,34 @@ class Training(unittest.TestCase):
         for row in json.loads(self.run_.stdout)["rows"]:
             self.assertEqual("emulated", row["known"])
             self.assertIn("Emulated, not a measurement", row["remarks"])
+
+
+@unittest.skipIf(shutil.which("mpirun") is None, "no mpirun here: apt-get install openmpi-bin")
+class Network(unittest.TestCase):
+    """Messages between the GPUs of two ranks that mpirun starts, by the emulated NCCL."""
+
+    @staticmethod
+    def rows(results, device):
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2", os.environ["ROOF"], "calibrate", "--ranks", "2", "--quick",
+                   "--device", device, "--out", results]
+        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **as_root})
+        return rows_of(results) if results.exists() else done.stderr
+
+    def test_is_measured_by_pairs_rings_and_all_reduces_between_gpus(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = self.rows(pathlib.Path(folder, "results"), "gpu:0,1")
+        self.assertEqual({("network_pair", ""), ("network", "ring"), ("network", "allreduce")}, {(row["bench"], row["operation"]) for row in rows})
+        for row in rows:
+            self.assertEqual("ok", row["status"], row["reason"])
+            self.assertIn("NCCL", row["variant"])
+            self.assertIn("their messages cross its links between GPUs, not a network", row["remarks"])
+
+    def test_wants_a_gpu_for_each_rank(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = self.rows(pathlib.Path(folder, "results"), "gpu:0")
+        self.assertEqual({"unsupported"}, {row["status"] for row in rows})
+        self.assertIn("2 ranks were started on this machine for 1 GPU: each wants its own", rows[0]["reason"])
 
 
 class Calibration(unittest.TestCase):

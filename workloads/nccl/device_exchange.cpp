@@ -4,17 +4,12 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/parallel/account.hpp"
 
-#include <chrono>
-#include <thread>
 #include <utility>
 
 namespace roof::nccl {
 namespace {
 
 using gpu::check;
-
-/// Limit for a wait in case a rank ends without reporting a failure.
-constexpr std::chrono::minutes wait_limit{5};
 
 /// Returns a stream of the device's highest priority: its few thread blocks run before those of the backward pass.
 cudaStream_t urgent_stream()
@@ -68,15 +63,7 @@ void DeviceExchange::begin()
 
 Communication DeviceExchange::cost() const
 {
-    using namespace std::chrono_literals;
-    const auto begin = std::chrono::steady_clock::now();
-    for (cudaError_t status = cudaStreamQuery(step_); status != cudaSuccess; status = cudaStreamQuery(step_)) {
-        if (status != cudaErrorNotReady) check(status);
-        ranks_->throw_if_failed();
-        if (std::chrono::steady_clock::now() - begin > wait_limit)
-            throw Error("the step's communication on the device was not over after five minutes");
-        std::this_thread::sleep_for(50us);
-    }
+    ranks_->wait(step_);
     return parallel::communication_of(times(transfers_), times(waits_), bytes_);
 }
 

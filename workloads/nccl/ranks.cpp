@@ -2,10 +2,13 @@
 #include "workloads/nccl/ranks.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
 
 #include <array>
+#include <chrono>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace roof::nccl {
@@ -14,6 +17,9 @@ namespace {
 constexpr int operation_average = 4;
 constexpr int type_of_bytes = 0;
 constexpr int in_progress = 7;
+
+/// In case a rank ends without reporting a failure.
+constexpr std::chrono::minutes wait_limit{5};
 
 /// NCCL takes it by value.
 struct UniqueId {
@@ -74,6 +80,39 @@ void Ranks::enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t strea
         library_->functions().function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>(
             "ncclBroadcast");
     check(broadcast(begin, begin, bytes, type_of_bytes, 0, communicator_, stream), "ncclBroadcast");
+}
+
+void Ranks::enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const
+{
+    const gpu::Library& functions = library_->functions();
+    // Outside a group a rank that sends would wait until the other receives.
+    check(functions.function<int()>("ncclGroupStart")(), "ncclGroupStart");
+    int status = 0;
+    if (to >= 0) {
+        const auto send =
+            functions.function<int(const void*, std::size_t, int, int, ncclComm*, cudaStream_t)>("ncclSend");
+        status = send(out, bytes, type_of_bytes, to, communicator_, stream);
+    }
+    if (from >= 0 && status == 0) {
+        const auto receive = functions.function<int(void*, std::size_t, int, int, ncclComm*, cudaStream_t)>("ncclRecv");
+        status = receive(in, bytes, type_of_bytes, from, communicator_, stream);
+    }
+    const int ended = functions.function<int()>("ncclGroupEnd")();
+    check(status, "ncclSend or ncclRecv");
+    check(ended, "ncclGroupEnd");
+}
+
+void Ranks::wait(cudaStream_t stream) const
+{
+    using namespace std::chrono_literals;
+    const auto begin = std::chrono::steady_clock::now();
+    for (cudaError_t status = cudaStreamQuery(stream); status != cudaSuccess; status = cudaStreamQuery(stream)) {
+        if (status != cudaErrorNotReady) gpu::check(status);
+        throw_if_failed();
+        if (std::chrono::steady_clock::now() - begin > wait_limit)
+            throw Error("communication on the device was not over after five minutes");
+        std::this_thread::sleep_for(50us);
+    }
 }
 
 void Ranks::abandon()

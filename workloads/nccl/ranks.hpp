@@ -36,6 +36,10 @@ class Ranks {
     void enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const;
     /// Enqueues a copy of rank 0's bytes to all ranks.
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
+    /// Enqueues a message to rank `to` and one from rank `from`, at once; a negative rank: nothing.
+    void enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const;
+    /// Waits for the work in the stream, for at most five minutes. Throws Error also where another rank failed meanwhile.
+    void wait(cudaStream_t stream) const;
     /// Throws Error if NCCL or the communicator has detected a failed rank. Call it repeatedly while waiting for a
     /// stream.
     void throw_if_failed() const;

@@ -19,27 +19,24 @@ constexpr int most_messages = 1000;
 class NetworkSubject : public Subject {
   public:
     /// Collective over all ranks; `operation`: pair, ring or allreduce, over `members`.
-    NetworkSubject(World world, std::string operation, const std::vector<int>& members, const Machine& machine,
-                   std::size_t bytes)
+    NetworkSubject(World world, const Carrier& carrier, std::string operation, const std::vector<int>& members,
+                   const Machine& machine, const Device& device, std::size_t bytes)
         : world_(std::move(world)),
           operation_(std::move(operation)),
           first_(members.front()),
           members_(static_cast<int>(members.size())),
-          bytes_(bytes)
+          bytes_(bytes),
+          library_(carrier.library(*world_.communicator)),
+          within_node_(carrier.within_node)
     {
         std::set<std::string> nodes;
         const std::vector<std::string> of_ranks = rank_nodes(machine);
         for (const int rank : members) nodes.insert(of_ranks.at(static_cast<std::size_t>(rank)));
         nodes_ = join(std::vector<std::string>(nodes.begin(), nodes.end()), " ");
         shares_a_node_ = nodes.size() == 1;
-        part_ = world_.made_by_all([&] {
-            auto part =
-                world_.communicator->part(std::ranges::find(members, world_.communicator->rank) != members.end());
-            if (part != nullptr) {
-                out_ = part->block(bytes / sizeof(float));
-                in_.resize(operation_ == "allreduce" ? 0 : out_.size());
-            }
-            return part;
+        messenger_ = world_.made_by_all([&] {
+            part_ = world_.communicator->part(std::ranges::find(members, world_.communicator->rank) != members.end());
+            return part_ == nullptr ? nullptr : carrier.make(part_, bytes / sizeof(float), device);
         });
         fill();
         run(2);  // connects
@@ -49,7 +46,7 @@ class NetworkSubject : public Subject {
         fill();
     }
 
-    /// All ranks free `part_`, which may wait for the others.
+    /// All ranks free `messenger_` and `part_`, which may wait for the others.
     ~NetworkSubject() override
     {
         if (world_.followers != nullptr) world_.followers->release();
@@ -75,11 +72,11 @@ class NetworkSubject : public Subject {
         if (!is_right()) throw Error(wrong_values());
     }
 
-    std::string variant() const override { return nodes_ + ", " + world_.communicator->transport; }
+    std::string variant() const override { return nodes_ + ", " + library_; }
 
     std::vector<std::string> remarks() const override
     {
-        if (shares_a_node_) return {"ranks on one node: their messages cross its memory, not a network"};
+        if (shares_a_node_) return {"ranks on one node: their messages cross its " + within_node_ + ", not a network"};
         return {};
     }
 
@@ -91,42 +88,41 @@ class NetworkSubject : public Subject {
     /// Each member sends its number, from 1.
     bool is_right() const
     {
-        if (part_ == nullptr) return true;
+        if (messenger_ == nullptr) return true;
         const bool reduces = operation_ == "allreduce";
         const int from = (part_->rank + members_ - 1) % members_;
         const float wanted = reduces ? 0.5F * static_cast<float>(members_ + 1) : static_cast<float>(from + 1);
         const auto is_near = [&](float value) { return std::abs(value - wanted) <= 1e-4F * wanted; };
-        return std::ranges::all_of(reduces ? std::span<const float>(out_) : std::span<const float>(in_), is_near);
+        return std::ranges::all_of(reduces ? messenger_->mean() : messenger_->received(), is_near);
     }
 
     void fill()
     {
-        if (part_ != nullptr) std::ranges::fill(out_, static_cast<float>(part_->rank + 1));
+        if (messenger_ != nullptr) messenger_->fill(static_cast<float>(part_->rank + 1));
     }
 
     void message()
     {
-        Communicator& members = *part_;
-        if (operation_ == "allreduce") return members.mean(out_, Reach::all);
-        const auto out = std::as_bytes(out_);
-        const auto in = std::as_writable_bytes(std::span(in_));
-        if (operation_ == "ring")
-            return members.exchange(out, (members.rank + 1) % members_, in, (members.rank + members_ - 1) % members_);
-        const int other = 1 - members.rank;
-        if (members.rank == 0) members.exchange(out, other, {}, -1);
-        members.exchange({}, -1, in, other);
-        if (members.rank == 1) members.exchange(out, other, {}, -1);
+        const int rank = part_->rank;
+        if (operation_ == "allreduce") return messenger_->reduce();
+        if (operation_ == "ring") return messenger_->exchange((rank + 1) % members_, (rank + members_ - 1) % members_);
+        const int other = 1 - rank;
+        if (rank == 0) messenger_->exchange(other, -1);
+        messenger_->exchange(-1, other);
+        if (rank == 1) messenger_->exchange(other, -1);
     }
 
     /// Seconds on the first member. Collective over all ranks: they begin together, and learn the time.
     double run(int messages)
     {
         double seconds = 0;
-        if (part_ != nullptr) {
+        if (messenger_ != nullptr) {
+            messenger_->wait();
             double none = 0;
             part_->sum({&none, 1});
             const Seconds begin = clock_();
             for (int i = 0; i < messages; ++i) message();
+            messenger_->wait();
             seconds = (clock_() - begin).value;
         }
         world_.communicator->broadcast(std::as_writable_bytes(std::span(&seconds, 1)), first_);
@@ -138,27 +134,29 @@ class NetworkSubject : public Subject {
     int first_;
     int members_;
     std::size_t bytes_;
+    std::string library_;
+    std::string within_node_;
     std::string nodes_;
     bool shares_a_node_ = false;
-    std::unique_ptr<Communicator> part_;
-    std::span<float> out_;  ///< of `part_`
-    std::vector<float> in_;
+    std::shared_ptr<Communicator> part_;
+    std::unique_ptr<Messenger> messenger_;
     int messages_ = 1;
     Clock clock_ = steady_clock();
 };
 
 }  // namespace
 
-NetworkBench::NetworkBench(Messages kind)
+NetworkBench::NetworkBench(Messages kind, Carrier carrier)
     : Bench(kind == Messages::pair
-                ? BenchTraits{"network_pair", Role::bandwidth, "cpu",
+                ? BenchTraits{"network_pair", Role::bandwidth, carrier.device_kind,
                               "Two ranks send each other a message in turns: bytes of a message over half of a round "
                               "trip."}
-                : BenchTraits{"network", Role::bandwidth, "cpu",
+                : BenchTraits{"network", Role::bandwidth, carrier.device_kind,
                               "What each rank sends over the time: in a ring, where each rank sends to the next one, "
                               "or in "
                               "the all-reduce of training (the message times 2(n-1)/n for n ranks)."}),
-      kind_(kind)
+      kind_(kind),
+      carrier_(std::move(carrier))
 {
 }
 
@@ -185,11 +183,19 @@ std::vector<Axis> NetworkBench::axes(const Machine& machine) const
                    .numeric = true,
                    .min = 4,
                    .max = 1LL << 30});
+    if (carrier_.device_kind != "cpu")
+        all.push_back({.name = "ranks",
+                       .meaning = "as many as were started; in rows of several devices",
+                       .defaults = {std::to_string(std::max<std::size_t>(1, rank_nodes(machine).size()))},
+                       .allowed = {},
+                       .numeric = true,
+                       .max = 65'536,
+                       .optional = true});
     return all;
 }
 
 std::optional<std::string> NetworkBench::unsupported_reason(const Point& point, const Machine& machine,
-                                                            const Device&) const
+                                                            const Device& device) const
 {
     if (point.integer("size") % 4 != 0) throw InputError("size: " + point.text("size") + " is no multiple of 4");
     if (place_of_process().launcher != Launcher::mpi || rank_nodes(machine).size() < 2)
@@ -198,15 +204,15 @@ std::optional<std::string> NetworkBench::unsupported_reason(const Point& point, 
     if (is_group != (kind_ == Messages::group))
         throw InputError("path: " + point.text("path") + ": " + name() + " takes " + (is_group ? "0-1" : "2x1"));
     ranks_on(point.text("path"), rank_nodes(machine));
-    return std::nullopt;
+    return carrier_.lacking(device);
 }
 
 std::unique_ptr<Subject> NetworkBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
     return std::make_unique<NetworkSubject>(
-        open_world(assignment_of(name(), device, point), static_cast<int>(rank_nodes(machine).size())),
+        open_world(assignment_of(name(), device, point), static_cast<int>(rank_nodes(machine).size())), carrier_,
         kind_ == Messages::pair ? "pair" : point.text("operation"), ranks_on(point.text("path"), rank_nodes(machine)),
-        machine, static_cast<std::size_t>(point.integer("size")));
+        machine, device, static_cast<std::size_t>(point.integer("size")));
 }
 
 }  // namespace roof::parallel

@@ -1,4 +1,4 @@
-// Messages between ranks that mpirun or srun started, over the communicator that training uses.
+// Messages between ranks that mpirun or srun started, by what training uses: MPI from memory to memory, NCCL from GPU to GPU.
 //   network_pair   two ranks send each other a message in turns. A launch counts the bytes of all messages, each way.
 //   network        `ring`: each rank sends a message to the next one and receives one, all at once; the bytes that one rank
 //                  sends. `allreduce`: the mean that training takes of gradients; the message times 2(n-1)/n, which is
@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
+#include "workloads/parallel/messenger.hpp"
 
 namespace roof::parallel {
 
@@ -14,7 +15,7 @@ enum class Messages { pair, group };
 
 class NetworkBench : public Bench {
   public:
-    explicit NetworkBench(Messages kind);
+    explicit NetworkBench(Messages kind, Carrier carrier = host_carrier());
 
     std::vector<Axis> axes(const Machine& machine) const override;
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
@@ -23,6 +24,7 @@ class NetworkBench : public Bench {
 
   private:
     Messages kind_;
+    Carrier carrier_;
 };
 
 }  // namespace roof::parallel

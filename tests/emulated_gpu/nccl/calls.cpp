@@ -24,7 +24,7 @@ struct ncclComm {
 namespace {
 
 enum Status { success = 0, internal_error = 3, invalid_argument = 4, invalid_usage = 5, remote_error = 6 };
-enum Kind { all_reduce, reduce, broadcast };
+enum Kind { all_reduce, reduce, broadcast, message };
 constexpr int bytes_type = 0, fp16_type = 6, fp32_type = 7, bf16_type = 9;
 constexpr int sum_operation = 0, mean_operation = 4;
 constexpr std::chrono::seconds patience{60};
@@ -39,6 +39,7 @@ struct Call {
     const void* send;
     void* receive;
     cudaStream_t stream;
+    int from = -1;  ///< of a message, whose root is the rank that it goes to; -1: none
 };
 
 std::set<ncclComm*> alive;
@@ -92,18 +93,28 @@ double seconds_of(const Card& card, const Meeting& meeting, std::size_t bytes)
     return (card.launch_cycles + sent / card.link_bytes_per_cycle) / card.clock_hz;
 }
 
-/// First a rank says what it has; when all have, it reads the others'.
+/// Whether the two belong together. `rank`: who calls the first.
+bool fit(const Collective& own, int rank, int from, const Collective& other, int other_rank)
+{
+    if (own.kind != message) return own == other;
+    const bool sends_here = other.root == rank;
+    return other.kind == message && other.count == own.count && sends_here == (other_rank == from);
+}
+
+/// First a rank says what it has; when all have, it reads the others'. Messages, too, wait for all ranks: those of the program go from all to
+/// all, or between two that are alone.
 void enqueue(const Call& call)
 {
-    const auto [comm, what, send, receive, stream] = call;
+    const auto [comm, what, send, receive, stream, from] = call;
     Machine& machine = roof::emulated::machine();
     const std::lock_guard lock(machine.mutex());
     Stream& in = machine.stream(stream, comm->device);
     Meeting* const meeting = comm->meeting.get();
     const std::shared_ptr<bool> is_aborted = comm->is_aborted;
     const std::size_t bytes = what.count * bytes_of_type(what.type);
-    const bool says = what.kind != broadcast || meeting->rank() == what.root;
-    const bool takes = what.kind != reduce || meeting->rank() == what.root;
+    const bool is_message = what.kind == message;
+    const bool says = is_message ? what.root >= 0 : what.kind != broadcast || meeting->rank() == what.root;
+    const bool takes = is_message ? from >= 0 : what.kind != reduce || meeting->rank() == what.root;
     machine.enqueue(
         in, {.run =
                  [=, what = what, send = send](double&) {
@@ -114,13 +125,15 @@ void enqueue(const Call& call)
              .is_ready = [=] { return *is_aborted || meeting->may_say(); },
              .awaits_others = true});
     machine.enqueue(in, {.run =
-                             [=, what = what, receive = receive, device = comm->device](double& seconds) {
+                             [=, what = what, receive = receive, from = from, device = comm->device](double& seconds) {
                                  if (*is_aborted) return;
                                  for (int rank = 0; rank < meeting->ranks(); ++rank) {
-                                     if (!(meeting->said_by(rank) == what))
+                                     if (!fit(what, meeting->rank(), from, meeting->said_by(rank), rank))
                                          throw Fault(Fault::Kind::launch, "NCCL: the ranks call different collectives");
                                  }
-                                 const std::vector<std::byte> result = result_of(*meeting, what);
+                                 const std::vector<std::byte> result = !is_message ? result_of(*meeting, what)
+                                                                       : takes     ? meeting->bytes_of(from)
+                                                                                   : std::vector<std::byte>();
                                  if (takes) std::memcpy(receive, result.data(), result.size());
                                  meeting->has_read();
                                  seconds += seconds_of(roof::emulated::machine().device(device).card, *meeting, bytes);
@@ -141,15 +154,18 @@ int call(const Call& what)
     const ncclComm& comm = *what.comm;
     const Collective& asked = what.what;
     const std::set<int> types{bytes_type, fp16_type, fp32_type, bf16_type};
-    if (!types.contains(asked.type) || asked.root < 0 || asked.root >= comm.meeting->ranks()) return invalid_argument;
-    if (asked.kind != broadcast && asked.operation != sum_operation && asked.operation != mean_operation)
-        return invalid_argument;
-    if (asked.kind != broadcast && asked.type == bytes_type) return invalid_argument;
+    const int peer = asked.kind == message && what.from >= 0 ? what.from : asked.root;
+    if (!types.contains(asked.type) || peer < 0 || peer >= comm.meeting->ranks()) return invalid_argument;
+    const bool adds = asked.kind == all_reduce || asked.kind == reduce;
+    if (adds && asked.operation != sum_operation && asked.operation != mean_operation) return invalid_argument;
+    if (adds && asked.type == bytes_type) return invalid_argument;
     if (asked.count == 0) return success;
     const std::lock_guard lock(machine().mutex());
     const std::size_t bytes = asked.count * bytes_of_type(asked.type);
-    const bool takes = asked.kind != reduce || comm.meeting->rank() == asked.root;
-    if (!is_memory_of(what.send, bytes, comm.device)) return invalid_argument;
+    const bool is_message = asked.kind == message;
+    const bool says = !is_message || asked.root >= 0;
+    const bool takes = is_message ? what.from >= 0 : asked.kind != reduce || comm.meeting->rank() == asked.root;
+    if (says && !is_memory_of(what.send, bytes, comm.device)) return invalid_argument;
     if (takes && !is_memory_of(what.receive, bytes, comm.device)) return invalid_argument;
     if (what.stream != nullptr && machine().stream(what.stream, comm.device).device != comm.device)
         return invalid_usage;
@@ -167,9 +183,33 @@ long calls_of(const ncclComm& comm)
     return std::count_if(of_group.begin(), of_group.end(), [&](const Call& each) { return each.comm == &comm; });
 }
 
+/// What a rank sends and what it receives in a group are one message each way.
+void join_messages()
+{
+    std::vector<Call> joined;
+    for (const Call& each : of_group) {
+        const auto other = std::find_if(joined.begin(), joined.end(), [&](const Call& earlier) {
+            const bool sends_twice = (earlier.what.root >= 0) == (each.what.root >= 0);
+            return earlier.comm == each.comm && earlier.what.kind == message && each.what.kind == message &&
+                   !sends_twice;
+        });
+        if (other == joined.end()) {
+            joined.push_back(each);
+        } else if (each.from >= 0) {
+            other->from = each.from;
+            other->receive = each.receive;
+        } else {
+            other->what.root = each.what.root;
+            other->send = each.send;
+        }
+    }
+    of_group = joined;
+}
+
 /// All ranks of a thread take part in what it calls in a group, each as often.
 int call_group()
 {
+    join_messages();
     for (const Call& each : of_group) {
         if (!each.comm->is_grouped) continue;
         for (const ncclComm* const other : alive) {
@@ -326,5 +366,15 @@ int ncclBroadcast(const void* send, void* receive, std::size_t count, int type, 
                   cudaStream_t stream)
 {
     return call({comm, {broadcast, type, 0, root, count}, send, receive, stream});
+}
+
+int ncclSend(const void* send, std::size_t count, int type, int to, ncclComm* comm, cudaStream_t stream)
+{
+    return call({comm, {message, type, 0, to, count}, send, nullptr, stream});
+}
+
+int ncclRecv(void* receive, std::size_t count, int type, int from, ncclComm* comm, cudaStream_t stream)
+{
+    return call({comm, {message, type, 0, -1, count}, nullptr, receive, stream, from});
 }
 }

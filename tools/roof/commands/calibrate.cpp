@@ -58,6 +58,7 @@ Plan network_plan(const Machine& machine, const Options& options)
                         "{0} roof calibrate --ranks {0}",
                         ranks));
     Plan plan = plan_of("network", options);
+    for (PlanEntry& entry : plan.entries) entry.device = options.device;
     plan.source += "# between ranks on " + join(nodes, " ") + '\n';
     return plan;
 }
