@@ -4,6 +4,7 @@ usage: test_ranks.py RANKS_PROGRAM ROOF. RANKS_PROGRAM is roof with small networ
 processes, transports and failures. ROOF runs a step of a full-size network with each launcher. The class By_mpi needs mpirun.
 """
 
+import csv
 import functools
 import json
 import os
@@ -141,6 +142,31 @@ class Started_by_roof(Ranks):
             time.sleep(0.1)
         self.fail("rank 1 goes on")
 
+    def test_the_all_reduce_is_measured_between_ranks_that_share_memory_and_predicts_their_rows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = start("calibrate", "--ranks", "3", "--quick", "--json", "--out", "messages", program=ROOF, folder=folder)
+            self.assertEqual(0, done.returncode, done.stderr)
+            network = json.loads(done.stdout)["network"]
+            words = ["run", "alexnet", *TRAIN, "--batch", "1", "--out"]
+            for out, threads in (("one", ["--threads", "1"]), ("three", ["--ranks", "3"])):
+                self.assertEqual(0, start(*words, out, *threads, folder=folder).returncode)
+            predicted = start("estimate", "alexnet", "--nodes", "3", "--from", "one,three,messages", "--json", folder=folder)
+            self.assertEqual(0, predicted.returncode, predicted.stderr)
+        self.assertEqual({("allreduce", "1x2"), ("allreduce", "1x3")}, {(row["operation"], row["path"]) for row in network})
+        self.assertEqual([("weak", 3, "2 ranks")],
+                         [(row["scaling"], row["ranks"], row["fitted_ranks"]) for row in json.loads(predicted.stdout)["held_out"]])
+
+    def test_ranks_that_share_memory_send_no_messages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            plan = Path(folder) / "plan.yaml"
+            plan.write_text("name: p\nrun:\n  - {bench: network, path: 1x2, size: 64}\n", encoding="ascii")
+            done = start("sweep", str(plan), "--out", "rows", program=ROOF, folder=folder)
+            self.assertEqual(0, done.returncode, done.stderr)
+            with open(Path(folder) / "rows" / "measurements.csv", encoding="utf-8", newline="") as file:
+                rows = {row["operation"]: row for row in csv.DictReader(file)}
+        self.assertEqual("ok", rows["allreduce"]["status"])
+        self.assertIn("share memory and send each other no messages", rows["ring"]["reason"])
+
     def test_nobody_starts_a_rank_by_hand(self):
         done = start("rank", program=ROOF)
         self.assertEqual(2, done.returncode)
@@ -254,7 +280,7 @@ class By_mpi(Ranks):
             self.assertTrue(beta is None or beta > 0, row)
 
     def test_a_network_between_more_ranks_than_there_are_is_refused(self):
-        done = start("calibrate", "--ranks", "4", program=ROOF)
+        done = start("calibrate", "--ranks", "4", program=ROOF, before=self.mpirun(2))
         self.assertEqual(2, done.returncode)
         self.assertIn("mpirun -n 4 roof calibrate --ranks 4", done.stderr)
 

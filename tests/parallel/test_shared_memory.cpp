@@ -64,6 +64,19 @@ TEST_CASE("any rank may broadcast more bytes than the window holds")
     CHECK(complaints == Complaints(3));
 }
 
+TEST_CASE("a part of all ranks reduces like them, and other parts are refused")
+{
+    const auto complaints = on_ranks(3, [](Communicator& communicator) {
+        const std::unique_ptr<Communicator> all = communicator.part(true);
+        const std::span<float> block = all->block(9);
+        std::fill(block.begin(), block.end(), static_cast<float>(all->rank));
+        all->mean(block, Reach::all);
+        if (block.front() != 1 || block.back() != 1) throw Error("a wrong mean");
+        communicator.part(communicator.rank < 2);
+    });
+    CHECK(complaints == Complaints(3, "ranks by shared memory are not divided"));
+}
+
 TEST_CASE("a rank that fails ends the wait of the others with its message")
 {
     const auto complaints = on_ranks(3, [](Communicator& communicator) {

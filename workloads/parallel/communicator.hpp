@@ -45,8 +45,8 @@ class Communicator {
     {
         throw Unsupported("ranks by " + transport + " send each other no messages");
     }
-    /// A communicator of the ranks that pass true, numbered in their order; null on the others. Throws Unsupported as
-    /// above.
+    /// A communicator of the ranks that pass true, numbered in their order; null on the others. Throws Unsupported where the transport
+    /// divides no ranks.
     virtual std::unique_ptr<Communicator> part(bool /*takes_part*/)
     {
         throw Unsupported("ranks by " + transport + " are not divided");

@@ -1,9 +1,11 @@
 #include "workloads/parallel/network_bench.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "ert/method/bench/node.hpp"
+#include "workloads/parallel/shared_memory.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <algorithm>
@@ -16,11 +18,20 @@ namespace {
 constexpr double seconds_of_launch = 0.004;
 constexpr int most_messages = 1000;
 
+/// The node of each rank: of those that mpirun or srun started, else of those that roof starts for the path, "1x4".
+std::vector<std::string> nodes_for(const std::string& path, const Machine& machine)
+{
+    const std::vector<std::string> started = rank_nodes(machine);
+    if (!started.empty() || !path.starts_with("1x")) return started;
+    const int ranks = parse_number<int>(path.substr(2)).value_or(0);
+    return {static_cast<std::size_t>(std::clamp(ranks, 0, SharedMemory::most_ranks)), machine.node};
+}
+
 class NetworkSubject : public Subject {
   public:
     /// Collective over all ranks; `operation`: pair, ring or allreduce, over `members`.
     NetworkSubject(World world, const Carrier& carrier, std::string operation, const std::vector<int>& members,
-                   const Machine& machine, const Device& device, std::size_t bytes)
+                   const std::vector<std::string>& of_ranks, const Device& device, std::size_t bytes)
         : world_(std::move(world)),
           operation_(std::move(operation)),
           first_(members.front()),
@@ -30,7 +41,6 @@ class NetworkSubject : public Subject {
           within_node_(carrier.within_node)
     {
         std::set<std::string> nodes;
-        const std::vector<std::string> of_ranks = rank_nodes(machine);
         for (const int rank : members) nodes.insert(of_ranks.at(static_cast<std::size_t>(rank)));
         nodes_ = join(std::vector<std::string>(nodes.begin(), nodes.end()), " ");
         shares_a_node_ = nodes.size() == 1;
@@ -154,6 +164,7 @@ NetworkBench::NetworkBench(Messages kind, Carrier carrier)
                 : BenchTraits{"network", Role::bandwidth, carrier.device_kind,
                               "What each rank sends over the time: in a ring, where each rank sends to the next one, "
                               "or in "
+                              "in "
                               "the all-reduce of training (the message times 2(n-1)/n for n ranks)."}),
       kind_(kind),
       carrier_(std::move(carrier))
@@ -198,21 +209,25 @@ std::optional<std::string> NetworkBench::unsupported_reason(const Point& point, 
                                                             const Device& device) const
 {
     if (point.integer("size") % 4 != 0) throw InputError("size: " + point.text("size") + " is no multiple of 4");
-    if (place_of_process().launcher != Launcher::mpi || rank_nodes(machine).size() < 2)
-        return "messages between ranks need several that mpirun or srun starts: mpirun -n 2 roof …";
-    const bool is_group = point.text("path").find('x') != std::string::npos;
+    const std::string& path = point.text("path");
+    const std::vector<std::string> nodes = nodes_for(path, machine);
+    if (nodes.size() < 2) return "messages between ranks need several: mpirun -n 2 roof …";
+    if (place_of_process().launcher != Launcher::mpi && point.text_or("operation", "pair") != "allreduce")
+        return "ranks that roof starts share memory and send each other no messages: mpirun -n 2 roof …";
+    const bool is_group = path.find('x') != std::string::npos;
     if (is_group != (kind_ == Messages::group))
-        throw InputError("path: " + point.text("path") + ": " + name() + " takes " + (is_group ? "0-1" : "2x1"));
-    ranks_on(point.text("path"), rank_nodes(machine));
+        throw InputError("path: " + path + ": " + name() + " takes " + (is_group ? "0-1" : "2x1"));
+    ranks_on(path, nodes);
     return carrier_.lacking(device);
 }
 
 std::unique_ptr<Subject> NetworkBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
+    const std::vector<std::string> nodes = nodes_for(point.text("path"), machine);
     return std::make_unique<NetworkSubject>(
-        open_world(assignment_of(name(), device, point), static_cast<int>(rank_nodes(machine).size())), carrier_,
-        kind_ == Messages::pair ? "pair" : point.text("operation"), ranks_on(point.text("path"), rank_nodes(machine)),
-        machine, device, static_cast<std::size_t>(point.integer("size")));
+        open_world(assignment_of(name(), device, point), static_cast<int>(nodes.size())), carrier_,
+        kind_ == Messages::pair ? "pair" : point.text("operation"), ranks_on(point.text("path"), nodes), nodes, device,
+        static_cast<std::size_t>(point.integer("size")));
 }
 
 }  // namespace roof::parallel

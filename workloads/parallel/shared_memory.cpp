@@ -154,6 +154,15 @@ class SharedMemoryCommunicator : public Communicator {
         }
     }
 
+    /// Of all ranks only: another one over the same memory, in place of this one's block.
+    std::unique_ptr<Communicator> part(bool takes_part) override
+    {
+        double taking = takes_part ? 1 : 0;
+        sum({&taking, 1});
+        if (taking < size) return Communicator::part(takes_part);
+        return std::make_unique<SharedMemoryCommunicator>(memory_, rank, wait_);
+    }
+
     void fail(const std::string& message) override { memory_->fail(message); }
     void throw_if_failed() override
     {

@@ -47,17 +47,35 @@ Plan plan_of(const std::string& kind, const Options& options)
     return find_plan(options.plan);
 }
 
-/// The plan of the network between the ranks that were started.
+/// All-reduces between 2, 4, … ranks of this machine, which roof starts itself.
+void reduce_in_memory(Plan& plan, int ranks)
+{
+    std::vector<std::string> paths;
+    for (int some = 2; some < ranks; some *= 2) paths.push_back(fmt::format("1x{}", some));
+    paths.push_back(fmt::format("1x{}", ranks));
+    std::erase_if(plan.entries, [](const PlanEntry& entry) { return entry.bench == "network_pair"; });
+    for (PlanEntry& entry : plan.entries) {
+        if (entry.bench != "network") continue;
+        entry.axes["operation"] = {"allreduce"};
+        entry.axes["path"] = paths;
+    }
+}
+
+/// The plan of the network between the ranks that mpirun or srun started, or else between those that roof starts.
 Plan network_plan(const Machine& machine, const Options& options)
 {
-    const std::vector<std::string> nodes = rank_nodes(machine);
+    std::vector<std::string> nodes = rank_nodes(machine);
     const int ranks = whole_number("--ranks", options.ranks, 2, most_threads);
+    Plan plan = plan_of("network", options);
+    if (nodes.empty() && options.device == "cpu") {
+        reduce_in_memory(plan, ranks);
+        nodes.assign(static_cast<std::size_t>(ranks), machine.node);
+    }
     if (ranks != static_cast<int>(nodes.size()))
         throw InputError(
-            fmt::format("--ranks {0}: the network is measured between ranks that mpirun or srun starts: mpirun -n "
-                        "{0} roof calibrate --ranks {0}",
-                        ranks));
-    Plan plan = plan_of("network", options);
+            fmt::format("--ranks {0}: the number of ranks that were started is {1}: mpirun -n {0} roof "
+                        "calibrate --ranks {0}",
+                        ranks, std::max<std::size_t>(1, nodes.size())));
     for (PlanEntry& entry : plan.entries) entry.device = options.device;
     plan.source += "# between ranks on " + join(nodes, " ") + '\n';
     return plan;
