@@ -119,9 +119,10 @@ std::string RowProof::damage(const fs::path& folder) const
         if (changed > header && changed <= header + count)
             return fmt::format("{}:{}: it does not match the checksum of its row, measurements.csv:{}",
                                (folder / files_of_lines[i]).string(), first + changed - header - 1, line_);
-        sentence += fmt::format(", or one of its {} lines in {} from line {},", count, files_of_lines[i], first);
+        sentence += fmt::format(", or one of its {} lines in {} from line {}", count, files_of_lines[i], first);
         header += count + 1;
     }
+    if (header > 3) sentence += ",";
     return sentence + " does not match its checksum: it was changed, or a line is missing, repeated or moved";
 }
 
