@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace roof::analysis {
@@ -96,7 +97,16 @@ DataTable held_out_table(const ScalingPrediction& prediction)
         {"scaling", "scaling", [](H h) { return word(h.is_strong ? "strong" : "weak"); }},
         {"ranks", "ranks", [](H h) { return count(h.ranks); }},
         {"images/s", "images_per_s", [](H h) { return plain(h.images); }},
+        {"work", "work_ratio", [](H h) { return plain(h.work / h.alone); }},
         {"exposed", "exposed_s", [](H h) { return seconds(h.exposed); }},
+        {"exposed, predicted", "exposed_predicted_*_s",
+         [](H h) {
+             const auto beyond = [&](double efficiency) { return std::max(0.0, h.alone.value * (1 / efficiency - 1)); };
+             const double low = beyond(h.interval.high);
+             const double high = beyond(h.interval.low);
+             return Cell{Range{0.5 * (low + high), low, high},
+                         fmt::format("{} to {}", format_si(low, "s"), format_si(high, "s")), true};
+         }},
         {"speedup", "speedup", [](H h) { return plain(h.measured * h.ranks); }},
         {"fitted on", "fitted_ranks", [](H h) { return word(h.fitted_on); }},
         {"predicted", "efficiency_*", [](H h) { return percents(h.interval.low, h.interval.high); }},
@@ -106,8 +116,8 @@ DataTable held_out_table(const ScalingPrediction& prediction)
     DataTable table = table_of(columns, prediction.held_out);
     table.title =
         "Measured rows of several ranks, and their efficiencies predicted without them (speedup: to one rank with as "
-        "many images as each of these has)";
-    table.expendable = {"fitted on", "speedup"};
+        "many images as each of these has; work: the step without what is exposed, to that rank's step)";
+    table.expendable = {"fitted on", "speedup", "exposed, predicted"};
     return table;
 }
 

@@ -179,6 +179,8 @@ std::vector<HeldOut> held_out_rows(const ScalingRequest& request, const ScalingP
                        .ranks = row.ranks(),
                        .images = row.images_per_second(),
                        .exposed = row.exposed.median,
+                       .work = row.seconds.median - row.exposed.median,
+                       .alone = one->seconds.median,
                        .fitted_on = fmt::format("{} ranks{}", most, below > row.ranks() ? ": not held out" : ""),
                        .interval = predicted.interval,
                        .measured = row.images_per_second() / one->images_per_second() / row.ranks()});

@@ -59,6 +59,8 @@ struct HeldOut {
     int ranks = 2;
     double images = 0;      ///< per second, measured
     Seconds exposed;        ///< communication that the step waited for
+    Seconds work;           ///< the rest of the step
+    Seconds alone;          ///< the step of that one rank
     std::string fitted_on;  ///< "2 ranks"
     Bracket interval;
     double measured = 0;  ///< efficiency, to one rank with as many images as each of these has

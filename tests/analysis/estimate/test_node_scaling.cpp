@@ -7,7 +7,9 @@
 #include "ert/base/files.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <random>
 
 using namespace roof;
@@ -117,6 +119,19 @@ TEST_CASE("prediction holds back the row that it is compared with")
     const ScalingPrediction slower = predicted(2 + reduce, {2});
     CHECK(judge_bracket(slower.held_out[0].interval, slower.held_out[0].measured) == InBracket::below);
     CHECK_THAT(to_text(slower), Contains("below: something unmodelled"));
+}
+
+TEST_CASE("a row of several ranks shows its work beside that of one rank, and what of the messages should be exposed")
+{
+    const double reduce = 1.5 * gradients / 1e9 + 6e-5;
+    std::vector<Results> results{measured(2 + reduce)};
+    results[0].rows[1].exposed.median = Seconds{reduce};
+    const auto row = to_json(predict_scaling({.model = "alexnet", .nodes = {2}}, results))["held_out"][0];
+    CHECK(row["work_ratio"].get<double>() == Approx(2).epsilon(0.02));
+    CHECK(row["exposed_s"].get<double>() == Approx(reduce));
+    CHECK(row["exposed_predicted_low_s"].get<double>() == Approx(0).margin(0.02));
+    const double late = 0.01 * std::sqrt(2 * std::log(4.0));
+    CHECK(row["exposed_predicted_high_s"].get<double>() == Approx(reduce + late).epsilon(0.05));
 }
 
 TEST_CASE("rows of weak and of strong scaling stand beside one rank with as many images as each of theirs")
