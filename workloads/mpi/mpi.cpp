@@ -189,10 +189,12 @@ class MpiCommunicator : public Communicator {
 
     void mean(std::span<float> range, Reach reach) override
     {
-        in_pieces(range.size(), [&](std::size_t begin, int count) { add(range.data() + begin, count, reach); });
+        if (sums_.size() < range.size()) sums_.resize(range.size());
+        in_pieces(range.size(),
+                  [&](std::size_t begin, int count) { add(range.data() + begin, sums_.data() + begin, count, reach); });
         if (reach == Reach::first && rank != 0) return;
         const float share = 1 / static_cast<float>(size);
-        for (float& value : range) value *= share;
+        for (std::size_t i = 0; i < range.size(); ++i) range[i] = share * sums_[i];
     }
 
     void sum(std::span<double> values) override
@@ -248,22 +250,21 @@ class MpiCommunicator : public Communicator {
     void throw_if_failed() override {}  // a failing rank aborts all ranks
 
   private:
-    void add(float* values, int count, Reach reach) const
+    /// Not in place: Open MPI sends sums in place along a tree, whole at each step, and other large ones in a ring of parts.
+    void add(const float* values, float* sums, int count, Reach reach) const
     {
         MPI_Request request = MPI_REQUEST_NULL;
-        if (reach == Reach::all) {
-            check(MPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_FLOAT, MPI_SUM, gradients_, &request),
-                  "MPI_Iallreduce");
-        } else {
-            const void* const from = rank == 0 ? MPI_IN_PLACE : values;
-            check(MPI_Ireduce(from, values, count, MPI_FLOAT, MPI_SUM, 0, gradients_, &request), "MPI_Ireduce");
-        }
+        if (reach == Reach::all)
+            check(MPI_Iallreduce(values, sums, count, MPI_FLOAT, MPI_SUM, gradients_, &request), "MPI_Iallreduce");
+        else
+            check(MPI_Ireduce(values, sums, count, MPI_FLOAT, MPI_SUM, 0, gradients_, &request), "MPI_Ireduce");
         wait_for(request, "the mean of gradients by MPI");
     }
 
     MPI_Comm ranks_;
     MPI_Comm gradients_ = MPI_COMM_NULL;
     std::vector<float> block_;
+    std::vector<float> sums_;
 };
 
 /// Returns "Open MPI v4.1.4".
