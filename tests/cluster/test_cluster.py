@@ -1,8 +1,7 @@
 """The commands of docs/fleet.md on six Slurm nodes of one machine (cluster.py): calibrate, measure the network, train, lose a node.
 
-usage: ROOF_CLUSTER=1 test_cluster.py BUILD. BUILD holds bin/roof. Status 77, with the reason, where no cluster can be made, and without
-ROOF_CLUSTER, because it takes minutes and starts daemons. With ROOF_CLUSTER_LOG=FILE
-the commands and their outputs are appended to that file.
+usage: test_cluster.py BUILD. BUILD holds bin/roof. Status 77, with the reason, where no cluster can be made. With ROOF_CLUSTER=1 also
+the tests that take minutes or need a quiet machine. With ROOF_CLUSTER_LOG=FILE the commands and their outputs are appended to that file.
 """
 
 import csv
@@ -30,6 +29,10 @@ rounds: 5
 run:
   - {bench: flops, operation: fma, precision: fp32, threads: 1}
 """
+
+WHOLE = "ROOF_CLUSTER" in os.environ
+takes_minutes = unittest.skipUnless(WHOLE, "takes minutes; set ROOF_CLUSTER=1")
+
 
 def rows_in(folder):
     with open(folder / "measurements.csv", encoding="utf-8", newline="") as file:
@@ -65,15 +68,17 @@ class Slurm_nodes(unittest.TestCase):
         expected = cluster.SHARED / "nodes.txt"
         expected.write_text("".join(f"{node} rack=r1\n" for node in [*cluster.NODES, "n7"]), encoding="ascii")
         page = cluster.SHARED / "fleet.html"
-        self.assertIn("n7", self.roof("fleet", str(folder), "--expect", str(expected), "--out", str(page)))
-        self.assertIn("6 nodes: 0 slow", page.read_text(encoding="utf-8"))
+        self.assertIn("n7", self.roof("fleet", str(folder), "--expect", str(expected), "--out", str(page), status=0 if WHOLE else None))
+        self.assertRegex(page.read_text(encoding="utf-8"), "6 nodes: 0 slow" if WHOLE else r"6 nodes: \d slow")  # others may be busy
         self.assertIn("n7", self.roof("fleet", "retest", str(folder), "--expect", str(expected)).split())
 
+    @takes_minutes
     def test_four_ranks_start_each_time(self):
         """Without workloads/mpi/mpi.cpp: keep_fences_in_order() one of about twenty starts crashes on busy processors."""
-        starts = "for i in $(seq 20); do timeout 60 srun -K --mpi=pmix roof list devices > /dev/null || echo start $i failed; done\n"
-        self.assertEqual("", self.cluster.submit(starts, "-N4", "-n4"))
+        starts = "for i in $(seq 20); do timeout 60 srun -K --mpi=pmix roof list devices > /dev/null && echo started; done\n"
+        self.assertEqual(20, self.cluster.submit(starts, "-N4", "-n4").count("started"))
 
+    @takes_minutes
     def test_the_fleet_names_a_loaded_node_and_a_slow_link(self):
         self.cluster.slow_link("n2", "n4", "200mbit")
         self.cluster.load_adapter("n6")
@@ -83,6 +88,7 @@ class Slurm_nodes(unittest.TestCase):
         document = json.loads(cluster.run("roof", "fleet", str(RESULTS / "network"), "--json", status=1).stdout)
         self.assertEqual([("link", "n2 n4"), ("node", "n6")], sorted((found["fault"], found["nodes"]) for found in document["links"]))
 
+    @takes_minutes
     def test_a_network_trains_on_two_and_four_nodes_and_is_predicted_from_one(self):
         """Each node has half of a processor, so that four nodes do not wait for each other's processors."""
         cluster.log("each node has half of a processor" if self.cluster.share_processors(0.5) else "the nodes share the processors")
@@ -141,7 +147,7 @@ class Slurm_nodes(unittest.TestCase):
 if __name__ == "__main__":
     BUILD = Path(sys.argv.pop(1)).resolve()
     if INSIDE not in sys.argv:
-        reason = cluster.missing() if "ROOF_CLUSTER" in os.environ else "ROOF_CLUSTER is not set"
+        reason = cluster.missing()
         if reason is not None:
             print(f"skipped: {reason}")
             sys.exit(77)
