@@ -58,7 +58,8 @@ class Slurm_nodes(unittest.TestCase):
         plan.write_text(PLAN, encoding="utf-8")
         folder = RESULTS / "fleet"
         script = cluster.SHARED / "fleet.sh"
-        script.write_text(self.roof("fleet", "script", "slurm", "--plan", str(plan), "--nodes", "n[1-6]", "--at-once", "1", "--out", str(folder)),
+        script.write_text(self.roof("fleet", "script", "slurm", "--plan", str(plan), "--nodes", "n[1-6]", "--at-once", "1" if WHOLE else "6", "--out",
+                                    str(folder)),
                           encoding="utf-8")
         cluster.run("bash", str(script))
         # Not by squeue, which would take time from the jobs.
