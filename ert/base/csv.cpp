@@ -39,21 +39,26 @@ bool CsvTable::has(std::string_view name) const
     return std::ranges::find(header, name) != header.end();
 }
 
+void append_csv_cell(std::string& line, std::string_view cell)
+{
+    if (cell.find_first_of(",\"\r\n") == std::string_view::npos) {
+        line += cell;
+        return;
+    }
+    line += '"';
+    for (const char letter : cell) {
+        if (letter == '"') line += '"';
+        line += letter == '\n' || letter == '\r' ? ' ' : letter;
+    }
+    line += '"';
+}
+
 std::string csv_line(std::span<const std::string> cells)
 {
     std::string line;
     for (const std::string& cell : cells) {
         if (&cell != cells.data()) line += ',';
-        if (cell.find_first_of(",\"\r\n") == std::string::npos) {
-            line += cell;
-            continue;
-        }
-        line += '"';
-        for (const char letter : cell) {
-            if (letter == '"') line += '"';
-            line += letter == '\n' || letter == '\r' ? ' ' : letter;
-        }
-        line += '"';
+        append_csv_cell(line, cell);
     }
     return line + '\n';
 }

@@ -20,7 +20,9 @@ struct CsvTable {
     bool has(std::string_view name) const;
 };
 
-/// One line with its line end. Cells are quoted where necessary; a line end in a cell becomes a blank.
+/// Quoted where necessary; a line end in a cell becomes a blank.
+void append_csv_cell(std::string& line, std::string_view cell);
+/// One line with its line end.
 std::string csv_line(std::span<const std::string> cells);
 
 /// Throws InputError with file and line for a row whose number of cells differs from the header's, and for lines that do not match

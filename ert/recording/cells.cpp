@@ -1,5 +1,6 @@
 #include "ert/recording/cells.hpp"
 
+#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
@@ -39,16 +40,7 @@ namespace cells {
 
 void write(std::string& line, const std::string& text)
 {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) {
-        line += text;
-        return;
-    }
-    line += '"';
-    for (const char letter : text) {
-        if (letter == '"') line += '"';
-        line += letter == '\n' || letter == '\r' ? ' ' : letter;
-    }
-    line += '"';
+    append_csv_cell(line, text);
 }
 
 void write(std::string& line, double value)
