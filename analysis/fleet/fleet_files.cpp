@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_levels = 6;
 constexpr std::size_t most_entries = 1'000'000;
+constexpr std::uintmax_t most_bytes = 64 << 20;  ///< of a folder without a digest; a calibration has 3 MB
 
 bool is_regular(const fs::path& file)
 {
@@ -131,8 +132,12 @@ class Search {
     static Found make(const fs::path& place, const std::set<std::string>& files)
     {
         try {
-            for (const std::string& file : files)
+            std::uintmax_t size = 0;
+            for (const std::string& file : files) {
                 if (!is_regular(place / file)) throw InputError(file + " is no regular file");
+                size += fs::file_size(place / file);
+            }
+            if (size > most_bytes) throw InputError("it has no digest, and more than 64 MiB to make one from");
             const Results results = read_results(place);
             if (!results.damage.empty()) throw InputError("it is damaged: " + results.damage.front());
             const Digest made = make_digest(results);
@@ -144,6 +149,8 @@ class Search {
             } catch (const Error&) {
             }  // a folder that can only be read
             return found;
+        } catch (const fs::filesystem_error& refusal) {
+            return {.refusal = refusal.code().message()};
         } catch (const Error& refusal) {
             return {.refusal = refusal.what()};
         }

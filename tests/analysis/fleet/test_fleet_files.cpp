@@ -58,13 +58,17 @@ TEST_CASE("a bad folder is one row with its reason, and the others stay usable")
     write_file(make("long"), std::string(20'000, 'x'));
     write_file(make("empty"), "");
     write_file(make("<script>"), "what\n");
+    make_folder(root / "huge");
+    write_file(root / "huge" / "measurements.csv", "id\n");
+    fs::resize_file(root / "huge" / "measurements.csv", 65 << 20);
     const Fleet fleet = read_fleet({root});
     CHECK(fleet.digests.size() == 12);
-    REQUIRE(fleet.refused.size() == 4);
+    REQUIRE(fleet.refused.size() == 5);
     const FleetFindings findings = judge(fleet);
-    CHECK_THAT(fleet_text(report_of(findings)), Contains("is no regular file") && Contains("larger than"));
+    CHECK_THAT(fleet_text(report_of(findings)),
+               Contains("is no regular file") && Contains("larger than") && Contains("more than 64 MiB"));
     CHECK_THAT(fleet_page(report_of(findings)), Contains("&lt;script&gt;") && !Contains("<script>"));
-    CHECK(fleet_json(findings)["refused"].size() == 4);
+    CHECK(fleet_json(findings)["refused"].size() == 5);
 }
 
 TEST_CASE("an anonymised fleet names no node, rack or folder")
