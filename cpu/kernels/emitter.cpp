@@ -14,7 +14,7 @@ constexpr std::size_t code_bytes = 8192;
 Emitter::Emitter(const Isa& isa, Precision precision)
     : CodeGenerator(code_bytes, Xbyak::DontSetProtectRWE), isa_(isa), precision_(precision)
 {
-    const bool known = precision != Precision::tf32 && precision != Precision::fp8 &&
+    const bool known = precision != Precision::tf32 && precision != Precision::fp8 && precision != Precision::fp4 &&
                        (precision != Precision::fp16 || isa.encoding == Encoding::evex);
     if (!known) {
         throw Unsupported("CPU kernels have no " + std::string(traits(precision).name) + " on " +

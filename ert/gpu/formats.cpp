@@ -30,8 +30,9 @@ std::uint64_t encode_integer(const Format& format, double value)
 
 Format format_of(Precision precision)
 {
-    constexpr std::array<Format, precision_table.size()> formats{fp64_format, fp32_format, tf32_format, fp16_format,
-                                                                 bf16_format, e4m3_format, int8_format, int32_format};
+    constexpr std::array<Format, precision_table.size()> formats{fp64_format, fp32_format, tf32_format,
+                                                                 fp16_format, bf16_format, e4m3_format,
+                                                                 e2m1_format, int8_format, int32_format};
     return formats[static_cast<std::size_t>(precision)];
 }
 

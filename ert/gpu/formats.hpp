@@ -26,10 +26,11 @@ inline constexpr Format fp16_format{16, 11, 15};
 inline constexpr Format bf16_format{16, 8, 127};
 inline constexpr Format e4m3_format{8, 4, 7};
 inline constexpr Format e5m2_format{8, 3, 15};
+inline constexpr Format e2m1_format{4, 2, 1};
 inline constexpr Format int8_format{8, 8, 0, true};
 inline constexpr Format int32_format{32, 32, 0, true};
 
-/// fp8 is e4m3 here.
+/// fp8 is e4m3 here, fp4 e2m1.
 Format format_of(Precision precision);
 
 /// To nearest, ties to even; integers wrap. The exponent is not bounded.
@@ -41,7 +42,7 @@ double multiply_add(const Format& format, double x, double y, double z);
 /// The bits of a value that is exactly a normal number of the format or 0. Throws Error for other values.
 std::uint64_t encode(const Format& format, double value);
 
-/// The bits of all values, little-endian, without gaps.
+/// The bits of all values, little-endian, without gaps. Not of e2m1.
 std::vector<std::byte> encode(const Format& format, std::span<const double> values);
 
 }  // namespace roof::gpu

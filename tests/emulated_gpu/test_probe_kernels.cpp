@@ -173,7 +173,10 @@ TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
         return;
     }
     const Generation blackwell(10);
-    for (const Wgmma format : formats) {
+    std::vector<Wgmma> all = formats;
+    all.insert(all.end(), {Wgmma::mxfp8, Wgmma::mxfp4, Wgmma::nvfp4});
+    for (const Wgmma format : all) {
+        INFO(static_cast<int>(format));
         const Tile tile{tcgen05_m, tcgen05_n};
         const WgmmaOperands operands = wgmma_operands(format, Numbers::whole, tile);
         const std::vector<std::byte> expected = sums_by_row(format, operands, 3);

@@ -20,7 +20,7 @@ OPCODES = {
     0x180: "LD", 0x181: "LDG", 0x183: "LDL", 0x184: "LDS", 0x186: "STG", 0x187: "STL", 0x188: "STS",
     0x1BA: "UBLKCP", 0x1A8: "ATOMG", 0x18E: "REDG", 0x005: "CS2R", 0x119: "S2R", 0x1C3: "S2UR",
 }
-TENSOR_KINDS = {0: "UTCHMMA", 1: "UTCIMMA", 3: "UTCQMMA"}  # of tcgen05: tf32 and 16 bits, int8, fp8
+TENSOR_KINDS = {0: "UTCHMMA", 1: "UTCIMMA", 3: "UTCQMMA"}  # of tcgen05: tf32 and 16 bits, int8, fp8; UTCOMMA: fp4
 SIZED = {"LD", "LDG", "LDL", "LDS", "STG", "STL", "STS"}
 SIZES = {0: 8, 1: 8, 2: 16, 3: 16, 4: 32, 5: 64, 6: 128}
 
@@ -54,7 +54,7 @@ def instructions(code):
         if name in SIZED:
             name += f".{SIZES.get(high >> 9 & 7, 0)}"
         if name == "UTCMMA":
-            name = TENSOR_KINDS.get(high >> 8 & 3, name)
+            name = TENSOR_KINDS.get(high >> 8 & 3, name) if high >> 4 & 1 else "UTCOMMA"
         if name is not None:
             yield name
 

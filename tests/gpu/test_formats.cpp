@@ -19,6 +19,9 @@ TEST_CASE("numbers have the bits that their format's standard gives them")
     CHECK(encode(e4m3_format, -0.4375) == 0xAE);
     CHECK(encode(e5m2_format, 1) == 0x3C);
     CHECK(encode(e5m2_format, 3) == 0x42);
+    CHECK(encode(e2m1_format, 1) == 2);
+    CHECK(encode(e2m1_format, 6) == 7);
+    CHECK(encode(e2m1_format, -3) == 0xD);
     CHECK(encode(fp32_format, 0.5) == 0x3F000000);
     CHECK(encode(tf32_format, 1 + std::ldexp(1.0, -10)) == 0x3F802000);
     CHECK(encode(fp64_format, 1) == 0x3FF0000000000000);
@@ -32,6 +35,7 @@ TEST_CASE("a number that its format cannot hold is an error")
     CHECK_THROWS_AS(encode(bf16_format, 1 + std::ldexp(1.0, -8)), Error);
     CHECK_THROWS_AS(encode(fp16_format, 1e5), Error);
     CHECK_THROWS_AS(encode(e4m3_format, std::ldexp(1.0, -20)), Error);
+    CHECK_THROWS_AS(encode(e2m1_format, 8), Error);
     CHECK_THROWS_AS(encode(int8_format, 128), Error);
     CHECK_THROWS_AS(encode(int8_format, 0.5), Error);
 }

@@ -133,17 +133,56 @@ TEST_CASE("the descriptor of tcgen05 has formats, sign and shape, and its sums a
     CHECK(tcgen05_instruction(Wgmma::int8, false) == 0x084004A0);
     CHECK(tcgen05_instruction(Wgmma::e4m3, false) == 0x08400010);
     CHECK(tcgen05_instruction(Wgmma::e5m2, true) == 0x08402490);
+    // With scales bits 4 and 29 are their places in a word of B and A, and 23 says that they are exponents alone.
+    CHECK(tcgen05_instruction(Wgmma::mxfp8, true, 0) == 0x08C02000);
+    CHECK(tcgen05_instruction(Wgmma::mxfp8, false, 3) == 0x68C00030);
+    CHECK(tcgen05_instruction(Wgmma::mxfp4, false, 1) == 0x48C004A0);
+    CHECK(tcgen05_instruction(Wgmma::mxfp4, false, 2) == 0x08C00480);
+    CHECK(tcgen05_instruction(Wgmma::nvfp4, false, 2) == 0x08400480);
     const Tile tile{tcgen05_m, tcgen05_n};
-    for (const Wgmma format : warpgroup_instructions) {
+    std::vector<Wgmma> formats = warpgroup_instructions;
+    formats.insert(formats.end(), {Wgmma::mxfp8, Wgmma::mxfp4, Wgmma::nvfp4});
+    for (const Wgmma format : formats) {
         INFO(static_cast<int>(format));
         const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
         const WgmmaOperands busy = wgmma_operands(format, Numbers::random, tile);
-        CHECK(image_of(format, busy).size() == static_cast<std::size_t>(tcgen05_operand_bytes));
+        const auto image_bytes = static_cast<std::size_t>(tcgen05_operand_bytes + 128 * scale_columns(format));
+        CHECK(image_of(format, busy).size() == image_bytes);
         const auto still = sums_by_row(format, busy, 5);
         CHECK(still.size() == std::size_t{tcgen05_m} * tcgen05_n * 4);
         CHECK(std::ranges::all_of(still, is_zero));
         CHECK_FALSE(std::ranges::all_of(sums_by_row(format, wgmma_operands(format, Numbers::whole, tile), 1), is_zero));
     }
+}
+
+TEST_CASE("scales are bytes behind the operands: columns of 32 rows, four along k in a word, B after A")
+{
+    const Tile tile{tcgen05_m, tcgen05_n};
+    const auto scale_at = [](const std::vector<std::byte>& image, int column, int lane, int place) {
+        return std::to_integer<int>(
+            image[static_cast<std::size_t>(tcgen05_operand_bytes + 4 * (32 * column + lane) + place)]);
+    };
+    const auto exponent = [](double scale) { return 127 + std::ilogb(scale); };
+    const WgmmaOperands fp8 = wgmma_operands(Wgmma::mxfp8, Numbers::whole, tile);
+    CHECK(fp8.scales_of_a.columns == 4);
+    const auto image = image_of(Wgmma::mxfp8, fp8);
+    CHECK(scale_at(image, 1, 5, 3) == exponent(fp8.scales_of_a.at(37, 3)));
+    CHECK(scale_at(image, 4 + 7, 31, 0) == exponent(fp8.scales_of_b.at(255, 0)));
+    const WgmmaOperands fp4 = wgmma_operands(Wgmma::mxfp4, Numbers::whole, tile);
+    CHECK(fp4.scales_of_a.columns == 8);
+    CHECK(scale_at(image_of(Wgmma::mxfp4, fp4), 4 + 2, 1, 2) == exponent(fp4.scales_of_a.at(65, 6)));
+    const WgmmaOperands nvidia = wgmma_operands(Wgmma::nvfp4, Numbers::whole, tile);
+    CHECK(nvidia.scales_of_b.columns == 16);
+    const auto ue4m3 = static_cast<int>(encode(e4m3_format, nvidia.scales_of_b.at(40, 9)));
+    CHECK(scale_at(image_of(Wgmma::nvfp4, nvidia), 16 + 2 * 8 + 1, 8, 1) == ue4m3);
+}
+
+TEST_CASE("numbers of 4 bits lie two in a byte, the first in the lower half")
+{
+    WgmmaOperands operands = wgmma_operands(Wgmma::mxfp4, Numbers::whole, {tcgen05_m, tcgen05_n});
+    operands.a[0].values[0] = 3;
+    operands.a[0].values[1] = -2;
+    CHECK(image_of(Wgmma::mxfp4, operands).front() == std::byte{0xC5});
 }
 
 TEST_CASE("sums of whole numbers are small enough to be exact in any order of adding")

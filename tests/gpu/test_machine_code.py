@@ -119,7 +119,7 @@ class TensorCores(unittest.TestCase):
 
     def test_tcgen05_are_all_there(self):
         kinds = {"tf32": "UTCHMMA", "fp16": "UTCHMMA", "bf16": "UTCHMMA",
-                 "int8": "UTCIMMA", "e4m3": "UTCQMMA", "e5m2": "UTCQMMA"}
+                 "int8": "UTCIMMA", "e4m3": "UTCQMMA", "e5m2": "UTCQMMA", "mxfp8": "UTCQMMA", "mxfp4": "UTCOMMA", "nvfp4": "UTCOMMA"}
         for format_name, instruction in kinds.items():
             kernels = found("tcgen05_kernel", format_name)
             self.assertEqual([100], capabilities(kernels))

@@ -165,6 +165,13 @@ TEST_CASE("a point that a GPU's generation does not support states what it needs
             {"tile", "tcgen05", "bf16", "10.0", ""},
             {"tile", "tcgen05", "bf16", "12.0", "only for compute capability 10.0"},
             {"tile", "tcgen05", "fp64", "10.0", "tcgen05 has no fp64"},
+            {"tile_mx", "tcgen05", "fp8", "10.0", ""},
+            {"tile_mx", "tcgen05", "fp4", "10.0", ""},
+            {"tile_nv", "tcgen05", "fp4", "10.0", ""},
+            {"tile_nv", "tcgen05", "fp8", "10.0", "a scale for each 16"},
+            {"tile_mx", "tcgen05", "bf16", "10.0", "a scale for each 32"},
+            {"tile", "tcgen05", "fp4", "10.0", "only products with scales"},
+            {"tile_mx", "mma", "fp8", "12.0", "mma has no tile_mx"},
         }));
     BenchRegistry registry;
     add_gpu_part(registry);

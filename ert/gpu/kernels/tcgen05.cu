@@ -43,6 +43,31 @@ __device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long 
         : "memory");
 }
 
+template <>
+struct Kind<Wgmma::mxfp8> {
+    static constexpr char name[] = "mxf8f6f4.block_scale.scale_vec::1X";
+};
+template <>
+struct Kind<Wgmma::mxfp4> {
+    static constexpr char name[] = "mxf4.block_scale.scale_vec::2X";
+};
+template <>
+struct Kind<Wgmma::nvfp4> {
+    static constexpr char name[] = "mxf4nvf4.block_scale.scale_vec::4X";
+};
+
+/// The same with the scales of both operands.
+template <Wgmma format>
+__device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long long b, unsigned instruction,
+                             unsigned scales_of_a, unsigned scales_of_b, int keeps)
+{
+    asm volatile(
+        "{ .reg .pred p; setp.ne.b32 p, %6, 0; tcgen05.mma.cta_group::1.kind::%7 [%0], %1, %2, %3, [%4], [%5], p; }" ::
+            "r"(sums),
+        "l"(a), "l"(b), "r"(instruction), "r"(scales_of_a), "r"(scales_of_b), "r"(keeps), "C"(Kind<format>::name)
+        : "memory");
+}
+
 template <Wgmma format>
 __device__ void one_step(unsigned sums, unsigned a, unsigned b, bool is_first)
 {
@@ -51,9 +76,19 @@ __device__ void one_step(unsigned sums, unsigned a, unsigned b, bool is_first)
         constexpr unsigned step = wgmma_k_bytes / core_row_bytes * core_bytes;
         const bool is_second = i >= wgmma_k_steps;
         const unsigned along = static_cast<unsigned>(i % wgmma_k_steps) * step;
-        multiply_add<format>(sums, tcgen05_descriptor(a + (is_second ? tcgen05_a_bytes : 0) + along),
-                             tcgen05_descriptor(b + along),
-                             tcgen05_instruction(format, is_second && format != Wgmma::int8), !is_first || i > 0);
+        const unsigned long long of_a = tcgen05_descriptor(a + (is_second ? tcgen05_a_bytes : 0) + along);
+        const unsigned long long of_b = tcgen05_descriptor(b + along);
+        const unsigned what = tcgen05_instruction(format, is_second && !is_added(format), i % wgmma_k_steps);
+        const bool keeps = !is_first || i > 0;
+        if constexpr (scales_of_row(format) == 0) {
+            multiply_add<format>(sums, of_a, of_b, what, keeps);
+        } else {
+            constexpr int groups = scales_of_row(format) / scales_of_word;
+            const auto group = static_cast<unsigned>(i % wgmma_k_steps * groups / wgmma_k_steps);
+            const unsigned scales = sums + tcgen05_n;
+            multiply_add<format>(sums, of_a, of_b, what, scales + group * scale_columns_of_a,
+                                 scales + groups * scale_columns_of_a + group * scale_columns_of_b, keeps);
+        }
     }
 }
 
@@ -108,6 +143,19 @@ __device__ void all_steps(Format, unsigned sums, unsigned a, unsigned barriers, 
     wait(barrier_of(steps - 1), steps - 1);
 }
 
+/// Each warp stores them in its own lanes.
+template <Wgmma format>
+__device__ void store_scales(unsigned sums, const unsigned* from)
+{
+    const unsigned lanes = sums + tcgen05_n + (threadIdx.x / 32 * 32 << 16);
+#pragma unroll 1
+    for (unsigned column = 0; column < scale_columns(format); ++column)
+        asm volatile("tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};" ::"r"(lanes + column),
+                     "r"(from[column * 32 + threadIdx.x % 32])
+                     : "memory");
+    asm volatile("tcgen05.wait::st.sync.aligned;" ::: "memory");
+}
+
 /// Each warp writes its 32 rows, each thread one of them.
 __device__ void write_sums(unsigned sums, unsigned* to)
 {
@@ -144,7 +192,7 @@ __global__ void __launch_bounds__(tcgen05_threads) tcgen05_kernel(WgmmaLaunch la
     if (threadIdx.x < 32) {
         asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(
                          static_cast<unsigned>(__cvta_generic_to_shared(&place))),
-                     "n"(tcgen05_n)
+                     "n"(tcgen05_columns(format))
                      : "memory");
         // Lets the other block of the multiprocessor allocate while this one runs.
         asm volatile("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;" ::: "memory");
@@ -159,6 +207,13 @@ __global__ void __launch_bounds__(tcgen05_threads) tcgen05_kernel(WgmmaLaunch la
     __syncthreads();
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
     const unsigned sums = place;
+    if constexpr (scales_of_row(format) != 0) {
+        store_scales<format>(sums,
+                             static_cast<const unsigned*>(launch.operands) + tcgen05_operand_bytes / sizeof(unsigned));
+        asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+        __syncthreads();
+        asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+    }
 
     if (threadIdx.x == 0)
         all_steps(Constant<format>{}, sums, static_cast<unsigned>(__cvta_generic_to_shared(operands)), barrier,
@@ -171,7 +226,8 @@ __global__ void __launch_bounds__(tcgen05_threads) tcgen05_kernel(WgmmaLaunch la
     __syncthreads();
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
     if (threadIdx.x < 32)
-        asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(sums), "n"(tcgen05_n) : "memory");
+        asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, %1;" ::"r"(sums), "n"(tcgen05_columns(format))
+                     : "memory");
     span.end(launch.reading);
 }
 
@@ -180,8 +236,16 @@ using Kernel = void (*)(WgmmaLaunch);
 /// Its limit of shared memory is raised on the current device.
 Kernel kernel_of(Wgmma format)
 {
-    constexpr Kernel kernels[]{tcgen05_kernel<Wgmma::tf32>, tcgen05_kernel<Wgmma::fp16>, tcgen05_kernel<Wgmma::bf16>,
-                               tcgen05_kernel<Wgmma::int8>, tcgen05_kernel<Wgmma::e4m3>, tcgen05_kernel<Wgmma::e5m2>};
+    constexpr Kernel kernels[]{tcgen05_kernel<Wgmma::tf32>,
+                               tcgen05_kernel<Wgmma::fp16>,
+                               tcgen05_kernel<Wgmma::bf16>,
+                               tcgen05_kernel<Wgmma::int8>,
+                               tcgen05_kernel<Wgmma::e4m3>,
+                               tcgen05_kernel<Wgmma::e5m2>,
+                               nullptr,  // fp16_sums
+                               tcgen05_kernel<Wgmma::mxfp8>,
+                               tcgen05_kernel<Wgmma::mxfp4>,
+                               tcgen05_kernel<Wgmma::nvfp4>};
     const Kernel kernel = kernels[static_cast<unsigned>(format)];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tcgen05_operand_bytes));
     return kernel;
@@ -196,7 +260,9 @@ void enqueue_tcgen05(Wgmma format, const WgmmaLaunch& launch, cudaStream_t strea
 
 int resident_tcgen05_blocks(Wgmma format)
 {
-    return std::min(resident_blocks(kernel_of(format), tcgen05_threads, tcgen05_operand_bytes), tcgen05_max_blocks);
+    constexpr int columns_of_multiprocessor = 512;
+    return std::min(resident_blocks(kernel_of(format), tcgen05_threads, tcgen05_operand_bytes),
+                    columns_of_multiprocessor / tcgen05_columns(format));
 }
 
 }  // namespace roof::gpu

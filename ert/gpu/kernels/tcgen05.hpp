@@ -13,13 +13,39 @@ inline constexpr int tcgen05_m = 128;
 inline constexpr int tcgen05_n = 256;
 inline constexpr int tcgen05_a_bytes = tcgen05_m * wgmma_row_bytes;
 inline constexpr int tcgen05_operand_bytes = (wgmma_factors * tcgen05_m + tcgen05_n) * wgmma_row_bytes;
-/// Blocks of a multiprocessor that its tensor memory of 512 columns holds.
-inline constexpr int tcgen05_max_blocks = 512 / tcgen05_n;
+
+/// Scales of formats from mxfp8 on, the same for both A, are bytes in tensor memory. In a group of columns the 32 lanes of each column
+/// hold 32 rows of the operand, with four scales along k in each word; the groups of A come first. Behind the operands in memory they are
+/// [column][lane].
+inline constexpr int scales_of_word = 4;
+/// Scales of a row of wgmma_row_bytes; 0: the format has none.
+constexpr int scales_of_row(Wgmma format)
+{
+    return format == Wgmma::mxfp8 ? 4 : format == Wgmma::mxfp4 ? 8 : format == Wgmma::nvfp4 ? 16 : 0;
+}
+inline constexpr int scale_columns_of_a = tcgen05_m / 32;  ///< of a group
+inline constexpr int scale_columns_of_b = tcgen05_n / 32;
+constexpr int scale_columns(Wgmma format)
+{
+    return scales_of_row(format) / scales_of_word * (scale_columns_of_a + scale_columns_of_b);
+}
+/// Of tensor memory: a power of two, of 512.
+constexpr int tcgen05_columns(Wgmma format)
+{
+    return scale_columns(format) == 0 ? tcgen05_n : 2 * tcgen05_n;
+}
 
 /// The descriptor of the instruction: sums in fp32 (int8: int32), k along the rows of both operands, dense. `is_less`:
-/// A is subtracted, which int8 cannot.
-constexpr unsigned tcgen05_instruction(Wgmma format, bool is_less)
+/// A is subtracted. `k_step`: of wgmma_k_steps along a row; it chooses the scales.
+constexpr unsigned tcgen05_instruction(Wgmma format, bool is_less, int k_step = 0)
 {
+    if (scales_of_row(format) != 0) {
+        const unsigned of_operands = format == Wgmma::mxfp8 ? 0 : 1;  // e4m3 and e2m1, by each kind's own count
+        const unsigned exponents_only = format == Wgmma::nvfp4 ? 0 : 1;
+        const auto place = static_cast<unsigned>(scales_of_row(format) / wgmma_k_steps * k_step % scales_of_word);
+        return place << 4 | of_operands << 7 | of_operands << 10 | (is_less ? 1U : 0U) << 13 | (tcgen05_n / 8U) << 17 |
+               exponents_only << 23 | (tcgen05_m / 16U) << 24 | place << 29;
+    }
     constexpr unsigned formats[]{2, 0, 1,
                                  1, 0, 1};  // tf32, f16, bf16; signed of integers; e4m3, e5m2: each kind's own count
     const unsigned of_operands = formats[static_cast<unsigned>(format)];

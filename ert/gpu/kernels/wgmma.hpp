@@ -9,7 +9,8 @@
 
 namespace roof::gpu {
 
-enum class Wgmma { tf32, fp16, bf16, int8, e4m3, e5m2, fp16_sums };
+/// fp16_sums: only of wgmma. From mxfp8 on only of tcgen05: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each 16.
+enum class Wgmma { tf32, fp16, bf16, int8, e4m3, e5m2, fp16_sums, mxfp8, mxfp4, nvfp4 };
 
 inline constexpr int wgmma_threads = 128;  ///< one warpgroup, which is a block
 inline constexpr int wgmma_m = 64;
@@ -20,8 +21,13 @@ inline constexpr int wgmma_k_bytes = 32;
 inline constexpr int wgmma_k_steps = wgmma_row_bytes / wgmma_k_bytes;
 inline constexpr int wgmma_a_bytes = wgmma_m * wgmma_row_bytes;
 inline constexpr int wgmma_b_bytes = wgmma_n * wgmma_row_bytes;
-/// In one step of the loop a block does sums += A[0] * B, over all of k, then sums -= A[1] * B (int8: +=).
+/// In one step of the loop a block does sums += A[0] * B, over all of k, then sums -= A[1] * B, or += where is_added().
 inline constexpr int wgmma_factors = 2;
+/// Whether the second operand is added: these formats cannot be negated by the instruction.
+constexpr bool is_added(Wgmma format)
+{
+    return format == Wgmma::int8 || format == Wgmma::mxfp4 || format == Wgmma::nvfp4;
+}
 inline constexpr int wgmma_instructions = wgmma_factors * wgmma_k_steps;
 inline constexpr int wgmma_operand_bytes = wgmma_factors * wgmma_a_bytes + wgmma_b_bytes;
 

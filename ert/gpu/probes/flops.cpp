@@ -29,7 +29,7 @@ const std::vector<InstructionSet>& instruction_sets()
         {"cuda", {"fma", "add", "mul"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
         {"mma", all_tiles, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
         {"wgmma", all_tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
-        {"tcgen05", {"tile", "tile_e5m2"}, {tf32, fp16, bf16, fp8, int8}, make_tcgen05},
+        {"tcgen05", {"tile", "tile_e5m2", "tile_mx", "tile_nv"}, {tf32, fp16, bf16, fp8, fp4, int8}, make_tcgen05},
     };
     return all;
 }
@@ -56,6 +56,12 @@ std::optional<std::string> contradiction(const Point& point)
     if (operation == "tile_e5m2" && precision != Precision::fp8) return "e5m2 is a format of fp8, not of " + name;
     if (operation == "tile_fp16_sums" && precision != Precision::fp16)
         return "only products of fp16 are summed in fp16";
+    if (operation == "tile_mx" && precision != Precision::fp8 && precision != Precision::fp4)
+        return "only fp8 and fp4 have a scale for each 32 numbers, not " + name;
+    if (operation == "tile_nv" && precision != Precision::fp4)
+        return "only fp4 has a scale for each 16 numbers, not " + name;
+    if (precision == Precision::fp4 && operation != "tile_mx" && operation != "tile_nv")
+        return "fp4 has only products with scales: tile_mx and tile_nv";
     return std::nullopt;
 }
 
@@ -83,9 +89,11 @@ std::vector<Axis> axes(const Machine&)
 {
     return {
         {.name = "operation",
-         .meaning = "kind of instruction; tile: a product of matrices, with fp8 as e4m3 or e5m2, or with sums in fp16",
+         .meaning =
+             "kind of instruction; tile: a product of matrices, with fp8 as e4m3 or e5m2, with sums in fp16, or with a "
+             "scale for each 32 numbers (mx) or 16 (nv)",
          .defaults = {"fma"},
-         .allowed = {"fma", "add", "mul", "tile", "tile_e5m2", "tile_fp16_sums"}},
+         .allowed = {"fma", "add", "mul", "tile", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"}},
         {.name = "isa",
          .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
          .defaults = {"cuda"},
@@ -93,7 +101,7 @@ std::vector<Axis> axes(const Machine&)
         {.name = "precision",
          .meaning = "number format",
          .defaults = {"fp64", "fp32"},
-         .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "int32"}}};
+         .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int32"}}};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device& device)

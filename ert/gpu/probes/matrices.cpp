@@ -10,10 +10,11 @@ namespace {
 double random_number(std::uint32_t random, const Format& format)
 {
     if (format.is_integer) return 1 + random % 127;
-    // A uniform significand, and an exponent of -1 or -2.
+    // A uniform significand, and an exponent of -1 or -2; of e2m1, which has none of them, 0 or 1.
+    const int largest = format.bias > 1 ? -1 : 1;
     const double significand =
         1 + std::ldexp(std::floor(std::ldexp(random, format.significand_bits - 33)), 1 - format.significand_bits);
-    return std::ldexp(significand, random % 2 == 0 ? -1 : -2);
+    return std::ldexp(significand, random % 2 == 0 ? largest : largest - 1);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ struct Matrix {
     double at(int row, int column) const { return values[static_cast<std::size_t>(row) * columns + column]; }
 };
 
-/// `random`, for timing: in [1/4, 1) with either sign and all bits of the significand random; integers are any but 0.
+/// `random`, for timing: in [1/4, 1), of e2m1 in [1, 4), with either sign and all bits of the significand random; integers are any but 0.
 /// `whole`, for checking: 1, 2 or 3 with either sign, whose products and sums are exact in every format.
 enum class Numbers { random, whole };
 

@@ -41,6 +41,8 @@ constexpr Generation blackwell{
 Wgmma instruction_for(Precision precision, const std::string& operation)
 {
     if (operation == "tile_fp16_sums") return Wgmma::fp16_sums;
+    if (operation == "tile_mx") return precision == Precision::fp4 ? Wgmma::mxfp4 : Wgmma::mxfp8;
+    if (operation == "tile_nv") return Wgmma::nvfp4;
     switch (precision) {
         case Precision::tf32:
             return Wgmma::tf32;

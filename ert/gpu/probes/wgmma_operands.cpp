@@ -1,6 +1,9 @@
 #include "ert/gpu/probes/wgmma_operands.hpp"
 
+#include "ert/gpu/kernels/tcgen05.hpp"
+
 #include <array>
+#include <cmath>
 #include <cstring>
 
 namespace roof::gpu {
@@ -14,13 +17,54 @@ int row_length(Wgmma instruction)
 
 void lay_out(const Format& format, const Matrix& matrix, std::byte* to)
 {
-    const int bytes = format.storage_bits / 8;
     for (int row = 0; row < matrix.rows; ++row) {
         for (int k = 0; k < matrix.columns; ++k) {
             const std::uint64_t bits = encode(format, matrix.at(row, k));
-            std::memcpy(to + wgmma_offset(row, k * bytes), &bits, static_cast<std::size_t>(bytes));
+            std::byte* const at = to + wgmma_offset(row, k * format.storage_bits / 8);
+            if (format.storage_bits >= 8)
+                std::memcpy(at, &bits, static_cast<std::size_t>(format.storage_bits / 8));
+            else
+                *at |= static_cast<std::byte>(bits << (k % 2 * format.storage_bits));  // the first is the lower half
         }
     }
+}
+
+/// 1/2, 1 or 2: exact in both formats of scales.
+Matrix random_scales(int rows, Wgmma instruction, std::uint32_t seed)
+{
+    Matrix scales = random_matrix(rows, scales_of_row(instruction), fp32_format, Numbers::whole, seed);
+    for (double& scale : scales.values) scale = std::ldexp(1.0, static_cast<int>(std::abs(scale)) - 2);
+    return scales;
+}
+
+std::uint32_t bits_of_scale(Wgmma instruction, double scale)
+{
+    if (instruction == Wgmma::nvfp4) return static_cast<std::uint32_t>(encode(e4m3_format, scale));
+    return static_cast<std::uint32_t>(127 + std::ilogb(scale));  // ue8m0
+}
+
+/// One group of columns after the other.
+void lay_out_scales(Wgmma instruction, const Matrix& scales, std::vector<std::uint32_t>& words)
+{
+    for (int first = 0; first < scales.columns; first += scales_of_word) {
+        for (int row = 0; row < scales.rows; ++row) {
+            std::uint32_t word = 0;
+            for (int i = 0; i < scales_of_word; ++i)
+                word |= bits_of_scale(instruction, scales.at(row, first + i)) << 8 * i;
+            words.push_back(word);
+        }
+    }
+}
+
+Matrix scaled(Matrix matrix, const Matrix& scales)
+{
+    if (scales.values.empty()) return matrix;
+    for (int row = 0; row < matrix.rows; ++row) {
+        for (int k = 0; k < matrix.columns; ++k)
+            matrix.values[static_cast<std::size_t>(row) * matrix.columns + k] *=
+                scales.at(row, k * scales.columns / matrix.columns);
+    }
+    return matrix;
 }
 
 Matrix transposed(const Matrix& matrix)
@@ -35,16 +79,17 @@ Matrix transposed(const Matrix& matrix)
 
 Matrix sums_of(Wgmma instruction, const WgmmaOperands& operands, int steps)
 {
-    const Matrix second = instruction == Wgmma::int8 ? operands.a[1] : negated(operands.a[1]);
-    return sums_of_products({operands.a[0], second}, transposed(operands.b), steps);
+    const Matrix second = is_added(instruction) ? operands.a[1] : negated(operands.a[1]);
+    return sums_of_products({scaled(operands.a[0], operands.scales_of_a), scaled(second, operands.scales_of_a)},
+                            transposed(scaled(operands.b, operands.scales_of_b)), steps);
 }
 
 }  // namespace
 
 Format operand_format(Wgmma instruction)
 {
-    constexpr std::array formats{tf32_format, fp16_format, bf16_format, int8_format,
-                                 e4m3_format, e5m2_format, fp16_format};
+    constexpr std::array formats{tf32_format, fp16_format, bf16_format, int8_format, e4m3_format,
+                                 e5m2_format, fp16_format, e4m3_format, e2m1_format, e2m1_format};
     return formats[static_cast<std::size_t>(instruction)];
 }
 
@@ -61,9 +106,12 @@ WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile)
     WgmmaOperands operands;
     operands.a.push_back(random_matrix(tile.m, k, format, numbers, 1));
     operands.a.push_back(random_matrix(tile.m, k, format, numbers, 2));
-    // The second is subtracted; of integers, added.
-    if (numbers == Numbers::random) operands.a[1] = instruction == Wgmma::int8 ? negated(operands.a[0]) : operands.a[0];
+    if (numbers == Numbers::random) operands.a[1] = is_added(instruction) ? negated(operands.a[0]) : operands.a[0];
     operands.b = random_matrix(tile.n, k, format, numbers, 3);
+    if (scales_of_row(instruction) != 0) {
+        operands.scales_of_a = random_scales(tile.m, instruction, 4);
+        operands.scales_of_b = random_scales(tile.n, instruction, 5);
+    }
     return operands;
 }
 
@@ -76,6 +124,11 @@ std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands
     lay_out(format, operands.a[0], image.data());
     lay_out(format, operands.a[1], image.data() + of_a);
     lay_out(format, operands.b, image.data() + wgmma_factors * of_a);
+    std::vector<std::uint32_t> scales;
+    lay_out_scales(instruction, operands.scales_of_a, scales);
+    lay_out_scales(instruction, operands.scales_of_b, scales);
+    const std::span bytes = std::as_bytes(std::span(scales));
+    image.insert(image.end(), bytes.begin(), bytes.end());
     return image;
 }
 

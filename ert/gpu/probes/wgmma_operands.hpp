@@ -17,6 +17,9 @@ Format sum_format(Wgmma instruction);
 struct WgmmaOperands {
     std::vector<Matrix> a;  ///< wgmma_factors
     Matrix b;
+    // [row][scale] of both A and of B; without values where the format has none.
+    Matrix scales_of_a{};
+    Matrix scales_of_b{};
 };
 
 /// Rows of A and of B. A row has wgmma_row_bytes.

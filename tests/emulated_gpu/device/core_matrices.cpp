@@ -13,13 +13,16 @@ std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, co
     const u32 start = field(0);
     const u32 along_k = field(16);
     const u32 along_rows = field(32);
-    const auto bytes = static_cast<u32>(bytes_of(format));
+    const auto bits = static_cast<u32>(bits_of(format));
     std::vector<f64> values;
     for (u32 row = 0; row < static_cast<u32>(rows); ++row) {
-        for (u32 byte = 0; byte < static_cast<u32>(k) * bytes; byte += bytes) {
+        for (u32 bit = 0; bit < static_cast<u32>(k) * bits; bit += bits) {
+            const u32 byte = bit / 8;
             const u32 at = start + row / 8 * along_rows + byte / 16 * along_k + row % 8 * 16 + byte % 16;
-            if (proxy_fences != nullptr && byte % 16 == 0) shared.read_by_tensor_core(at, 16, *proxy_fences);
-            values.push_back(element(format, shared.at(at, bytes)));
+            if (proxy_fences != nullptr && bit % 128 == 0) shared.read_by_tensor_core(at, 16, *proxy_fences);
+            const std::byte* const place = shared.at(at, static_cast<std::size_t>(bytes_of(format)));
+            const auto upper = static_cast<std::byte>(std::to_integer<unsigned>(*place) >> 4);
+            values.push_back(element(format, bit % 8 != 0 ? &upper : place));
         }
     }
     return values;

@@ -74,7 +74,7 @@ void Execution::find_range(u64 address, std::size_t bytes)
 void Execution::take_time_of_products(double flops, Format format)
 {
     const Card& card = device_.card;
-    const double of_half = format == Format::fp64 ? 1.0 / 16 : 2.0 / bytes_of(format);
+    const double of_half = format == Format::fp64 ? 1.0 / 16 : 16.0 / bits_of(format);
     device_.seconds += flops / (of_half * card.half_flops_per_cycle * card.multiprocessors * card.clock_hz);
 }
 

@@ -74,8 +74,9 @@ inline bf16 narrow<bf16>(f64 value)
 }
 
 /// Formats of the operands of tensor cores.
-enum class Format { fp64, tf32, fp16, bf16, int8, e4m3, e5m2 };
+enum class Format { fp64, tf32, fp16, bf16, int8, e4m3, e5m2, e2m1 };
 
+/// Of e2m1, which has two numbers in a byte, 1.
 constexpr int bytes_of(Format format)
 {
     switch (format) {
@@ -89,6 +90,11 @@ constexpr int bytes_of(Format format)
         default:
             return 1;
     }
+}
+
+constexpr int bits_of(Format format)
+{
+    return format == Format::e2m1 ? 4 : 8 * bytes_of(format);
 }
 
 /// The number in `bits` of sign, exponent and fraction. With `has_infinity` false only all ones is not a number.
@@ -106,7 +112,14 @@ inline f64 small_float(u32 bits, int exponent_bits, int fraction_bits, bool has_
            std::ldexp(1 + std::ldexp(static_cast<f64>(fraction), -fraction_bits), static_cast<int>(exponent) - bias);
 }
 
-/// The element that begins at `at`.
+/// Without infinities, and all of its 16 patterns are numbers.
+inline f64 e2m1_of(u32 bits)
+{
+    constexpr f64 sizes[]{0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    return (bits & 8) != 0 ? -sizes[bits & 7] : sizes[bits & 7];
+}
+
+/// The element that begins at `at`; of e2m1 the one in the lower half of the byte.
 inline f64 element(Format format, const void* at)
 {
     const auto read = [at]<class T>(T value) {
@@ -128,6 +141,8 @@ inline f64 element(Format format, const void* at)
             return small_float(read(u8{}), 4, 3, false);
         case Format::e5m2:
             return small_float(read(u8{}), 5, 2, true);
+        case Format::e2m1:
+            return e2m1_of(read(u8{}));
     }
     return NAN;
 }

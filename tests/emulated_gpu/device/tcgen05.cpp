@@ -2,6 +2,7 @@
 #include "tests/emulated_gpu/device/core_matrices.hpp"
 #include "tests/emulated_gpu/device/execution.hpp"
 
+#include <cmath>
 #include <cstring>
 
 namespace roof::emulated {
@@ -13,31 +14,76 @@ namespace {
     throw Fault(Fault::Kind::launch, what);
 }
 
-/// The descriptor of the instruction, by its table in the PTX ISA.
+/// The descriptor of the instruction, by its tables in the PTX ISA.
 struct Instruction {
     u32 m, n;
     Format a, b;
     bool is_negated;
+    // Of kinds with scales: the first of an operand's bytes in a word, and whether a scale is an exponent alone (ue8m0) or ue4m3.
+    u32 place_of_a = 0, place_of_b = 0;
+    bool is_exponent = false;
 };
+
+/// Scales along a row of an instruction; 0: the kind has none.
+int scales_of(Kind kind)
+{
+    return kind == Kind::mxf8f6f4 ? 1 : kind == Kind::mxf4 ? 2 : kind == Kind::mxf4nvf4 ? 4 : 0;
+}
 
 Format format_of(Kind kind, u32 code)
 {
     if (kind == Kind::tf32 && code == 2) return Format::tf32;
     if (kind == Kind::f16 && code <= 1) return code == 0 ? Format::fp16 : Format::bf16;
     if (kind == Kind::i8 && code == 1) return Format::int8;
-    if (kind == Kind::f8f6f4 && code <= 1) return code == 0 ? Format::e4m3 : Format::e5m2;
+    if ((kind == Kind::mxf4 || kind == Kind::mxf4nvf4) && code == 1) return Format::e2m1;
+    if ((kind == Kind::f8f6f4 || kind == Kind::mxf8f6f4) && code <= 1) return code == 0 ? Format::e4m3 : Format::e5m2;
     fail("a format that tcgen05's kind does not have");
 }
 
 Instruction instruction_of(Kind kind, u32 bits)
 {
     const auto field = [bits](int first, int count) { return bits >> first & ((1U << count) - 1); };
-    const Instruction found{field(24, 5) * 16, field(17, 6) * 8, format_of(kind, field(7, 3)),
-                            format_of(kind, field(10, 3)), field(13, 1) != 0};
+    Instruction found{field(24, 5) * 16, field(17, 6) * 8, format_of(kind, field(7, 3)), format_of(kind, field(10, 3)),
+                      field(13, 1) != 0};
+    if (const auto scales = static_cast<u32>(scales_of(kind)); scales != 0) {
+        found.place_of_a = field(29, 2);
+        found.place_of_b = field(4, 2);
+        found.is_exponent = field(23, 1) != 0;
+        if (found.place_of_a % scales != 0 || found.place_of_b % scales != 0) fail("scales that begin between two");
+        if (found.is_exponent == (kind == Kind::mxf4nvf4)) fail("a format of scales that is not emulated");
+        if (found.is_negated && kind != Kind::mxf8f6f4) fail("tcgen05 of fp4 with a negated operand");
+        if (found.m != TensorMemory::lanes || field(14, 3) != 0 || field(0, 4) != 0 || field(31, 1) != 0)
+            fail("a tcgen05 that is not emulated");
+        return found;
+    }
     if (field(4, 2) != (kind == Kind::i8 ? 2U : 1U)) fail("a type of sums that tcgen05's kind does not have");
     if (found.m != TensorMemory::lanes || field(14, 3) != 0 || field(0, 4) != 0) fail("a tcgen05 that is not emulated");
     if (kind == Kind::i8 && found.is_negated) fail("tcgen05 of whole numbers with a negated operand");
     return found;
+}
+
+f64 scale_of(u32 byte, bool is_exponent)
+{
+    return is_exponent ? std::ldexp(1.0, static_cast<int>(byte) - 127) : small_float(byte & 0x7F, 4, 3, false);
+}
+
+/// Multiplies [row][k] by its scales: those of 32 rows are in the lanes of one column, those along k in bytes from `place` on.
+void apply_scales(std::vector<f64>& values, int rows, int scales, u32 column, u32 place, bool is_exponent,
+                  TensorMemory& memory)
+{
+    const int k = static_cast<int>(values.size()) / rows;
+    for (int row = 0; row < rows; ++row) {
+        const u32 first = column + static_cast<u32>(row) / 32;
+        const u32 word = memory.at(static_cast<u32>(row) % 32, first);
+        for (u32 quarter = 1; quarter < 4; ++quarter) {
+            if (memory.at(quarter * 32 + static_cast<u32>(row) % 32, first) != word)
+                fail("scales that are not the same in all quarters of the lanes");
+        }
+        for (int i = 0; i < k; ++i) {
+            const u32 byte = word >> 8 * (place + static_cast<u32>(i * scales / k)) & 0xFF;
+            values[static_cast<std::size_t>(row * k + i)] *= scale_of(byte, is_exponent);
+        }
+    }
 }
 
 constexpr u64 generation_mask = u64{7} << 46;
@@ -64,12 +110,12 @@ void Thread::tcgen05_relinquish()
     meet_warp([] {});
 }
 
-void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps)
+void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps, Scales scales)
 {
     if ((a & generation_mask) != this_generation || (b & generation_mask) != this_generation)
         fail("a descriptor of another generation");
     const Instruction what = instruction_of(kind, instruction);
-    const int k = 32 / bytes_of(what.a);
+    const int k = 256 / bits_of(what.a);
     const int m = static_cast<int>(what.m);
     const int n = static_cast<int>(what.n);
     const u64 without_generation = ~generation_mask;
@@ -78,8 +124,12 @@ void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, boo
     block_.execution().take_time_of_products(2.0 * m * n * k, what.a);
     Block* const block = &block_;
     const auto work = [=] {
-        const auto x = read_operand(a & without_generation, what.a, m, k, block->shared(), nullptr);
-        const auto y = read_operand(b & without_generation, what.b, n, k, block->shared(), nullptr);
+        auto x = read_operand(a & without_generation, what.a, m, k, block->shared(), nullptr);
+        auto y = read_operand(b & without_generation, what.b, n, k, block->shared(), nullptr);
+        if (const int along = scales_of(kind); along != 0) {
+            apply_scales(x, m, along, scales.of_a, what.place_of_a, what.is_exponent, block->tensor_memory());
+            apply_scales(y, n, along, scales.of_b, what.place_of_b, what.is_exponent, block->tensor_memory());
+        }
         const std::vector<f64> product = product_of(x, y, m, n, k);
         for (int row = 0; row < m; ++row) {
             for (int column = 0; column < n; ++column) {
@@ -102,6 +152,20 @@ void Thread::tcgen05_commit(u32 barrier)
     block_.mbarrier(barrier);
     Block* const block = &block_;
     block_.begin(std::make_shared<Copy>(Copy{{}, [=] { block->arrive(barrier, 0, true); }, false, false, true}));
+}
+
+void Thread::tcgen05_store(u32 at, u32 value)
+{
+    if (at >> 16 != number_ / 32 % 4 * 32) fail("a warp writes lanes of tensor memory that are not its own");
+    tensor_stores_.emplace_back(at & 0xFFFF, value);
+    meet_warp([] {});
+}
+
+void Thread::tcgen05_wait_store()
+{
+    for (const auto& [column, value] : tensor_stores_) block_.tensor_memory().at(number_ % 128, column) = value;
+    tensor_stores_.clear();
+    meet_warp([] {});
 }
 
 void Thread::tcgen05_read(u32 at, u32* to, std::size_t count)

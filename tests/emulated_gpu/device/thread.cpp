@@ -72,6 +72,7 @@ void Thread::begin()
     awaited_meeting_.reset();
     open_copies_.clear();
     copy_groups_.clear();
+    tensor_stores_.clear();
 }
 
 void Thread::wait(bool has_progressed)

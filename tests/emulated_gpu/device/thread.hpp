@@ -30,7 +30,12 @@ struct WgmmaOperands {
     bool keeps;
     s32 sign;
 };
-enum class Kind { tf32, f16, i8, f8f6f4 };  ///< of tcgen05
+enum class Kind { tf32, f16, i8, f8f6f4, mxf8f6f4, mxf4, mxf4nvf4 };  ///< of tcgen05
+
+/// Columns of tensor memory with the scales of both operands of tcgen05.
+struct Scales {
+    u32 of_a, of_b;
+};
 
 /// All functions throw Fault where a device would fail, or where the order of threads would decide about the result.
 class Thread {
@@ -136,7 +141,7 @@ class Thread {
     void tcgen05_alloc(u32 at, u32 columns);
     void tcgen05_dealloc(u32 place, u32 columns);
     void tcgen05_relinquish();
-    void tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps);
+    void tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps, Scales scales = {});
     void tcgen05_commit(u32 barrier);
     template <std::size_t count>
     std::array<u32, count> tcgen05_load(u32 at)
@@ -146,6 +151,8 @@ class Thread {
         return value;
     }
     void tcgen05_wait_load() {}
+    void tcgen05_store(u32 at, u32 value);
+    void tcgen05_wait_store();
     void tcgen05_fence() {}
 
     // For the block and its scheduler.
@@ -189,6 +196,7 @@ class Thread {
     void wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::size_t count, const WgmmaOperands& operands,
                             int line);
     void tcgen05_read(u32 at, u32* to, std::size_t count);
+    std::vector<std::pair<u32, u32>> tensor_stores_;  ///< place and value of those not waited for
     /// Waits until all members are here; the last one does the work for all.
     template <class Work>
     void meet(Group& group, int line, const Work& work);

@@ -31,6 +31,8 @@ ROUNDINGS = {"rzi": "zero", "rmi": "down", "rpi": "up", "rni": "nearest"}
 ATOMICS = {"add": "add(old, x)", "min": "least(old, x)", "max": "most(old, x)", "or": "old | x", "and": "old & x",
            "exch": "x"}
 FORMATS = {"f64": "fp64", "tf32": "tf32", "f16": "fp16", "bf16": "bf16", "s8": "int8", "e4m3": "e4m3", "e5m2": "e5m2"}
+# Of tcgen05's kinds with scales: how many along a row of an instruction.
+SCALES = {"kind::mxf8f6f4": "scale_vec::1X", "kind::mxf4": "scale_vec::2X", "kind::mxf4nvf4": "scale_vec::4X"}
 # Opcode -> statement; {0}, {1}, … are the operands as `u32`, `u64`, or `shared` and `global` addresses, as listed.
 CALLS = {
     "bar.sync": ("t.barrier({0}, __LINE__);", ["u32"]),
@@ -58,6 +60,7 @@ CALLS = {
     "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned": ("t.tcgen05_relinquish();", []),
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64": ("t.tcgen05_commit({0});", ["shared"]),
     "tcgen05.wait::ld.sync.aligned": ("t.tcgen05_wait_load();", []),
+    "tcgen05.wait::st.sync.aligned": ("t.tcgen05_wait_store();", []),
     "tcgen05.fence::before_thread_sync": ("t.tcgen05_fence();", []),
     "tcgen05.fence::after_thread_sync": ("t.tcgen05_fence();", []),
 }
@@ -314,9 +317,15 @@ class Writer:
                 f"{self.value(operands[2], 'u64')}, {keeps} != 0, {sign_a} * {sign_b}}}, __LINE__); }}")
 
     def write_tcgen05(self, o, operands):
-        if o[1] == "mma" and o[2] == "cta_group::1":
+        if o[1] == "mma" and o[2] == "cta_group::1" and o[4:] == (["block_scale", SCALES[o[3]]] if o[3] in SCALES else []):
+            scales = [self.address(operand, "shared") for operand in operands[4:-1]]
+            if len(scales) != (2 if o[4:] else 0):
+                raise UnknownPtx(".".join(o))
             return (f"t.tcgen05_mma(Kind::{o[3].split('::')[1]}, {self.address(operands[0], 'shared')}, {self.value(operands[1], 'u64')}, "
-                    f"{self.value(operands[2], 'u64')}, {self.value(operands[3], 'u32')}, {self.value(operands[4], 'bool')});")
+                    f"{self.value(operands[2], 'u64')}, {self.value(operands[3], 'u32')}, {self.value(operands[-1], 'bool')}"
+                    f"{', {' + ', '.join(scales) + '}' if scales else ''});")
+        if o[1:] == ["st", "sync", "aligned", "32x32b", "x1", "b32"]:
+            return f"t.tcgen05_store({self.address(operands[0], 'shared')}, {self.value(operands[1][1:-1].strip(), 'u32')});"
         if o[1:] == ["ld", "sync", "aligned", "32x32b", "x4", "b32"]:
             targets = split_operands(operands[0][1:-1])
             return (f"{{ const auto v = t.tcgen05_load<{len(targets)}>({self.address(operands[1], 'shared')}); "
