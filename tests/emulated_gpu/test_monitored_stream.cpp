@@ -10,6 +10,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
 using namespace roof;
 using namespace roof::gpu;
 
@@ -33,14 +38,25 @@ TEST_CASE("the time of a launch does not contain what held the stream before it"
     const MonitoredStream held({0}, nullptr);
     const MonitoredStream free({0}, nullptr, false);
     int calls = 0;
-    const auto enqueue = [&calls](const MonitoredStream& stream) {
-        return [&] {
+    const auto time_of = [&calls](const MonitoredStream& stream) {
+        return stream.time([&] {
             ++calls;
             enqueue_idle(stream.get());
-        };
+        });
     };
-    CHECK(held.time(enqueue(held)).value == Approx(free.time(enqueue(free)).value));
-    CHECK(calls == 2);
+    const auto is_held = [&](const MonitoredStream& stream) {
+        std::set<std::string> before = std::exchange(emulated::machine().launched, {});
+        time_of(stream);
+        const bool found = std::ranges::any_of(emulated::machine().launched, [](const std::string& kernel) {
+            return kernel.find("hold_kernel") != std::string::npos;
+        });
+        emulated::machine().launched.merge(before);
+        return found;
+    };
+    CHECK(time_of(held).value == Approx(time_of(free).value));
+    CHECK(is_held(held));
+    CHECK_FALSE(is_held(free));
+    CHECK(calls == 4);
 }
 
 TEST_CASE("an error that lasts is told from one that does not")

@@ -42,10 +42,6 @@ int give(const nvmlDevice_st* device, Value* to, Value value)
 
 extern "C" {
 
-struct nvmlMemory {
-    unsigned long long total, free, used;
-};
-
 void fake_nvml_lose_gpu(bool is_lost)
 {
     only.is_lost = is_lost;
@@ -92,16 +88,5 @@ int nvmlDeviceGetClockInfo(nvmlDevice_st* device, int type, unsigned* megahertz)
 int nvmlDeviceGetPowerUsage(nvmlDevice_st* device, unsigned* milliwatts)
 {
     return give(device, milliwatts, 312500U);
-}
-
-int nvmlDeviceGetTemperature(nvmlDevice_st* device, int sensor, unsigned* celsius)
-{
-    if (sensor != 0) return initialised == 0 ? uninitialized : invalid_argument;
-    return give(device, celsius, 54U);
-}
-
-int nvmlDeviceGetMemoryInfo(nvmlDevice_st* device, nvmlMemory* memory)
-{
-    return give(device, memory, nvmlMemory{80ULL << 30, 79ULL << 30, 1ULL << 30});
 }
 }

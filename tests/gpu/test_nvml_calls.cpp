@@ -87,8 +87,10 @@ TEST_CASE("of a GPU that is lost, and of a driver without a function, nothing is
     CHECK(lost.slowdowns == 0);
     CHECK(nvml->free_memory(device).value == 0);
     lose(false);
-    const auto old = opened(ROOF_FAKE_OLD_NVML);  // without the reasons of a slowdown
+    const auto old = opened(ROOF_FAKE_OLD_NVML);  // without the reasons of a slowdown, temperature and memory
     const GpuState state = old->look(old->device(bus_id));
     CHECK(state.clock.value == 1755e6);
     CHECK(state.slowdowns == 0);
+    CHECK(state.conditions.celsius == 0);
+    CHECK(old->free_memory(old->device(bus_id)).value == 0);
 }
