@@ -54,7 +54,8 @@ def instructions(code):
         if name in SIZED:
             name += f".{SIZES.get(high >> 9 & 7, 0)}"
         if name == "UTCMMA":
-            name = TENSOR_KINDS.get(high >> 8 & 3, name) if high >> 4 & 1 else "UTCOMMA"
+            has_scales = low >> 48 & 0xFF != 0xFF  # a register with their place
+            name = "UTCOMMA" if has_scales and high >> 8 & 3 == 0 else TENSOR_KINDS.get(high >> 8 & 3, name)
         if name is not None:
             yield name
 
