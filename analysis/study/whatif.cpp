@@ -239,7 +239,7 @@ std::vector<Predicted> what_if(const Study& study, const WhatIf& change)
 
 DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change)
 {
-    struct Answer {
+    struct Change {
         const Predicted& predicted;
         const std::string& change;
 
@@ -251,8 +251,8 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
             return static_cast<double>(predicted.batch) / images * (row().seconds.median / predicted.seconds);
         }
     };
-    using A = const Answer&;
-    static const std::vector<ColumnOf<Answer>> columns{
+    using A = const Change&;
+    static const std::vector<ColumnOf<Change>> columns{
         {"", "row", [](A a) { return word(a.row().id()); }},
         {"change", "change", [](A a) { return word(a.change); }, Shown::page},
         {"model", "", [](A a) { return word(model_of(a.row())); }},
@@ -273,7 +273,7 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
         {"", "reason", [](A a) { return only_if(!a.predicted.reason.empty(), word(a.predicted.reason)); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
-    std::vector<Answer> rows;
+    std::vector<Change> rows;
     for (const Predicted& answer : answers) rows.push_back({answer, change});
     DataTable table = table_of(columns, rows);
     for (std::size_t i = 0; i < answers.size(); ++i) table.rows[i].is_for_programs_only = !answers[i].reason.empty();

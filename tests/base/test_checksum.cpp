@@ -139,7 +139,7 @@ TEST_CASE("nothing is appended behind a block without an end")
     write_file(blocks.folder / "header.csv", "id,value,block_checksum\n");
     append_block(blocks.folder / "header.csv", "id,value", "a,1\n");
     CHECK(read_file(blocks.folder / "header.csv") == with_checksums("id,value\na,1\n"));
-    for (const std::string text : {blocks.text() + "g,6,\n", std::string("id,other,block_checksum\n"), plain}) {
+    for (const std::string& text : {blocks.text() + "g,6,\n", std::string("id,other,block_checksum\n"), plain}) {
         write_file(blocks.folder / "other.csv", text);
         CHECK_THROWS_WITH(append_block(blocks.folder / "other.csv", "id,value", "h,7\n"),
                           Catch::Contains("its last lines have no checksum"));

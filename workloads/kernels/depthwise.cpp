@@ -2,8 +2,8 @@
 #include "workloads/kernels/depthwise.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <iterator>
 
 namespace roof::kernels {
 namespace {
@@ -14,13 +14,13 @@ using Lanes [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 /// Adds the products of one row of the result with the rows of the source that its windows read.
 template <int window>
 [[gnu::always_inline]] inline void add_row(const DepthwiseShape& of, const float* source, const float* dy, int y,
-                                           std::array<Lanes, window * window>& sums)
+                                           Lanes (&sums)[window * window])
 {
     for (int v = 0; v < window; ++v) {
         const int row = y * of.stride - of.padding + v;
         if (row < 0 || row >= of.height) continue;
         const float* const from = source + std::ptrdiff_t{row} * of.width * lanes;
-        std::array<Lanes, window> kept;
+        Lanes kept[window];
         for (std::size_t u = 0; u < window; ++u) kept[u] = sums[static_cast<std::size_t>(v * window) + u];
         for (int x = 0; x < of.result_width; ++x) {
             const Lanes given = *reinterpret_cast<const Lanes*>(dy + std::ptrdiff_t{x} * lanes);
@@ -42,7 +42,7 @@ template <int window>
                                          float* dw, float* db)
 {
     const int blocks = (of.channels + lanes - 1) / lanes;
-    std::array<Lanes, window * window> sums{};
+    Lanes sums[window * window]{};
     Lanes bias{};
     for (int n = 0; n < of.batch; ++n) {
         const std::ptrdiff_t map = std::ptrdiff_t{n} * blocks + number;
@@ -54,7 +54,7 @@ template <int window>
             bias += *reinterpret_cast<const Lanes*>(given + std::ptrdiff_t{p} * lanes);
     }
     auto* const to = reinterpret_cast<Lanes*>(dw + std::ptrdiff_t{number} * window * window * lanes);
-    for (std::size_t k = 0; k < sums.size(); ++k) to[k] = sums[k];
+    for (std::size_t k = 0; k < std::size(sums); ++k) to[k] = sums[k];
     for (int lane = 0; db != nullptr && lane < std::min(lanes, of.channels - number * lanes); ++lane)
         db[number * lanes + lane] = bias[lane];
 }

@@ -13,10 +13,10 @@ SafeStream::~SafeStream()
 
 int SafeStream::overflow(int letter)
 {
-    constexpr int end = std::char_traits<char>::eof();
-    if (letter == end) return 0;
+    constexpr int end_of_file = std::char_traits<char>::eof();
+    if (letter == end_of_file) return 0;
     waiting_ += static_cast<char>(letter);
-    return waiting_.back() != '\n' || pass_on() ? letter : end;
+    return waiting_.back() != '\n' || pass_on() ? letter : end_of_file;
 }
 
 int SafeStream::sync()
