@@ -138,7 +138,7 @@ class Compares(unittest.TestCase):
             page.write_text(f"before\n{table.MARKS[0]}\nold\n{table.MARKS[1]}\nafter\n", encoding="utf-8")
             table.write_page(page, found)
             text = page.read_text(encoding="utf-8")
-            self.assertIn("| net | 4 | fp32 | direct |", text)
+            self.assertIn("| net | fp32 direct | 2.00 [2.00, 2.00] |", text)
             self.assertNotIn("old", text)
             self.assertTrue(text.startswith("before\n") and text.endswith("\nafter\n"))
             page.write_text("no marks", encoding="utf-8")

@@ -54,28 +54,29 @@ def rate_text(quantity, rate):
     return f"{rate / 1e12:.3g} T{unit}" if rate >= 1e12 else f"{rate / 1e9:.4g} G{unit}"
 
 
-def peers_table(comparisons):
+def comparison_table(name, other, comparisons, foot):
+    """`other`: the head of the column with the peer's rates."""
     rows = [(c.quantity.level, c.quantity.operation, c.quantity.precision or "-", str(c.quantity.threads),
              rate_text(c.quantity, c.ours), c.peer, rate_text(c.quantity, c.theirs), f"{c.ratio:.3f}",
              f"[{c.low:.3f}, {c.high:.3f}]", str(c.rounds)) for c in comparisons]
+    return Table(name, ("level", "operation", "precision", "threads", "ours", "peer", other, "ratio", "interval", "rounds"), rows, foot)
+
+
+def peers_table(comparisons):
     behind = [c for c in comparisons if c.high < 1]
     least = min((c.coverage for c in comparisons), default=1)
-    foot = (f"{len(comparisons) - len(behind)} of {len(comparisons)} are not behind the peer: their interval reaches 1. "
-            f"Intervals cover {100 * min(least, 0.95):.0f}% or more.")
-    return Table("peers", ("level", "operation", "precision", "threads", "ours", "peer", "theirs", "ratio", "interval",
-                           "rounds"), rows, foot)
+    return comparison_table("peers", "theirs", comparisons,
+                            f"{len(comparisons) - len(behind)} of {len(comparisons)} are not behind the peer: their interval reaches 1. "
+                            f"Intervals cover {100 * min(least, 0.95):.0f}% or more.")
 
 
 def search_table(comparisons):
     """Our ceilings beside what our own program finds in half a minute for each."""
-    rows = [(c.quantity.level, c.quantity.operation, str(c.quantity.threads), rate_text(c.quantity, c.ours),
-             rate_text(c.quantity, c.theirs), f"{c.ratio:.3f}", f"[{c.low:.3f}, {c.high:.3f}]", str(c.rounds)) for c in comparisons]
     by_level = {}
     for c in comparisons:
         by_level.setdefault(c.quantity.level, []).append(c.ratio)
     words = "; ".join(f"{level} {statistics.median(ratios):.3f}, least {min(ratios):.3f}" for level, ratios in by_level.items())
-    return Table("search", ("level", "operation", "threads", "ours", "after half a minute", "ratio", "interval", "rounds"), rows,
-                 f"Ratios, the median over operations: {words}.")
+    return comparison_table("search", "after half a minute", comparisons, f"Ratios, the median over operations: {words}.")
 
 
 # ------------------------------------------------------------------------------------------------------------- time
@@ -196,9 +197,30 @@ def marks_of(name):
     return f"<!-- {name}: written by tools/bench_ceilings -->", f"<!-- end of {name} -->"
 
 
+def beside_one_another(table):
+    """The rows that differ only in threads as one, with what was measured for each number of threads, and without empty columns: for a
+    page."""
+    if "threads" not in table.head:
+        return table
+    keys, measured = ([i for i, name in enumerate(table.head) if name in names and any(row[i] != "-" for row in table.rows)] for names in (
+        ("level", "operation", "precision", "isa", "peer", "spec"),
+        ("per clock", "of spec", "least, largest", "ours", "theirs", "after half a minute", "ratio", "interval")))
+    place = table.head.index("threads")
+    counts = sorted({row[place] for row in table.rows}, key=int)
+    found = {}
+    for row in table.rows:
+        found.setdefault(tuple(row[i] for i in keys), {})[row[place]] = [row[i] for i in measured]
+    head = [table.head[i] for i in keys]
+    for count in counts:
+        first, *others = (table.head[i] for i in measured)
+        head += [f"{count} thread{'' if count == '1' else 's'}: {first}", *others]
+    rows = [[*key, *(cell for count in counts for cell in cells.get(count, ["-"] * len(measured)))] for key, cells in found.items()]
+    return table._replace(head=head, rows=rows)
+
+
 def write_page(path, tables, setting):
     """Writes each table between its two marks, below a line with machine and date. Raises ValueError if a mark is missing."""
-    for table in tables:
+    for table in map(beside_one_another, tables):
         pages.write_between(path, *marks_of(table.name),
                             f"{setting}\n\n{pages.as_markdown(table.head, table.rows)}\n\n{table.foot}")
 

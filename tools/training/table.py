@@ -90,6 +90,9 @@ HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", 
 FOOT = ("ours, PyTorch: images per second of the median step, measured. ratio: PyTorch's time over ours, more than 1 is faster, "
         "with its interval by bootstrap over rounds and steps. memory: our process's peak over PyTorch's. reached: the "
         "time the measured ceilings allow over the time taken; binds: the ceiling under which most of that time lies.")
+PAGE_FOOT = ("Batches: PyTorch's time over ours, more than 1 is faster, with its interval by bootstrap over rounds and steps (measured). "
+             "Memory: our process's peak over PyTorch's. Reached: the time that the measured ceilings allow over the time taken. Both from the "
+             "least to the largest of the batches.")
 
 
 def cells(c):
@@ -114,9 +117,28 @@ def as_text(comparisons):
     return "\n".join([pages.as_text(HEAD, list(map(cells, comparisons))), *summaries(comparisons), FOOT])
 
 
+def least_to_largest(numbers, form):
+    """"-" without any."""
+    texts = [form.format(number) for number in sorted(numbers)]
+    return "-" if not texts else texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+
+
+def page_table(comparisons):
+    """Head and rows: a row for each network, precision and algorithm, a column with the ratio for each batch."""
+    batches = sorted({c.row.batch for c in comparisons})
+    rows = []
+    for kind in dict.fromkeys(c.row._replace(batch=None) for c in comparisons):
+        some = {c.row.batch: c for c in comparisons if c.row._replace(batch=None) == kind}
+        ratios = [f"{some[b].ratio:.2f} [{some[b].low:.2f}, {some[b].high:.2f}]" if b in some else "-" for b in batches]
+        rows.append((kind.model, f"{kind.precision} {kind.algorithm}", *ratios,
+                     least_to_largest((c.memory_ratio for c in some.values()), "{:.2f}"),
+                     least_to_largest((c.fraction for c in some.values() if c.fraction is not None), "{:.0%}")))
+    return ("model", "mode", *(f"batch {batch}" for batch in batches), "memory", "reached"), rows
+
+
 def as_markdown(comparisons):
     lines = [f"- {text}" for text in summaries(comparisons)]
-    return "\n".join([pages.as_markdown(HEAD, map(cells, comparisons)), "", *lines, "", FOOT])
+    return "\n".join([pages.as_markdown(*page_table(comparisons)), "", *lines, "", PAGE_FOOT])
 
 
 def write_page(path, comparisons):
