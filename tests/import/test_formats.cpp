@@ -389,8 +389,8 @@ TEST_CASE("rates of the Empirical Roofline Tool are ceilings by name")
 TEST_CASE("a file of unknown format is refused with the known formats")
 {
     for (const std::string text : {"", "hello\n", "a,b\n1,2\n", "{}", "[1, 2]"})
-        CHECK_THROWS_WITH(imported_text(text),
-                          (Catch::Contains("Nsight Compute") && Catch::Contains("LIKWID")) || Catch::Contains("likwid"));
+        CHECK_THROWS_WITH(imported_text(text), (Catch::Contains("Nsight Compute") && Catch::Contains("LIKWID")) ||
+                                                   Catch::Contains("likwid"));
     CHECK_THROWS_WITH(imported_text("\x1F\x8B zipped"), Catch::Contains("damaged or cut off"));
     CHECK_THROWS_AS(import_file("/nowhere/at/all"), InputError);
 }

@@ -7,10 +7,11 @@
 #include "analysis/study/winners.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/programs/png.hpp"
+#include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/reading/machines.hpp"
 #include "tools/roof/reading/study.hpp"
 
@@ -39,6 +40,22 @@ void write_data(const std::filesystem::path& where, const std::vector<analysis::
     const bool is_file = where.extension() == ".json";
     if (!is_file) analysis::write_tables(studies, where);
     write_file(is_file ? where : where / "page.json", analysis::json_document(analysis::page_json(studies), 1) + "\n");
+}
+
+/// Makes a PNG file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves no partial file.
+std::string make_png(const std::vector<std::filesystem::path>& pictures)
+{
+    if (!is_installed("rsvg-convert")) return "rsvg-convert is not installed (Debian package librsvg2-bin)";
+    for (const std::filesystem::path& picture : pictures) {
+        const std::filesystem::path png = std::filesystem::absolute(picture).replace_extension(".png");
+        try {
+            run_program({"rsvg-convert", "--zoom", "2", "--output", png, std::filesystem::absolute(picture)});
+        } catch (const Error&) {
+            std::filesystem::remove(png);
+            return "rsvg-convert failed on " + picture.string();
+        }
+    }
+    return {};
 }
 
 void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)

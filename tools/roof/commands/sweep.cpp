@@ -1,15 +1,19 @@
 // `roof sweep`: measures every item of a plan into a results folder; an interrupted sweep can be continued.
 #include "analysis/fleet/digest.hpp"
 #include "analysis/study/json.hpp"
+#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/commands/dry_run.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/console/shell.hpp"
 #include "tools/roof/reading/expectations.hpp"
+#include "tools/roof/reading/plan_time.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -33,6 +37,47 @@ std::vector<std::string> sweep_arguments(const Options& options)
     std::vector<std::string> arguments{"sweep", options.plan};
     for (const std::string& setting : options.settings) arguments.insert(arguments.end(), {"--set", setting});
     return arguments;
+}
+
+/// The command that measures this item alone. `sweep`: the arguments "sweep PLAN" with their settings, without --only.
+std::string reproducing_command(const Item& item, const std::vector<std::string>& sweep)
+{
+    std::vector<std::string> words{"roof"};
+    words.insert(words.end(), sweep.begin(), sweep.end());
+    words.insert(words.end(), {"--only", item.id()});
+    return shell_line(words);
+}
+
+std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::string>& sweep, const PlanTime& time)
+{
+    std::string text;
+    for (const Item& item : items) {
+        text += printable(reproducing_command(item, sweep));
+        if (!item.missing.empty()) text += "   # unsupported: " + printable(item.missing);
+        text += '\n';
+    }
+    std::vector<std::string> from;
+    if (time.remembered > 0) from.push_back(fmt::format("{} from earlier rows", time.remembered));
+    if (time.predicted > 0) from.push_back(fmt::format("{} predicted from the ceilings", time.predicted));
+    if (time.budgeted > 0) from.push_back(fmt::format("{} from their time budgets alone", time.budgeted));
+    return text + fmt::format("{} items, about {}{}{}\n", items.size(), format_duration(time.total.value),
+                              from.empty() ? "" : ": ", join(from, ", "));
+}
+
+/// {"items":[{"id","command","missing"}],"estimated_seconds","remembered","predicted","budgeted"}; "missing" is null if the item can be
+/// measured.
+nlohmann::json dry_run_json(const std::vector<Item>& items, const std::vector<std::string>& sweep, const PlanTime& time)
+{
+    nlohmann::json list = nlohmann::json::array();
+    for (const Item& item : items) {
+        const nlohmann::json missing = item.missing.empty() ? nlohmann::json() : nlohmann::json(item.missing);
+        list.push_back({{"id", item.id()}, {"command", reproducing_command(item, sweep)}, {"missing", missing}});
+    }
+    return {{"items", list},
+            {"estimated_seconds", time.total.value},
+            {"remembered", time.remembered},
+            {"predicted", time.predicted},
+            {"budgeted", time.budgeted}};
 }
 
 /// The text kept in the folder, which holds one plan. A plan changed by options is a different plan.
