@@ -4,7 +4,6 @@
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/compare.hpp"
-#include "analysis/study/spec_rate.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"

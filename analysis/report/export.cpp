@@ -1,7 +1,7 @@
 // The panels as files: pictures in the light theme, tables as CSV and JSON.
 #include "analysis/report/report.hpp"
 #include "analysis/report/style.hpp"
-#include "analysis/study/winners.hpp"
+#include "analysis/study/tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 

@@ -1,11 +1,11 @@
 #include "analysis/report/page_data.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/spec_rate.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/summary.hpp"
+#include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
-#include "analysis/table/timed.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -35,16 +35,10 @@ class SharedTexts {
     json list_ = json::array();
 };
 
-json estimate_json(double median, double low, double high)
-{
-    return {{"median", json_number(median)}, {"low", json_number(low)}, {"high", json_number(high)}};
-}
-
 json roof_json(const Ceiling& roof, const Machine& machine)
 {
-    json object = estimate_json(roof.rate.median.value, roof.rate.low.value, roof.rate.high.value);
-    const bool level = roof.kind == Role::bandwidth;
-    object[level ? "name" : "precision"] = json_text(level ? roof.level : roof.precision);
+    json object = to_json(Range::of(roof.rate));
+    object[roof.kind == Role::bandwidth ? "name" : "precision"] = json_text(level_or_precision(roof));
     object["operation"] = json_text(roof.operation);
     object["isa"] = json_text(roof.isa);
     object["n"] = roof.rate.n;
@@ -103,7 +97,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"data", json_text(data_of(row))},
             {"threads", threads_of(row)},
             {"how", timed(row.description)},
-            {"seconds", estimate_json(row.seconds.median.value, row.seconds.low.value, row.seconds.high.value)},
+            {"seconds", to_json(Range::of(row.seconds))},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},
             {"sentence", json_text(verdict_sentence(study, row))},
@@ -217,20 +211,7 @@ json page_json(std::span<const Study> studies)
 
 std::string script_text(const json& document)
 {
-    const std::string plain = json_document(document, -1);
-    std::string safe;
-    safe.reserve(plain.size());
-    for (const char letter : plain) {
-        if (letter == '<')
-            safe += "\\u003c";
-        else if (letter == '>')
-            safe += "\\u003e";
-        else if (letter == '&')
-            safe += "\\u0026";
-        else
-            safe += letter;
-    }
-    return safe;
+    return with_replaced(json_document(document, -1), {{'<', "\\u003c"}, {'>', "\\u003e"}, {'&', "\\u0026"}});
 }
 
 }  // namespace roof::analysis

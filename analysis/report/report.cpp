@@ -4,7 +4,7 @@
 #include "analysis/report/page_script.hpp"
 #include "analysis/report/style.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/winners.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/files.hpp"
@@ -103,11 +103,6 @@ std::string report_html(const std::vector<Study>& studies)
         if (panel.id == "verdict") add("winners", "Devices side by side", winners(studies));
     }
     return html_document("roof report", head(studies) + contents(shown), body, scripts(studies), security_policy());
-}
-
-void write_report(const std::vector<Study>& studies, const std::filesystem::path& html)
-{
-    write_file(html, report_html(studies));
 }
 
 }  // namespace roof::analysis

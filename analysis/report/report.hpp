@@ -51,9 +51,6 @@ std::string numbers_of(const Panel& panel, const Study& study);
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 
-/// Throws InputError if `html` cannot be written; an existing file then stays unchanged.
-void write_report(const std::vector<Study>& studies, const std::filesystem::path& html);
-
 /// Writes <folder>/<panel>-<n>.svg for each picture of each panel. Throws InputError if the folder cannot be made or
 /// written.
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder);

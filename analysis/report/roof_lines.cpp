@@ -1,7 +1,7 @@
 #include "analysis/report/roof_lines.hpp"
 
 #include "analysis/table/quantities.hpp"
-#include "analysis/table/timed.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -26,8 +26,7 @@ bool is_measured(const Ceiling& roof)
 /// "DRAM, update: 58.0 GB/s": the figures of a data sheet have no operation.
 std::string label_of(const Ceiling& roof)
 {
-    const std::string& what = roof.kind == Role::bandwidth ? roof.level : roof.precision;
-    return fmt::format("{}{}{}: {}", what, roof.operation.empty() ? "" : ", ", roof.operation,
+    return fmt::format("{}{}{}: {}", level_or_precision(roof), roof.operation.empty() ? "" : ", ", roof.operation,
                        format_si(roof.rate.median.value, roof.unit()));
 }
 
@@ -37,9 +36,9 @@ std::string sentence(const Ceiling& roof)
     const std::string_view how = timed(roof.variant);
     const std::string known = roof.devices > 1 ? fmt::format("{} on {} devices and added", how, roof.devices)
                                                : fmt::format("{} with {}", how, threads_text(roof.threads));
-    return fmt::format(
-        "{} roof, {}: {}, {} samples, {}{}{}", roof.kind == Role::bandwidth ? roof.level : roof.precision, known,
-        with_interval(roof.rate, roof.unit()), roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
+    return fmt::format("{} roof, {}: {}, {} samples, {}{}{}", level_or_precision(roof), known,
+                       with_interval(roof.rate, roof.unit()), roof.rate.n, roof.operation,
+                       roof.isa.empty() ? "" : " on ", roof.isa);
 }
 
 double length_of(const std::string& label)

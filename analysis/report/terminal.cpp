@@ -6,7 +6,7 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
-#include "analysis/table/timed.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

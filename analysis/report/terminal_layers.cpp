@@ -4,7 +4,6 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
-#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

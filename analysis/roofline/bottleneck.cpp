@@ -1,12 +1,11 @@
-#include "analysis/roofline/bottleneck.hpp"
-
+// Bottlenecks and their confidence.
 #include "analysis/roofline/place.hpp"
-#include "analysis/roofline/roofs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 
 namespace roof::analysis {
@@ -15,24 +14,15 @@ namespace {
 
 constexpr double normal_95 = 1.959964;
 
-/// The roofs over one row: levels, then the row's precision.
-struct RoofList {
-    std::vector<const Ceiling*> all;
-    std::vector<std::string> names;
-};
+constexpr double confident_share = 0.95;
+constexpr int draws = 1000;
 
-RoofList roofs_over(const Roofs& roofs, const std::string& precision)
+/// The roofs over one row: levels, then the row's precision.
+std::vector<const Ceiling*> roofs_over(const Roofs& roofs, const std::string& precision)
 {
-    RoofList list;
-    for (const Ceiling* level : roofs.levels) {
-        list.all.push_back(level);
-        list.names.push_back(level->level);
-    }
-    if (const Ceiling* compute = roofs.precision(precision)) {
-        list.all.push_back(compute);
-        list.names.push_back(precision);
-    }
-    return list;
+    std::vector<const Ceiling*> all = roofs.levels;
+    if (const Ceiling* compute = roofs.precision(precision)) all.push_back(compute);
+    return all;
 }
 
 double drawn_rate(const Ceiling& roof, double z)
@@ -52,13 +42,13 @@ double normal(std::mt19937_64& random)
 }
 
 /// [draw][roof]: seconds for one byte or FLOP.
-std::vector<std::vector<double>> drawn_costs(const RoofList& roofs)
+std::vector<std::vector<double>> drawn_costs(const std::vector<const Ceiling*>& roofs)
 {
     std::mt19937_64 random(20070401);
     std::vector<std::vector<double>> costs;
     for (int i = 0; i < draws; ++i) {
         costs.emplace_back();
-        for (const Ceiling* roof : roofs.all) {
+        for (const Ceiling* roof : roofs) {
             const double rate = drawn_rate(*roof, normal(random));
             costs.back().push_back(rate > 0 ? 1 / rate : 0);
         }
@@ -101,32 +91,6 @@ Hardest hardest(const Amounts& work, const std::vector<double>& costs)
     return most;
 }
 
-/// The bottleneck of works that run one after another: the roof that limits most of their time.
-class Sum {
-  public:
-    explicit Sum(std::size_t roofs) : seconds_(roofs), wins_(roofs) {}
-
-    void add(const Hardest& one) { seconds_[one.roof] += one.seconds; }
-    void decide()
-    {
-        const auto most = std::max_element(seconds_.begin(), seconds_.end());
-        if (most != seconds_.end() && *most > 0) ++wins_[static_cast<std::size_t>(most - seconds_.begin())];
-        std::fill(seconds_.begin(), seconds_.end(), 0);
-    }
-    std::vector<Bottleneck> bottlenecks(const RoofList& roofs) const
-    {
-        std::vector<Bottleneck> list;
-        for (std::size_t i = 0; i < wins_.size(); ++i)
-            if (wins_[i] > 0) list.push_back({roofs.names[i], static_cast<double>(wins_[i]) / draws});
-        std::stable_sort(list.begin(), list.end(), [](auto& a, auto& b) { return a.share > b.share; });
-        return list;
-    }
-
-  private:
-    std::vector<double> seconds_;
-    std::vector<int> wins_;
-};
-
 /// The layers of a step or a phase, or the placement itself if there are none.
 std::vector<const Placement*> works_of(const Placement& p, std::span<const Placement> placements)
 {
@@ -144,24 +108,30 @@ std::vector<const Placement*> works_of(const Placement& p, std::span<const Place
 void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs)
 {
     if (placements.empty() || roofs.empty()) return;
-    const RoofList list = roofs_over(roofs, placements.front().precision);
-    const std::vector<std::vector<double>> costs = drawn_costs(list);
+    const std::vector<const Ceiling*> all = roofs_over(roofs, placements.front().precision);
+    const std::vector<std::vector<double>> costs = drawn_costs(all);
     for (Placement& p : placements) {
         if (p.binds.empty()) continue;
         const std::vector<const Placement*> parts = works_of(p, placements);
         std::vector<Amounts> works;
         for (const Placement* part : parts) works.push_back(amounts_of(*part, roofs));
-        Sum sum(list.all.size());
+        std::vector<double> seconds(all.size());
+        std::vector<int> wins(all.size());
         for (const std::vector<double>& cost : costs) {
+            std::ranges::fill(seconds, 0);
             for (std::size_t i = 0; i < parts.size(); ++i) {
-                Hardest one = hardest(works[i], cost);
+                const auto [roof, least] = hardest(works[i], cost);
                 const double taken = parts[i]->seconds.median.value;
-                if (taken > 0) one.seconds = std::min(one.seconds, taken);  // as in place()
-                sum.add(one);
+                seconds[roof] += taken > 0 ? std::min(least, taken) : least;  // as in place()
             }
-            sum.decide();
+            // Works run one after another: the roof that limits most of their time binds.
+            const auto most = std::ranges::max_element(seconds);
+            if (most != seconds.end() && *most > 0) ++wins[static_cast<std::size_t>(most - seconds.begin())];
         }
-        p.bottlenecks = sum.bottlenecks(list);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (wins[i] > 0)
+                p.bottlenecks.push_back({level_or_precision(*all[i]), static_cast<double>(wins[i]) / draws});
+        std::ranges::stable_sort(p.bottlenecks, std::greater{}, &Bottleneck::share);
     }
 }
 

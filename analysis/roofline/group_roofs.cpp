@@ -1,7 +1,7 @@
 // The roofs of several devices, and of the link between them.
 #include "analysis/roofline/roofs.hpp"
 
-#include "analysis/table/timed.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 
@@ -62,12 +62,6 @@ std::optional<std::vector<const Ceiling*>> of_each(const std::vector<Roofs>& dev
     return found;
 }
 
-const Ceiling* level_of(const Roofs& roofs, const std::string& name)
-{
-    const auto found = std::ranges::find(roofs.levels, name, &Ceiling::level);
-    return found == roofs.levels.end() ? nullptr : *found;
-}
-
 std::optional<MeasuredLevel> sum_of(const std::string& group, const Names& devices, const MeasuredLevel& first,
                                     const std::vector<MeasuredLevel>& all)
 {
@@ -92,7 +86,7 @@ void add_group(Ceilings& ceilings, const std::string& group, const Names& device
     for (const std::string& device : devices) roofs.push_back(roofs_of(ceilings, device));
     std::vector<Ceiling> sums;
     for (const Ceiling* level : roofs.front().levels) {
-        if (const auto parts = of_each(roofs, [&](const Roofs& one) { return level_of(one, level->level); }))
+        if (const auto parts = of_each(roofs, [&](const Roofs& one) { return one.level(level->level); }))
             sums.push_back(sum_of(group, *parts));
     }
     for (const Ceiling* compute : roofs.front().compute) {
@@ -129,12 +123,8 @@ Bytes link_bytes(const Measurement& row)
 
 const Ceiling* link_between_gpus(const Ceilings& ceilings)
 {
-    const Ceiling* fastest = nullptr;
-    for (const Ceiling& ceiling : ceilings.all) {
-        if (ceiling.kind != Role::bandwidth || ceiling.operation != "bus") continue;
-        if (fastest == nullptr || fastest->rate.median < ceiling.rate.median) fastest = &ceiling;
-    }
-    return fastest;
+    return fastest(
+        ceilings, [](const Ceiling& ceiling) { return ceiling.kind == Role::bandwidth && ceiling.operation == "bus"; });
 }
 
 }  // namespace roof::analysis

@@ -66,16 +66,13 @@ Ceilings over_nodes(const std::vector<NodeCeilings>& nodes)
 
 const Ceiling* link_between_nodes(const Ceilings& ceilings, int ranks)
 {
-    const Ceiling* fastest = nullptr;
-    for (const Ceiling& ceiling : ceilings.all) {
-        if (ceiling.kind != Role::bandwidth || ceiling.operation != "allreduce") continue;
+    return fastest(ceilings, [&](const Ceiling& ceiling) {
         const std::vector<std::string> words = split(ceiling.level, 'x');
         const auto nodes = parse_number<int>(words.front());
         const auto each = parse_number<int>(words.back());
-        if (words.size() != 2 || !nodes || !each || *nodes * *each != ranks) continue;
-        if (fastest == nullptr || fastest->rate.median < ceiling.rate.median) fastest = &ceiling;
-    }
-    return fastest;
+        return ceiling.kind == Role::bandwidth && ceiling.operation == "allreduce" && words.size() == 2 && nodes &&
+               each && *nodes * *each == ranks;
+    });
 }
 
 }  // namespace roof::analysis

@@ -9,11 +9,17 @@
 //                      its measured time; for ranks on several devices at least the time that the link between them
 //                      takes for the messages
 //   share of attainable = attainable / measured time (`fraction`);  headroom = measured - attainable, never below 0
+//   bottleneck         the roof that binds, and the confidence in it. The rates of the roofs are known as intervals, so the
+//                      binding roof is determined for many random sets of roofs. If no roof binds in 95% of them, both
+//                      candidates are named with their shares.
+//                      A random rate is median * exp(z * s), with z standard normal, s = ln(high / median) / 1.96 above the
+//                      median and ln(median / low) / 1.96 below it. Roofs are independent of each other; all work of a row
+//                      uses the same draw. The draws are the same in every run.
 // Rate and intensity count the model's FLOPs. Executed FLOPs may be fewer (Winograd, or a direct convolution without
 // padding). Then the rate may be above a roof, and the note gives the reason.
 #pragma once
 
-#include "analysis/roofline/bottleneck.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
@@ -68,6 +74,12 @@ inline constexpr double unexplained_fraction = 0.5;
 /// The least share of attainable that is shown as "> 100%"; a smaller one is 100% rounded.
 inline constexpr double shown_as_above = 1.005;
 
+/// A roof, and the share of the draws in which it binds.
+struct Bottleneck {
+    std::string roof;
+    double share = 0;
+};
+
 struct Placement {
     std::string row;  ///< Measurement::id() of the row it comes from
     std::string model;
@@ -99,7 +111,7 @@ struct Placement {
     std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
     bool binds_compute = false;
     std::string binding_access;               ///< LevelPlacement::access of the level that binds; empty if none binds
-    std::vector<Bottleneck> bottlenecks;      ///< the most likely first (bottleneck.hpp)
+    std::vector<Bottleneck> bottlenecks;      ///< the most likely first
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings
     /// A roof that limits it is a lower bound (Steadiness::at_least): `fraction` is then an upper bound, and `attainable` too.
@@ -120,6 +132,14 @@ struct Placement {
 /// a step. The roofs are those of the row's threads, or, with a note, of the most threads. `machine` is
 /// the machine of the ceilings: a cache's capacity depends on how many instances the threads use.
 std::vector<Placement> place(const Measurement& row, const Ceilings& ceilings, const Machine& machine);
+
+/// Sets the bottlenecks of the placements of one row (step, phases, layers, in that order).
+void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs);
+/// Whether one roof binds in at least 95% of the draws.
+bool is_confident(const Placement& placement);
+/// "DRAM", or "DRAM mix 2:1" with the access of its roof if that is known; "fp32 or DRAM (71 / 29%)" if neither is confident;
+/// empty without ceilings.
+std::string bottleneck_text(const Placement& placement);
 
 /// The layers of a row in their order.
 std::vector<const Placement*> layers_of(std::span<const Placement> placements, const Measurement& row);

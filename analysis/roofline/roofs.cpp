@@ -30,13 +30,27 @@ bool measured_with(const Ceilings& ceilings, const std::string& device, int thre
                        [&](const Ceiling& c) { return c.device == device && c.threads == threads; });
 }
 
+const Ceiling* find(const std::vector<const Ceiling*>& roofs, const std::string& name, std::string Ceiling::*field)
+{
+    const auto found = std::ranges::find(roofs, name, field);
+    return found == roofs.end() ? nullptr : *found;
+}
+
 }  // namespace
+
+const std::string& level_or_precision(const Ceiling& roof)
+{
+    return roof.kind == Role::bandwidth ? roof.level : roof.precision;
+}
+
+const Ceiling* Roofs::level(const std::string& name) const
+{
+    return find(levels, name, &Ceiling::level);
+}
 
 const Ceiling* Roofs::precision(const std::string& name) const
 {
-    const auto found =
-        std::find_if(compute.begin(), compute.end(), [&](const Ceiling* c) { return c->precision == name; });
-    return found == compute.end() ? nullptr : *found;
+    return find(compute, name, &Ceiling::precision);
 }
 
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
@@ -61,6 +75,14 @@ Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device)
 {
     return roofs_of(ceilings, device, ceilings.most_threads(device));
+}
+
+const Ceiling* fastest(const Ceilings& ceilings, const std::function<bool(const Ceiling&)>& is_chosen)
+{
+    const Ceiling* best = nullptr;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (is_chosen(ceiling) && (best == nullptr || best->rate.median < ceiling.rate.median)) best = &ceiling;
+    return best;
 }
 
 std::vector<std::string> devices_of(const Ceilings& ceilings)

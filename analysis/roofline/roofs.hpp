@@ -4,6 +4,7 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,15 +19,22 @@ struct Roofs {
     std::vector<const Ceiling*> compute;  ///< multiply-adds, one per precision, highest first
     std::vector<const Ceiling*> mixes;    ///< the best mix of a precision, if it is above its multiply-adds
 
-    /// The compute ceiling of a precision; null if it was not measured at this thread count.
+    /// The ceiling of a memory level, or of a precision; null if it was not measured at this thread count.
+    const Ceiling* level(const std::string& name) const;
     const Ceiling* precision(const std::string& name) const;
     bool empty() const { return levels.empty() && compute.empty(); }
 };
+
+/// What names a roof: the level of a bandwidth, else the precision.
+const std::string& level_or_precision(const Ceiling& roof);
 
 /// The roofs at `threads` if the device has a ceiling with that count, otherwise at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads);
 /// The roofs at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device);
+
+/// The highest of the chosen ceilings; null if none is chosen.
+const Ceiling* fastest(const Ceilings& ceilings, const std::function<bool(const Ceiling&)>& is_chosen);
 
 /// The devices in order of appearance.
 std::vector<std::string> devices_of(const Ceilings& ceilings);

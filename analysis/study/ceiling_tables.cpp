@@ -1,11 +1,10 @@
 #include "analysis/study/ceiling_tables.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/spec_rate.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
-#include "analysis/table/timed.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 
@@ -60,9 +59,7 @@ Cell share_of_spec_cell(R r)
 Cell verdict_cell(const Ceiling& ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady) return absent();
-    Cell cell = word(name(ceiling.steadiness));
-    cell.is_warning = true;
-    return cell;
+    return warning_if(true, word(name(ceiling.steadiness)));
 }
 
 /// Adds the columns rate, clock, rate per clock and core, and how the rate was reached.
@@ -130,21 +127,14 @@ const Columns& columns_of(Role kind)
     return kind == Role::bandwidth ? bandwidth : kind == Role::compute ? compute : latency;
 }
 
-std::vector<int> thread_counts(const Ceilings& ceilings, const std::string& device)
+/// The values of a field over the ceilings of the device, in order: the usual condition (empty) first.
+template <class Value>
+std::set<Value> values_of(const Ceilings& ceilings, const std::string& device, Value Ceiling::*field)
 {
-    std::set<int> counts;
+    std::set<Value> values;
     for (const Ceiling& ceiling : ceilings.all)
-        if (ceiling.device == device) counts.insert(ceiling.threads);
-    return {counts.begin(), counts.end()};
-}
-
-/// The conditions of the device, the usual one (empty) first.
-std::vector<std::string> conditions(const Ceilings& ceilings, const std::string& device)
-{
-    std::set<std::string> found;
-    for (const Ceiling& ceiling : ceilings.all)
-        if (ceiling.device == device) found.insert(ceiling.condition);
-    return {found.begin(), found.end()};
+        if (ceiling.device == device) values.insert(ceiling.*field);
+    return values;
 }
 
 /// The chosen ceilings, with levels in the order of the sweep. Columns and rows without content are left out.
@@ -211,9 +201,7 @@ Cell level_verdict(L l)
     if (const std::vector<int> unseen = unseen_with(level, l.all); !unseen.empty())
         remarks.push_back("not seen with " + threads_list(unseen));
     if (remarks.empty()) return absent();
-    Cell cell = word(join(remarks, "; "));
-    cell.is_warning = level.contradiction;
-    return cell;
+    return warning_if(level.contradiction, word(join(remarks, "; ")));
 }
 
 Cell capacity_cell(Bytes bytes)
@@ -263,8 +251,9 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
     };
     for (const Role kind : {Role::bandwidth, Role::compute})
         for (const std::string& device : devices_of(ceilings))
-            for (const std::string& condition : conditions(ceilings, device))
-                for (const int threads : thread_counts(ceilings, device)) add(kind, device, condition, threads);
+            for (const std::string& condition : values_of(ceilings, device, &Ceiling::condition))
+                for (const int threads : values_of(ceilings, device, &Ceiling::threads))
+                    add(kind, device, condition, threads);
     tables.push_back(table_of_ceilings(
         fmt::format("Latency ({}): one dependent load after another; core to core: a line moved to this core",
                     timed(ceilings.all.empty() ? "" : ceilings.all.front().variant)),
@@ -298,10 +287,8 @@ DataTable levels_table(const Ceilings& ceilings)
         {"reported",
          "reported_bytes",
          [](L l) {
-             Cell cell = capacity_cell(l.level.reported);
-             if (cell.is_absent) cell.text = "not reported";
-             cell.is_absent = false;
-             return cell;
+             const bool is_known = l.level.reported.value > 0;
+             return is_known ? capacity_cell(l.level.reported) : numeric_text("not reported");
          },
          {},
          Align::right},

@@ -4,6 +4,7 @@
 #include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,17 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 /// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
 std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns = 0);
 
-// Beside the spec of the core (spec_check.cpp).
+// Beside the rate per clock that a public guide states for the core (spec_check.cpp; Known: spec). It is a column beside the
+// measured rate: no rate, interval or state depends on it, and it makes no measurement start.
+
+/// The guide's rate for this ceiling; null where it gives none.
+const SpecRate* spec_rate_of(const Ceiling& ceiling, const Machine& machine);
+
+/// FLOPs or bytes per clock of one core, or of one multiprocessor; 0 if the clock is not known.
+double per_clock_and_core(const Ceiling& ceiling, const Machine& machine);
+
+/// The measured rate per clock over the guide's; nothing without a guide's rate or a clock.
+std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machine);
 
 /// Tolerance for the error of the measured clock.
 inline constexpr double max_share_of_spec = 1.005;

@@ -2,7 +2,6 @@
 
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
-#include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
@@ -120,14 +119,8 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, b
                  words, [&](const std::string& word) { return std::ranges::find(r.common, word) != r.common.end(); });
              return word(join(words, " "));
          }},
-        {"a [95%]", "",
-         [](R r) {
-             return range({r.change.a.median, r.change.a.low, r.change.a.high}, r.change.unit);
-         }},
-        {"b [95%]", "",
-         [](R r) {
-             return range({r.change.b.median, r.change.b.low, r.change.b.high}, r.change.unit);
-         }},
+        {"a [95%]", "", [](R r) { return range(r.change.a, r.change.unit); }},
+        {"b [95%]", "", [](R r) { return range(r.change.b, r.change.unit); }},
         {"n", "", [](R r) { return numeric_text(samples_text(r.change.a.n) + " | " + samples_text(r.change.b.n)); }},
         {"b/a", "", [](R r) { return numeric_text(fmt::format("{:.3f}", r.change.ratio)); }},
         {"interval", "", [](R r) { return word(fmt::format("[{:.3f}, {:.3f}]", r.change.low, r.change.high)); }},
@@ -178,19 +171,19 @@ std::string how_many_steps(const Comparison& c)
 json changes_json(const std::vector<Change>& changes, bool time)
 {
     const auto side_json = [](const Side& s) {
-        return json{
-            {"median", json_number(s.median)}, {"low", json_number(s.low)}, {"high", json_number(s.high)}, {"n", s.n}};
+        json side = to_json(static_cast<const Range&>(s));
+        side["n"] = s.n;
+        return side;
     };
     json list = json::array();
     for (const Change& c : changes)
-        list.push_back(
-            {{"id", json_text(c.id())},
-             {"unit", c.unit},
-             {"a", side_json(c.a)},
-             {"b", side_json(c.b)},
-             {"ratio", {{"median", json_number(c.ratio)}, {"low", json_number(c.low)}, {"high", json_number(c.high)}}},
-             {"difference_shown", c.shown()},
-             {"verdict", verdict(c, time)}});
+        list.push_back({{"id", json_text(c.id())},
+                        {"unit", c.unit},
+                        {"a", side_json(c.a)},
+                        {"b", side_json(c.b)},
+                        {"ratio", to_json(Range{c.ratio, c.low, c.high})},
+                        {"difference_shown", c.shown()},
+                        {"verdict", verdict(c, time)}});
     return list;
 }
 

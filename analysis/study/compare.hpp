@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
+#include "analysis/table/table.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -14,17 +15,14 @@
 namespace roof::analysis {
 
 /// Median and interval of seconds or of a rate, in SI units.
-struct Side {
-    double median = 0;
-    double low = 0;
-    double high = 0;
+struct Side : Range {
     int n = 0;
 };
 
 template <class Unit>
 Side side_of(const Estimate<Unit>& e)
 {
-    return {e.median.value, e.low.value, e.high.value, e.n};
+    return {Range::of(e), e.n};
 }
 
 struct Change {

@@ -76,27 +76,23 @@ std::string framed(const std::vector<std::vector<std::string>>& rows)
 std::string as_likwid(const Study& study, const std::string& device)
 {
     const Roofs roofs = roofs_for(study, device);
-    std::vector<std::vector<std::string>> bytes{{"Memory level", "Operation", "Threads", "MByte/s"}};
-    std::vector<std::vector<std::string>> flops{{"Precision", "Operation", "Threads", "MFLOP/s"}};
-    for (const Ceiling* roof : roofs.levels)
-        bytes.push_back({roof->level, roof->operation, std::to_string(roof->threads),
-                         fmt::format("{:.2f}", roof->rate.median.value / mega)});
-    for (const Ceiling* roof : roofs.compute)
-        flops.push_back({roof->precision, roof->operation, std::to_string(roof->threads),
-                         fmt::format("{:.2f}", roof->rate.median.value / mega)});
-    return framed(bytes) + framed(flops);
+    const auto table = [](const char* what, const char* unit, const std::vector<const Ceiling*>& ceilings) {
+        std::vector<std::vector<std::string>> rows{{what, "Operation", "Threads", unit}};
+        for (const Ceiling* roof : ceilings)
+            rows.push_back({level_or_precision(*roof), roof->operation, std::to_string(roof->threads),
+                            fmt::format("{:.2f}", roof->rate.median.value / mega)});
+        return framed(rows);
+    };
+    return table("Memory level", "MByte/s", roofs.levels) + table("Precision", "MFLOP/s", roofs.compute);
 }
 
 /// The loads of a level at `threads`; null if they were not measured.
 const Ceiling* loads_of(const Study& study, const std::string& device, const std::string& level, int threads)
 {
-    const Ceiling* best = nullptr;
-    for (const Ceiling& c : study.ceilings.all) {
-        const bool fits = c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads &&
-                          c.operation == "load" && c.condition.empty();
-        if (fits && (best == nullptr || c.rate.median > best->rate.median)) best = &c;
-    }
-    return best;
+    return fastest(study.ceilings, [&](const Ceiling& c) {
+        return c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads &&
+               c.operation == "load" && c.condition.empty();
+    });
 }
 
 std::string rate_cell(const Ceiling* ceiling)
@@ -104,12 +100,11 @@ std::string rate_cell(const Ceiling* ceiling)
     return ceiling == nullptr ? "0" : fmt::format("{:.4f}", ceiling->rate.median.value / giga);
 }
 
+/// 0 for a level that the machine lacks.
 std::string kibibytes_of(const Machine& machine, const std::string& device, const std::string& level)
 {
-    for (const Device& one : machine.devices)
-        for (const MemoryLevel& cache : one.levels)
-            if (one.name == device && cache.name == level) return fmt::format("{:.0f}", cache.capacity.value / 1024);
-    return "0";
+    const MemoryLevel* const cache = machine.find_level(device, level);
+    return cache == nullptr ? "0" : fmt::format("{:.0f}", cache->capacity.value / 1024);
 }
 
 std::string as_carm(const Study& study, const std::string& device)

@@ -2,11 +2,9 @@
 
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/scaling.hpp"
-#include "analysis/study/spec_rate.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
-#include "analysis/table/timed.hpp"
 #include "ert/method/bench/machine_fields.hpp"
 
 #include <nlohmann/json.hpp>
@@ -60,14 +58,6 @@ struct Fields {
     }
 };
 
-json clock_json(const Estimate<Hertz>& clock)
-{
-    if (clock.median.value <= 0) return nullptr;
-    return {{"median", json_number(clock.median.value)},
-            {"low", json_number(clock.low.value)},
-            {"high", json_number(clock.high.value)}};
-}
-
 json ceiling_json(const Ceiling& c, const Machine& machine)
 {
     const SpecRate* const spec = spec_rate_of(c, machine);
@@ -88,7 +78,7 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"working_set_bytes", positive_or_null(c.working_set.value)},
             {"known", timed(c.variant)},
             {"variant", text_or_null(c.variant)},
-            {"clock_hertz", clock_json(c.clock)},
+            {"clock_hertz", c.clock.median.value > 0 ? to_json(Range::of(c.clock)) : json(nullptr)},
             {"per_clock_and_core", positive_or_null(per_clock_and_core(c, machine))},
             {"spec_per_clock_and_core", spec ? json_number(spec->per_clock) : json(nullptr)},
             {"share_of_spec", share ? json_number(*share) : json(nullptr)},
@@ -134,11 +124,10 @@ json row_json(const Measurement& row)
     json losses = json::array();
     for (const double loss : row.losses()) losses.push_back(json_number(loss));
     json step = nullptr;
-    if (ok)
-        step = {{"median", json_number(row.seconds.median.value)},
-                {"low", json_number(row.seconds.low.value)},
-                {"high", json_number(row.seconds.high.value)},
-                {"n", row.seconds.n}};
+    if (ok) {
+        step = to_json(Range::of(row.seconds));
+        step["n"] = row.seconds.n;
+    }
     json fields = {
         {"model", json_text(model_of(row))},
         {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
@@ -207,11 +196,10 @@ json rows_json(std::span<const Measurement> rows)
 
 json study_json(const Study& study)
 {
-    json document = rows_json(study.results.rows);
-    std::size_t at = 0;
+    json document = {{"rows", json::array()}};
     for (const Measurement& row : study.results.rows) {
         if (row.role != Role::step) continue;
-        json& fields = document["rows"][at++];
+        json& fields = document["rows"].emplace_back(row_json(row));
         const Placement* const p = step_placement(study.placements, row);
         const bool is_placed = p != nullptr && !p->binds.empty();
         fields["share_of_attainable"] = is_placed ? json_number(p->fraction) : json(nullptr);

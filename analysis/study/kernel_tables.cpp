@@ -1,7 +1,6 @@
 // Kernels of a run: by category, and with counted work.
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/recorded_rows.hpp"
-#include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
@@ -84,12 +83,7 @@ std::vector<Category> categories_of(const Study& study)
 DataTable kernel_categories_table(const Study& study)
 {
     static const std::vector<ColumnOf<Category>> columns{
-        {"category", "",
-         [](const Category& c) {
-             Cell cell = word(c.name);
-             cell.is_warning = c.is_too_much_unclassified();
-             return cell;
-         }},
+        {"category", "", [](const Category& c) { return warning_if(c.is_too_much_unclassified(), word(c.name)); }},
         {"model", "", [](const Category& c) { return step_cell(c.row); }},
         {"device", "", [](const Category& c) { return word(c.device); }},
         {"launches", "", [](const Category& c) { return count(c.launches); }},
@@ -208,9 +202,8 @@ DataTable phase_counts_table(const Study& study)
         {"device", "device", [](A a) { return word(a.of.device); }},
         {"counted", "kernels_added_up",
          [](A a) {
-             Cell cell = count(a.of.kernels);
-             cell.text += " kernels, added up";
-             return a.of.kernels > 0 ? cell : Cell{.text = "as a whole"};
+             return a.of.kernels > 0 ? count(a.of.kernels, fmt::format("{} kernels, added up", a.of.kernels))
+                                     : Cell{.text = "as a whole"};
          }},
         {"", "of", [](A a) { return word(a.what); }},
         {"", "amount", [](A a) { return number(a.value); }},

@@ -1,7 +1,7 @@
 // The ceilings with names in the literature, from the best mix down to scalar code.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceiling_tables.hpp"
-#include "analysis/table/timed.hpp"
+#include "analysis/table/rows.hpp"
 
 #include <fmt/format.h>
 
@@ -37,14 +37,11 @@ using N = const Named&;
 /// The fastest ceiling of this operation and, unless empty, ISA. Null if there is none.
 const Ceiling* best_of(const Ceilings& ceilings, const Key& key, std::string_view operation, std::string_view isa = "")
 {
-    const Ceiling* best = nullptr;
-    for (const Ceiling& c : ceilings.all) {
-        const bool under_key = c.kind == Role::compute && c.condition.empty() && c.device == key.device &&
-                               c.precision == key.precision && c.threads == key.threads;
-        if (!under_key || c.operation != operation || (!isa.empty() && c.isa != isa)) continue;
-        if (best == nullptr || best->rate.median < c.rate.median) best = &c;
-    }
-    return best;
+    return fastest(ceilings, [&](const Ceiling& c) {
+        return c.kind == Role::compute && c.condition.empty() && c.device == key.device &&
+               c.precision == key.precision && c.threads == key.threads && c.operation == operation &&
+               (isa.empty() || c.isa == isa);
+    });
 }
 
 Cell rate_cell(const Ceiling* ceiling)

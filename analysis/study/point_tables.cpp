@@ -2,7 +2,6 @@
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
-#include "analysis/table/timed.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <algorithm>

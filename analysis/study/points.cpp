@@ -160,14 +160,11 @@ std::string roofs_over_points(const Study& study)
         if (!text.empty()) continue;
         std::vector<std::string> items;
         const Roofs roofs = roofs_of(study.ceilings, p.device, p.roof_threads);
-        for (const Ceiling* level : roofs.levels)
-            items.push_back(fmt::format(
-                "{} ({}) {}", level->level, level->operation,
-                with_interval(level->rate.median.value, level->rate.low.value, level->rate.high.value, "B/s")));
-        for (const Ceiling* peak : roofs.compute)
-            items.push_back(fmt::format(
-                "{} {}", peak->precision,
-                with_interval(peak->rate.median.value, peak->rate.low.value, peak->rate.high.value, "FLOP/s")));
+        for (const auto& group : {roofs.levels, roofs.compute})
+            for (const Ceiling* roof : group)
+                items.push_back(fmt::format("{}{} {}", level_or_precision(*roof),
+                                            roof->kind == Role::bandwidth ? " (" + roof->operation + ")" : "",
+                                            with_interval(roof->rate, roof->unit())));
         text = fmt::format("{}, {}: {}\n", p.device, threads_text(p.roof_threads), join(items, ", "));
     }
     std::string all;

@@ -1,4 +1,3 @@
-#include "analysis/study/recording_tables.hpp"
 
 #include "analysis/study/recorded_rows.hpp"
 #include "analysis/study/tables.hpp"
@@ -34,17 +33,10 @@ DataTable time_breakdown_table(const Study& study)
         {"", "row", [](Row b) { return word(b.record.row); }},
         {"step", "",
          [](Row b) {
-             Cell cell = step_cell(b.row);
-             cell.is_warning = b.record.mean.unclassified / b.record.mean.wall > most_unclassified;
-             return cell;
+             return warning_if(b.record.mean.unclassified / b.record.mean.wall > most_unclassified, step_cell(b.row));
          }},
         {"device", "device", [](Row b) { return device_cell(b.record.device, b.row); }},
-        {"steps", "steps",
-         [](Row b) {
-             Cell cell = count(b.record.steps);
-             if (b.record.steps == 0) cell.text = "not marked";
-             return cell;
-         }},
+        {"steps", "steps", [](Row b) { return count(b.record.steps, b.record.steps == 0 ? "not marked" : ""); }},
         {"wall", "wall_s", [](Row b) { return seconds(b.record.mean.wall); }},
         {"kernels", "kernels_s", [](Row b) { return part_cell(b.record.mean.kernels, b.record.mean.wall); }},
         {"unclassified", "unclassified_s",

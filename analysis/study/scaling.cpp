@@ -4,7 +4,6 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
-#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
 
@@ -24,11 +23,6 @@ Point without_exchange(Point point)
 {
     for (const char* axis : exchange_axes) point = point.without(axis);
     return point;
-}
-
-std::string value_or(const Measurement& row, const std::string& axis, const std::string& usual)
-{
-    return row.point.has(axis) ? row.point.text(axis) : usual;
 }
 
 /// "gpu:0,1" -> "gpu:0".
@@ -89,14 +83,11 @@ DataTable scaling_table(const Study& study)
     static const std::vector<ColumnOf<Scaling>> columns{
         {"", "row", [](S s) { return word(s.row->id()); }},
         {"model", "model", [](S s) { return word(model_of(*s.row)); }},
-        {"batch", "batch",
-         [](S s) {
-             return Cell{batch_of(*s.row), batch_text(*s.row), true};
-         }},
+        {"batch", "batch", [](S s) { return count(batch_of(*s.row), batch_text(*s.row)); }},
         {"ranks", "ranks", [](S s) { return count(s.row->ranks()); }},
-        {"scaling", "", [](S s) { return word(value_or(*s.row, "scaling", "weak")); }},
-        {"communication", "", [](S s) { return word(value_or(*s.row, "communication", "overlapped")); }},
-        {"batch norm", "", [](S s) { return word(value_or(*s.row, "batch_norm", "local")); }},
+        {"scaling", "", [](S s) { return word(s.row->point.text_or("scaling", "weak")); }},
+        {"communication", "", [](S s) { return word(s.row->point.text_or("communication", "overlapped")); }},
+        {"batch norm", "", [](S s) { return word(s.row->point.text_or("batch_norm", "local")); }},
         {"images/s", "images_per_s", [](S s) { return plain(s.row->images_per_second()); }},
         {"speedup", "speedup", [](S s) { return only_if(s.alone != nullptr, two_digits(s.speedup)); }},
         {"efficiency", "efficiency", [](S s) { return only_if(s.alone != nullptr, share(s.efficiency)); }},
@@ -115,12 +106,6 @@ DataTable scaling_table(const Study& study)
         timed(study.results.rows.empty() ? "" : study.results.rows.front().description));
     table.expendable = {"batch norm", "link ceiling", "communication", "hidden"};
     return table;
-}
-
-std::string scaling_text(const Study& study, int columns)
-{
-    const DataTable table = scaling_table(study);
-    return table.empty() ? "" : to_text(table, columns);
 }
 
 }  // namespace roof::analysis

@@ -28,7 +28,4 @@ struct Scaling {
 /// one rank under weak scaling and the whole batch under strong scaling.
 std::vector<Scaling> scalings(const Study& study);
 
-/// The table of rows of several ranks, in at most `columns`; 0: unlimited. Empty without such rows.
-std::string scaling_text(const Study& study, int columns = 0);
-
 }  // namespace roof::analysis

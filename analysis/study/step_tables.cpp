@@ -37,11 +37,6 @@ std::vector<Step> steps_of(const Study& study)
     return steps;
 }
 
-Cell batch_cell(const Measurement& row)
-{
-    return {batch_of(row), batch_text(row), true};
-}
-
 Cell data_cell(const Measurement& row)
 {
     Cell cell = word(data_of(row));
@@ -53,22 +48,13 @@ Cell data_cell(const Measurement& row)
 Cell time_cell(S s)
 {
     if (s.p) {
-        Cell cell = range(s.p->seconds, "s");
-        cell.is_warning = is_unstable(s.row);
+        Cell cell = warning_if(is_unstable(s.row), range(s.p->seconds, "s"));
         if (cell.is_warning) cell.html = escape(cell.text + ", unstable: " + disturbances(s.row));
         return cell;
     }
     Cell cell = absent();
     cell.html = escape(std::string(name(s.row.status)) + (s.row.reason.empty() ? "" : ": " + s.row.reason));
     cell.is_warning = cell.spans_rest = true;
-    return cell;
-}
-
-Cell samples_cell(S s)
-{
-    if (!s.p) return absent();
-    Cell cell = count(s.p->seconds.n);
-    cell.text = samples_text(s.p->seconds.n);
     return cell;
 }
 
@@ -139,14 +125,14 @@ DataTable verdict_table(const Study& study)
     static const std::vector<ColumnOf<Step>> columns{
         {"", "row", [](S s) { return word(s.row.id()); }},
         {"model", "model", [](S s) { return word(model_of(s.row)); }},
-        {"batch", "batch_images", [](S s) { return batch_cell(s.row); }},
+        {"batch", "batch_images", [](S s) { return count(batch_of(s.row), batch_text(s.row)); }},
         {"precision", "precision", [](S s) { return word(precision_of(s.row)); }},
         {"device", "device", [](S s) { return word(s.row.device); }},
         {"data", "data", [](S s) { return data_cell(s.row); }},
         {"status", "status", [](S s) { return word(status_text(s.row), name(s.row.status)); }, Shown::terminal},
         {"", "reason", [](S s) { return word(s.row.reason); }},
         {"step time [95%]", "time_*_s", time_cell},
-        {"n", "samples", samples_cell},
+        {"n", "samples", [](S s) { return s.p ? count(s.p->seconds.n, samples_text(s.p->seconds.n)) : absent(); }},
         {"images/s", "images_per_s", images_cell},
         {"reached", "share_of_attainable",
          [](S s) { return s.is_placed() ? number(s.p->fraction, share_text(*s.p)) : absent(); }},
@@ -271,11 +257,7 @@ DataTable hypotheses_table(std::span<const Answered> answers)
     static const std::vector<ColumnOf<Answered>> columns{
         {"hypothesis", "hypothesis", [](const Answered& a) { return word(a.hypothesis); }},
         {"answer", "answer",
-         [](const Answered& a) {
-             Cell cell = word(name(a.answer));
-             cell.is_warning = a.answer == Answer::fails;
-             return cell;
-         }},
+         [](const Answered& a) { return warning_if(a.answer == Answer::fails, word(name(a.answer))); }},
         {"numbers", "numbers", [](const Answered& a) { return word(a.numbers); }},
     };
     return table_of(columns, std::vector<Answered>(answers.begin(), answers.end()));

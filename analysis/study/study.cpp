@@ -2,7 +2,7 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/level_bytes.hpp"
-#include "analysis/table/timed.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -116,6 +116,15 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
 }
 
 namespace {
+
+/// Empty for a machine whose devices are all real.
+std::string emulation_warning(const Machine& machine)
+{
+    std::string devices;
+    for (const Device& device : machine.devices)
+        if (timed(device.model) == "emulated") devices += (devices.empty() ? "" : " and ") + device.name;
+    return devices.empty() ? "" : "Emulated: no number of " + devices + " is a measurement.";
+}
 
 std::string about_the_ceilings(const Study& study)
 {

@@ -203,11 +203,6 @@ std::vector<std::string> summary(std::span<const Study> studies)
     return sentences;
 }
 
-std::vector<std::string> summary(const Study& study)
-{
-    return summary(std::span(&study, 1));
-}
-
 std::string wrapped(const std::vector<std::string>& sentences, int columns)
 {
     return sentences.empty() ? std::string{} : fitted_lines(join(sentences, "\n"), columns);

@@ -47,7 +47,6 @@ std::string verdict_sentence(const Study& study, const Measurement& row);
 
 /// One or two sentences for each model, precision and source of images; empty without training steps.
 std::vector<std::string> summary(std::span<const Study> studies);
-std::vector<std::string> summary(const Study& study);
 
 /// The sentences as lines of at most `columns`, with indented continuations.
 std::string wrapped(const std::vector<std::string>& sentences, int columns);

@@ -5,6 +5,8 @@
 #include "analysis/table/table.hpp"
 
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace roof::analysis {
 
@@ -21,6 +23,10 @@ DataTable not_measured_table(const Study& study);
 /// Every memory level, or every precision, twice as fast.
 DataTable what_if_table(const Study& study);
 DataTable scaling_table(const Study& study);
+/// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device, thread count
+/// or machine, by model, precision, images and batch; the fastest first. "slower": its interval of the ratio excludes 1; else
+/// "not told apart". Steps that no device ran are for programs only.
+DataTable winners_table(std::span<const Study> studies);
 
 /// The phase; absent for a whole step.
 Cell phase_cell(const Placement& p);
@@ -46,6 +52,12 @@ DataTable calls_table(const Study& study);
 DataTable copies_table(const Study& study);
 DataTable memory_table(const Study& study);
 DataTable memory_over_time_table(const Study& study);
+/// A share of unclassified kernel time above this is marked as a warning.
+inline constexpr double most_unclassified = 0.02;
+/// All of these that have rows, each under its title, in at most `width` columns; 0: unlimited. Empty without recordings.
+std::string recording_text(const Study& study, int width);
+/// Whether the results folder holds this recorded file, such as "kernels.csv".
+bool has_recording(const Study& study, std::string_view file);
 
 // Ceilings (ceiling_tables.cpp).
 DataTable ceilings_table(const Study& study);

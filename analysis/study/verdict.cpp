@@ -5,7 +5,6 @@
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
-#include "analysis/table/timed.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -43,38 +42,22 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
     return fitted_lines(text, columns > 0 ? columns : usual_columns);
 }
 
-std::string reasons(const std::vector<const Measurement*>& rows)
+/// A line for each row that has a text, under the heading; empty without one.
+std::string list_of(const std::string& heading, const std::vector<const Measurement*>& rows,
+                    const std::function<std::string(const Measurement&)>& text_of)
 {
     std::string text;
     for (const Measurement* row : rows)
-        if (row->status != Status::ok)
-            text += fmt::format("  {} {}: {}\n", printable(row->id()), name(row->status), printable(row->reason));
-    return text.empty() ? text : "\nNot measured:\n" + text;
-}
-
-std::string unstable(const std::vector<const Measurement*>& rows)
-{
-    std::string text;
-    for (const Measurement* row : rows)
-        if (is_unstable(*row)) text += fmt::format("  {}: {}\n", printable(row->id()), printable(disturbances(*row)));
-    return text.empty() ? text : "\nUnstable (the ends of the interval are more than a factor of two apart):\n" + text;
-}
-
-std::string remarks(const std::vector<const Measurement*>& rows)
-{
-    std::string text;
-    for (const Measurement* row : rows)
-        if (!row->remarks.empty()) text += fmt::format("  {}: {}\n", printable(row->id()), printable(row->remarks));
-    return text.empty() ? text : "\nRemarks:\n" + text;
+        if (const std::string one = text_of(*row); !one.empty())
+            text += fmt::format("  {}{}\n", printable(row->id()), printable(one));
+    return text.empty() ? text : "\n" + heading + ":\n" + text;
 }
 
 /// The ceiling that binds a placement; null if it is not among the ceilings.
 const Ceiling* binding_roof(const Placement& p, const Ceilings& ceilings)
 {
     const Roofs roofs = roofs_of(ceilings, p.device, p.roof_threads);
-    if (p.binds_compute) return roofs.precision(p.binds);
-    const auto found = std::ranges::find_if(roofs.levels, [&](const Ceiling* roof) { return roof->level == p.binds; });
-    return found == roofs.levels.end() ? nullptr : *found;
+    return p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
 }
 
 bool is_beyond_intervals(const Placement& p, const Ceilings& ceilings)
@@ -192,7 +175,14 @@ std::string verdict_text(const Study& study, int columns)
     const DataTable table = verdict_table(study);
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
     const std::string below =
-        reasons(rows) + unstable(rows) + remarks(rows) + line(above_text(study)) + line(calibration_line(study));
+        list_of("Not measured", rows,
+                [](const Measurement& row) {
+                    return row.status == Status::ok ? "" : fmt::format(" {}: {}", name(row.status), row.reason);
+                }) +
+        list_of("Unstable (the ends of the interval are more than a factor of two apart)", rows,
+                [](const Measurement& row) { return is_unstable(row) ? ": " + disturbances(row) : ""; }) +
+        list_of("Remarks", rows, [](const Measurement& row) { return row.remarks.empty() ? "" : ": " + row.remarks; }) +
+        line(above_text(study)) + line(calibration_line(study));
     return text + to_text(table, columns) + fitted_lines(below, below.empty() ? 0 : columns) +
            closing(fitted(table, columns), rows, columns);
 }

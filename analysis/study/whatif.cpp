@@ -225,7 +225,7 @@ WhatIf all_doubled(const Study& study, Role kind)
     constexpr double doubled = 2;
     WhatIf change;
     for (const Ceiling& ceiling : study.ceilings.all)
-        if (ceiling.kind == kind) change.factors[kind == Role::compute ? ceiling.precision : ceiling.level] = doubled;
+        if (ceiling.kind == kind) change.factors[level_or_precision(ceiling)] = doubled;
     return change;
 }
 

@@ -1,4 +1,4 @@
-#include "analysis/study/winners.hpp"
+#include "analysis/study/tables.hpp"
 
 #include "analysis/study/compare.hpp"
 #include "analysis/table/quantities.hpp"

@@ -99,16 +99,6 @@ std::string folded_rows(const DataTable& table, int columns)
     return fitted_lines(text, columns);
 }
 
-/// Whether the column has the same text in every row.
-bool is_constant(const std::string& title, const DataTable& table)
-{
-    const auto column =
-        static_cast<std::size_t>(std::ranges::find(table.columns, title, &TableColumn::title) - table.columns.begin());
-    return column < table.columns.size() && std::ranges::all_of(table.rows, [&](const DataTable::Row& row) {
-               return row.cells[column].text == table.rows.front().cells[column].text;
-           });
-}
-
 /// The number of distinct rows, by the columns with these titles.
 std::size_t count_distinct(const std::vector<std::string>& titles, const DataTable& table)
 {
@@ -130,13 +120,11 @@ bool is_needed(const std::string& title, const DataTable& table)
     return count_distinct(others, table) < count_distinct(table.identifying, table);
 }
 
-void leave_out(const std::string& title, DataTable& table)
+/// The number of columns if none has the title.
+std::size_t column_of(const std::string& title, const DataTable& table)
 {
     const auto found = std::ranges::find(table.columns, title, &TableColumn::title);
-    if (found == table.columns.end() || is_needed(title, table)) return;
-    const auto at = found - table.columns.begin();
-    table.columns.erase(found);
-    for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
+    return static_cast<std::size_t>(found - table.columns.begin());
 }
 
 bool continues_letter(char byte)
@@ -216,9 +204,15 @@ DataTable fitted(const DataTable& table, int columns)
     if (columns <= 0) return fitting;
     const std::size_t most = std::max(narrowest, static_cast<std::size_t>(columns));
     std::vector<std::string> order = table.expendable;
-    std::ranges::stable_partition(order, [&](const std::string& title) { return is_constant(title, fitting); });
-    for (const std::string& title : order)
-        if (width_of(fitting) > most) leave_out(title, fitting);
+    std::ranges::stable_partition(order, [&](const std::string& title) {
+        const std::size_t column = column_of(title, fitting);
+        return column < fitting.columns.size() && is_constant(fitting, column);
+    });
+    for (const std::string& title : order) {
+        const std::size_t column = column_of(title, fitting);
+        if (width_of(fitting) > most && column < fitting.columns.size() && !is_needed(title, fitting))
+            erase_column(fitting, column);
+    }
     for (std::size_t i = 0; i + 1 < fitting.columns.size(); ++i)  // remarks stand last and stay whole
         if (const std::size_t width = least_width_of(fitting); width > most && !has_numbers(fitting, i))
             cut_texts(fitting, i, width - most);

@@ -18,31 +18,21 @@ std::string content_of(const Cell& cell)
 
 }  // namespace
 
-std::string escape(std::string_view text)
+std::string with_replaced(std::string_view text, const std::map<char, std::string_view>& letters)
 {
     std::string safe;
-    for (const char letter : printable(text)) {
-        switch (letter) {
-            case '&':
-                safe += "&amp;";
-                break;
-            case '<':
-                safe += "&lt;";
-                break;
-            case '>':
-                safe += "&gt;";
-                break;
-            case '"':
-                safe += "&quot;";
-                break;
-            case '\'':
-                safe += "&#39;";
-                break;
-            default:
-                safe += letter;
-        }
+    for (const char letter : text) {
+        const auto found = letters.find(letter);
+        safe += found == letters.end() ? std::string_view(&letter, 1) : found->second;
     }
     return safe;
+}
+
+std::string escape(std::string_view text)
+{
+    static const std::map<char, std::string_view> entities{
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    return with_replaced(printable(text), entities);
 }
 
 std::string html_table(const DataTable& all)

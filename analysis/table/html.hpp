@@ -3,11 +3,15 @@
 
 #include "analysis/table/table.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace roof::analysis {
+
+/// The text with these letters replaced.
+std::string with_replaced(std::string_view text, const std::map<char, std::string_view>& letters);
 
 /// Escapes text for elements and quoted attributes; control characters become '?'.
 std::string escape(std::string_view text);

@@ -1,7 +1,5 @@
 #include "analysis/table/quantities.hpp"
 
-#include "ert/base/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,14 +40,6 @@ std::string with_interval(double median, double low, double high, std::string_vi
     const Prefix prefix = prefix_for(median);
     const auto scaled = [&](double value) { return plain_number(value / prefix.factor, digits); };
     return fmt::format("{} {}{} [{}, {}]", scaled(median), prefix.name, unit, scaled(low), scaled(high));
-}
-
-std::string in_one_unit(const std::vector<double>& values, std::string_view unit)
-{
-    const Prefix prefix = prefix_for(values.back());
-    std::vector<std::string> numbers;
-    for (const double value : values) numbers.push_back(plain_number(value / prefix.factor));
-    return fmt::format("{} {}{}", join(numbers, " | "), prefix.name, unit);
 }
 
 std::string tick_text(double value, std::string_view unit)

@@ -6,7 +6,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace roof::analysis {
 
@@ -18,9 +17,6 @@ std::string with_interval(const Estimate<Quantity<F, B, T>>& e, std::string_view
 {
     return with_interval(e.median.value, e.low.value, e.high.value, unit, digits);
 }
-
-/// {105e9, 118e9}, "B/s" -> "105 | 118 GB/s", with the prefix of the last value. `values` must not be empty.
-std::string in_one_unit(const std::vector<double>& values, std::string_view unit);
 
 /// 0.123 -> "12%"; below ten percent with one decimal; "-" if not finite.
 std::string percent(double share);

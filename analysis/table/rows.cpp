@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <tuple>
 
 namespace roof::analysis {
@@ -94,7 +93,12 @@ std::string disturbances(const Measurement& row)
 
 std::string precision_of(const Measurement& row)
 {
-    return row.point.has("precision") ? row.point.text("precision") : std::string{};
+    return row.point.text_or("precision", "");
+}
+
+std::string_view timed(std::string_view text)
+{
+    return text.starts_with("Emulated") ? "emulated" : "measured";
 }
 
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -32,6 +33,9 @@ std::string disturbances(const Measurement& row);
 std::string owner_of(const Machine& machine, const std::string& device);
 /// The precision; empty if the point has none.
 std::string precision_of(const Measurement& row);
+/// How a time is known: "measured", or "emulated" on an emulated device, which tests have. `text`: a device's model, or a
+/// row's or ceiling's description or variant.
+std::string_view timed(std::string_view text);
 
 /// The rows of training steps, grouped by model, otherwise in their order.
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 
@@ -152,6 +153,12 @@ Cell only_if(bool is_known, Cell cell)
     return none;
 }
 
+Cell warning_if(bool is_warning, Cell cell)
+{
+    cell.is_warning = is_warning;
+    return cell;
+}
+
 Cell numeric_text(std::string text)
 {
     return {{}, std::move(text), true};
@@ -191,15 +198,26 @@ DataTable text_table(const std::vector<std::string>& titles, const std::vector<s
     return table;
 }
 
+bool is_constant(const DataTable& table, std::size_t column)
+{
+    return std::ranges::all_of(table.rows, [&](const DataTable::Row& row) {
+        return row.cells[column].text == table.rows.front().cells[column].text;
+    });
+}
+
+void erase_column(DataTable& table, std::size_t column)
+{
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    table.columns.erase(table.columns.begin() + at);
+    for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
+}
+
 void drop_empty_columns(DataTable& table)
 {
     for (std::size_t i = table.columns.size(); i-- > 0;) {
         if (std::ranges::any_of(table.rows, [i](const auto& row) { return !row.cells[i].is_absent; })) continue;
         table.columns[i].title.clear();
-        if (!table.columns[i].key.empty()) continue;
-        const auto at = static_cast<std::ptrdiff_t>(i);
-        table.columns.erase(table.columns.begin() + at);
-        for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
+        if (table.columns[i].key.empty()) erase_column(table, i);
     }
 }
 
@@ -212,37 +230,30 @@ DataTable for_reading(DataTable table)
         std::ranges::replace(column.title, '_', ' ');
     }
     for (DataTable::Row& row : table.rows) row.is_for_programs_only = false;
-    for (std::size_t i = table.columns.size(); i-- > 0 && table.rows.size() > 1;) {
-        const std::string& first = table.rows.front().cells[i].text;
-        if (!std::ranges::all_of(table.rows, [&](const DataTable::Row& row) { return row.cells[i].text == first; }))
-            continue;
-        table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
-        for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + static_cast<std::ptrdiff_t>(i));
-    }
+    for (std::size_t i = table.columns.size(); i-- > 0 && table.rows.size() > 1;)
+        if (is_constant(table, i)) erase_column(table, i);
     return table;
 }
 
-DataTable visible_in(Shown sink, const DataTable& table)
+DataTable visible_in(Shown sink, DataTable table)
 {
-    const auto is_visible = [&](const TableColumn& column) {
-        return !column.title.empty() && (column.shown == Shown::everywhere || column.shown == sink);
-    };
-    DataTable visible{
-        .title = table.title, .note = table.note, .expendable = table.expendable, .identifying = table.identifying};
-    std::ranges::copy_if(table.columns, std::back_inserter(visible.columns), is_visible);
-    for (const DataTable::Row& row : table.rows) {
-        if (row.is_for_programs_only) continue;
-        visible.rows.emplace_back();
-        for (std::size_t i = 0; i < table.columns.size(); ++i)
-            if (is_visible(table.columns[i])) visible.rows.back().cells.push_back(row.cells[i]);
+    std::erase_if(table.rows, std::mem_fn(&DataTable::Row::is_for_programs_only));
+    for (std::size_t i = table.columns.size(); i-- > 0;) {
+        const auto& [title, key, shown, align] = table.columns[i];
+        if (title.empty() || (shown != Shown::everywhere && shown != sink)) erase_column(table, i);
     }
-    return visible;
+    return table;
 }
 
 void append(DataTable& table, DataTable more)
 {
     table.columns = std::move(more.columns);
     std::ranges::move(more.rows, std::back_inserter(table.rows));
+}
+
+json to_json(const Range& range)
+{
+    return {{"median", json_number(range.median)}, {"low", json_number(range.low)}, {"high", json_number(range.high)}};
 }
 
 std::string to_csv(const DataTable& table)

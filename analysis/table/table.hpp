@@ -20,6 +20,12 @@ struct Range {
     double median = 0;
     double low = 0;
     double high = 0;
+
+    template <class Unit>
+    static Range of(const Estimate<Unit>& e)
+    {
+        return {e.median.value, e.low.value, e.high.value};
+    }
 };
 
 /// The value for programs. monostate is a missing number; it is written as null, never as zero.
@@ -49,20 +55,23 @@ Cell seconds(Seconds time);
 Cell amount(double value, std::string_view unit);
 Cell share(double share);
 Cell truth(bool value);
+/// `text`: for people in place of the digits.
 template <std::integral Count>
-Cell count(Count value)
+Cell count(Count value, const std::string& text = "")
 {
-    return {static_cast<long long>(value), std::to_string(value), true};
+    return {static_cast<long long>(value), text.empty() ? std::to_string(value) : text, true};
 }
 /// "12.3 ms [12.0, 12.5]". The key of its column has a `*`, which becomes median, low and high: "time_*_s".
 Cell range(const Range& range, std::string_view unit);
 template <int F, int B, int T>
 Cell range(const Estimate<Quantity<F, B, T>>& e, std::string_view unit)
 {
-    return range({e.median.value, e.low.value, e.high.value}, unit);
+    return range(Range::of(e), unit);
 }
 /// The cell, or absent() if the number is unknown.
 Cell only_if(bool is_known, Cell cell);
+/// The cell, highlighted on the page if `is_warning`.
+Cell warning_if(bool is_warning, Cell cell);
 /// Text for people only, aligned like a number.
 Cell numeric_text(std::string text);
 
@@ -123,10 +132,13 @@ DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<
 /// aligned like a number. Throws std::logic_error for a row of another length.
 DataTable text_table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows);
 
+/// Whether the column has the same text in every row.
+bool is_constant(const DataTable& table, std::size_t column);
+void erase_column(DataTable& table, std::size_t column);
 /// Hides the columns in which every cell is absent from people.
 void drop_empty_columns(DataTable& table);
 /// The columns and rows that people see in the terminal or on the page.
-DataTable visible_in(Shown sink, const DataTable& table);
+DataTable visible_in(Shown sink, DataTable table);
 /// The same table with every column shown to people: a column for programs only has its key as title. Columns with one text
 /// in all rows are left out.
 DataTable for_reading(DataTable table);
@@ -142,6 +154,8 @@ std::string json_text(const std::string& value);
 /// A list of such texts.
 nlohmann::json json_texts(const std::vector<std::string>& texts);
 
+/// {"median", "low", "high"}
+nlohmann::json to_json(const Range& range);
 /// The columns with a key as CSV. Numbers read back exactly; null is an empty cell.
 std::string to_csv(const DataTable& table);
 /// [{key: value, …}, …]

@@ -247,7 +247,7 @@ TEST_CASE("a report is one complete file")
 {
     const fakes::TemporaryFolder folder;
     const std::vector<Study> studies{made::study({made::row()})};
-    write_report(studies, folder / "report.html");
+    write_file(folder / "report.html", report_html(studies));
     std::ostringstream read;
     read << std::ifstream(folder / "report.html").rdbuf();
     CHECK(read.str() == report_html(studies));
@@ -257,9 +257,9 @@ TEST_CASE("a report is one complete file")
 TEST_CASE("a path that cannot be written is an input error, and a folder there is kept")
 {
     const fakes::TemporaryFolder folder;
-    CHECK_THROWS_AS(write_report({}, folder / "none/report.html"), InputError);
+    CHECK_THROWS_AS(write_file(folder / "none/report.html", report_html({})), InputError);
     std::filesystem::create_directories(folder / "taken/full");
-    CHECK_THROWS_AS(write_report({}, folder / "taken"), InputError);
+    CHECK_THROWS_AS(write_file(folder / "taken", report_html({})), InputError);
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 

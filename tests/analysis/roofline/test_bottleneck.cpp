@@ -1,5 +1,5 @@
 // A bottleneck is confident only if it holds within the uncertainty of the roofs.
-#include "analysis/roofline/bottleneck.hpp"
+#include "analysis/roofline/place.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,5 @@
 // Counted kernels on round roofs: L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s.
 #include "analysis/study/counted_kernels.hpp"
-#include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"

@@ -1,5 +1,4 @@
 // Recordings appear on the page and in the terminal, with unclassified kernels.
-#include "analysis/study/recording_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"

@@ -1,4 +1,6 @@
 #include "analysis/study/scaling.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/fitted_text.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -81,8 +83,8 @@ TEST_CASE("GPUs are compared with the fastest measured all-reduce, ranks of a CP
 
 TEST_CASE("the table has empty cells without a row of one rank, and is empty without ranks")
 {
-    const std::string table = scaling_text(study_of({row_of("cpu", {{"ranks", "2"}}, 0.1)}));
+    const std::string table = to_text(scaling_table(study_of({row_of("cpu", {{"ranks", "2"}}, 0.1)})));
     CHECK_THAT(table, Catch::Contains("resnet18"));
     CHECK_THAT(table, Catch::Contains("3.00 ms") && Catch::Contains("7.00 ms") && Catch::Contains("4.00 GB/s"));
-    CHECK(scaling_text(study_of({row_of("cpu", {}, 0.1)})).empty());
+    CHECK(scaling_table(study_of({row_of("cpu", {}, 0.1)})).empty());
 }

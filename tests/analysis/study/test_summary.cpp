@@ -53,7 +53,7 @@ TEST_CASE("devices that never overtake each other have no crossover")
 TEST_CASE("the summary names the best device of each batch and the crossover")
 {
     const Study study = made::study({on("cpu", 4, 0.02), on("cpu", 16, 0.2), on("gpu", 4, 0.04), on("gpu", 16, 0.05)});
-    const std::vector<std::string> sentences = summary(study);
+    const std::vector<std::string> sentences = summary({&study, 1});
     REQUIRE(sentences.size() == 1);
     CHECK_THAT(sentences[0], Catch::Contains("fastest on cpu (2 threads) at batch 4, gpu (2 threads) at batch 16"));
     CHECK_THAT(sentences[0], Catch::Contains("gpu (2 threads) overtakes cpu (2 threads) at batch"));
@@ -73,7 +73,8 @@ TEST_CASE("the largest losses are those of kinds of layer in a phase, in seconds
 
 TEST_CASE("no line is wider than requested, and names have no control characters")
 {
-    const std::string text = wrapped(summary(made::study({made::row("net\x1b[2J")})), 80);
+    const Study study = made::study({made::row("net\x1b[2J")});
+    const std::string text = wrapped(summary({&study, 1}), 80);
     CHECK(text.find('\x1b') == std::string::npos);
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin))

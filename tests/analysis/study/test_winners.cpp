@@ -1,5 +1,5 @@
 // Which device is fastest at which batch.
-#include "analysis/study/winners.hpp"
+#include "analysis/study/tables.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

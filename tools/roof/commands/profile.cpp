@@ -1,6 +1,6 @@
 // `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity. Without a GPU the
 // processor's events are counted, or on request its caches simulated.
-#include "analysis/study/recording_tables.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

@@ -4,7 +4,7 @@
 #include "analysis/report/page_data.hpp"
 #include "analysis/study/json.hpp"
 #include "analysis/study/summary.hpp"
-#include "analysis/study/winners.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
@@ -80,7 +80,7 @@ int make_report(const Options& options, Context& context)
     }
     std::filesystem::path page = options.out;
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
-    analysis::write_report(studies, page);
+    write_file(page, analysis::report_html(studies));
     write_extras(options, studies, context);
     if (options.json) {
         nlohmann::json list = nlohmann::json::array();

@@ -5,7 +5,6 @@
 #include "analysis/study/scaling.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
-#include "analysis/table/timed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

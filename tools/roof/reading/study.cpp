@@ -1,9 +1,9 @@
 #include "tools/roof/reading/study.hpp"
 
 #include "analysis/report/terminal.hpp"
-#include "analysis/study/recording_tables.hpp"
-#include "analysis/study/scaling.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/reading/expectations.hpp"
@@ -47,7 +47,8 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
 {
     constexpr int top_layers = 5;
     out << analysis::verdict_text(study, options.width) << '\n' << expectations_text(study, options.width);
-    if (const std::string ranks = analysis::scaling_text(study, options.width); !ranks.empty()) out << ranks << '\n';
+    if (const analysis::DataTable ranks = analysis::scaling_table(study); !ranks.empty())
+        out << analysis::to_text(ranks, options.width) << '\n';
     if (options.brief) return;
     for (const std::string& picture : {analysis::terminal_batches(study, options.columns, options.plain),
                                        analysis::terminal_layers(study, options.columns, options.plain)})

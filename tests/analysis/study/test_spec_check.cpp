@@ -1,5 +1,5 @@
 // Ceilings beside their specs.
-#include "analysis/study/spec_rate.hpp"
+#include "analysis/study/ceiling_tables.hpp"
 
 #include "tests/method/sweeps.hpp"
 
