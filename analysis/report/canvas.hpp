@@ -2,6 +2,8 @@
 // top.
 #pragma once
 
+#include "analysis/report/frame.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,23 @@ class Canvas {
     int rows_;
     bool plain_;
     std::vector<Cell> cells_;
+};
+
+/// A canvas with a logarithmic scale on each side, in dots.
+struct CanvasPlot {
+    Canvas canvas;
+    LogScale across;
+    LogScale down;
+
+    CanvasPlot(const Extent& x, const Extent& y, int columns, int rows, bool plain)
+        : canvas(columns, rows, plain),
+          across{x.low, x.high, 0, canvas.dots_across() - 1.0},
+          down{y.low, y.high, canvas.dots_down() - 1.0, 0}
+    {
+    }
+
+    int column(double x) const { return static_cast<int>(across(x)) * canvas.columns() / canvas.dots_across(); }
+    int row(double y) const { return static_cast<int>(down(y)) * canvas.rows() / canvas.dots_down(); }
 };
 
 }  // namespace roof::analysis

@@ -42,12 +42,11 @@ std::optional<Frame> frame_of(const Ceilings& ceilings)
         for (const Ceiling* roof : roofs.mixes) compute.add(roof->rate.median.value);
     }
     if (bandwidth.empty() || compute.empty()) return std::nullopt;
-    Frame frame;
-    frame.intensity_low = power_below(10, compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge);
-    frame.intensity_high = power_above(10, compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge);
-    frame.rate_low = power_below(10, std::min(compute.low, bandwidth.low * frame.intensity_low));
-    frame.rate_high = power_above(10, compute.high * 1.25);
-    return frame;
+    const Extent intensity{power_below(10, compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge),
+                           power_above(10, compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge)};
+    return Frame{
+        intensity,
+        {power_below(10, std::min(compute.low, bandwidth.low * intensity.low)), power_above(10, compute.high * 1.25)}};
 }
 
 std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points)
@@ -70,7 +69,7 @@ std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placemen
         intensity.add(p->levels.back().intensity_high.value);
     }
     if (points.empty() || intensity.empty()) return std::nullopt;
-    return Frame{intensity.low / margin, intensity.high * margin, rate.low / margin, rate.high * margin};
+    return Frame{{intensity.low / margin, intensity.high * margin}, {rate.low / margin, rate.high * margin}};
 }
 
 std::vector<double> decade_ticks(double low, double high)

@@ -26,10 +26,8 @@ double power_above(double base, double value);
 
 /// The bounds of the frame.
 struct Frame {
-    double intensity_low = 0;  ///< FLOP/byte
-    double intensity_high = 0;
-    double rate_low = 0;  ///< FLOP/s
-    double rate_high = 0;
+    Extent intensity;  ///< FLOP/byte
+    Extent rate;       ///< FLOP/s
 };
 
 /// The frame over all devices, in whole decades. nullopt without a bandwidth or a compute ceiling.

@@ -13,6 +13,10 @@
 #include <map>
 #include <utility>
 
+// Defined by the generated page_script.S, which includes the bundle's bytes.
+extern "C" const char roof_page_script_begin[], roof_page_script_end[];
+extern "C" const char roof_page_hash_begin[], roof_page_hash_end[];
+
 namespace roof::analysis {
 
 using nlohmann::json;
@@ -212,6 +216,16 @@ json page_json(std::span<const Study> studies)
 std::string script_text(const json& document)
 {
     return with_replaced(json_document(document, -1), {{'<', "\\u003c"}, {'>', "\\u003e"}, {'&', "\\u0026"}});
+}
+
+std::string_view page_script()
+{
+    return {roof_page_script_begin, roof_page_script_end};
+}
+
+std::string_view page_script_hash()
+{
+    return {roof_page_hash_begin, roof_page_hash_end};
 }
 
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// The report page's data as one JSON block for its script. Numbers are exact and in SI units. Points are stored as
+// The report page's script, and its data as one JSON block. Numbers are exact and in SI units. Points are stored as
 // columns to keep the page small.
 #pragma once
 
@@ -24,5 +24,11 @@ nlohmann::json page_json(std::span<const Study> studies);
 
 /// The document as the text of a script element. No content can end the element early.
 std::string script_text(const nlohmann::json& document);
+
+/// The script, bundled from the folder `page` at build time; empty if the build had no npm or no network. The page is then
+/// static.
+std::string_view page_script();
+/// SHA-256 of the script in base64, for the page's content security policy. Empty if the script is empty.
+std::string_view page_script_hash();
 
 }  // namespace roof::analysis

@@ -32,15 +32,10 @@ bool has_gpu(const Machine& machine)
 }
 
 /// What is absent, and how to get it.
-struct Absent {
-    std::string what;
-    std::string how;
-};
-
-std::vector<Absent> absent_from(const Study& study)
+std::vector<std::vector<std::string>> absent_from(const Study& study)
 {
     const std::string where = has_gpu(study.results.machine) ? "" : "on a machine with a GPU: ";
-    std::vector<Absent> absent;
+    std::vector<std::vector<std::string>> absent;
     if (study.ceilings.all.empty())
         absent.push_back({"ceilings", "`roof calibrate` on the same machine; nothing has roofs until then"});
     if (!has_recording(study, "kernels.csv"))
@@ -65,11 +60,7 @@ std::vector<Absent> absent_from(const Study& study)
 Content absent_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
-    static const std::vector<ColumnOf<Absent>> columns{
-        {"absent", "", [](const Absent& a) { return word(a.what); }},
-        {"how to get it", "", [](const Absent& a) { return word(a.how); }},
-    };
-    return {html_table(table_of(columns, absent_from(study)))};
+    return {html_table(text_table({"absent", "how to get it"}, absent_from(study)))};
 }
 
 }  // namespace roof::analysis

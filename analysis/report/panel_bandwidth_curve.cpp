@@ -78,18 +78,18 @@ void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const 
         const double to = std::min(level.to.value, plot.x.high);
         const bool is_memory = level.name == memory_level;
         if (!(to > from)) continue;
-        if (!is_memory) {
-            svg.open("level", fmt::format("{}: holds working sets up to {}, measured", level.name,
-                                          format_capacity(level.to.value)));
-            svg.line({plot.x(to), plot.top()}, {plot.x(to), plot.bottom()}, "level-mark");
+        const auto mark = [&](const std::string& title, double at, std::string_view css) {
+            svg.open("level", title);
+            svg.line({plot.x(at), plot.top()}, {plot.x(at), plot.bottom()}, css);
             svg.close();
-        }
+        };
+        if (!is_memory)
+            mark(fmt::format("{}: holds working sets up to {}, measured", level.name, format_capacity(level.to.value)),
+                 to, "level-mark");
         svg.text({(plot.x(from) + plot.x(to)) / 2, plot.top() + 14}, level.name, "name", Anchor::middle);
-        if (!plot.x.holds(level.reported.value) || is_memory) continue;
-        svg.open("level", fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)));
-        svg.line({plot.x(level.reported.value), plot.top()}, {plot.x(level.reported.value), plot.bottom()},
-                 "reported-mark");
-        svg.close();
+        if (plot.x.holds(level.reported.value) && !is_memory)
+            mark(fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)),
+                 level.reported.value, "reported-mark");
     }
 }
 

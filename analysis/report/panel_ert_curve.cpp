@@ -67,7 +67,7 @@ std::vector<LegendEntry> legend_of(const Curves& curves, const Roofs& roofs, con
 Picture picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
 {
     const auto& [device, precision, threads] = key;
-    const std::string title = fmt::format("{} on {}, {} thread{}", precision, device, threads, threads == 1 ? "" : "s");
+    const std::string title = fmt::format("{} on {}, {}", precision, device, threads_text(threads));
     const Roofs roofs = roofs_over(ceilings, key);
     const LogPlot plot = plot_of(curves, roofs);
     const std::vector<LegendEntry> legend = legend_of(curves, roofs, ceilings);
@@ -77,8 +77,7 @@ Picture picture(const CurveKey& key, const Curves& curves, const Ceilings& ceili
     draw_legend(svg, legend, {plot.left(), height}, width);
     draw_axes(svg, plot, ticks(plot.x.low, plot.x.high, 4), intensity_tick, ticks(plot.y.low, plot.y.high, 10),
               [](double v) { return tick_text(v, "FLOP/s"); });
-    svg.open_clip(clip, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
-                  plot.bottom() - plot.top() + 20);
+    svg.open_clip(clip, plot);
     draw_roofs(svg, plot, roofs);
     for (const auto& [bytes, dots] : curves)
         draw_curve(svg, plot, bytes, dots, roofs, level_of(bytes, roofs, ceilings));

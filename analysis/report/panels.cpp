@@ -4,7 +4,6 @@
 #include "analysis/study/summary.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/study/whatif.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 
@@ -35,14 +34,6 @@ Content headroom_panel(const Study& study, const std::string&)
     std::string html;
     for (const Measurement* row : largest_batches(study.results.rows))
         html += under_title(headroom_table(study, *row, layers_shown));
-    return {html};
-}
-
-/// The page's sliders and `roof whatif` accept any change.
-Content what_if_panel(const Study& study, const std::string&)
-{
-    const std::string html = html_table(what_if_table(study));
-    if (html.empty()) return {};
     return {html};
 }
 
@@ -143,8 +134,7 @@ std::span<const Panel> panels()
         {"whatif",
          "What-if",
          "Step times under other roofs and at another batch (analytic).",
-         {{{"what_if", what_if_table}}},
-         what_if_panel},
+         {{{"what_if", what_if_table}}}},
         {"ceilings",
          "Ceilings",
          "Every ceiling with its interval and number of samples.",

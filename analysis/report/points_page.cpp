@@ -1,4 +1,4 @@
-#include "analysis/report/points_page.hpp"
+#include "analysis/report/pages.hpp"
 
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/report/style.hpp"
@@ -34,17 +34,19 @@ std::vector<Group> groups_of(const Study& study)
     return groups;
 }
 
-/// The frame of the machine, extended by whole decades so that it contains every point.
+/// Extends it by whole decades so that it contains the value.
+void extend(Extent& extent, double value)
+{
+    while (extent.high < value) extent.high *= 10;
+    extent.low = std::min(extent.low, power_below(10, value));
+}
+
+/// The frame of the machine, extended so that it contains every point.
 Frame frame_around(Frame frame, const Group& group)
 {
     for (const Placement* p : group) {
-        const double rate = p->rate.median.value;
-        while (frame.rate_high < rate) frame.rate_high *= 10;
-        frame.rate_low = std::min(frame.rate_low, power_below(10, rate));
-        if (p->levels.empty()) continue;
-        const double intensity = p->levels.back().intensity_high.value;
-        while (frame.intensity_high < intensity) frame.intensity_high *= 10;
-        frame.intensity_low = std::min(frame.intensity_low, power_below(10, intensity));
+        extend(frame.rate, p->rate.median.value);
+        if (!p->levels.empty()) extend(frame.intensity, p->levels.back().intensity_high.value);
     }
     return frame;
 }

@@ -1,4 +1,4 @@
-#include "analysis/report/published_page.hpp"
+#include "analysis/report/pages.hpp"
 
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/report/style.hpp"
@@ -70,9 +70,9 @@ std::string picture(const Target& target, const std::vector<Point>& points)
     const Roofs roofs = roofs_of(target.ceilings, target.device);
     std::optional<Frame> frame = frame_of(target.ceilings);
     if (!frame || roofs.compute.empty()) return {};
-    double lowest = frame->rate_low;
+    double lowest = frame->rate.low;
     for (const Point& point : points) lowest = std::min(lowest, point.rate->published.si / 2);
-    frame->rate_low = power_below(10, lowest);
+    frame->rate.low = power_below(10, lowest);
     const LogPlot plot = roofline_plot(*frame, 460);
     const std::string title = fmt::format("{}: published points under the sheet's roofs", target.title);
     Svg svg = roofline_svg(516, title, plot, roofs, "published-" + target.name);
@@ -81,12 +81,6 @@ std::string picture(const Target& target, const std::vector<Point>& points)
     for (const Point& point : points) draw_point(svg, plot, point, taken);
     svg.close();
     return figure(title, svg.str());
-}
-
-std::string section(std::string_view heading, std::string_view lead, const std::string& body)
-{
-    if (body.empty()) return {};
-    return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", heading, paragraph(lead, "lead"), body);
 }
 
 std::string pictures(std::span<const Assessment> assessments, std::span<const Target> targets)
@@ -118,13 +112,14 @@ std::string published_page(const std::string& study, std::span<const Assessment>
                            std::span<const Answered> answers, std::span<const Target> targets)
 {
     const std::string body =
-        section("Published points",
-                "Squares are published numbers; dashed roofs are from the vendor's sheet. Nothing here was measured.",
-                pictures(assessments, targets)) +
-        section("Published numbers", "Each beside the estimate from arithmetic and the sheet.",
-                html_table(published_table(assessments))) +
-        section("Hypotheses", "The hypotheses of the study, answered by estimates and measured rows.",
-                html_table(hypotheses_table(answers)));
+        html_section(
+            "", "Published points",
+            "Squares are published numbers; dashed roofs are from the vendor's sheet. Nothing here was measured.",
+            pictures(assessments, targets)) +
+        html_section("", "Published numbers", "Each beside the estimate from arithmetic and the sheet.",
+                     html_table(published_table(assessments))) +
+        html_section("", "Hypotheses", "The hypotheses of the study, answered by estimates and measured rows.",
+                     html_table(hypotheses_table(answers)));
     return html_document(
         "published study " + escape(study),
         "<header><h1>Published study " + escape(study) + "</h1>\n" + warnings(assessments) + "</header>\n", body);

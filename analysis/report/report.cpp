@@ -1,7 +1,6 @@
 #include "analysis/report/report.hpp"
 
 #include "analysis/report/page_data.hpp"
-#include "analysis/report/page_script.hpp"
 #include "analysis/report/style.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
@@ -45,19 +44,15 @@ std::string section(const Panel& panel, const std::vector<Study>& studies)
         body += part;
         if (panel.has_numbers) body += numbers_of(panel, studies[i]);
     }
-    if (body.empty()) return body;
-    return fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}{}</section>\n", panel.id, escape(panel.heading),
-                       paragraph(panel.sentence, "lead"), body);
+    return html_section(panel.id, panel.heading, panel.sentence, body);
 }
 
 /// The one section that is over all studies together; empty if every step ran on one device.
 std::string winners(const std::vector<Study>& studies)
 {
-    const std::string table = html_table(winners_table(studies));
-    if (table.empty()) return {};
-    return "<section id=\"winners\">\n<h2>Devices side by side</h2>\n" +
-           paragraph("The fastest at each batch comes first. Slower: the interval of the ratio excludes 1.", "lead") +
-           table + "</section>\n";
+    return html_section("winners", "Devices side by side",
+                        "The fastest at each batch comes first. Slower: the interval of the ratio excludes 1.",
+                        html_table(winners_table(studies)));
 }
 
 std::string head(const std::vector<Study>& studies)

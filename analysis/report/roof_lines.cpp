@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <optional>
 
@@ -46,8 +47,10 @@ double length_of(const std::string& label)
     return letter_width * static_cast<double>(label.size());
 }
 
+using Line = std::pair<Spot, Spot>;
+
 /// The part of rate = bandwidth * intensity inside the plot and below `peak`.
-std::pair<Spot, Spot> diagonal(const LogPlot& plot, double bandwidth, double peak)
+Line diagonal(const LogPlot& plot, double bandwidth, double peak)
 {
     const double from = std::max(plot.x.low, plot.y.low / bandwidth);
     const double to = std::min(plot.x.high, peak / bandwidth);
@@ -59,26 +62,15 @@ bool is_inside(const LogPlot& plot, double bandwidth, double peak)
     return std::max(plot.x.low, plot.y.low / bandwidth) < std::min(plot.x.high, peak / bandwidth);
 }
 
-void draw_bandwidth(Svg& svg, const LogPlot& plot, const Ceiling& roof, double peak)
+/// `line_at`: the line of the roof at a rate.
+void draw_roof(Svg& svg, const Ceiling& roof, std::string_view css, const std::function<Line(double)>& line_at)
 {
-    const auto [low_a, low_b] = diagonal(plot, roof.rate.low.value, peak);
-    const auto [high_a, high_b] = diagonal(plot, roof.rate.high.value, peak);
-    const auto [from, to] = diagonal(plot, roof.rate.median.value, peak);
-    svg.open(is_measured(roof) ? "roof" : "roof mix", sentence(roof));
+    const auto [low_a, low_b] = line_at(roof.rate.low.value);
+    const auto [high_a, high_b] = line_at(roof.rate.high.value);
+    const auto [from, to] = line_at(roof.rate.median.value);
+    svg.open(is_measured(roof) ? css : "roof mix", sentence(roof));
     svg.polygon({low_a, low_b, high_b, high_a}, "band");
     svg.line(from, to, "edge");
-    svg.close();
-}
-
-void draw_compute(Svg& svg, const LogPlot& plot, const Ceiling& roof, double fastest, std::string_view css)
-{
-    const double rate = roof.rate.median.value;
-    const double from = fastest > 0 ? std::max(plot.x.low, rate / fastest) : plot.x.low;
-    svg.open(is_measured(roof) ? css : "roof mix", sentence(roof));
-    svg.polygon({plot(from, roof.rate.low.value), plot(plot.x.high, roof.rate.low.value),
-                 plot(plot.x.high, roof.rate.high.value), plot(from, roof.rate.high.value)},
-                "band");
-    svg.line(plot(from, rate), plot(plot.x.high, rate), "edge");
     svg.close();
 }
 
@@ -190,8 +182,8 @@ double highest(const Roofs& roofs, const LogPlot& plot)
 
 LogPlot roofline_plot(const Frame& frame, double bottom, const std::string& x_label)
 {
-    return {{frame.intensity_low, frame.intensity_high, 96, 1032},
-            {frame.rate_low, frame.rate_high, bottom, 40},
+    return {{frame.intensity.low, frame.intensity.high, 96, 1032},
+            {frame.rate.low, frame.rate.high, bottom, 40},
             x_label,
             "rate (FLOP/s)"};
 }
@@ -202,9 +194,14 @@ void draw_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
     double fastest = 0;
     for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
     for (const Ceiling* roof : roofs.levels)
-        if (is_inside(plot, roof->rate.median.value, peak)) draw_bandwidth(svg, plot, *roof, peak);
-    for (const Ceiling* roof : roofs.compute) draw_compute(svg, plot, *roof, fastest, "roof");
-    for (const Ceiling* roof : roofs.mixes) draw_compute(svg, plot, *roof, fastest, "roof mix");
+        if (is_inside(plot, roof->rate.median.value, peak))
+            draw_roof(svg, *roof, "roof", [&](double rate) { return diagonal(plot, rate, peak); });
+    const auto draw_compute = [&](const Ceiling& roof, std::string_view css) {
+        const double from = fastest > 0 ? std::max(plot.x.low, roof.rate.median.value / fastest) : plot.x.low;
+        draw_roof(svg, roof, css, [&](double rate) { return Line{plot(from, rate), plot(plot.x.high, rate)}; });
+    };
+    for (const Ceiling* roof : roofs.compute) draw_compute(*roof, "roof");
+    for (const Ceiling* roof : roofs.mixes) draw_compute(*roof, "roof mix");
 }
 
 void name_roofs(Svg& svg, const LogPlot& plot, const Roofs& roofs)
@@ -220,8 +217,7 @@ Svg roofline_svg(double height, const std::string& label, const LogPlot& plot, c
     draw_axes(
         svg, plot, decade_ticks(plot.x.low, plot.x.high), [](double v) { return fmt::format("{:g}", v); },
         decade_ticks(plot.y.low, plot.y.high), [](double v) { return tick_text(v, "FLOP/s"); });
-    svg.open_clip(clip, {plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20,
-                  plot.bottom() - plot.top() + 20);
+    svg.open_clip(clip, plot);
     draw_roofs(svg, plot, roofs);
     return svg;
 }

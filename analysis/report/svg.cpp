@@ -129,10 +129,11 @@ void Svg::close()
     text_ += "</g>\n";
 }
 
-void Svg::open_clip(std::string_view name, Spot corner, double width, double height)
+void Svg::open_clip(std::string_view name, const LogPlot& plot)
 {
     text_ += fmt::format("<clipPath id=\"{}\">", escape(name));
-    rectangle(corner, width, height, "");
+    rectangle({plot.left() - 10, plot.top() - 10}, plot.right() - plot.left() + 20, plot.bottom() - plot.top() + 20,
+              "");
     text_ += fmt::format("</clipPath><g clip-path=\"url(#{})\">\n", escape(name));
 }
 

@@ -19,6 +19,8 @@ struct Spot {
 enum class Anchor { start, middle, end };
 enum class Shape { circle, square, triangle, ring };
 
+struct LogPlot;
+
 class Svg {
   public:
     /// Sizes are in user units, which are pixels at 100%. `label` is for screen readers.
@@ -37,8 +39,8 @@ class Svg {
     /// Opens a group, until close(). An empty title is left out.
     void open(std::string_view css_class, std::string_view title = "");
     void close();
-    /// Clips what is drawn until close() at the rectangle. `name` must be unique in the page.
-    void open_clip(std::string_view name, Spot corner, double width, double height);
+    /// Clips what is drawn until close() ten units outside the plot. `name` must be unique in the page.
+    void open_clip(std::string_view name, const LogPlot& plot);
 
     /// The element for a page, whose style sheet formats it.
     std::string str() const { return "<svg " + head_ + ">\n" + text_ + "</svg>\n"; }

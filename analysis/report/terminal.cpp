@@ -1,7 +1,6 @@
 #include "analysis/report/terminal.hpp"
 
 #include "analysis/report/canvas.hpp"
-#include "analysis/report/frame.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -22,64 +21,42 @@ constexpr int narrowest = 40;
 constexpr int margin = 13;  ///< columns of the rate axis: "100 GFLOP/s |"
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A canvas with its scales, in dots.
-struct Plot {
-    Canvas canvas;
-    Frame frame;
-    LogScale across;
-    LogScale down;
+double intensity_at(const CanvasPlot& plot, int dot)
+{
+    return plot.across.low * std::pow(plot.across.high / plot.across.low, dot / (plot.canvas.dots_across() - 1.0));
+}
 
-    Plot(const Frame& f, int columns, int rows, bool plain)
-        : canvas(columns, rows, plain),
-          frame(f),
-          across{f.intensity_low, f.intensity_high, 0, canvas.dots_across() - 1.0},
-          down{f.rate_low, f.rate_high, canvas.dots_down() - 1.0, 0}
-    {
-    }
-
-    int column(double intensity) const
-    {
-        return static_cast<int>(across(intensity)) * canvas.columns() / canvas.dots_across();
-    }
-    double intensity(int dot) const
-    {
-        return frame.intensity_low *
-               std::pow(frame.intensity_high / frame.intensity_low, dot / (canvas.dots_across() - 1.0));
-    }
-    int row(double rate) const { return static_cast<int>(down(rate)) * canvas.rows() / canvas.dots_down(); }
-};
-
-void dot_at(Plot& plot, int x, double rate, char mark)
+void dot_at(CanvasPlot& plot, int x, double rate, char mark)
 {
     if (plot.down.holds(rate)) plot.canvas.dot(x, static_cast<int>(std::lround(plot.down(rate))), mark);
 }
 
 /// rate = bandwidth * intensity up to the peak.
-void draw_bandwidth(Plot& plot, double bandwidth, double peak)
+void draw_bandwidth(CanvasPlot& plot, double bandwidth, double peak)
 {
     for (int x = 0; x < plot.canvas.dots_across(); ++x)
-        if (const double rate = bandwidth * plot.intensity(x); rate < peak) dot_at(plot, x, rate, '/');
+        if (const double rate = bandwidth * intensity_at(plot, x); rate < peak) dot_at(plot, x, rate, '/');
 }
 
 /// Draws a horizontal line from the ridge point of the fastest memory on.
-void draw_compute(Plot& plot, double rate, double fastest)
+void draw_compute(CanvasPlot& plot, double rate, double fastest)
 {
     for (int x = 0; x < plot.canvas.dots_across(); ++x)
-        if (fastest * plot.intensity(x) >= rate) dot_at(plot, x, rate, '-');
+        if (fastest * intensity_at(plot, x) >= rate) dot_at(plot, x, rate, '-');
 }
 
-void draw_roofs(Plot& plot, const Roofs& roofs)
+void draw_roofs(CanvasPlot& plot, const Roofs& roofs)
 {
     double fastest = 0;
     for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
     if (roofs.levels.empty()) fastest = INFINITY;
-    const double peak = roofs.compute.empty() ? plot.frame.rate_high : roofs.compute.front()->rate.median.value;
+    const double peak = roofs.compute.empty() ? plot.down.high : roofs.compute.front()->rate.median.value;
     for (const Ceiling* roof : roofs.levels) draw_bandwidth(plot, roof->rate.median.value, peak);
     for (const Ceiling* roof : roofs.compute) draw_compute(plot, roof->rate.median.value, fastest);
 }
 
 /// Writes the name of each roof where there is space.
-void label_roofs(Plot& plot, const Roofs& roofs)
+void label_roofs(CanvasPlot& plot, const Roofs& roofs)
 {
     Canvas& canvas = plot.canvas;
     for (const Ceiling* roof : roofs.compute) {
@@ -92,9 +69,8 @@ void label_roofs(Plot& plot, const Roofs& roofs)
     }
     for (const Ceiling* roof : roofs.levels) {
         const double bandwidth = roof->rate.median.value;
-        const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.frame.intensity_low) + 1);
-        const double rate =
-            plot.frame.rate_low * std::pow(plot.frame.rate_high / plot.frame.rate_low, 1 - (row + 0.5) / canvas.rows());
+        const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.across.low) + 1);
+        const double rate = plot.down.low * std::pow(plot.down.high / plot.down.low, 1 - (row + 0.5) / canvas.rows());
         std::string label = printable(roof->level + " " + roof->operation);
         const int first = plot.column(rate / bandwidth) + 2;
         const auto place = [&] {
@@ -111,7 +87,7 @@ void label_roofs(Plot& plot, const Roofs& roofs)
     }
 }
 
-std::string draw_points(Plot& plot, const Study& study, const std::string& device)
+std::string draw_points(CanvasPlot& plot, const Study& study, const std::string& device)
 {
     std::string legend;
     std::vector<std::string> hidden;
@@ -141,14 +117,14 @@ std::string axis_name(int columns)
     return display_columns(whole) <= static_cast<std::size_t>(columns) ? whole : "intensity (FLOP/B)";
 }
 
-std::string with_axes(const Plot& plot, bool plain)
+std::string with_axes(const CanvasPlot& plot, bool plain)
 {
     std::string text;
     const std::vector<std::string> lines = plot.canvas.lines();
     std::string previous;
     for (int row = 0; row < plot.canvas.rows(); ++row) {
         std::string tick;
-        for (double rate = plot.frame.rate_high; rate >= plot.frame.rate_low * 0.99; rate /= 10)
+        for (double rate = plot.down.high; rate >= plot.down.low * 0.99; rate /= 10)
             if (plot.row(rate) == row) tick = tick_text(rate, "FLOP/s");
         text += fmt::format("{:>{}} {}{}\n", tick, margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
     }
@@ -156,7 +132,7 @@ std::string with_axes(const Plot& plot, bool plain)
     line += plain ? "+" : "└";
     for (int c = 0; c < plot.canvas.columns(); ++c) line += plain ? "-" : "─";
     std::string ticks(static_cast<std::size_t>(margin + plot.canvas.columns()), ' ');
-    for (double i = plot.frame.intensity_low; i <= plot.frame.intensity_high * 1.01; i *= 10) {
+    for (double i = plot.across.low; i <= plot.across.high * 1.01; i *= 10) {
         const std::string label = fmt::format("{:g}", i);
         const std::size_t at = static_cast<std::size_t>(margin + plot.column(i));
         const std::size_t begin = std::min(at, ticks.size() - label.size());
@@ -169,12 +145,10 @@ std::string with_axes(const Plot& plot, bool plain)
 std::string roofs_legend(const Roofs& roofs, int width)
 {
     std::vector<std::string> items;
-    for (const Ceiling* roof : roofs.levels)
-        items.push_back(fmt::format("{} {} {}", printable(roof->level), printable(roof->operation),
-                                    format_si(roof->rate.median.value, roof->unit())));
-    for (const Ceiling* roof : roofs.compute)
-        items.push_back(fmt::format("{} {} {}", printable(roof->precision), printable(roof->operation),
-                                    format_si(roof->rate.median.value, roof->unit())));
+    for (const auto& group : {roofs.levels, roofs.compute})
+        for (const Ceiling* roof : group)
+            items.push_back(fmt::format("{} {} {}", printable(level_or_precision(*roof)), printable(roof->operation),
+                                        format_si(roof->rate.median.value, roof->unit())));
     const std::string_view how = timed(roofs.levels.empty() ? "" : roofs.levels.front()->variant);
     const int devices = roofs.levels.empty() ? 1 : roofs.levels.front()->devices;
     const std::string of = devices > 1 ? fmt::format("{} devices added", devices) : threads_text(roofs.threads);
@@ -194,7 +168,7 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     const int wide = std::max(narrowest, width);
     const int columns = wide - margin;
     for (const std::string& device : devices_of(study.ceilings)) {
-        Plot plot(*frame, columns, std::clamp(columns / 3, 14, 34), plain);
+        CanvasPlot plot(frame->intensity, frame->rate, columns, std::clamp(columns / 3, 14, 34), plain);
         const Roofs roofs = roofs_of(study.ceilings, device);
         draw_roofs(plot, roofs);
         label_roofs(plot, roofs);

@@ -1,6 +1,5 @@
 // Batch trajectories for a terminal: a small chart for each model.
 #include "analysis/report/canvas.hpp"
-#include "analysis/report/frame.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
@@ -49,30 +48,8 @@ Models models_of(const Study& study)
     return models;
 }
 
-struct Plot {
-    Canvas canvas;
-    LogScale across;
-    LogScale down;
-
-    Plot(const Series& all, int columns, bool plain) : canvas(columns, rows, plain)
-    {
-        Extent rate, batches;
-        for (const auto& [name, rates] : all)
-            for (const auto& [batch, value] : rates) {
-                rate.add(value);
-                batches.add(static_cast<double>(batch));
-            }
-        // Puts the last letter into the last cell.
-        across = {batches.low, batches.high, 0, canvas.dots_across() - 1.0};
-        down = {rate.low / air, rate.high * air, canvas.dots_down() - 1.0, 0};
-    }
-
-    int column(double batch) const { return static_cast<int>(across(batch)) * canvas.columns() / canvas.dots_across(); }
-    int row(double rate) const { return static_cast<int>(down(rate)) * canvas.rows() / canvas.dots_down(); }
-};
-
 /// Draws lines between batches, and a letter at each measured batch.
-void draw(Plot& plot, const Rates& rates, char letter)
+void draw(CanvasPlot& plot, const Rates& rates, char letter)
 {
     for (auto to = std::next(rates.begin()); to != rates.end(); ++to) {
         const auto from = std::prev(to);
@@ -89,7 +66,7 @@ void draw(Plot& plot, const Rates& rates, char letter)
 }
 
 /// The batches below their columns. A batch that would touch the one before it is left out.
-std::string batch_axis(const Plot& plot, const Series& all)
+std::string batch_axis(const CanvasPlot& plot, const Series& all)
 {
     Canvas line(plot.canvas.columns(), 1, true);
     for (const auto& [name, rates] : all)
@@ -105,7 +82,13 @@ std::string batch_axis(const Plot& plot, const Series& all)
 
 std::string chart(const Series& all, int columns, bool plain)
 {
-    Plot plot(all, columns, plain);
+    Extent rate, batches;
+    for (const auto& [name, rates] : all)
+        for (const auto& [batch, value] : rates) {
+            rate.add(value);
+            batches.add(static_cast<double>(batch));
+        }
+    CanvasPlot plot(batches, {rate.low / air, rate.high * air}, columns, rows, plain);
     char letter = 'a';
     for (const auto& [name, rates] : all) draw(plot, rates, letter == 'z' ? letter : letter++);
     std::string text;

@@ -57,33 +57,7 @@ json arguments_of(const Placement& p)
             {"reached", p.binds.empty() ? "-" : share_text(p)}};
 }
 
-/// Collects slices on tracks.
-class Timeline {
-  public:
-    enum Track { step_track = 1, phase_track, layer_track };
-
-    long long add_layer(const Placement& p, long long at)
-    {
-        const long long length = nanoseconds(p.seconds.median.value);
-        events_.push_back(slice(layer_track, p.name, at, length, arguments_of(p)));
-        return at + length;
-    }
-    void add(Track track, const std::string& name, long long from, long long length, json arguments)
-    {
-        events_.push_back(slice(track, name, from, length, std::move(arguments)));
-    }
-    void add_names(const std::string& device)
-    {
-        events_.push_back(name_event("process_name", 0, device));
-        events_.push_back(name_event("thread_name", step_track, "step"));
-        events_.push_back(name_event("thread_name", phase_track, "phases"));
-        events_.push_back(name_event("thread_name", layer_track, "layers, end to end"));
-    }
-    json take() { return std::move(events_); }
-
-  private:
-    json events_ = json::array();
-};
+enum Track { step_track = 1, phase_track, layer_track };
 
 }  // namespace
 
@@ -92,22 +66,26 @@ json trace_of(const Study& study, const Measurement& row)
     const std::array<std::pair<Phase, const Estimate<Seconds>*>, 3> phases{
         {{Phase::forward, &row.forward}, {Phase::backward, &row.backward}, {Phase::update, &row.update}}};
     const std::string id = row.id();
-    Timeline line;
-    line.add_names(row.device);
+    json events = json::array({name_event("process_name", 0, row.device), name_event("thread_name", step_track, "step"),
+                               name_event("thread_name", phase_track, "phases"),
+                               name_event("thread_name", layer_track, "layers, end to end")});
     long long now = 0;
     for (const auto& [phase, seconds] : phases) {
         const long long begin = now;
-        long long layers_end = begin;
-        for (const Placement* p : layers_of(study.placements, row))
-            if (p->phase == phase) layers_end = line.add_layer(*p, layers_end);
-        now = std::max(layers_end, begin + nanoseconds(seconds->median.value));
+        for (const Placement* p : layers_of(study.placements, row)) {
+            if (p->phase != phase) continue;
+            const long long length = nanoseconds(p->seconds.median.value);
+            events.push_back(slice(layer_track, p->name, now, length, arguments_of(*p)));
+            now += length;
+        }
+        now = std::max(now, begin + nanoseconds(seconds->median.value));
         if (now > begin)
-            line.add(Timeline::phase_track, std::string(roof::name(phase)), begin, now - begin, json::object());
+            events.push_back(slice(phase_track, std::string(roof::name(phase)), begin, now - begin, json::object()));
     }
     const long long length = std::max(now, nanoseconds(row.seconds.median.value));
-    line.add(Timeline::step_track, id, 0, length, {{"time", with_interval(row.seconds, "s")}});
+    events.push_back(slice(step_track, id, 0, length, {{"time", with_interval(row.seconds, "s")}}));
     return {
-        {"traceEvents", line.take()},
+        {"traceEvents", std::move(events)},
         {"displayTimeUnit", "ms"},
         {"otherData",
          {{"row", json_text(id)},

@@ -74,6 +74,14 @@ std::string paragraph(std::string_view text, std::string_view css_class)
                              : fmt::format("<p class=\"{}\">{}</p>\n", escape(css_class), escape(text));
 }
 
+std::string html_section(std::string_view id, std::string_view heading, std::string_view sentence,
+                         const std::string& body)
+{
+    if (body.empty()) return {};
+    return fmt::format("<section{}>\n<h2>{}</h2>\n{}{}</section>\n", id.empty() ? "" : fmt::format(" id=\"{}\"", id),
+                       escape(heading), paragraph(sentence, "lead"), body);
+}
+
 std::string subheading(std::string_view text)
 {
     return fmt::format("<h4>{}</h4>\n", escape(text));

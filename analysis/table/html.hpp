@@ -21,6 +21,9 @@ std::string html_table(const DataTable& table);
 
 /// The text in <p class="…">.
 std::string paragraph(std::string_view text, std::string_view css_class = "");
+/// A section with a heading and a sentence; empty without a body. An empty id is left out.
+std::string html_section(std::string_view id, std::string_view heading, std::string_view sentence,
+                         const std::string& body);
 /// The text in <h4>.
 std::string subheading(std::string_view text);
 /// An SVG that scrolls, in a <figure> if there is a caption.

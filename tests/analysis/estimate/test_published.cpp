@@ -1,7 +1,7 @@
 // Published numbers: parsing, and detection of impossible values by the estimate.
 #include "analysis/estimate/published.hpp"
 
-#include "analysis/report/published_page.hpp"
+#include "analysis/report/pages.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>

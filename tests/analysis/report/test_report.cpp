@@ -1,6 +1,5 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/page_data.hpp"
-#include "analysis/report/page_script.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/describe.hpp"
 #include "analysis/table/html.hpp"
@@ -177,10 +176,10 @@ TEST_CASE("the frame of a roofline is a quarter of a decade around its points an
     const auto frame = fitted_frame(roofs, layers);
     REQUIRE(frame);
     const double margin = std::pow(10, 0.25);
-    CHECK(frame->intensity_high == Approx(1e9 / 2e6 * margin));  // conv1 forward
-    CHECK(frame->rate_high == Approx(100e9 * margin));           // fp32
-    CHECK(frame->intensity_low == Approx(3e6 / 10e6 / margin));  // conv1 update
-    CHECK(frame->rate_low == Approx(3e6 / 0.004 / margin));
+    CHECK(frame->intensity.high == Approx(1e9 / 2e6 * margin));  // conv1 forward
+    CHECK(frame->rate.high == Approx(100e9 * margin));           // fp32
+    CHECK(frame->intensity.low == Approx(3e6 / 10e6 / margin));  // conv1 update
+    CHECK(frame->rate.low == Approx(3e6 / 0.004 / margin));
     CHECK_FALSE(fitted_frame(roofs, {}));
     CHECK(decade_ticks(1.5, 30) == std::vector<double>{2, 5, 10, 20});
     CHECK(decade_ticks(1, 1e4) == std::vector<double>{1, 10, 100, 1000, 10000});

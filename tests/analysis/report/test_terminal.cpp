@@ -56,10 +56,10 @@ TEST_CASE("the frame contains every ridge point and depends on the ceilings alon
 {
     const std::optional<Frame> frame = frame_of(made::ceilings());
     REQUIRE(frame);
-    CHECK(frame->intensity_low == Approx(0.01));   // fp64 under L1: 0.125
-    CHECK(frame->intensity_high == Approx(1000));  // fp32 under DRAM: 10
-    CHECK(frame->rate_low == Approx(1e8));
-    CHECK(frame->rate_high == Approx(1e12));
+    CHECK(frame->intensity.low == Approx(0.01));   // fp64 under L1: 0.125
+    CHECK(frame->intensity.high == Approx(1000));  // fp32 under DRAM: 10
+    CHECK(frame->rate.low == Approx(1e8));
+    CHECK(frame->rate.high == Approx(1e12));
     CHECK_FALSE(frame_of({}));
 }
 
@@ -67,9 +67,9 @@ TEST_CASE("a slower precision widens the frame downwards, a slower level to the 
 {
     Ceilings more = made::ceilings();
     more.all.push_back(made::compute("int8", 2, 1e9));  // ridge under L1: 0.0025
-    CHECK(frame_of(more)->intensity_low == Approx(1e-4));
+    CHECK(frame_of(more)->intensity.low == Approx(1e-4));
     more.all.push_back(made::bandwidth("link", 2, 1e8));  // ridge under fp32: 1000
-    CHECK(frame_of(more)->intensity_high == Approx(1e5));
+    CHECK(frame_of(more)->intensity.high == Approx(1e5));
 }
 
 TEST_CASE("two runs on one machine have the same axes")

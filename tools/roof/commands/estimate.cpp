@@ -4,7 +4,7 @@
 #include "analysis/estimate/estimate_tables.hpp"
 #include "analysis/estimate/facts.hpp"
 #include "analysis/estimate/network_tables.hpp"
-#include "analysis/report/published_page.hpp"
+#include "analysis/report/pages.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"

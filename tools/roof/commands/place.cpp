@@ -1,5 +1,5 @@
 // `roof place`: points of one's own under this machine's roofs.
-#include "analysis/report/points_page.hpp"
+#include "analysis/report/pages.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/study/verdict.hpp"
