@@ -20,8 +20,9 @@ struct Card {
     std::size_t shared_bytes = std::size_t{228} << 10;  ///< of a multiprocessor; a block may have 1 KiB less
     double clock_hz = 1e6;
 
-    double l1_bytes_per_cycle = 64;  ///< of a multiprocessor
-    double l2_bytes_per_cycle = 48;  ///< of the device, as all below
+    double l1_bytes_per_cycle = 64;       ///< of a multiprocessor
+    double shared_bytes_per_cycle = 128;  ///< of a multiprocessor
+    double l2_bytes_per_cycle = 48;       ///< of the device, as all below
     double memory_bytes_per_cycle = 16;
     double link_bytes_per_cycle = 4;
     double l1_latency_cycles = 32;

@@ -47,6 +47,7 @@ Execution::Execution(Engine& engine, const AddressSpace& memory, DeviceState& de
     constexpr double latency = 4;
     const double cycles = std::max(1.0 / (card.lanes * card.multiprocessors), latency / threads);
     seconds_of_instruction_ = cycles / card.clock_hz;
+    seconds_of_shared_byte_ = 1 / (card.shared_bytes_per_cycle * card.multiprocessors * card.clock_hz);
     seconds_of_link_byte_ = 1 / (card.link_bytes_per_cycle * card.clock_hz);
     device.caches.expect(threads);
     for (u32 i = 0; i < launch.grid.count() / launch.cluster; ++i) waiting_clusters_.push_back(i);

@@ -62,6 +62,10 @@ class Execution {
                                ? device_.caches.seconds_of(address, bytes, multiprocessor, past_l1)
                                : static_cast<double>(bytes) * seconds_of_link_byte_;
     }
+    void take_time_of_shared(std::size_t bytes)
+    {
+        device_.seconds += static_cast<double>(bytes) * seconds_of_shared_byte_;
+    }
     void take_time_of_products(double flops, Format format);
     double seconds() const { return device_.seconds; }
     /// Null unless races are to be found.
@@ -103,6 +107,7 @@ class Execution {
     std::size_t fibers_used_ = 0;
     std::size_t most_blocks_ = 1;
     double seconds_of_instruction_ = 0;
+    double seconds_of_shared_byte_ = 0;
     double seconds_of_link_byte_ = 0;
     u32 accesses_left_ = 1;
     std::string fault_;

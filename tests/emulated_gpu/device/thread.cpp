@@ -127,6 +127,7 @@ void Thread::read_shared(u32 address, void* to, int line)
     const std::byte* const from = block_.shared().at(address, bytes);
     if (block_.execution().is_turn_over()) wait(true);
     block_.shared().read_by(block_.moment_of(*this), address, bytes);
+    block_.execution().take_time_of_shared(bytes);
     std::memcpy(to, from, bytes);
 }
 
@@ -137,6 +138,7 @@ void Thread::write_shared(u32 address, const void* from, int line)
     std::byte* const to = block_.shared().at(address, bytes);
     if (block_.execution().is_turn_over()) wait(true);
     block_.shared().written_by(block_.moment_of(*this), address, bytes);
+    block_.execution().take_time_of_shared(bytes);
     std::memcpy(to, from, bytes);
 }
 

@@ -10,16 +10,22 @@ from instructions import CPP, Writer, cpp_name
 from ptx import Instruction, Label, UnknownPtx, kernels_of
 
 
+def turns_of(opcode):
+    """How many instructions of fp32 take as long: a multiprocessor has half as many lanes for fp64 and for products of integers, by the
+    guide's table of throughputs for 8.0 and 9.0."""
+    is_slow = opcode[-1] == "f64" or opcode[-1] in ("s32", "u32") and opcode[0] in ("mad", "mul")
+    return 2 if is_slow and opcode[0] in ("fma", "add", "sub", "mul", "mad") else 1
+
+
 def lines_of(kernel):
-    """The body. Each straight run of instructions begins with their count, from which the emulated time is calculated."""
+    """The body. Each straight run of instructions begins with their turns, from which the emulated time is calculated."""
     writer = Writer(kernel)
     lines, straight = [], []
 
     def end_straight():
-        count = sum(isinstance(part, tuple) for part in straight)
-        if count:
-            lines.append(f"t.issue({count});")
-        lines.extend(part[0] for part in straight)
+        if straight:
+            lines.append(f"t.issue({sum(turns for turns, _ in straight)});")
+        lines.extend(code for _, code in straight)
         straight.clear()
 
     for part in kernel.body:
@@ -33,7 +39,7 @@ def lines_of(kernel):
             raise UnknownPtx(f"{part.text}  ({type(error).__name__}: {error})") from error
         if part.guard:
             code = f"if ({writer.value(part.guard, 'bool')}) {{ {code} }}"
-        straight.append((code,))
+        straight.append((turns_of(part.opcode), code))
         if part.opcode[0] in ("bra", "ret", "exit"):
             end_straight()
     end_straight()
