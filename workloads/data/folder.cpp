@@ -16,28 +16,6 @@
 namespace roof::data {
 namespace {
 
-/// Records the broken files and the reasons. Shared by all workers.
-class Broken {
-  public:
-    void add(const std::filesystem::path& file, const std::string& reason)
-    {
-        const std::lock_guard lock(mutex_);
-        reasons_.emplace(file.string(), reason);
-    }
-
-    std::vector<std::string> lines() const
-    {
-        const std::lock_guard lock(mutex_);
-        std::vector<std::string> lines;
-        for (const auto& [file, reason] : reasons_) lines.push_back(file + ": " + reason);
-        return lines;
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    std::map<std::string, std::string> reasons_;
-};
-
 class Folder {
   public:
     explicit Folder(const FolderOptions& options) : options_(options), list_(list_images(options.folder))
@@ -61,7 +39,7 @@ class Folder {
 
     SourceFacts facts() const
     {
-        std::vector<std::string> skipped = broken_.lines();
+        std::vector<std::string> skipped = broken();
         const std::size_t usable = list_.images.size() - skipped.size();
         return {.images = usable, .classes = static_cast<int>(list_.classes.size()), .skipped = std::move(skipped)};
     }
@@ -89,11 +67,11 @@ class Folder {
             if (attempt(file, [](const Jpeg& jpeg) { jpeg.decode(8); })) ++usable;
         }
         if (usable < needed) {
-            const std::vector<std::string> broken = broken_.lines();
+            const std::vector<std::string> skipped = broken();
             throw InputError("'" + options_.folder.string() + "' holds " + std::to_string(usable) +
                              " usable images, fewer than a batch of " + std::to_string(needed) + " (" +
-                             std::to_string(broken.size()) + " broken" +
-                             (broken.empty() ? "" : ", the first " + broken.front()) + ")");
+                             std::to_string(skipped.size()) + " broken" +
+                             (skipped.empty() ? "" : ", the first " + skipped.front()) + ")");
         }
     }
 
@@ -115,14 +93,25 @@ class Folder {
             use(Jpeg(file.path));
             return true;
         } catch (const Error& error) {
-            broken_.add(file.path, error.what());
+            const std::lock_guard lock(mutex_);
+            broken_.emplace(file.path.string(), error.what());
             return false;
         }
     }
 
+    /// "file: reason" for each broken file.
+    std::vector<std::string> broken() const
+    {
+        const std::lock_guard lock(mutex_);
+        std::vector<std::string> lines;
+        for (const auto& [file, reason] : broken_) lines.push_back(file + ": " + reason);
+        return lines;
+    }
+
     FolderOptions options_;
     ImageList list_;
-    Broken broken_;
+    mutable std::mutex mutex_;  ///< of what all workers share
+    std::map<std::string, std::string> broken_;
 };
 
 /// Converts this rank's sample number to the number in the batches of all ranks.
@@ -154,7 +143,7 @@ struct FolderStream {
 Source folder_source(const FolderOptions& options)
 {
     const auto stream = std::make_shared<FolderStream>(options);
-    return Source({[stream] { return stream->prefetch.next(); }, [stream] { return stream->folder.facts(); }});
+    return {[stream] { return stream->prefetch.next(); }, [stream] { return stream->folder.facts(); }};
 }
 
 }  // namespace roof::data

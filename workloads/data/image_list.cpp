@@ -5,7 +5,6 @@
 #include "ert/base/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace roof::data {
 namespace {
@@ -14,9 +13,7 @@ namespace fs = std::filesystem;
 
 bool is_jpeg_name(const fs::path& path)
 {
-    std::string extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    const std::string extension = in_lower_case(path.extension().string());
     return extension == ".jpg" || extension == ".jpeg";
 }
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace roof::data {
@@ -24,18 +23,9 @@ struct SourceFacts {
 };
 
 /// A source of batches of one size. Worker threads, if it has any, end when its last copy is destroyed.
-class Source {
-  public:
-    struct Functions {
-        std::function<Batch()> next;         ///< waits for the next batch; throws Error
-        std::function<SourceFacts()> facts;  ///< values may grow while the source is in use
-    };
-    explicit Source(Functions functions) : functions_(std::move(functions)) {}
-    Batch next() { return functions_.next(); }
-    SourceFacts facts() const { return functions_.facts(); }
-
-  private:
-    Functions functions_;
+struct Source {
+    std::function<Batch()> next;         ///< waits for the next batch; throws Error
+    std::function<SourceFacts()> facts;  ///< values may grow while the source is in use
 };
 
 /// Selects one rank's part of the common batches of several ranks.
