@@ -63,14 +63,10 @@ void Choices::remember(const Question& question, const std::string& implementati
 
 fs::path choices_folder()
 {
-    const auto folder = [](const char* variable) {
-        const char* value = std::getenv(variable);
-        return fs::path(value == nullptr ? "" : value);
-    };
-    const fs::path home = folder("HOME");
-    const fs::path cache =
-        folder("XDG_CACHE_HOME").empty() && !home.empty() ? home / ".cache" : folder("XDG_CACHE_HOME");
-    return cache.empty() ? fs::path{} : cache / "roof";
+    if (const char* const cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != 0)
+        return fs::path(cache) / "roof";
+    const char* const home = std::getenv("HOME");
+    return home == nullptr || *home == 0 ? fs::path{} : fs::path(home) / ".cache" / "roof";
 }
 
 }  // namespace roof::engine

@@ -1,7 +1,5 @@
-// How every engine trains: the constants of the recipe, where training starts, and what a first loss may be.
+// How every engine trains: the constants of the recipe, and where training starts.
 #pragma once
-
-#include <optional>
 
 namespace roof::engine {
 
@@ -19,9 +17,5 @@ inline constexpr unsigned dropout_seed = 0x5eed;
 
 /// Of the batches that a step trains on.
 inline constexpr unsigned data_seed = 1;
-
-/// Throws Error when training diverged: the last loss is not finite, or the first one, of random parameters, is
-/// several times that of guessing, ln(classes).
-void check_losses(Parameters parameters, int classes, std::optional<double> first, double last);
 
 }  // namespace roof::engine

@@ -2,25 +2,33 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "workloads/engine/program.hpp"
 #include "workloads/model/work.hpp"
+
+#include <cmath>
 
 namespace roof::engine {
 
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks)
 {
-    Work work;
-    work.flops = model::work_of(graph, batch, precision).step() * ranks;
-    Flops saved{};
-    for (const TimedPart& part : parts) {
-        work.compulsory += part.work.compulsory;
-        work.no_reuse += part.work.no_reuse;
-        work.read += part.work.read;
-        work.written += part.work.written;
-        if (part.work.executed.value > 0) saved += part.work.flops - part.work.executed;
+    TimedPart all{};
+    for (const TimedPart& part : parts) add_work(all, part.work);
+    const Flops saved = all.work.flops - all.work.executed;
+    all.work.flops = model::work_of(graph, batch, precision).step() * ranks;
+    all.work.executed = saved == Flops{} ? Flops{} : all.work.flops - saved;
+    return all.work;
+}
+
+void check_losses(Parameters parameters, int classes, std::optional<double> first, double last)
+{
+    constexpr double sane = 4;  // initial weights that are off by orders of magnitude cost several times as much
+    if (!std::isfinite(last)) throw Error("the loss is not finite: training diverged at this learning rate");
+    const double guessing = std::log(classes);
+    if (parameters == Parameters::random && first && *first > sane * guessing) {
+        throw Error("the first loss is " + std::to_string(*first) + ", far above that of guessing, " +
+                    std::to_string(guessing));
     }
-    if (saved != Flops{}) work.executed = work.flops - saved;
-    return work;
 }
 
 std::string describe_passes(const std::map<std::string, int, std::less<>>& algorithms)

@@ -4,10 +4,12 @@
 #include "ert/base/precision.hpp"
 #include "ert/method/bench/subject.hpp"
 #include "workloads/data/source.hpp"
+#include "workloads/engine/recipe.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,10 @@ namespace roof::engine {
 /// all parts. The parts are those of all ranks together, each of which has such a batch.
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks = 1);
+
+/// Throws Error when training diverged: the last loss is not finite, or the first one, of random parameters, is
+/// several times that of guessing, ln(classes).
+void check_losses(Parameters parameters, int classes, std::optional<double> first, double last);
 
 /// "convolution passes: 40 direct, 13 winograd"; empty where there are none.
 std::string describe_passes(const std::map<std::string, int, std::less<>>& algorithms);
