@@ -1,13 +1,22 @@
 // The values of an ONNX file while it is read: constants, and layers' outputs with their views.
 #pragma once
 
-#include "workloads/model/onnx_view.hpp"
+#include "workloads/model/onnx_node.hpp"
 
 #include <map>
 #include <string>
 #include <vector>
 
 namespace roof::model::onnx_file {
+
+/// A value that is a layer's output in another shape or with its channels in another order. Nothing is computed until a
+/// layer reads it.
+struct View {
+    int layer = 0;
+    Numbers dims;              ///< without the batch: {channels, height, width}, {features}, or any other
+    std::vector<int> order{};  ///< for each channel, that of the layer's output; empty: as they are
+    std::string name{};        ///< of the operator that made the view
+};
 
 /// The file's one input that is no tensor of weights. Throws InputError if there is another number of them.
 const onnx::ValueInfoProto& input_of(const onnx::GraphProto& proto);

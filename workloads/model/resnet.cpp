@@ -12,15 +12,6 @@ struct Configuration {
     std::array<int, 4> blocks;  ///< number of blocks in each of the four stages
 };
 
-const std::vector<Configuration>& configurations()
-{
-    static const std::vector<Configuration> table{
-        {"resnet18", false, {2, 2, 2, 2}},  {"resnet34", false, {3, 4, 6, 3}},  {"resnet50", true, {3, 4, 6, 3}},
-        {"resnet101", true, {3, 4, 23, 3}}, {"resnet152", true, {3, 8, 36, 3}},
-    };
-    return table;
-}
-
 struct Block {
     std::string name;
     int width;   ///< channels inside the block
@@ -90,7 +81,11 @@ Graph resnet(const Configuration& configuration, int classes)
 std::vector<Recipe> resnet_family()
 {
     std::vector<Recipe> recipes;
-    for (const Configuration& row : configurations()) {
+    for (const Configuration& row : std::vector<Configuration>{{"resnet18", false, {2, 2, 2, 2}},
+                                                               {"resnet34", false, {3, 4, 6, 3}},
+                                                               {"resnet50", true, {3, 4, 6, 3}},
+                                                               {"resnet101", true, {3, 4, 23, 3}},
+                                                               {"resnet152", true, {3, 8, 36, 3}}}) {
         recipes.push_back({row.name, [row](int classes) { return resnet(row, classes); }});
     }
     return recipes;

@@ -7,22 +7,6 @@ namespace {
 /// Channels of the 3x3 convolutions, stage by stage. A max pool ends each stage.
 using Stages = std::vector<std::vector<int>>;
 
-struct Configuration {
-    std::string name;
-    Stages stages;
-};
-
-const std::vector<Configuration>& configurations()
-{
-    static const std::vector<Configuration> table{
-        {"vgg11", {{64}, {128}, {256, 256}, {512, 512}, {512, 512}}},
-        {"vgg13", {{64, 64}, {128, 128}, {256, 256}, {512, 512}, {512, 512}}},
-        {"vgg16", {{64, 64}, {128, 128}, {256, 256, 256}, {512, 512, 512}, {512, 512, 512}}},
-        {"vgg19", {{64, 64}, {128, 128}, {256, 256, 256, 256}, {512, 512, 512, 512}, {512, 512, 512, 512}}},
-    };
-    return table;
-}
-
 Graph vgg(const std::string& name, const Stages& stages, bool batch_norm, int classes)
 {
     Graph net(name, imagenet_image);
@@ -55,11 +39,19 @@ Graph vgg(const std::string& name, const Stages& stages, bool batch_norm, int cl
 
 std::vector<Recipe> vgg_family()
 {
+    const std::vector<std::pair<std::string, Stages>> configurations{
+        {"vgg11", {{64}, {128}, {256, 256}, {512, 512}, {512, 512}}},
+        {"vgg13", {{64, 64}, {128, 128}, {256, 256}, {512, 512}, {512, 512}}},
+        {"vgg16", {{64, 64}, {128, 128}, {256, 256, 256}, {512, 512, 512}, {512, 512, 512}}},
+        {"vgg19", {{64, 64}, {128, 128}, {256, 256, 256, 256}, {512, 512, 512, 512}, {512, 512, 512, 512}}},
+    };
     std::vector<Recipe> recipes;
-    for (const bool batch_norm : {false, true}) {
-        for (const Configuration& row : configurations()) {
-            const std::string name = row.name + (batch_norm ? "_bn" : "");
-            recipes.push_back({name, [=](int classes) { return vgg(name, row.stages, batch_norm, classes); }});
+    for (const std::string ending : {"", "_bn"}) {
+        for (const auto& [plain, stages] : configurations) {
+            const std::string name = plain + ending;
+            recipes.push_back({name, [name, stages = stages, batch_norm = !ending.empty()](int classes) {
+                                   return vgg(name, stages, batch_norm, classes);
+                               }});
         }
     }
     return recipes;
