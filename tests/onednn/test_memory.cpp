@@ -1,7 +1,7 @@
 #include "ert/method/bench/available_memory.hpp"
 #include "tests/onednn/allocations.hpp"
 #include "tests/onednn/hashed_training.hpp"
-#include "workloads/onednn/program/arena.hpp"
+#include "workloads/onednn/program/program.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -29,7 +29,7 @@ struct VectorTypes<16> {
     typedef std::uint16_t HalfWords __attribute__((vector_size(32)));  // NOLINT
 };
 
-/// How loops multiply 32-bit words of two operands: fp32 numbers here, pairs of bf16 numbers in pairs.hpp.
+/// How loops multiply 32-bit words of two operands: fp32 numbers here, pairs of bf16 numbers in isa/avx512_bf16.cpp.
 struct MultiplyFloats {
     static constexpr int numbers = 1;  ///< per word
     static constexpr float one = 1;

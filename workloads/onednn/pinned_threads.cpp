@@ -3,7 +3,6 @@
 #include "workloads/onednn/pinned_threads.hpp"
 
 #include "ert/base/text.hpp"
-#include "workloads/parallel/cpus.hpp"
 
 #include <omp.h>
 
@@ -12,17 +11,31 @@ namespace roof::onednn {
 PinnedThreads::PinnedThreads(int threads) : allowed_(parallel::allowed_cpus())
 {
     if (threads == 0 || allowed_.size() < static_cast<std::size_t>(threads)) return;
+    threads_ = threads;
     const std::vector<int> order = parallel::cores_first(allowed_, parallel::core_of);
     processors_.assign(order.begin(), order.begin() + threads);
 #pragma omp parallel num_threads(threads)
     parallel::keep_to({processors_[static_cast<std::size_t>(omp_get_thread_num())]});
 }
 
+PinnedThreads::PinnedThreads(const parallel::Place& place, int threads) : allowed_(parallel::allowed_cpus())
+{
+    if (place.launcher != parallel::Launcher::roof) return;  // MPI's launcher places its ranks
+    const std::vector<int> own = place.rank > 0 ? allowed_ : parallel::cpus_of(place.rank, place.ranks, allowed_);
+    if (own == allowed_ || own.empty()) return;
+    threads_ = threads;
+    keep_threads_to(own);
+}
+
 PinnedThreads::~PinnedThreads()
 {
-    if (!hold()) return;
-#pragma omp parallel num_threads(static_cast <int>(processors_.size()))
-    parallel::keep_to(allowed_);
+    if (threads_ > 0) keep_threads_to(allowed_);
+}
+
+void PinnedThreads::keep_threads_to(const std::vector<int>& cpus) const
+{
+#pragma omp parallel num_threads(threads_)
+    parallel::keep_to(cpus);
 }
 
 std::string PinnedThreads::describe() const
@@ -31,16 +44,6 @@ std::string PinnedThreads::describe() const
     std::vector<std::string> numbers;
     for (const int processor : processors_) numbers.push_back(std::to_string(processor));
     return "threads on processors " + join(numbers, ", ");
-}
-
-PinnedThreads::UnpinnedScope::UnpinnedScope(const PinnedThreads& threads) : threads_(threads)
-{
-    if (threads_.hold()) parallel::keep_to(threads_.allowed_);
-}
-
-PinnedThreads::UnpinnedScope::~UnpinnedScope()
-{
-    if (threads_.hold()) parallel::keep_to({threads_.processors_.front()});
 }
 
 }  // namespace roof::onednn

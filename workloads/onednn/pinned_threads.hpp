@@ -1,5 +1,7 @@
-// Pins each thread to one processor, so that memory that a thread touched first stays local to it.
+// Keeps threads on processors, so that memory that a thread touched first stays local to it.
 #pragma once
+
+#include "workloads/parallel/cpus.hpp"
 
 #include <string>
 #include <vector>
@@ -12,6 +14,8 @@ class PinnedThreads {
     /// their second hardware threads. Does nothing if there are fewer allowed processors than threads, or if `threads`
     /// is 0.
     explicit PinnedThreads(int threads);
+    /// Restricts the calling thread and `threads` of its parallel regions to the rank's processors, if roof started it.
+    PinnedThreads(const parallel::Place& place, int threads);
     /// Restores the previous affinity of every thread.
     ~PinnedThreads();
     PinnedThreads(const PinnedThreads&) = delete;
@@ -27,23 +31,16 @@ class PinnedThreads {
     template <class Work>
     auto starting_free_threads(Work work) const
     {
-        const UnpinnedScope scope(*this);
-        return work();
+        if (hold()) parallel::keep_to(allowed_);
+        auto made = work();
+        if (hold()) parallel::keep_to({processors_.front()});
+        return made;
     }
 
   private:
-    /// Unpins the calling thread during its lifetime.
-    class UnpinnedScope {
-      public:
-        explicit UnpinnedScope(const PinnedThreads& threads);
-        ~UnpinnedScope();
-        UnpinnedScope(const UnpinnedScope&) = delete;
-        UnpinnedScope& operator=(const UnpinnedScope&) = delete;
+    void keep_threads_to(const std::vector<int>& cpus) const;
 
-      private:
-        const PinnedThreads& threads_;
-    };
-
+    int threads_ = 0;  ///< restricted ones
     std::vector<int> allowed_;
     std::vector<int> processors_;
 };

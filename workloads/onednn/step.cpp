@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <thread>
 
 namespace roof::onednn {
 namespace {
@@ -29,10 +30,14 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
 {
 }
 
-void Step::train_with(const parallel::World& world, const parallel::Options& options, std::unique_ptr<Pinned> pinned)
+void Step::train_with(const parallel::World& world, const parallel::Options& options,
+                      std::unique_ptr<PinnedThreads> pinned)
 {
     pinned_ = std::move(pinned);
-    ranks_.emplace(network_, world, options);
+    world_ = world;
+    exchange_.emplace(world.communicator, parallel::pack(network_.gradient_sizes(), options.bucket_bytes), options.mode,
+                      clock_);
+    network_.place_gradients([this](std::size_t parameter) { return exchange_->gradient(parameter); });
 }
 
 std::vector<TimedPart> Step::parts() const
@@ -44,24 +49,32 @@ std::vector<TimedPart> Step::parts() const
 
 void Step::launch(Trace& trace)
 {
-    if (!ranks_) return train(trace);
+    if (!exchange_) return train(trace);
     try {
         train(trace);
     } catch (const std::exception& error) {
-        ranks_->fail(error.what());
+        world_.communicator->fail(error.what());
         throw;
     }
 }
 
 void Step::train(Trace& trace)
 {
-    if (ranks_) ranks_->begin();
+    if (exchange_) {
+        world_.launch();
+        exchange_->begin(network_.trained_bytes());
+    }
     const data::Batch batch = trace.waiting_for_data([this] { return source_.next(); });
 
     last_loss_ = network_.forward(batch.images, batch.labels, trace);
-    if (ranks_) {
-        ranks_->backward(trace);
-        last_loss_ = ranks_->update(last_loss_, trace);
+    if (exchange_) {
+        network_.backward(trace, [this](std::size_t parameter) { exchange_->ready(parameter); });
+        trace.communicated(exchange_->finish());
+        if (exchange_->updates())
+            network_.update(trace);
+        else
+            network_.leave_update_to_another();
+        last_loss_ = world_.mean(last_loss_);
     } else {
         network_.backward(trace);
         network_.update(trace);
@@ -78,13 +91,20 @@ void Step::check()
 std::string Step::variant() const
 {
     const std::string passes = engine::describe_passes(network_.algorithms());
-    return passes + (passes.empty() ? "" : "; ") + (ranks_ ? ranks_->describe() : threads_.describe());
+    return passes + (passes.empty() ? "" : "; ") +
+           (exchange_ ? world_.describe(exchange_->packing().buckets.size()) : threads_.describe());
 }
 
 std::vector<std::string> Step::remarks() const
 {
     std::vector<std::string> all = engine::remarks_on(source_.facts());
-    if (ranks_) std::ranges::move(ranks_->remarks(), std::back_inserter(all));
+    if (!exchange_) return all;
+    const bool takes_turns = world_.place.ranks_here > static_cast<int>(std::thread::hardware_concurrency());
+    std::ranges::move(
+        world_.remarks(
+            takes_turns ? "more ranks than processors: they take turns, and this time is not one of ranks side by side"
+                        : ""),
+        std::back_inserter(all));
     return all;
 }
 

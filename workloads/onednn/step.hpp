@@ -1,12 +1,14 @@
 // One training step on the CPU as a subject: wait for a batch, forward, backward, update.
 #pragma once
 
+#include "ert/method/bench/clock.hpp"
 #include "ert/method/bench/subject.hpp"
 #include "workloads/data/source.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/network.hpp"
 #include "workloads/onednn/pinned_threads.hpp"
-#include "workloads/onednn/ranks.hpp"
+#include "workloads/parallel/options.hpp"
+#include "workloads/parallel/world.hpp"
 
 #include <memory>
 #include <optional>
@@ -22,7 +24,7 @@ class Step : public Subject {
     /// Takes later steps with the other ranks of `settings.ranks` and keeps `pinned`, which may be null. Collective;
     /// call before the first launch.
     void train_with(const parallel::World& world, const parallel::Options& options,
-                    std::unique_ptr<Pinned> pinned = {});
+                    std::unique_ptr<PinnedThreads> pinned = {});
 
     /// With ranks, the sum over all ranks.
     /// FLOPs: convolution and linear layers, forward and both gradients (the model FLOPs of utilisation figures),
@@ -53,8 +55,10 @@ class Step : public Subject {
     Work work_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
-    std::unique_ptr<Pinned> pinned_;
-    std::optional<Ranks> ranks_;  ///< last, because its thread uses the network's gradients
+    std::unique_ptr<PinnedThreads> pinned_;
+    parallel::World world_;
+    Clock clock_ = steady_clock();
+    std::optional<parallel::Exchange> exchange_;  ///< last, because its thread uses the network's gradients
 };
 
 }  // namespace roof::onednn

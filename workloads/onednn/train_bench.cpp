@@ -91,7 +91,7 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
     settings.ranks = world.communicator;
     settings.synchronised_batch_norm = options.synchronised_batch_norm;
-    auto pinned = std::make_unique<Pinned>(world.place, settings.threads);  // before memory is touched
+    auto pinned = std::make_unique<PinnedThreads>(world.place, settings.threads);  // before memory is touched
     auto step = world.made_by_all([&] {
         return std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
     });

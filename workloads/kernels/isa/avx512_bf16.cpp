@@ -12,9 +12,19 @@
 
 #include "workloads/kernels/direct/gradient_loops.hpp"
 #include "workloads/kernels/linear/loops.hpp"
-#include "workloads/kernels/pairs.hpp"
 
 namespace roof::kernels {
+
+/// Products of two pairs of bf16 numbers by one instruction.
+struct MultiplyPairs {
+    static constexpr int numbers = 2;                                ///< per word
+    static constexpr float one = std::bit_cast<float>(0x3f803f80U);  ///< two bf16 ones
+
+    [[gnu::always_inline]] static void add(float x, const Lanes<16>::Floats& y, Lanes<16>::Floats& sum)
+    {
+        sum = _mm512_dpbf16_ps(sum, (__m512bh)y, (__m512bh)_mm512_set1_ps(x));  // NOLINT: the casts of vectors
+    }
+};
 
 constinit const DirectLoops direct_avx512_bf16 = direct_loops<16, 14, 4, MultiplyPairs>("roof:direct:avx512_bf16");
 constinit const LinearLoops linear_avx512_bf16 = linear_loops<16, BFloat16, Dot::native>("roof:avx512_bf16");

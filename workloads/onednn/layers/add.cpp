@@ -1,7 +1,6 @@
 // The residual sum and the ReLU after it:  y = max(a + b, 0). Both inputs receive the gradient of the sum; nothing is
 // copied. After a batch norm the sum is computed with it (batch_norm.cpp). A tensor that two layers read sums two
 // gradients, in the stage of the layer that made it.
-#include "workloads/onednn/layers/elementwise.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
 namespace roof::onednn {

@@ -88,30 +88,6 @@ auto pooling(const dnnl::engine& engine, const model::Window& window, const Dims
                                         end_padding);
 }
 
-template <class Description>
-Blocking blocking_in(const Description& desc)
-{
-    if constexpr (requires { desc.get_strides(); }) {
-        if (desc.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
-        return {desc.get_strides(), desc.get_inner_blks(), desc.get_inner_idxs()};
-    } else {
-        if (desc.data.format_kind != dnnl_blocked) return {};
-        const auto& of = desc.data.format_desc.blocking;
-        return {{of.strides, of.strides + desc.data.ndims},
-                {of.inner_blks, of.inner_blks + of.inner_nblks},
-                {of.inner_idxs, of.inner_idxs + of.inner_nblks}};
-    }
-}
-
-template <class PostOps>
-void append_relu(PostOps& operations)
-{
-    if constexpr (requires { operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); })
-        operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-    else
-        operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-}
-
 dnnl::memory::data_type data_type(Precision precision)
 {
     return precision == Precision::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
@@ -122,39 +98,42 @@ Desc bias_of(const Convolution& shapes)
     return shapes.bias.empty() ? Desc{} : plain(shapes.bias);
 }
 
-template <class Description>
-auto dims_in(const Description& desc)
-{
-    if constexpr (requires { desc.get_dims(); })
-        return desc.get_dims();
-    else
-        return desc.dims();
-}
-
-template <class Description>
-auto data_type_in(const Description& desc)
-{
-    if constexpr (requires { desc.get_data_type(); })
-        return desc.get_data_type();
-    else
-        return desc.data_type();
-}
-
 }  // namespace
 
 Dims dims_of(const Desc& desc)
 {
-    return dims_in(desc);
+    return [](const auto& of) {
+        if constexpr (requires { of.get_dims(); })
+            return of.get_dims();
+        else
+            return of.dims();
+    }(desc);
 }
 
 dnnl::memory::data_type data_type_of(const Desc& desc)
 {
-    return data_type_in(desc);
+    return [](const auto& of) {
+        if constexpr (requires { of.get_data_type(); })
+            return of.get_data_type();
+        else
+            return of.data_type();
+    }(desc);
 }
 
 Blocking blocking_of(const Desc& desc)
 {
-    return blocking_in(desc);
+    return [](const auto& of) -> Blocking {
+        if constexpr (requires { of.get_strides(); }) {
+            if (of.get_format_kind() != dnnl::memory::format_kind::blocked) return {};
+            return {of.get_strides(), of.get_inner_blks(), of.get_inner_idxs()};
+        } else {
+            if (of.data.format_kind != dnnl_blocked) return {};
+            const auto& in = of.data.format_desc.blocking;
+            return {{in.strides, in.strides + of.data.ndims},
+                    {in.inner_blks, in.inner_blks + in.inner_nblks},
+                    {in.inner_idxs, in.inner_idxs + in.inner_nblks}};
+        }
+    }(desc);
 }
 
 dnnl::primitive_attr attributes(bool relu)
@@ -163,7 +142,12 @@ dnnl::primitive_attr attributes(bool relu)
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     if (relu) {
         dnnl::post_ops after;
-        append_relu(after);
+        [](auto& operations) {
+            if constexpr (requires { operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F); })
+                operations.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+            else
+                operations.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
+        }(after);
         attributes.set_post_ops(after);
     }
     return attributes;

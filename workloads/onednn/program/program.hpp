@@ -5,10 +5,11 @@
 #include "ert/method/bench/subject.hpp"
 #include "workloads/engine/program.hpp"
 #include "workloads/kernels/elements.hpp"
-#include "workloads/onednn/program/arena.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,26 @@ struct Tensor {
 };
 
 using Arguments = std::vector<std::pair<int, Tensor>>;
+
+/// The memory of a program: one mapping, aligned to huge pages, with huge pages advised, initially zero.
+class Arena {
+  public:
+    Arena() = default;
+    /// Throws OutOfMemory, naming `what_for`, before it touches memory if less than `bytes` is available.
+    Arena(std::size_t bytes, const std::string& what_for);
+
+    std::byte* at(std::size_t offset) const { return begin_ + offset; }
+    std::size_t size() const { return size_; }
+
+  private:
+    struct Unmap {
+        std::size_t bytes;
+        void operator()(void* mapping) const;
+    };
+    std::unique_ptr<void, Unmap> mapping_;
+    std::byte* begin_ = nullptr;
+    std::size_t size_ = 0;
+};
 
 class Program : public engine::Program<std::function<void()>> {
   public:
