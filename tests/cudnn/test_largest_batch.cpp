@@ -1,6 +1,6 @@
 // The error for a batch that does not fit.
 #include "tests/cudnn/host_training.hpp"
-#include "workloads/cudnn/program/largest_batch.hpp"
+#include "workloads/cudnn/program/written.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,8 +2,8 @@
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
 #include "tests/parallel/threads.hpp"
-#include "workloads/cudnn/gradients.hpp"
-#include "workloads/nccl/stream_exchange.hpp"
+#include "workloads/cudnn/ranks.hpp"
+#include "workloads/nccl/device_exchange.hpp"
 
 #include <catch2/catch.hpp>
 

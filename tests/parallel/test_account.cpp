@@ -1,4 +1,4 @@
-#include "workloads/parallel/account.hpp"
+#include "workloads/parallel/exchange.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "workloads/parallel/schedule.hpp"
+#include "workloads/parallel/buckets.hpp"
 
 #include <catch2/catch.hpp>
 

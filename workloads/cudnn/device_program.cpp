@@ -2,10 +2,7 @@
 
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/program/largest_batch.hpp"
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
+#include "workloads/cudnn/library/trial.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -23,17 +20,6 @@ const gpu::Stream& with_room(const gpu::Stream& stream, const model::Graph& grap
 {
     require_room(graph, settings, available_bytes());
     return stream;
-}
-
-template <class Element>
-std::vector<Element> narrowed(const std::vector<float>& values)
-{
-    return std::vector<Element>(values.begin(), values.end());
-}
-
-void copy_in(void* to, const void* from, std::size_t bytes)
-{
-    gpu::check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
 }
 
 }  // namespace
@@ -69,16 +55,10 @@ void DeviceProgram::fill() const
     gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));
     const Written::Start start = written_.start();
     const Parameters& parameters = written_.parameters();
-    copy_in(memory_.at(parameters.values), start.values.data(), parameters.values.bytes());
-    if (parameters.copies && parameters.copies.precision == Precision::bf16)
-        copy_in(memory_.at(parameters.copies), narrowed<__nv_bfloat16>(start.values).data(), parameters.copies.bytes());
-    else if (parameters.copies)
-        copy_in(memory_.at(parameters.copies), narrowed<__half>(start.values).data(), parameters.copies.bytes());
-    for (const Running& one : written_.running()) {
-        const std::vector<float> ones(one.variance.elements(), 1.0F);
-        copy_in(memory_.at(one.variance), ones.data(), one.variance.bytes());
-    }
-    copy_in(memory_.state(), &start.state, sizeof(start.state));
+    repeat(start.values, parameters.values, memory_);
+    if (parameters.copies) repeat(start.values, parameters.copies, memory_);
+    for (const Running& one : written_.running()) repeat({1.0F}, one.variance, memory_);
+    gpu::check(cudaMemcpy(memory_.state(), &start.state, sizeof(start.state), cudaMemcpyHostToDevice));
     gpu::check(cudaDeviceSynchronize());
 }
 

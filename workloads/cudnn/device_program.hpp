@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
-#include "workloads/cudnn/gradients.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
 #include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"

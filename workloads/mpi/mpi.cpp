@@ -1,4 +1,4 @@
-// The MPI transport of roof_mpi.so (workloads/parallel/mpi_object.hpp). Gradients use their own communicator, so that
+// The MPI transport of roof_mpi.so (workloads/parallel/world.cpp). Gradients use their own communicator, so that
 // one thread can reduce while another uses the world. Waits poll with pauses, because MPI's own occupy a processor.
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"

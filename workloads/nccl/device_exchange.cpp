@@ -2,14 +2,16 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/parallel/account.hpp"
 
+#include <stdexcept>
 #include <utility>
 
 namespace roof::nccl {
 namespace {
 
 using gpu::check;
+using parallel::Mode;
+using parallel::Reach;
 
 /// Returns a stream of the device's highest priority: its few thread blocks run before those of the backward pass.
 cudaStream_t urgent_stream()
@@ -28,6 +30,40 @@ std::size_t bytes_of(const DeviceRange& range, std::size_t count)
 }
 
 }  // namespace
+
+StreamExchange::StreamExchange(parallel::Packing packing, Mode mode, StreamOperations operations)
+    : packing_(std::move(packing)), mode_(mode), operations_(std::move(operations)), schedule_(packing_)
+{
+}
+
+void StreamExchange::begin()
+{
+    schedule_.restart();
+    if (mode_ != Mode::broadcast) return;
+    operations_.communication_follows_step();
+    operations_.broadcast_parameters();
+    operations_.step_follows_communication();
+}
+
+void StreamExchange::ready(std::size_t gradient)
+{
+    for (const std::size_t bucket : schedule_.ready(gradient)) {
+        if (mode_ != Mode::overlapped) continue;
+        operations_.communication_follows_step();
+        operations_.mean(packing_.buckets[bucket], Reach::all);
+    }
+}
+
+void StreamExchange::finish()
+{
+    if (!schedule_.complete()) throw std::logic_error("the backward pass ended before all gradients were ready");
+    if (mode_ != Mode::overlapped) {
+        operations_.communication_follows_step();
+        for (const parallel::Bucket& bucket : packing_.buckets)
+            operations_.mean(bucket, mode_ == Mode::broadcast ? Reach::first : Reach::all);
+    }
+    operations_.step_follows_communication();
+}
 
 DeviceExchange::DeviceExchange(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step)
     : ranks_(std::move(ranks)),

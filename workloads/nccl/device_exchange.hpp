@@ -3,12 +3,42 @@
 
 #include "ert/gpu/event_timer.hpp"
 #include "workloads/nccl/ranks.hpp"
-#include "workloads/nccl/stream_exchange.hpp"
+#include "workloads/parallel/exchange.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace roof::nccl {
+
+/// Operations of the exchange on streams. They are functions, so that tests need no GPU.
+struct StreamOperations {
+    /// Communication enqueued from now on starts after the work that the step's stream contains now.
+    std::function<void()> communication_follows_step;
+    /// Step work enqueued from now on starts after the communication enqueued so far.
+    std::function<void()> step_follows_communication;
+    std::function<void(const parallel::Bucket& bucket, parallel::Reach reach)> mean;
+    std::function<void()> broadcast_parameters;
+};
+
+/// Buckets and modes as in workloads/parallel/exchange.hpp, ordered in CUDA streams by events.
+class StreamExchange {
+  public:
+    StreamExchange(parallel::Packing packing, parallel::Mode mode, StreamOperations operations);
+
+    /// Call it before the forward pass is enqueued.
+    void begin();
+    /// Call it after the gradient's last kernel is enqueued in the step's stream.
+    void ready(std::size_t gradient);
+    /// Call it after the whole backward pass is enqueued. The update waits for the means.
+    void finish();
+
+  private:
+    parallel::Packing packing_;
+    parallel::Mode mode_;
+    StreamOperations operations_;
+    parallel::Schedule schedule_;
+};
 
 /// Parameters that rank 0 sends in mode broadcast.
 struct DeviceBytes {

@@ -42,14 +42,19 @@ int nccl_type(Precision precision)
     }
 }
 
+template <class... Arguments>
+void Ranks::call(const char* name, Arguments... arguments) const
+{
+    check(library_->functions().function<int(Arguments...)>(name)(arguments...), name);
+}
+
 Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts)
     : library_(std::move(library)), hosts_(std::move(hosts))
 {
     UniqueId id{};
-    if (rank() == 0) check(library_->functions().function<int(UniqueId*)>("ncclGetUniqueId")(&id), "ncclGetUniqueId");
+    if (rank() == 0) call("ncclGetUniqueId", &id);
     hosts_->broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
-    const auto join = library_->functions().function<int(ncclComm**, int, UniqueId, int)>("ncclCommInitRank");
-    check(join(&communicator_, size(), id, rank()), "ncclCommInitRank");
+    call("ncclCommInitRank", &communicator_, size(), id, rank());
 }
 
 Ranks::~Ranks()
@@ -60,33 +65,25 @@ Ranks::~Ranks()
 
 void Ranks::enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const
 {
-    const gpu::Library& functions = library_->functions();
     const int type = nccl_type(range.precision);
-    if (reach == parallel::Reach::all) {
-        const auto all = functions.function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>(
-            "ncclAllReduce");
-        return check(all(range.begin, range.begin, range.count, type, operation_average, communicator_, stream),
-                     "ncclAllReduce");
-    }
-    const auto first =
-        functions.function<int(const void*, void*, std::size_t, int, int, int, ncclComm*, cudaStream_t)>("ncclReduce");
-    check(first(range.begin, range.begin, range.count, type, operation_average, 0, communicator_, stream),
-          "ncclReduce");
+    const void* const from = range.begin;
+    if (reach == parallel::Reach::all)
+        call("ncclAllReduce", from, range.begin, range.count, type, operation_average, communicator_, stream);
+    else
+        call("ncclReduce", from, range.begin, range.count, type, operation_average, 0, communicator_, stream);
 }
 
 void Ranks::enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const
 {
-    const auto broadcast =
-        library_->functions().function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>(
-            "ncclBroadcast");
-    check(broadcast(begin, begin, bytes, type_of_bytes, 0, communicator_, stream), "ncclBroadcast");
+    const void* const from = begin;
+    call("ncclBroadcast", from, begin, bytes, type_of_bytes, 0, communicator_, stream);
 }
 
 void Ranks::enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const
 {
     const gpu::Library& functions = library_->functions();
     // Outside a group a rank that sends would wait until the other receives.
-    check(functions.function<int()>("ncclGroupStart")(), "ncclGroupStart");
+    call("ncclGroupStart");
     int status = 0;
     if (to >= 0) {
         const auto send =
@@ -126,8 +123,7 @@ void Ranks::throw_if_failed() const
 {
     hosts_->throw_if_failed();
     int status = 0;
-    const auto ask = library_->functions().function<int(ncclComm*, int*)>("ncclCommGetAsyncError");
-    check(ask(communicator_, &status), "ncclCommGetAsyncError");
+    call("ncclCommGetAsyncError", communicator_, &status);
     if (status != in_progress) check(status, "another rank, or the way to it, failed: NCCL");
 }
 

@@ -47,6 +47,9 @@ class Ranks {
     void abandon();
 
   private:
+    /// Calls NCCL's function of this name with arguments of exactly its types. Throws Error.
+    template <class... Arguments>
+    void call(const char* name, Arguments... arguments) const;
     void check(int status, const char* what) const;
 
     std::shared_ptr<const gpu::Nccl> library_;

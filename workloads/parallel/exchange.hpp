@@ -2,22 +2,33 @@
 // its backward pass is over, and gets the cost of the communication.
 #pragma once
 
-#include "workloads/parallel/background.hpp"
-#include "workloads/parallel/schedule.hpp"
+#include "ert/method/bench/trace.hpp"
+#include "workloads/parallel/buckets.hpp"
+#include "workloads/parallel/communicator.hpp"
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace roof::parallel {
 
+/// When something was under way, on the step's clock.
+struct Interval {
+    Seconds begin{};
+    Seconds end{};
+};
+
+/// The cost of communication: exposed time, in which the step waited, and hidden time, in which it computed meanwhile.
+/// `transfers`: when each all-reduce (or broadcast) was under way, in any order; `waits`: when the step stood still
+/// for them. Exposed: the waits. Hidden: the transfers' time outside the waits, any moment counted once. A transfer
+/// lasts from when this rank is ready for it to its end, so it holds the wait for slower ranks, too.
+Communication communication_of(const std::vector<Interval>& transfers, const std::vector<Interval>& waits, Bytes bytes);
+
 /// - overlapped: an all-reduce starts when its bucket is full, beside the rest of the backward pass;
 /// - serial: all of them after the backward pass;
 /// - broadcast: as in PyTorch's DataParallel, rank 0 alone updates the parameters. Each step it sends them to all
-/// before the forward
-///   pass and receives the mean of the gradients after the backward pass.
+///   before the forward pass and receives the mean of the gradients after the backward pass.
 enum class Mode { overlapped, serial, broadcast };
 
 /// Throws InputError naming the legal words.
@@ -27,6 +38,8 @@ class Exchange {
   public:
     /// `clock` must outlive this.
     Exchange(std::shared_ptr<Communicator> communicator, Packing packing, Mode mode, const Clock& clock);
+    /// Waits for the running reduction; reductions that have not begun are dropped.
+    ~Exchange();
 
     /// The gradient's place in the block.
     float* gradient(std::size_t index) const { return block_.data() + packing_.begins[index]; }
@@ -40,13 +53,11 @@ class Exchange {
 
     /// Whether this rank has the mean, and is to update the parameters.
     bool updates() const { return mode_ != Mode::broadcast || communicator_->rank == 0; }
-    Communicator& communicator() const { return *communicator_; }
     const Packing& packing() const { return packing_; }
-    Mode mode() const { return mode_; }
 
   private:
+    class Background;
     void start(std::size_t bucket);
-    Bytes reduced_bytes() const;
 
     std::shared_ptr<Communicator> communicator_;
     Packing packing_;
@@ -57,7 +68,7 @@ class Exchange {
     std::vector<Interval> transfers_;
     std::vector<Interval> waits_;
     Bytes broadcast_{};
-    Background background_;
+    std::unique_ptr<Background> background_;
 };
 
 }  // namespace roof::parallel

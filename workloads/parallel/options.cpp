@@ -2,8 +2,6 @@
 
 #include "workloads/parallel/world.hpp"
 
-#include <utility>
-
 namespace roof::parallel {
 namespace {
 
@@ -26,14 +24,9 @@ Axis optional_number(const std::string& name, const std::string& meaning, const 
             .optional = true};
 }
 
-std::string value_or(const Point& point, const std::string& axis, const std::string& usual)
-{
-    return point.has(axis) ? point.text(axis) : usual;
-}
-
 bool is_strong(const Point& point)
 {
-    return value_or(point, "scaling", "weak") == "strong";
+    return point.text_or("scaling", "weak") == "strong";
 }
 
 }  // namespace
@@ -61,9 +54,9 @@ Options options_of(const Point& point)
     Options options;
     if (point.has("ranks")) options.ranks = static_cast<int>(point.integer("ranks"));
     if (point.has("batch")) options.batch = point.integer("batch") / (is_strong(point) ? options.ranks : 1);
-    options.mode = parse_mode(value_or(point, "communication", "overlapped"));
+    options.mode = parse_mode(point.text_or("communication", "overlapped"));
     if (point.has("bucket_mb")) options.bucket_bytes = static_cast<std::size_t>(point.integer("bucket_mb")) * megabyte;
-    options.synchronised_batch_norm = value_or(point, "batch_norm", "local") == "synchronised";
+    options.synchronised_batch_norm = point.text_or("batch_norm", "local") == "synchronised";
     return options;
 }
 

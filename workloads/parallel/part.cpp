@@ -1,36 +1,109 @@
 // Registers data-parallel training: a process that is not rank 0 runs the commands of rank 0 and ignores its command
 // line.
+#include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/node.hpp"
-#include "workloads/parallel/commands.hpp"
-#include "workloads/parallel/follow.hpp"
-#include "workloads/parallel/mpi_object.hpp"
+#include "workloads/parallel/cpus.hpp"
 #include "workloads/parallel/network_bench.hpp"
+#include "workloads/parallel/world.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include <memory>
 
 namespace roof {
+namespace parallel {
 namespace {
 
+/// A subject and the trace that its launches need; the trace is not read.
+struct Share {
+    explicit Share(std::unique_ptr<Subject> made) : subject(std::move(made)), trace(clock, subject->parts().size()) {}
+
+    Clock clock = steady_clock();
+    std::unique_ptr<Subject> subject;
+    Trace trace;
+};
+
+/// Null where a rank could not make its part; agree() has then reported it to all.
+std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignment& assignment, int rank_here)
+{
+    const std::string name = assignment.device(rank_here);
+    const std::string kind = name.substr(0, name.find(':'));
+    const Bench* const bench = registry.find(assignment.bench, kind);
+    if (bench == nullptr) throw Error("this program has no bench " + assignment.bench + " for a " + kind);
+    const Device& device = registry.machine().device(name);
+    try {
+        return std::make_unique<Share>(bench->create(assignment.point, registry.machine(), device));
+    } catch (const std::exception&) {
+        return nullptr;
+    }
+}
+
+void run_commands(const BenchRegistry& registry, Communicator& control, int rank_here)
+{
+    std::unique_ptr<Share> share;
+    while (true) {
+        const Command command = receive(control);
+        switch (command.kind) {
+            case CommandKind::make:
+                share = make_share(registry, command.assignment, rank_here);
+                break;
+            case CommandKind::launch:
+                if (share == nullptr) throw Error("there is nothing to launch");
+                share->trace.reset();
+                share->subject->launch(share->trace);
+                break;
+            case CommandKind::release:
+                share.reset();
+                break;
+            case CommandKind::leave:
+                return;
+        }
+    }
+}
+
+/// The main loop of all ranks but the first: runs commands until rank 0 sends `leave` and returns the exit status. Prints
+/// nothing but why it failed. Ignores interrupts, which rank 0 handles. Ends with rank 0 if that is this process's parent.
+int follow(const BenchRegistry& registry, const Place& place)
+{
+    // A terminal interrupts all processes; only rank 0 can tell when a launch is over.
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    if (place.launcher == Launcher::roof) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        keep_to(cpus_of(place.rank, place.ranks, allowed_cpus()));
+    }
+    const auto control = communicator_of(place);
+    try {
+        run_commands(registry, *control, place.rank_here);
+    } catch (const std::exception& error) {
+        control->fail("rank " + std::to_string(place.rank) + ": " + error.what());
+        return 1;
+    }
+    if (place.launcher == Launcher::mpi) finish_mpi();
+    return 0;
+}
+
 /// Rank 0 of ranks that MPI started: its destructor makes the others leave.
-class MpiSession {
-  public:
-    MpiSession() : control_(parallel::mpi_communicator()) {}
+struct MpiSession {
+    MpiSession() = default;
     ~MpiSession()
     {
         try {
-            parallel::send(*control_, {parallel::CommandKind::leave, {}});
+            send(*control, {CommandKind::leave, {}});
         } catch (const std::exception&) {  // NOLINT: a rank is lost, and finish_mpi() ends the others
         }
-        parallel::finish_mpi();
+        finish_mpi();
     }
     MpiSession(const MpiSession&) = delete;
     MpiSession& operator=(const MpiSession&) = delete;
-    const std::string& transport() const { return control_->transport; }
 
-  private:
-    std::shared_ptr<parallel::Communicator> control_;
+    const std::shared_ptr<Communicator> control = mpi_communicator();
 };
 
 }  // namespace
+}  // namespace parallel
 
 void add_parallel(BenchRegistry& registry)
 {
@@ -44,8 +117,8 @@ void add_parallel(BenchRegistry& registry)
         return registry.follow_with(
             [place](const BenchRegistry& complete) { return parallel::follow(complete, place); });
     if (place.launcher != parallel::Launcher::mpi) return;
-    const auto session = std::make_shared<MpiSession>();
-    machine.versions["MPI"] = session->transport();
+    const auto session = std::make_shared<parallel::MpiSession>();
+    machine.versions["MPI"] = session->control->transport;
     registry.keep(session);
 }
 

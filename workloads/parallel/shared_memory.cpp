@@ -2,18 +2,21 @@
 
 #include "ert/base/error.hpp"
 #include "ert/method/bench/clock.hpp"
-#include "workloads/parallel/barrier.hpp"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -24,6 +27,30 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t slot_doubles = 1024;
 constexpr std::size_t window_bytes = 1 << 20;
 constexpr std::size_t message_bytes = 1024;
+
+/// The last to arrive releases all. All zero at first. By Linux's futex, which puts waiters to sleep in the kernel: the
+/// standard library's atomic waits serve one process alone.
+struct Barrier {
+    std::atomic<std::uint32_t> arrived{0};
+    std::atomic<std::uint32_t> opened{0};  ///< times it has released all
+
+    /// Waits until `ranks` have arrived. Calls `watch` some times a second, which throws to give up.
+    void pass(std::uint32_t ranks, const std::function<void()>& watch)
+    {
+        constexpr timespec most{.tv_sec = 0, .tv_nsec = 20'000'000};
+        const std::uint32_t before = opened.load();
+        if (arrived.fetch_add(1) + 1 == ranks) {
+            arrived.store(0);
+            opened.store(before + 1);
+            syscall(SYS_futex, &opened, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+            return;
+        }
+        while (opened.load() == before) {
+            syscall(SYS_futex, &opened, FUTEX_WAIT, before, &most, nullptr, 0);
+            if (opened.load() == before) watch();
+        }
+    }
+};
 
 std::size_t in_pages(std::size_t bytes)
 {

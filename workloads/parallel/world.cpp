@@ -1,11 +1,42 @@
 #include "workloads/parallel/world.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/parallel/mpi_object.hpp"
+#include "ert/base/part_file.hpp"
+
+#include <dlfcn.h>
 
 #include <utility>
 
 namespace roof::parallel {
+namespace {
+
+/// An entry of the MPI transport. It is never closed: communicators keep functions that lie in it.
+template <class Function>
+Function* mpi_entry(const char* name)
+{
+    const auto file = part_file("roof_mpi.so");
+    void* const handle =
+        dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);  // Open MPI opens parts of its own that need its names
+    void* const found = handle == nullptr ? nullptr : dlsym(handle, name);
+    if (found != nullptr) return reinterpret_cast<Function*>(found);
+    const char* const reason = dlerror();
+    throw Error("this process was started as a rank of MPI, but roof's MPI part cannot be opened: " +
+                std::string(reason == nullptr ? "no reason given" : reason));
+}
+
+}  // namespace
+
+std::shared_ptr<Communicator> mpi_communicator()
+{
+    std::shared_ptr<Communicator> communicator;
+    mpi_entry<void(std::shared_ptr<Communicator>&)>("roof_mpi_join")(communicator);
+    return communicator;
+}
+
+void finish_mpi()
+{
+    mpi_entry<void()>("roof_mpi_finish")();
+}
 
 Followers::Followers(std::shared_ptr<Communicator> control, std::shared_ptr<Processes> processes,
                      const Assignment& assignment)

@@ -74,4 +74,11 @@ World open_world(const Assignment& assignment, int ranks);
 /// The communicator of a process that roof or MPI started as a rank.
 std::shared_ptr<Communicator> communicator_of(const Place& place);
 
+/// By MPI, over all ranks there are. Joins them the first time it is called. The transport is a shared object beside the
+/// program (workloads/mpi), opened only where mpirun or srun started this process, so that other runs need no MPI
+/// library. Throws Error where the object, or its library, is not there.
+std::shared_ptr<Communicator> mpi_communicator();
+/// Ends the use of MPI in this process. Collective.
+void finish_mpi();
+
 }  // namespace roof::parallel

@@ -169,11 +169,9 @@ Descriptor address_pack(const std::vector<Address>& addresses, void*)
     return pack;
 }
 
-ConvolutionGraph::ConvolutionGraph(const ConvolutionShape& shape) : graph_(made({shape, {}, {}})) {}
-std::vector<Engine> ConvolutionGraph::engines(const Descriptor&) const
+Descriptor convolution_graph(const ConvolutionShape& shape)
 {
-    const Content& graph = content(graph_);
-    return engines_of(graph, emulated::offers().convolutions(std::get<ConvolutionShape>(graph.shape)));
+    return made({shape, {}, {}});
 }
 Descriptor norm_graph(const NormShape& shape)
 {
@@ -181,7 +179,10 @@ Descriptor norm_graph(const NormShape& shape)
 }
 std::vector<Engine> engines_for(const Descriptor& graph, const Descriptor&)
 {
-    return engines_of(content(graph), emulated::offers().norms(std::get<NormShape>(content(graph).shape)));
+    const Content& of = content(graph);
+    if (const auto* const shape = std::get_if<ConvolutionShape>(&of.shape))
+        return engines_of(of, emulated::offers().convolutions(*shape));
+    return engines_of(of, emulated::offers().norms(std::get<NormShape>(of.shape)));
 }
 std::string_view EngineNotes::algorithm() const
 {

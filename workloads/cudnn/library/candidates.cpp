@@ -25,7 +25,7 @@ std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Setting
 {
     std::vector<Engine> found;
     try {
-        found = ConvolutionGraph(shape).engines(device);
+        found = engines_for(convolution_graph(shape), device);
     } catch (const Unsupported&) {
         return {};  // no graph of this kind
     }
@@ -35,20 +35,20 @@ std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Setting
     return found;
 }
 
-std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device)
+std::optional<Candidate> planned(const Engine& engine, const Descriptor& device)
 {
-    constexpr int most_compiled = 6;
-    int compiled = 0;
-    std::vector<Candidate> found;
-    for (const Engine& engine : engines) {
-        if (engine.notes.compiled_at_run_time && ++compiled > most_compiled) continue;
-        try {
-            found.push_back({engine, plan_of(engine, device)});
-        } catch (const Error&) {
-            continue;  // the heuristics suggest it, but the device does not support it
-        }
+    try {
+        return Candidate{engine, plan_of(engine, device)};
+    } catch (const Error&) {
+        return std::nullopt;  // the heuristics suggest it, but the device does not support it
     }
-    return found;
+}
+
+std::function<void()> running(const Candidate& candidate, const Handle& handle, const Descriptor& addresses)
+{
+    return [addresses, plan = candidate.plan.descriptor, handle = handle.get(), engine = candidate.engine.name] {
+        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
+    };
 }
 
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device)
@@ -60,7 +60,7 @@ bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& dev
                                  .result = {64, 56, 56},
                                  .window = {.size = 3, .stride = 1, .padding = 1},
                                  .precision = settings.precision};
-    const std::vector<Engine> engines = ConvolutionGraph(usual).engines(device);
+    const std::vector<Engine> engines = engines_for(convolution_graph(usual), device);
     return std::ranges::any_of(engines, [&](const Engine& engine) {
         return is_allowed(engine.notes, settings) && is_of(engine.notes, algorithm);
     });

@@ -5,6 +5,8 @@
 #include "workloads/cudnn/program/choose.hpp"
 #include "workloads/cudnn/program/settings.hpp"
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,11 @@ struct Candidate {
     Engine engine;
     Plan plan;
 };
-/// Returns the engines that support the device, with their plans. Only the first few engines that need a compilation at
-/// run time (a good part of a second each) are planned.
-std::vector<Candidate> candidates(const std::vector<Engine>& engines, const Descriptor& device);
+/// Returns the engine with its plan; nothing if it does not support the device. Compiles an engine that needs it, which takes
+/// a good part of a second.
+std::optional<Candidate> planned(const Engine& engine, const Descriptor& device);
+/// Returns a function that enqueues the plan in the handle's stream, which must outlive it.
+std::function<void()> running(const Candidate& candidate, const Handle& handle, const Descriptor& addresses);
 
 /// Returns whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);

@@ -164,11 +164,9 @@ std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
     return std::move(operations).all();
 }
 
-ConvolutionGraph::ConvolutionGraph(const ConvolutionShape& shape) : graph_(graph_of(operations_of(shape))) {}
-
-std::vector<Engine> ConvolutionGraph::engines(const Descriptor& device) const
+Descriptor convolution_graph(const ConvolutionShape& shape)
 {
-    return engines_for(graph_, device);
+    return graph_of(operations_of(shape));
 }
 
 }  // namespace roof::cudnn

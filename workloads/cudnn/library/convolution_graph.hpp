@@ -1,4 +1,4 @@
-// A pass of a convolution as a cuDNN operation graph, and its engines on a device.
+// A pass of a convolution as a cuDNN operation graph.
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
@@ -24,16 +24,7 @@ enum TensorNumber : std::int64_t {
 /// shape has it. Throws Unsupported or Error.
 std::vector<Descriptor> operations_of(const ConvolutionShape& shape);
 
-/// A graph and its engines without duplicates: the heuristics' list, best first, then the fallbacks.
-class ConvolutionGraph {
-  public:
-    /// Throws Unsupported if cuDNN does not support the graph, else Error.
-    explicit ConvolutionGraph(const ConvolutionShape& shape);
-
-    std::vector<Engine> engines(const Descriptor& device) const;
-
-  private:
-    Descriptor graph_;
-};
+/// The graph of these operations. Throws Unsupported if cuDNN does not support it, else Error.
+Descriptor convolution_graph(const ConvolutionShape& shape);
 
 }  // namespace roof::cudnn

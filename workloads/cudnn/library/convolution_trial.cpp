@@ -2,8 +2,7 @@
 
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
-#include "workloads/cudnn/library/trial_time.hpp"
-#include "workloads/cudnn/library/trial_values.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 namespace roof::cudnn {
 namespace {

@@ -3,7 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/convolution_trial.hpp"
-#include "workloads/cudnn/library/trial_time.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -34,13 +34,6 @@ Descriptor addresses_of(const Convolve& operation, const Memory& memory, void* w
 Descriptor addresses_in(ConvolutionTrial& trial, const Plan& plan)
 {
     return addresses_of(trial.whole(), trial.memory(), trial.workspace(static_cast<std::size_t>(plan.workspace)));
-}
-
-std::function<void()> running(const Candidate& candidate, const Handle& handle, const Descriptor& addresses)
-{
-    return [addresses, plan = candidate.plan.descriptor, handle = handle.get(), engine = candidate.engine.name] {
-        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
-    };
 }
 
 /// Limit for scratch memory: larger batches need the rest.
@@ -206,9 +199,7 @@ std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape,
     const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
     if (!known) return std::nullopt;
     const auto found = std::ranges::find_if(among, [&](const Engine& engine) { return engine.name == *known; });
-    if (found == among.end()) return std::nullopt;
-    const std::vector<Candidate> planned = candidates({*found}, device_);
-    return planned.empty() ? std::nullopt : std::optional(planned.front());
+    return found == among.end() ? std::nullopt : planned(*found, device_);
 }
 
 /// Returns the first candidate in the library's order without timing; engines that need no compilation come first.
@@ -216,8 +207,7 @@ std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
 {
     std::ranges::stable_partition(among, [](const Engine& engine) { return !engine.notes.compiled_at_run_time; });
     for (const Engine& engine : among) {
-        const std::vector<Candidate> planned = candidates({engine}, device_);
-        if (!planned.empty()) return planned.front();
+        if (std::optional<Candidate> one = planned(engine, device_)) return one;
     }
     return std::nullopt;
 }
@@ -235,14 +225,11 @@ std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape&
     for (const Engine& engine : among) {
         if (budget.is_spent()) break;
         if (!budget.takes(engine.notes)) continue;
-        const std::vector<Candidate> planned = candidates({engine}, device_);
-        if (planned.empty()) continue;
-        const Candidate& one = planned.front();
-        const auto workspace = static_cast<std::size_t>(one.plan.workspace);
-        if (workspace > limit) continue;
-        const Seconds seconds = least_time(stream_, running(one, handle_, addresses_in(trial, one.plan)), least);
+        const std::optional<Candidate> one = planned(engine, device_);
+        if (!one || static_cast<std::size_t>(one->plan.workspace) > limit) continue;
+        const Seconds seconds = least_time(stream_, running(*one, handle_, addresses_in(trial, one->plan)), least);
         if (seconds >= least) continue;
-        best = Tried{one, seconds};
+        best = Tried{*one, seconds};
         least = seconds;
     }
     return best;

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/cudnn/library/norm_graph.hpp"
-#include "workloads/cudnn/library/trial_time.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 #include "workloads/engine/recipe.hpp"
 
 #include <algorithm>
@@ -92,39 +92,31 @@ std::optional<Candidate> Norms::find(const NormShape& shape)
     const std::vector<Engine> engines = offered_for(shape, settings_, device_);
     const auto same = std::ranges::find_if(engines, [&](const Engine& engine) { return engine.name == known; });
     if (same != engines.end()) {
-        if (const std::vector<Candidate> planned = candidates({*same}, device_); !planned.empty())
-            return planned.front();
+        if (std::optional<Candidate> one = planned(*same, device_)) return one;
     }
     // Most engines are compiled at run time (a good part of a second each): only the heuristics' first is tried.
-    const std::vector<Candidate> offered =
-        engines.empty() ? std::vector<Candidate>{} : candidates({engines.front()}, device_);
-    if (offered.empty()) return std::nullopt;
+    const std::optional<Candidate> first = engines.empty() ? std::nullopt : planned(engines.front(), device_);
     try {
-        return fastest(shape, offered);
+        return first && is_better(shape, *first) ? first : std::nullopt;
     } catch (const OutOfMemory&) {
         return std::nullopt;  // no memory for both: our kernels need no workspace
     }
 }
 
-std::optional<Candidate> Norms::fastest(const NormShape& shape, const std::vector<Candidate>& offered)
+/// Whether the candidate is faster than our kernels and gives the same values. Keeps the choice.
+bool Norms::is_better(const NormShape& shape, const Candidate& offered)
 {
-    std::int64_t workspace = 0;
-    for (const Candidate& one : offered) workspace = std::max(workspace, one.plan.workspace);
-    const NormTrial trial(shape, static_cast<std::size_t>(workspace), stream_);
+    const NormTrial trial(shape, static_cast<std::size_t>(offered.plan.workspace), stream_);
     const Descriptor addresses =
         shape.backward ? addresses_of(trial.backward(), trial.memory()) : addresses_of(trial.forward(), trial.memory());
-    Seconds least = least_time(
+    const auto run = running(offered, handle_, addresses);
+    const Seconds own = least_time(
         stream_, [&] { trial.enqueue_own(); }, Seconds{1e9});
-    std::optional<Candidate> best;
-    for (const Candidate& one : offered) {
-        const auto run = running(one, addresses);
-        const Seconds seconds = least_time(stream_, run, least);
-        if (seconds >= least || !trial.agrees(run)) continue;
-        best = one;
-        least = seconds;
-    }
-    if (choices_) choices_->remember(question(shape), best ? best->engine.name : own_kernels, least);
-    return best;
+    const Seconds seconds = least_time(stream_, run, own);
+    const bool is_chosen = seconds < own && trial.agrees(run);
+    if (choices_)
+        choices_->remember(question(shape), is_chosen ? offered.engine.name : own_kernels, is_chosen ? seconds : own);
+    return is_chosen;
 }
 
 engine::Question Norms::question(const NormShape& shape) const
@@ -133,21 +125,14 @@ engine::Question Norms::question(const NormShape& shape) const
             std::string(traits(shape.precision).name), 1, chooser_of(settings_, device_model_)};
 }
 
-std::function<void()> Norms::running(const Candidate& candidate, const Descriptor& addresses) const
-{
-    return [addresses, plan = candidate.plan.descriptor, handle = handle_.get(), engine = candidate.engine.name] {
-        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
-    };
-}
-
 std::function<void()> Norms::bound(const LibraryNorm& operation, const Memory& memory) const
 {
-    return running(chosen_[static_cast<std::size_t>(operation.plan)], addresses_of(operation, memory));
+    return running(chosen_[static_cast<std::size_t>(operation.plan)], handle_, addresses_of(operation, memory));
 }
 
 std::function<void()> Norms::bound(const LibraryNormGradient& operation, const Memory& memory) const
 {
-    return running(chosen_[static_cast<std::size_t>(operation.plan)], addresses_of(operation, memory));
+    return running(chosen_[static_cast<std::size_t>(operation.plan)], handle_, addresses_of(operation, memory));
 }
 
 }  // namespace roof::cudnn

@@ -29,9 +29,8 @@ class Norms {
 
   private:
     std::optional<Candidate> find(const NormShape& shape);
-    std::optional<Candidate> fastest(const NormShape& shape, const std::vector<Candidate>& offered);
+    bool is_better(const NormShape& shape, const Candidate& offered);
     engine::Question question(const NormShape& shape) const;
-    std::function<void()> running(const Candidate& candidate, const Descriptor& addresses) const;
 
     const gpu::Stream& stream_;
     Settings settings_;

@@ -6,7 +6,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/library/trial_time.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <limits>
 

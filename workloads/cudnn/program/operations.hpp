@@ -4,7 +4,6 @@
 
 #include "ert/base/precision.hpp"
 #include "workloads/cudnn/program/shapes.hpp"
-#include "workloads/cudnn/program/space_to_depth.hpp"
 
 #include <cstddef>
 #include <cstdint>
