@@ -107,17 +107,25 @@ class Builder {
     Precision precision_;
 };
 
+/// Opens the unit's stage with its work: forward with the FLOPs of its ReLU, backward that of the layer's backward_data.
+template <class Builder>
+void begin_with_work(Builder& build, const Unit& unit, Phase phase)
+{
+    const model::LayerWork work = build.work(unit.layer);
+    build.begin(unit, phase);
+    build.add_work(phase == Phase::forward ? work.forward : work.backward_data);
+    if (phase == Phase::forward && unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+}
+
 /// Writes a layer without weights: `forward` makes the result from the source, `backward` the gradient's share of the
 /// source from the result's.
 template <class Builder, class Forward, class Backward>
 void write_simple(Builder& build, const Unit& unit, const Forward& forward, const Backward& backward)
 {
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     build.put(unit, forward(build.input(unit)));
     build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         build.give(build.source(unit), backward(build.gradient(unit.layer)));
     });
 }

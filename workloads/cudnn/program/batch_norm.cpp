@@ -101,7 +101,7 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
                                 .channels = found,
                                 .running_mean = running.mean,
                                 .running_variance = running.variance,
-                                .partial = given.sum ? Tensor{} : build.partial_sums(source)};
+                                .partial = given.sum ? Tensor{} : build.program.tensor(partial_sums_of(source))};
     build.program.append(
         statistics,
         {given.sum ? Tensor{} : source, given.sum, given.squares, weight.value, bias.value, found.mean,
@@ -178,8 +178,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     if (own.moments) return backward_by_moments(build, unit);
     if (own.partner > unit.layer) return;  // whose backward pass came first
     if (own.partner >= 0) return both_backward(build, unit, source);
-    build.begin(unit, Phase::backward);
-    build.add_work(build.work(unit.layer).backward_data);
+    begin_with_work(build, unit, Phase::backward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).backward_data.flops);
     const Builder::Share given = build.shares(unit.last(), 1).front();
     const Output& read = build.output(unit.last());
@@ -232,8 +231,7 @@ bool is_for_its_reader(const Builder& build, const Unit& unit)
 void batch_norm(Builder& build, const Unit& unit)
 {
     const Tensor source = build.input(unit);
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });
     Output& output = build.output(unit.layer);
     if (is_for_a_sum(build, unit)) {
@@ -245,7 +243,6 @@ void batch_norm(Builder& build, const Unit& unit)
         output.deferred = true;
         return;
     }
-    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
     const bool is_left = is_for_its_reader(build, unit);
     const bool is_summed = static_cast<bool>(build.output(build.source(unit)).sum);
     const Choice library = is_left || is_summed ? Choice{} : choice_of(build, unit, false);
@@ -277,9 +274,7 @@ void batch_norm(Builder& build, const Unit& unit)
 // have the gradient of the sum. The backward pass also computes the sums that the first batch norm needs.
 void add(Builder& build, const Unit& unit)
 {
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    begin_with_work(build, unit, Phase::forward);
     std::vector<int> inputs = build.layer(unit).inputs;
     const auto is_by_kernels = [&build](int input) {
         return build.output(input).deferred && !build.output(input).moments;

@@ -47,12 +47,7 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
 
 Tensor Builder::map(int index) const
 {
-    const model::Shape& shape = graph.layer(index).output;
-    return {.batch = settings.batch,
-            .channels = shape.channels,
-            .height = shape.height,
-            .width = shape.width,
-            .precision = settings.storage()};
+    return maps_of(settings.batch, graph.layer(index).output, settings.storage());
 }
 
 void Builder::put(const Unit& unit, const Tensor& tensor)
@@ -83,12 +78,6 @@ Tensor Builder::over(const std::vector<Share>& shares)
         if (!share.shared) return share.tensor;
     }
     return program.tensor(shares.front().tensor);
-}
-
-Tensor Builder::partial_sums(const Tensor& summed, int parts)
-{
-    const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
-    return program.tensor({.batch = static_cast<int>(slabs), .channels = parts * summed.channels});
 }
 
 void Builder::completed(int layer, bool is_bias)

@@ -13,6 +13,7 @@
 
 namespace roof::cudnn {
 
+using engine::begin_with_work;
 using engine::pass_through;
 using engine::readers;
 using engine::to_work;
@@ -66,9 +67,6 @@ class Builder : public engine::Builder<Program, Tensor> {
     Share gradient(int layer) { return shares(layer, 1).front(); }
     /// Returns a share that no other layer reads, or a new tensor, for the sum or the masked gradient.
     Tensor over(const std::vector<Share>& shares);
-
-    /// Returns memory for the sums of slabs of this tensor's rows, `parts` of them per channel.
-    Tensor partial_sums(const Tensor& summed, int parts = 2);
 
     /// Marks the gradient of the layer's weight or bias as complete, in fp32, by the open stage.
     void completed(int layer, bool is_bias);

@@ -19,7 +19,7 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
         return gradient;
     }
     const Tensor sum = build.parameters.of(unit.layer, true).gradient;
-    const Tensor partial = build.partial_sums(first);
+    const Tensor partial = build.program.tensor(partial_sums_of(first));
     const ReduceGradient reduction{.share = first,
                                    .other_share = other,
                                    .output = mask,
@@ -61,8 +61,7 @@ void max_pool(Builder& build, const Unit& unit)
     winners = build.program.tensor(winners);
     const int from = build.source(unit);
     const Output read = build.output(from);
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     const Tensor result = build.program.tensor(build.map(unit.layer));
     const Tensor none;
     const Tensor scale = read.scaled ? read.channels.scale : none;
@@ -78,8 +77,7 @@ void max_pool(Builder& build, const Unit& unit)
                 build.give(from, share);
             return;
         }
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         const Builder::Share given = build.gradient(unit.layer);
         const Tensor gradient = build.program.tensor(source);
         build.program.append(MaxPoolGradient{gradient, given.tensor, winners, window},

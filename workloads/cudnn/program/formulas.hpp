@@ -199,65 +199,10 @@ struct PoolShape {
     int size, stride, padding;
 };
 
-/// Returns the index of a value in a channels-last map.
-constexpr std::size_t place_at(const PoolShape& pool, int height, int width, std::size_t image, int y, int x,
-                               int channel)
-{
-    const std::size_t row =
-        (image * static_cast<std::size_t>(height) + static_cast<std::size_t>(y)) * static_cast<std::size_t>(width);
-    return (row + static_cast<std::size_t>(x)) * static_cast<std::size_t>(pool.channels) +
-           static_cast<std::size_t>(channel);
-}
-
-struct Winner {
-    float value = 0;
-    std::uint8_t place = 0;  ///< y * size + x within the window
-};
-
 /// The first of equal values is the largest; a NaN is larger than any.
 constexpr bool is_larger(float value, float best)
 {
     return value > best || value != value;
-}
-
-/// Returns the largest value in the window of result (y, x).
-template <class Element>
-constexpr Winner max_of(const PoolShape& pool, const Element* source, std::size_t image, int y, int x, int channel)
-{
-    Winner best{};
-    bool found = false;
-    for (int i = 0; i < pool.size; ++i) {
-        const int row = y * pool.stride - pool.padding + i;
-        if (row < 0 || row >= pool.height) continue;
-        for (int j = 0; j < pool.size; ++j) {
-            const int column = x * pool.stride - pool.padding + j;
-            if (column < 0 || column >= pool.width) continue;
-            const float value = widen(source[place_at(pool, pool.height, pool.width, image, row, column, channel)]);
-            if (found && !is_larger(value, best.value)) continue;
-            best = {value, static_cast<std::uint8_t>(i * pool.size + j)};
-            found = true;
-        }
-    }
-    return best;
-}
-
-/// Returns the gradient of source (y, x): the sum over the windows whose largest value it is.
-template <class Element>
-constexpr float max_gradient(const PoolShape& pool, const Element* result, const std::uint8_t* winners,
-                             std::size_t image, int y, int x, int channel)
-{
-    float sum = 0;
-    for (int i = (y + pool.padding) % pool.stride; i < pool.size; i += pool.stride) {
-        const int row = (y + pool.padding - i) / pool.stride;
-        if (y + pool.padding < i || row >= pool.result_height) continue;
-        for (int j = (x + pool.padding) % pool.stride; j < pool.size; j += pool.stride) {
-            const int column = (x + pool.padding - j) / pool.stride;
-            if (x + pool.padding < j || column >= pool.result_width) continue;
-            const std::size_t at = place_at(pool, pool.result_height, pool.result_width, image, row, column, channel);
-            if (winners[at] == i * pool.size + j) sum += widen(result[at]);
-        }
-    }
-    return sum;
 }
 
 /// Returns the index in images [n][c][y][x] of value k of channels-last maps.

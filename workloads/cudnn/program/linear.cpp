@@ -58,9 +58,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
 
 void linear(Builder& build, const Unit& unit)
 {
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    begin_with_work(build, unit, Phase::forward);
     const bool last = readers(build.graph, unit.last()).empty();
     const Tensor source = build.input(unit);
     Tensor shape = build.map(unit.layer);

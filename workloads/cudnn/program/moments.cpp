@@ -59,10 +59,8 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
     const Tensor source = as_rows(both.source);
     const int inputs = source.channels;
     const int outputs = both.weights.channels / inputs;
-    const std::size_t slabs = slabs_of(source.rows(), static_cast<std::size_t>(inputs));
-    const ReduceGradient columns{.share = source,
-                                 .sum = program.tensor(matrix(1, inputs)),
-                                 .partial = program.tensor(matrix(slabs, 2 * inputs))};
+    const ReduceGradient columns{
+        .share = source, .sum = program.tensor(matrix(1, inputs)), .partial = program.tensor(partial_sums_of(source))};
     program.append(columns, {source, columns.sum, columns.partial}, "roof:column_sums");
     const Tensor products = program.tensor(matrix(static_cast<std::size_t>(inputs), inputs));
     append(program, choosers,

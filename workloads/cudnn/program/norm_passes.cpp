@@ -28,7 +28,7 @@ void reduce(Builder& build, int layer, ReduceGradient reduction, int partner)
         reduction.source = {};
     }
     reduction.sum = build.parameters.of(layer, true).gradient;
-    reduction.partial = build.partial_sums(build.map(layer), partner < 0 ? 2 : 3);
+    reduction.partial = build.program.tensor(partial_sums_of(build.map(layer), partner < 0 ? 2 : 3));
     std::vector<Tensor> used{
         reduction.share,   reduction.other_share, reduction.output,          reduction.signs,
         reduction.winners, reduction.source,      reduction.channels.mean,   reduction.channels.inverse_deviation,

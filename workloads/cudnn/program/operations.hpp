@@ -287,6 +287,19 @@ constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
     return slabs < most ? slabs : most;
 }
 
+/// The sums of slabs of this tensor's rows, `parts` of them per channel, without memory.
+inline Tensor partial_sums_of(const Tensor& summed, int parts = 2)
+{
+    const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
+    return {.batch = static_cast<int>(slabs), .channels = parts * summed.channels};
+}
+
+/// The maps of a batch, without memory.
+inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
+{
+    return {.batch = batch, .channels = map.channels, .height = map.height, .width = map.width, .precision = precision};
+}
+
 using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
                                ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
                                LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,

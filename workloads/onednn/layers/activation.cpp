@@ -118,8 +118,7 @@ void append(Program& program, LayerKind kind, const Tensor& y, const Tensor& x, 
 void activation(Builder& build, const Unit& unit)
 {
     const LayerKind kind = build.layer(unit).kind;
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     // f(0) is not 0 for these two: a layout with padding, whose values are zero, would not stay so.
     const bool keeps_zero = kind == LayerKind::silu || kind == LayerKind::hard_swish;
     const Tensor given = build.input(unit);
@@ -129,8 +128,7 @@ void activation(Builder& build, const Unit& unit)
     append(build.program, kind, y, x, std::nullopt);
     build.put(unit, y);
     build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         const Gradient received = build.gradient(unit.layer);
         const Tensor dx = build.over(received);
         append(build.program, kind, dx, x, received.tensor);

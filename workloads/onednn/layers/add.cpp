@@ -8,9 +8,7 @@ namespace roof::onednn {
 void add(Builder& build, const Unit& unit)
 {
     if (sum_of_batch_norms(build, unit)) return;
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    begin_with_work(build, unit, Phase::forward);
 
     const std::vector<int>& inputs = build.layer(unit).inputs;
     const Tensor left = build.outputs[static_cast<std::size_t>(inputs[0])];

@@ -13,6 +13,7 @@
 
 namespace roof::onednn {
 
+using engine::begin_with_work;
 using engine::pass_through;
 using engine::readers;
 using engine::relu_behind;

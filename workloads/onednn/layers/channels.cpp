@@ -48,8 +48,7 @@ std::vector<Move> backwards(std::vector<Move> moves)
 /// Appends the forward pass; `moves` from the source to the result.
 void append_forward(Builder& build, const Unit& unit, const std::vector<Move>& moves)
 {
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     const Tensor x = build.program.in_layout(build.input(unit), plain_map(build, build.source(unit)));
     const Tensor y = build.program.tensor(plain_map(build, unit.layer));
     append_moves(build, x, y, moves);
@@ -86,8 +85,7 @@ void slice(Builder& build, const Unit& unit)
         moves.push_back({build.layer(unit).first + channel, channel});
     append_forward(build, unit, moves);
     build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         const int source = build.source(unit);
         const std::vector<int> slices = whole_cut(build, source);
         const Tensor given = build.gradient(unit.layer).tensor;
@@ -105,8 +103,7 @@ void shuffle(Builder& build, const Unit& unit)
     for (const int channel : build.layer(unit).order) moves.push_back({channel, static_cast<int>(moves.size())});
     append_forward(build, unit, moves);
     build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         const Tensor to_source = build.program.tensor(plain_map(build, build.source(unit)));
         append_moves(build, build.gradient(unit.layer).tensor, to_source, backwards(moves));
         build.give(build.source(unit), {to_source});

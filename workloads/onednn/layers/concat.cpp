@@ -27,8 +27,7 @@ void concat(Builder& build, const Unit& unit)
     // A part of a blocked layout begins at a whole block.
     const bool blocked = std::ranges::all_of(begins, [](Dim begin) { return begin % block == 0; });
     const auto format = blocked ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nchw;
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     const Tensor y = build.program.tensor(in_format(build.map(unit.layer), format, build.settings.precision));
     for (std::size_t k = 0; k < inputs.size(); ++k) {
         const Tensor part = build.program.part(y, build.map(inputs[k]), {0, begins[k], 0, 0});
@@ -36,8 +35,7 @@ void concat(Builder& build, const Unit& unit)
     }
     build.put(unit, y);
     build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         const Tensor given = build.gradient(unit.layer).tensor;
         for (std::size_t k = 0; k < inputs.size(); ++k) {
             const Tensor share = build.program.tensor(build.outputs[static_cast<std::size_t>(inputs[k])].desc());

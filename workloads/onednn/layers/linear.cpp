@@ -110,9 +110,7 @@ void linear(Builder& build, const Unit& unit)
     std::optional<Trained> bias;
     if (build.layer(unit).bias) bias = build.train(unit.layer, true, plain({outputs}), {outputs});
 
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
-    if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
+    begin_with_work(build, unit, Phase::forward);
     const Linear made{.shape = shape,
                       .source = build.program.in_layout(given, plain(dims_of(given.desc()), build.settings.precision)),
                       .weights = weight.copy.value_or(weight.value),

@@ -146,8 +146,7 @@ void multiply(Builder& build, const Unit& unit)
                           .positions = map[2] * map[3],
                           .lanes = layout.lanes,
                           .one_factor = factors != map};
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     const Tensor x = build.program.in_layout(build.input(unit), in_format(map, layout.tag, precision));
     const Tensor f = build.program.in_layout(build.outputs[static_cast<std::size_t>(inputs[1])],
                                              in_format(factors, layout.tag, precision));
@@ -159,8 +158,7 @@ void multiply(Builder& build, const Unit& unit)
         {x, f, y}, "roof:multiply");
     build.put(unit, y);
     build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        build.add_work(build.work(unit.layer).backward_data);
+        begin_with_work(build, unit, Phase::backward);
         const Gradient given = build.gradient(unit.layer);
         const Tensor dy = given.tensor;
         const Tensor to_x = build.over(given);

@@ -83,8 +83,7 @@ void relu6(Builder& build, const Unit& unit)
 void relu(Builder& build, const Unit& unit)
 {
     const Tensor x = build.input(unit);
-    build.begin(unit, Phase::forward);
-    build.add_work(build.work(unit.layer).forward);
+    begin_with_work(build, unit, Phase::forward);
     const Tensor y = build.program.tensor(x.desc());
     append_sum(build.program, y, {x}, ReluPass::forward, {}, most_of(build, unit.layer));
     build.put(unit, y);
