@@ -5,13 +5,6 @@
 namespace roof::cudnn {
 namespace {
 
-struct Larger {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
-
 /// Combines the values of all threads of a block; returns the result to all of them.
 template <class Join>
 __device__ float join_block(float value, float* shared, Join join)

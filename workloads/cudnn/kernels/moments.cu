@@ -10,13 +10,6 @@ namespace {
 constexpr unsigned lanes = 32;
 constexpr unsigned lines = threads_per_block / lanes;
 
-struct Larger {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-};
-struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
-};
-
 /// Combines the values of `count` threads, a power of two, whose places in `shared` are neighbours; returns the result to
 /// all of them. All threads of the block call it.
 template <class Join>

@@ -185,6 +185,13 @@ struct Scaling {
     }
 };
 
+struct Larger {
+    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+struct Plus {
+    __device__ float operator()(float a, float b) const { return a + b; }
+};
+
 /// Calls body(vector) for each vector, in any order.
 template <class Body>
 __global__ void for_each_vector(std::uint32_t vectors, Body body)

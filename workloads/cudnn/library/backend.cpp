@@ -5,21 +5,6 @@
 #include <array>
 
 namespace roof::cudnn {
-namespace {
-
-void destroy(void* descriptor)
-{
-    cudnnBackendDestroyDescriptor(descriptor);
-}
-
-std::shared_ptr<void> create(cudnnBackendDescriptorType_t type)
-{
-    cudnnBackendDescriptor_t made = nullptr;
-    check(cudnnBackendCreateDescriptor(type, &made), "cuDNN made no descriptor");
-    return {made, destroy};
-}
-
-}  // namespace
 
 void check(cudnnStatus_t status, const std::string& what)
 {
@@ -38,33 +23,18 @@ std::string library_version()
            std::to_string(version % 100);
 }
 
-Descriptor::Descriptor(cudnnBackendDescriptorType_t type) : handle_(create(type)) {}
+Descriptor::Descriptor(cudnnBackendDescriptorType_t type)
+{
+    cudnnBackendDescriptor_t made = nullptr;
+    check(cudnnBackendCreateDescriptor(type, &made), "cuDNN made no descriptor");
+    handle_.reset(made, [](void* descriptor) { cudnnBackendDestroyDescriptor(descriptor); });
+}
 
 Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
                             const void* values)
 {
     check(cudnnBackendSetAttribute(get(), name, type, count, values), "attribute " + std::to_string(name));
     return *this;
-}
-
-Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, std::int64_t value)
-{
-    return set(name, CUDNN_TYPE_INT64, 1, &value);
-}
-
-Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, float value)
-{
-    return set(name, CUDNN_TYPE_FLOAT, 1, &value);
-}
-
-Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, bool value)
-{
-    return set(name, CUDNN_TYPE_BOOLEAN, 1, &value);
-}
-
-Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, cudnnDataType_t value)
-{
-    return set(name, CUDNN_TYPE_DATA_TYPE, 1, &value);
 }
 
 Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, const std::vector<std::int64_t>& values)

@@ -16,6 +16,18 @@ void check(cudnnStatus_t status, const std::string& what);
 /// Returns "9.19.0": the version of the loaded library.
 std::string library_version();
 
+/// cuDNN's number of the type of a single value.
+template <class Value>
+inline constexpr auto attribute_type = Value::of_other_types_there_is_none;
+template <>
+inline constexpr auto attribute_type<std::int64_t> = CUDNN_TYPE_INT64;
+template <>
+inline constexpr auto attribute_type<float> = CUDNN_TYPE_FLOAT;
+template <>
+inline constexpr auto attribute_type<bool> = CUDNN_TYPE_BOOLEAN;
+template <>
+inline constexpr auto attribute_type<cudnnDataType_t> = CUDNN_TYPE_DATA_TYPE;
+
 class Descriptor {
   public:
     /// Throws Error.
@@ -24,10 +36,11 @@ class Descriptor {
     /// Attributes can be set until finish(). These functions throw Unsupported or Error.
     Descriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::int64_t count,
                     const void* values);
-    Descriptor& set(cudnnBackendAttributeName_t name, std::int64_t value);
-    Descriptor& set(cudnnBackendAttributeName_t name, float value);
-    Descriptor& set(cudnnBackendAttributeName_t name, bool value);
-    Descriptor& set(cudnnBackendAttributeName_t name, cudnnDataType_t value);
+    template <class Value>
+    Descriptor& set(cudnnBackendAttributeName_t name, Value value)
+    {
+        return set(name, attribute_type<Value>, 1, &value);
+    }
     Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<std::int64_t>& values);
     Descriptor& set(cudnnBackendAttributeName_t name, const std::vector<Descriptor>& values);
     Descriptor& set(cudnnBackendAttributeName_t name, const Descriptor& value);

@@ -1,22 +1,11 @@
 #include "workloads/cudnn/library/convolution_trial.hpp"
 
-#include "ert/gpu/check.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
-#include "workloads/cudnn/library/trial.hpp"
 
 namespace roof::cudnn {
 namespace {
 
 constexpr const char* what_for = "trying a convolution";
-
-Tensor map_of(const ConvolutionShape& shape, const model::Shape& map)
-{
-    return {.batch = shape.batch,
-            .channels = map.channels,
-            .height = map.height,
-            .width = map.width,
-            .precision = shape.precision == Precision::tf32 ? Precision::fp32 : shape.precision};
-}
 
 /// Returns the tensor that the pass writes.
 Tensor& written(Convolve& operation)
@@ -30,8 +19,9 @@ Tensor& written(Convolve& operation)
 ConvolutionTrial::ConvolutionTrial(const ConvolutionShape& shape, const gpu::Stream& stream)
     : stream_(stream), shape_(shape)
 {
-    const Tensor source = map_of(shape, shape.source);
-    const Tensor result = map_of(shape, shape.result);
+    const Precision stored = shape.precision == Precision::tf32 ? Precision::fp32 : shape.precision;
+    const Tensor source = maps_of(shape.batch, shape.source, stored);
+    const Tensor result = maps_of(shape.batch, shape.result, stored);
     const Tensor inputs{.batch = 1, .channels = shape.source.channels};
     const Tensor outputs{.batch = 1, .channels = shape.result.channels};
     const Tensor weights{.batch = shape.result.channels,
@@ -39,20 +29,22 @@ ConvolutionTrial::ConvolutionTrial(const ConvolutionShape& shape, const gpu::Str
                          .height = shape.window.size,
                          .width = shape.window.size,
                          .precision = source.precision};
-    whole_ = {
-        .shape = shape, .source = value(source, -0.7F), .weights = value(weights, -1), .result = value(result, -0.8F)};
+    whole_ = {.shape = shape,
+              .source = value(source, pattern(-0.7F)),
+              .weights = value(weights, pattern(-1)),
+              .result = value(result, pattern(-0.8F))};
     alone_ = whole_;
     alone_.shape = bare(shape);
     if (!is_bare(shape)) written(alone_) = program_.resident(written(whole_));
     if (shape.bias || shape.relu) {
         Tensor bias = outputs;
         bias.precision = source.precision;
-        if (shape.bias) whole_.bias = value(bias, -1);
+        if (shape.bias) whole_.bias = value(bias, pattern(-1));
         epilogue_ = {.values = alone_.result, .bias = whole_.bias, .relu = shape.relu};
     }
     if (shape.prologue) {
-        whole_.scale = value(inputs, 0.2F);
-        whole_.shift = value(inputs, -1);
+        whole_.scale = value(inputs, pattern(0.2F));
+        whole_.shift = value(inputs, pattern(-1));
         alone_.source = program_.resident(source);
         normalise_ = {.source = whole_.source,
                       .scale = whole_.scale,
@@ -63,32 +55,26 @@ ConvolutionTrial::ConvolutionTrial(const ConvolutionShape& shape, const gpu::Str
     if (shape.statistics) {
         whole_.sum = program_.resident(outputs);
         whole_.squares = program_.resident(outputs);
-        const auto slabs = static_cast<int>(slabs_of(result.rows(), static_cast<std::size_t>(result.channels)));
         const auto numbers = [&] { return program_.resident(outputs); };
         const auto statistics = [&](const Tensor& of) {
             return Statistics{.source = of,
-                              .weight = value(outputs, 0.2F),
-                              .bias = value(outputs, -1),
+                              .weight = value(outputs, pattern(0.2F)),
+                              .bias = value(outputs, pattern(-1)),
                               .channels = {numbers(), numbers(), numbers(), numbers()},
                               .running_mean = numbers(),
                               .running_variance = numbers(),
-                              .partial = program_.resident({.batch = slabs, .channels = 2 * result.channels})};
+                              .partial = program_.resident(partial_sums_of(result))};
         };
         apart_ = statistics(alone_.result);
         from_sums_ = statistics(whole_.result);
         from_sums_.sum = whole_.sum;
         from_sums_.squares = whole_.squares;
+        results_ = {{apart_.channels.mean, from_sums_.channels.mean},
+                    {apart_.channels.inverse_deviation, from_sums_.channels.inverse_deviation}};
     }
-    bytes_.emplace(program_.place(), what_for);
-    memory_.emplace(program_, bytes_->data());
-    gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
-    for (const Filled& one : filled_) repeat(pattern(one.from), one.tensor, *memory_);
-    gpu::check(cudaDeviceSynchronize());
-}
-
-Tensor ConvolutionTrial::value(const Tensor& shape, float from)
-{
-    return filled_.emplace_back(Filled{program_.resident(shape), from}).tensor;
+    results_.emplace_back(written(alone_), written(whole_));
+    place(what_for);
+    fill();
 }
 
 void* ConvolutionTrial::workspace(std::size_t bytes)
@@ -102,20 +88,20 @@ void* ConvolutionTrial::workspace(std::size_t bytes)
 
 void ConvolutionTrial::enqueue_before() const
 {
-    if (shape_.prologue) enqueue(normalise_, *memory_, stream_.get());
+    if (shape_.prologue) enqueue(normalise_, memory(), stream_.get());
 }
 
 void ConvolutionTrial::enqueue_behind() const
 {
-    if (shape_.bias || shape_.relu) enqueue(epilogue_, *memory_, stream_.get());
-    if (shape_.statistics) enqueue(apart_, *memory_, stream_.get());
+    if (shape_.bias || shape_.relu) enqueue(epilogue_, memory(), stream_.get());
+    if (shape_.statistics) enqueue(apart_, memory(), stream_.get());
 }
 
 bool ConvolutionTrial::gains(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const
 {
     const Seconds whole = time_in_graph(stream_, [&] {
         run_whole();
-        if (shape_.statistics) enqueue(from_sums_, *memory_, stream_.get());
+        if (shape_.statistics) enqueue(from_sums_, memory(), stream_.get());
     });
     const Seconds apart = time_in_graph(stream_, [&] {
         run_alone();
@@ -127,19 +113,12 @@ bool ConvolutionTrial::gains(const std::function<void()>& run_whole, const std::
 
 bool ConvolutionTrial::agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const
 {
-    const double tolerance = shape_.precision == Precision::fp32 ? 1e-4 : 1e-2;
-    const auto near = [&](const Tensor& found, const Tensor& due) { return are_near(found, due, *memory_, tolerance); };
     run_whole();
-    if (shape_.statistics) enqueue(from_sums_, *memory_, stream_.get());
+    if (shape_.statistics) enqueue(from_sums_, memory(), stream_.get());
     enqueue_before();
     run_alone();
     enqueue_behind();
-    gpu::check(cudaStreamSynchronize(stream_.get()));
-    Convolve one = whole_;
-    Convolve other = alone_;
-    if (!near(written(one), written(other))) return false;
-    return !shape_.statistics || (near(from_sums_.channels.mean, apart_.channels.mean) &&
-                                  near(from_sums_.channels.inverse_deviation, apart_.channels.inverse_deviation));
+    return Trial::agrees(shape_.precision == Precision::fp32 ? 1e-4 : 1e-2);
 }
 
 }  // namespace roof::cudnn

@@ -2,18 +2,14 @@
 // plan of the bare pass between our kernels.
 #pragma once
 
-#include "ert/gpu/buffer.hpp"
-#include "ert/gpu/stream.hpp"
-#include "workloads/cudnn/program/program.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <vector>
 
 namespace roof::cudnn {
 
-class ConvolutionTrial {
+class ConvolutionTrial : public Trial {
   public:
     /// Fills the memory with values. Throws OutOfMemory or Error.
     ConvolutionTrial(const ConvolutionShape& shape, const gpu::Stream& stream);
@@ -21,7 +17,6 @@ class ConvolutionTrial {
     /// Returns the operation with all that the shape has, and the bare pass. Both are in memory().
     const Convolve& whole() const { return whole_; }
     const Convolve& alone() const { return alone_; }
-    const Memory& memory() const { return *memory_; }
     /// Returns at least so many bytes, until it is called again; null for none. Throws OutOfMemory.
     void* workspace(std::size_t bytes);
 
@@ -32,24 +27,15 @@ class ConvolutionTrial {
     bool agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const;
 
   private:
-    Tensor value(const Tensor& shape, float from);
     void enqueue_before() const;
     void enqueue_behind() const;
 
     const gpu::Stream& stream_;
     ConvolutionShape shape_;
-    Program program_;
     Convolve whole_, alone_;
     Normalise normalise_;
     Statistics apart_, from_sums_;
     AddBias epilogue_;
-    struct Filled {
-        Tensor tensor;
-        float from;
-    };
-    std::vector<Filled> filled_;
-    std::optional<gpu::Buffer<std::byte>> bytes_;
-    std::optional<Memory> memory_;
     std::unique_ptr<gpu::Buffer<std::byte>> workspace_;
 };
 

@@ -2,24 +2,9 @@
 
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/library/trial.hpp"
 #include "workloads/cudnn/program/moments.hpp"
 
-#include <algorithm>
-
 namespace roof::cudnn {
-namespace {
-
-Tensor map_of(const ConvolutionShape& shape, const model::Shape& map)
-{
-    return {.batch = shape.batch,
-            .channels = map.channels,
-            .height = map.height,
-            .width = map.width,
-            .precision = shape.precision};
-}
-
-}  // namespace
 
 MomentsTrial::MomentsTrial(const ConvolutionShape& forward, Convolutions& convolutions, Products& products,
                            const gpu::Stream& stream)
@@ -28,28 +13,31 @@ MomentsTrial::MomentsTrial(const ConvolutionShape& forward, Convolutions& convol
     const Choosers choosers{[&](const ConvolutionShape& shape) { return convolutions.choose(shape); },
                             [&](const Product& product) { return products.choose(product); }};
     const Tensor numbers{.batch = 1, .channels = channels_};
-    const Tensor result = map_of(forward, forward.result);
+    const Tensor result = maps_of(forward.batch, forward.result, precision_);
     Tensor signs = result;
     signs.channels /= signs_per_byte;
     signs.precision = Precision::int8;
-    const Given given{.source = program_.resident(map_of(forward, forward.source)),
-                      .weights = program_.resident(
-                          {.batch = 1, .channels = channels_ * forward.source.channels, .precision = precision_}),
-                      .share = program_.resident(result),
-                      .other = program_.resident(result),
+    const Tensor weights{.batch = 1, .channels = channels_ * forward.source.channels, .precision = precision_};
+    const std::vector<float> values = pattern(-0.8F);
+    const Given given{.source = value(maps_of(forward.batch, forward.source, precision_), pattern(-0.7F)),
+                      .weights = value(weights, pattern(-1)),
+                      .share = value(result, {values.rbegin(), values.rend()}),
+                      .other = value(result, values),
                       .signs = program_.resident(signs),
-                      .weight = program_.resident(numbers),
-                      .bias = program_.resident(numbers)};
+                      .weight = value(numbers, pattern(0.2F)),
+                      .bias = value(numbers, pattern(0.2F))};
     write_passes(given, bare(forward), choosers);
     write_moments(given, bare(forward), choosers);
     for (std::size_t i = 0; i < passed_.size(); ++i) results_.emplace_back(passed_[i], from_moments_[i]);
-    bytes_.emplace(program_.place(), "trying moments");
-    memory_.emplace(program_, bytes_->data());
-    fill(given);
+    place("trying moments");
+    fill();
+    constexpr int some_signs = 0xB5;
+    gpu::check(cudaMemset(memory().at(given.signs), some_signs, given.signs.bytes()));
+    gpu::check(cudaDeviceSynchronize());
     Functions* const ways[]{&by_passes_, &by_moments_};
     for (std::size_t i = 0; i < program_.stages().size(); ++i) {
         for (const Operation& operation : program_.stages()[i].operations)
-            ways[i]->push_back(bound(operation, *memory_, stream, convolutions, products));
+            ways[i]->push_back(bound(operation, memory(), stream, convolutions, products));
     }
 }
 
@@ -85,7 +73,6 @@ void MomentsTrial::write_passes(const Given& given, ConvolutionShape shape, cons
     program_.begin("", "", Phase::forward);
     shape.statistics = true;
     const bool is_summed = choosers.convolution(shape).fused;
-    const auto slabs = static_cast<int>(slabs_of(map.rows(), static_cast<std::size_t>(channels_)));
     const Statistics statistics{.source = map,
                                 .weight = given.weight,
                                 .bias = given.bias,
@@ -94,7 +81,7 @@ void MomentsTrial::write_passes(const Given& given, ConvolutionShape shape, cons
                                 .channels = channels(),
                                 .running_mean = result(numbers, passed_),
                                 .running_variance = result(numbers, passed_),
-                                .partial = program_.tensor({.batch = slabs, .channels = 2 * channels_})};
+                                .partial = program_.tensor(partial_sums_of(map))};
     convolve(choosers, shape,
              {.source = given.source,
               .weights = given.weights,
@@ -143,13 +130,12 @@ void MomentsTrial::write_moments(const Given& given, const ConvolutionShape& sha
                              .running_variance = result(numbers, from_moments_),
                              .channels = channels()};
     const SourceMoments moments = append_statistics(program_, choosers, both);
-    const auto slabs = static_cast<int>(slabs_of(given.share.rows(), static_cast<std::size_t>(channels_)));
     const ReduceGradient reduce{.share = given.share,
                                 .other_share = given.other,
                                 .signs = given.signs,
                                 .result = program_.tensor(given.share),
                                 .sum = result(numbers, from_moments_),
-                                .partial = program_.tensor({.batch = slabs, .channels = 2 * channels_})};
+                                .partial = program_.tensor(partial_sums_of(given.share))};
     append(reduce, {reduce.result, reduce.partial});
     Tensor weights = given.weights;
     weights.precision = Precision::fp32;
@@ -161,33 +147,10 @@ void MomentsTrial::write_moments(const Given& given, const ConvolutionShape& sha
     from_moments_.push_back(of_source);
 }
 
-void MomentsTrial::fill(const Given& given) const
-{
-    constexpr int some_signs = 0xB5;
-    gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
-    repeat(pattern(-0.7F), given.source, *memory_);
-    repeat(pattern(-1), given.weights, *memory_);
-    std::vector<float> values = pattern(-0.8F);
-    repeat(values, given.other, *memory_);
-    std::ranges::reverse(values);
-    repeat(values, given.share, *memory_);
-    for (const Tensor& one : {given.weight, given.bias}) repeat(pattern(0.2F), one, *memory_);
-    gpu::check(cudaMemset(memory_->at(given.signs), some_signs, given.signs.bytes()));
-    gpu::check(cudaDeviceSynchronize());
-}
-
 void MomentsTrial::run() const
 {
     for (const Functions* const way : {&by_passes_, &by_moments_})
         for (const std::function<void()>& operation : *way) operation();
-}
-
-bool MomentsTrial::agrees() const
-{
-    constexpr double tolerance = 1e-2;
-    gpu::check(cudaDeviceSynchronize());
-    return std::ranges::all_of(
-        results_, [&](const auto& pair) { return are_near(pair.second, pair.first, *memory_, tolerance); });
 }
 
 Seconds MomentsTrial::time_of(const Functions& way) const

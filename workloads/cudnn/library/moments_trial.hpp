@@ -2,19 +2,16 @@
 // the map between them, and by moments (program/moments.hpp).
 #pragma once
 
-#include "ert/base/units.hpp"
-#include "ert/gpu/buffer.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
 #include "workloads/cudnn/library/products.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <functional>
-#include <optional>
-#include <utility>
 #include <vector>
 
 namespace roof::cudnn {
 
-class MomentsTrial {
+class MomentsTrial : public Trial {
   public:
     /// Chooses the implementations of both ways and fills the memory with values. All must outlive this object. Throws
     /// OutOfMemory, Unsupported or Error.
@@ -24,14 +21,10 @@ class MomentsTrial {
     /// Enqueues both ways.
     void run() const;
     /// Returns whether both gave the same statistics and gradients within the precision's tolerance. Throws Error.
-    bool agrees() const;
+    bool agrees() const { return Trial::agrees(1e-2); }
     /// Return the time of all passes of both in a CUDA graph.
     Seconds time_by_passes() const { return time_of(by_passes_); }
     Seconds time_by_moments() const { return time_of(by_moments_); }
-
-    const Memory& memory() const { return *memory_; }
-    /// Gradient of the source, weights' gradient and others: by passes and by moments.
-    const std::vector<std::pair<Tensor, Tensor>>& results() const { return results_; }
 
   private:
     using Functions = std::vector<std::function<void()>>;
@@ -47,17 +40,12 @@ class MomentsTrial {
     Tensor result(Tensor shape, std::vector<Tensor>& to);
     ChannelNumbers channels();
     void append(const Operation& operation, const std::vector<Tensor>& used);
-    void fill(const Given& given) const;
     Seconds time_of(const Functions& way) const;
 
     const gpu::Stream& stream_;
     Precision precision_;
     int channels_;
-    Program program_;
     std::vector<Tensor> passed_, from_moments_;  ///< results, in the same order
-    std::vector<std::pair<Tensor, Tensor>> results_;
-    std::optional<gpu::Buffer<std::byte>> bytes_;
-    std::optional<Memory> memory_;
     Functions by_passes_, by_moments_;
 };
 

@@ -1,42 +1,33 @@
 #include "workloads/cudnn/library/norm_trial.hpp"
 
-#include "ert/gpu/check.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
-#include "workloads/cudnn/library/trial.hpp"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace roof::cudnn {
+namespace {
+
+constexpr float from = -0.7F;  ///< of the values: their mean is not zero
+
+}  // namespace
+
 NormTrial::NormTrial(const NormShape& shape, std::size_t workspace, const gpu::Stream& stream)
     : shape_(shape), stream_(stream), workspace_(program_.scratch(workspace))
 {
     if (workspace_) program_.keep(workspace_);
-    const Tensor map{.batch = shape.batch,
-                     .channels = shape.map.channels,
-                     .height = shape.map.height,
-                     .width = shape.map.width,
-                     .precision = shape.precision};
+    const Tensor map = maps_of(shape.batch, shape.map, shape.precision);
     const Tensor channels{.batch = 1, .channels = shape.map.channels};
-    const auto slabs = static_cast<int>(slabs_of(map.rows(), static_cast<std::size_t>(map.channels)));
-    statistics_ = {.source = value(map),
-                   .weight = value(channels),
-                   .bias = value(channels),
+    statistics_ = {.source = value(map, pattern(from)),
+                   .weight = value(channels, pattern(from)),
+                   .bias = value(channels, pattern(from)),
                    .channels = {program_.resident(channels), program_.resident(channels), program_.resident(channels),
                                 program_.resident(channels)},
-                   .running_mean = value(channels),
-                   .running_variance = program_.resident(channels),
-                   .partial = program_.resident({.batch = slabs, .channels = 2 * map.channels})};
-    ones_.push_back(statistics_.running_variance);
+                   .running_mean = value(channels, pattern(from)),
+                   .running_variance = value(channels, {1.0F}),
+                   .partial = program_.resident(partial_sums_of(map))};
     shape.backward ? write_backward(map, channels) : write_forward(map, channels);
-    bytes_.emplace(program_.place(), "trying a batch norm");
-    memory_.emplace(program_, bytes_->data());
+    place("trying a batch norm");
     fill();  // counters must be zero before the first pass
-}
-
-Tensor NormTrial::value(const Tensor& shape)
-{
-    return values_.emplace_back(program_.resident(shape));
 }
 
 void NormTrial::write_forward(const Tensor& map, const Tensor& channels)
@@ -51,11 +42,10 @@ void NormTrial::write_forward(const Tensor& map, const Tensor& channels)
                 .weight = statistics_.weight,
                 .bias = statistics_.bias,
                 .channels = {program_.resident(channels), program_.resident(channels), {}, {}},
-                .running_mean = value(channels),
-                .running_variance = program_.resident(channels),
+                .running_mean = value(channels, pattern(from)),
+                .running_variance = value(channels, {1.0F}),
                 .result = program_.resident(map),
                 .workspace = workspace_};
-    ones_.push_back(forward_.running_variance);
     results_ = {{statistics_.channels.mean, forward_.channels.mean},
                 {statistics_.channels.inverse_deviation, forward_.channels.inverse_deviation},
                 {statistics_.running_mean, forward_.running_mean},
@@ -65,7 +55,9 @@ void NormTrial::write_forward(const Tensor& map, const Tensor& channels)
 
 void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
 {
-    const Tensor gradient = value(map);
+    std::vector<float> values = pattern(from);
+    std::ranges::reverse(values);  // the gradient of a batch norm is 0 where the gradient given is its source
+    const Tensor gradient = value(map, values);
     normalise_ = {.source = statistics_.source,
                   .scale = statistics_.channels.scale,
                   .shift = statistics_.channels.shift,
@@ -105,40 +97,29 @@ void NormTrial::write_backward(const Tensor& map, const Tensor& channels)
 /// Also computes what the backward pass reads: mean and deviation of the source, and the output.
 void NormTrial::fill() const
 {
-    gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
-    std::vector<float> values = pattern(-0.7F);  // the mean is not zero
-    const std::vector<float> ones(pattern_length, 1.0F);
-    for (const Tensor& tensor : values_) repeat(values, tensor, *memory_);
-    for (const Tensor& tensor : ones_) repeat(ones, tensor, *memory_);
-    // The gradient of a batch norm is 0 where the gradient given is its source.
-    std::ranges::reverse(values);
-    if (shape_.backward) repeat(values, spread_.gradient, *memory_);
-    gpu::check(cudaDeviceSynchronize());
+    Trial::fill();
     if (!shape_.backward) return;
-    enqueue(statistics_, *memory_, stream_.get());
-    enqueue(normalise_, *memory_, stream_.get());
+    enqueue(statistics_, memory(), stream_.get());
+    enqueue(normalise_, memory(), stream_.get());
 }
 
 void NormTrial::enqueue_own() const
 {
     if (shape_.backward) {
-        enqueue(reduce_, *memory_, stream_.get());
-        enqueue(spread_, *memory_, stream_.get());
+        enqueue(reduce_, memory(), stream_.get());
+        enqueue(spread_, memory(), stream_.get());
     } else {
-        enqueue(statistics_, *memory_, stream_.get());
-        enqueue(normalise_, *memory_, stream_.get());
+        enqueue(statistics_, memory(), stream_.get());
+        enqueue(normalise_, memory(), stream_.get());
     }
 }
 
 bool NormTrial::agrees(const std::function<void()>& enqueue_plan) const
 {
-    const double tolerance = shape_.precision == Precision::fp32 ? 1e-4 : 1e-2;
     fill();
     enqueue_own();
     enqueue_plan();
-    gpu::check(cudaDeviceSynchronize());
-    return std::ranges::all_of(
-        results_, [&](const auto& pair) { return are_near(pair.second, pair.first, *memory_, tolerance); });
+    return Trial::agrees(shape_.precision == Precision::fp32 ? 1e-4 : 1e-2);
 }
 
 }  // namespace roof::cudnn

@@ -1,18 +1,13 @@
 // Runs a pass of a batch norm by our kernels and by a library plan on the same values, to time and compare both.
 #pragma once
 
-#include "ert/gpu/buffer.hpp"
-#include "ert/gpu/stream.hpp"
-#include "workloads/cudnn/program/program.hpp"
+#include "workloads/cudnn/library/trial.hpp"
 
 #include <functional>
-#include <optional>
-#include <utility>
-#include <vector>
 
 namespace roof::cudnn {
 
-class NormTrial {
+class NormTrial : public Trial {
   public:
     /// `workspace`: largest workspace of a plan in bytes. Throws OutOfMemory or Error.
     NormTrial(const NormShape& shape, std::size_t workspace, const gpu::Stream& stream);
@@ -21,7 +16,6 @@ class NormTrial {
     /// The operations of the plan. Only that of the shape's pass is set.
     const LibraryNorm& forward() const { return forward_; }
     const LibraryNormGradient& backward() const { return backward_; }
-    const Memory& memory() const { return *memory_; }
 
     /// Returns whether the plan's results equal ours within the precision's tolerance. Throws Error.
     bool agrees(const std::function<void()>& enqueue_plan) const;
@@ -29,12 +23,10 @@ class NormTrial {
   private:
     void write_forward(const Tensor& map, const Tensor& channels);
     void write_backward(const Tensor& map, const Tensor& channels);
-    Tensor value(const Tensor& shape);
     void fill() const;
 
     NormShape shape_;
     const gpu::Stream& stream_;
-    Program program_;
     Tensor workspace_;
     LibraryNorm forward_;
     LibraryNormGradient backward_;
@@ -42,11 +34,6 @@ class NormTrial {
     Normalise normalise_;
     ReduceGradient reduce_;
     NormGradient spread_;
-    std::vector<Tensor> values_;                      ///< filled with positive and negative values
-    std::vector<Tensor> ones_;                        ///< filled with ones
-    std::vector<std::pair<Tensor, Tensor>> results_;  ///< result of our kernels, result of the plan
-    std::optional<gpu::Buffer<std::byte>> bytes_;
-    std::optional<Memory> memory_;
 };
 
 }  // namespace roof::cudnn

@@ -38,6 +38,20 @@ std::vector<float> first_values(const Tensor& tensor, const Memory& memory)
     return values;
 }
 
+/// Whether the first values of both tensors agree: their distance is at most `tolerance` of the length of `due`.
+bool are_near(const Tensor& found, const Tensor& due, const Memory& memory, double tolerance)
+{
+    const std::vector<float> one = first_values(found, memory);
+    const std::vector<float> other = first_values(due, memory);
+    double apart = 0;
+    double length = 0;
+    for (std::size_t i = 0; i < other.size(); ++i) {
+        apart += std::pow(static_cast<double>(one[i]) - static_cast<double>(other[i]), 2);
+        length += std::pow(static_cast<double>(other[i]), 2);
+    }
+    return std::sqrt(apart) <= tolerance * std::sqrt(length);
+}
+
 }  // namespace
 
 Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, Seconds best)
@@ -96,17 +110,29 @@ void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory
     });
 }
 
-bool are_near(const Tensor& found, const Tensor& due, const Memory& memory, double tolerance)
+Tensor Trial::value(const Tensor& shape, std::vector<float> values)
 {
-    const std::vector<float> one = first_values(found, memory);
-    const std::vector<float> other = first_values(due, memory);
-    double apart = 0;
-    double length = 0;
-    for (std::size_t i = 0; i < other.size(); ++i) {
-        apart += std::pow(static_cast<double>(one[i]) - static_cast<double>(other[i]), 2);
-        length += std::pow(static_cast<double>(other[i]), 2);
-    }
-    return std::sqrt(apart) <= tolerance * std::sqrt(length);
+    return filled_.emplace_back(program_.resident(shape), std::move(values)).first;
+}
+
+void Trial::place(const char* what_for)
+{
+    bytes_.emplace(program_.place(), what_for);
+    memory_.emplace(program_, bytes_->data());
+}
+
+void Trial::fill() const
+{
+    gpu::check(cudaMemset(bytes_->data(), 0, bytes_->bytes()));
+    for (const auto& [tensor, values] : filled_) repeat(values, tensor, *memory_);
+    gpu::check(cudaDeviceSynchronize());
+}
+
+bool Trial::agrees(double tolerance) const
+{
+    gpu::check(cudaDeviceSynchronize());
+    return std::ranges::all_of(
+        results_, [&](const auto& pair) { return are_near(pair.second, pair.first, *memory_, tolerance); });
 }
 
 }  // namespace roof::cudnn
