@@ -2,7 +2,7 @@
 // instruction set, many windows, strides and paddings, all ways to share the work.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
-#include "workloads/kernels/direct/maps.hpp"
+#include "workloads/kernels/direct/loops.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -69,11 +69,16 @@ const float poison = std::nanf("");
 
 Numbers pass(const DirectLoops& loops, const Case& c, Pass which, bool relu, int threads)
 {
-    const DirectMaps maps(loops, which, c.shape, {.precision = c.precision, .relu = relu, .threads = threads});
+    const ConvolutionPlan plan =
+        plan_direct_maps(loops, which, c.shape, {.precision = c.precision, .relu = relu, .threads = threads});
     const bool forward = which == Pass::forward;
-    Stored scratch(Numbers(maps.scratch(), poison)), source(forward ? c.x : c.dy, c.precision);
+    Stored workspace(Numbers(plan.workspace, poison)), w(c.w), bias(c.bias), source(forward ? c.x : c.dy, c.precision);
     const Stored result(Numbers(forward ? c.dy.size() : c.x.size(), poison), c.precision);
-    maps.run(source.elements, c.w.data(), forward ? c.bias.data() : nullptr, result.elements, scratch.data());
+    plan.run({.source = (forward ? source : result).elements,
+              .weights = w.data(),
+              .result = (forward ? result : source).elements,
+              .bias = bias.data(),
+              .workspace = workspace.data()});
     return result.numbers();
 }
 

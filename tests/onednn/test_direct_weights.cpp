@@ -2,7 +2,7 @@
 // set, many windows, strides and paddings, work divided into pieces, regions and thread shares.
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
-#include "workloads/kernels/direct/gradient.hpp"
+#include "workloads/kernels/direct/loops.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -100,11 +100,15 @@ struct Gradients {
 
 Gradients computed(const DirectLoops& loops, Precision precision, const Case& c, int threads, bool has_bias = true)
 {
-    const DirectGradient pass(loops, c.shape, {.precision = precision, .threads = threads});
+    const ConvolutionPlan plan = plan_direct_gradient(loops, c.shape, {.precision = precision, .threads = threads});
     Gradients of{Numbers(c.weights(), poison), Numbers(static_cast<std::size_t>(c.shape.outputs), poison)};
-    Stored scratch(Numbers(pass.scratch(), poison));
-    pass.run(Stored(c.x, precision).elements, Stored(c.dy, precision).elements, of.weights.data(),
-             has_bias ? of.bias.data() : nullptr, scratch.data());
+    Stored workspace(Numbers(plan.workspace, poison));
+    const Stored x(c.x, precision), dy(c.dy, precision);
+    plan.run({.source = x.elements,
+              .weights = of.weights.data(),
+              .result = dy.elements,
+              .bias = has_bias ? of.bias.data() : nullptr,
+              .workspace = workspace.data()});
     return of;
 }
 

@@ -3,8 +3,6 @@
 #include "tests/onednn/blocked_maps.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/winograd/isa.hpp"
-#include "workloads/kernels/winograd/maps.hpp"
-#include "workloads/kernels/winograd/weights.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -77,10 +75,11 @@ void check_forward(const WinogradLoops& loops, const Case& c, int threads)
         right[y] += static_cast<double>(c.x[x]) * static_cast<double>(c.w[w]);
     });
     for (const bool relu : {false, true}) {
-        const WinogradMaps pass(loops, Pass::forward, c.shape, {.relu = relu, .threads = threads});
-        const Stored y(Numbers(right.size(), poison), c.precision);
-        Numbers scratch(pass.scratch(), poison);
-        pass.run(Stored(c.x, c.precision).elements, c.w.data(), bias.data(), y.elements, scratch.data());
+        const ConvolutionPlan plan =
+            plan_winograd_maps(loops, Pass::forward, c.shape, {.relu = relu, .threads = threads});
+        const Stored x(c.x, c.precision), y(Numbers(right.size(), poison), c.precision);
+        Stored w(c.w), b(bias), workspace(Numbers(plan.workspace, poison));
+        plan.run({x.elements, w.data(), y.elements, b.data(), workspace.data()});
         std::vector<double> wanted = right;
         for (double& value : wanted) value = relu ? std::max(value, 0.0) : value;
         CHECK(error(y.numbers(), wanted) < tolerance(c.precision));
@@ -93,10 +92,10 @@ void check_backward_data(const WinogradLoops& loops, const Case& c, int threads)
     for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
         right[x] += static_cast<double>(c.dy[y]) * static_cast<double>(c.w[w]);
     });
-    const WinogradMaps pass(loops, Pass::backward_data, c.shape, {.threads = threads});
-    const Stored dx(Numbers(right.size(), poison), c.precision);
-    Numbers scratch(pass.scratch(), poison);
-    pass.run(Stored(c.dy, c.precision).elements, c.w.data(), nullptr, dx.elements, scratch.data());
+    const ConvolutionPlan plan = plan_winograd_maps(loops, Pass::backward_data, c.shape, {.threads = threads});
+    const Stored dx(Numbers(right.size(), poison), c.precision), dy(c.dy, c.precision);
+    Stored w(c.w), workspace(Numbers(plan.workspace, poison));
+    plan.run({dx.elements, w.data(), dy.elements, nullptr, workspace.data()});
     CHECK(error(dx.numbers(), right) < tolerance(c.precision));
 }
 
@@ -113,10 +112,11 @@ void check_backward_weights(const WinogradLoops& loops, const Case& c, int threa
             for (int place = 0; place < c.shape.height * c.shape.width; ++place)
                 right_bias[static_cast<std::size_t>(o)] +=
                     static_cast<double>(c.dy[result.at(image, o, place / c.shape.width, place % c.shape.width)]);
-    const WinogradWeights pass(loops, c.shape, {.threads = threads});
-    Numbers dw(right.size(), poison), db(right_bias.size(), poison), scratch(pass.scratch(), poison);
-    pass.run(Stored(c.x, c.precision).elements, Stored(c.dy, c.precision).elements, dw.data(), db.data(),
-             scratch.data());
+    const ConvolutionPlan plan = plan_winograd_gradient(loops, c.shape, {.threads = threads});
+    const Stored x(c.x, c.precision), dy(c.dy, c.precision);
+    Numbers dw(right.size(), poison), db(right_bias.size(), poison);
+    Stored workspace(Numbers(plan.workspace, poison));
+    plan.run({x.elements, dw.data(), dy.elements, db.data(), workspace.data()});
     CHECK(error(dw, right) < tolerance(Precision::fp32));
     CHECK(error(db, right_bias) < tolerance(Precision::fp32));
 }

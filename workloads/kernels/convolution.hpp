@@ -14,6 +14,8 @@
 namespace roof::kernels {
 
 using engine::Algorithm;
+struct DirectLoops;
+struct WinogradLoops;
 
 /// Values or gradients in the layouts of convolution_shape.hpp. A pass writes one; backward_weights also writes `bias`.
 struct ConvolutionOperands {
@@ -42,6 +44,25 @@ struct ConvolutionPlan {
 /// AVX512_BF16, and for backward_weights two images.
 std::vector<ConvolutionPlan> convolution_plans(Pass pass, const ConvolutionShape& shape,
                                                const ConvolutionOptions& options);
+
+/// The plan by these loops of forward and backward_data, or of backward_weights, without `executed`. Results are bitwise
+/// reproducible for equal numbers of threads.
+ConvolutionPlan plan_direct_maps(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape,
+                                 const ConvolutionOptions& options);
+ConvolutionPlan plan_direct_gradient(const DirectLoops& loops, const ConvolutionShape& shape,
+                                     const ConvolutionOptions& options);
+ConvolutionPlan plan_winograd_maps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
+                                   const ConvolutionOptions& options);
+ConvolutionPlan plan_winograd_gradient(const WinogradLoops& loops, const ConvolutionShape& shape,
+                                       const ConvolutionOptions& options);
+/// The plan of what has scratch(), in numbers, and run(operands).
+template <class Working>
+ConvolutionPlan plan_of(const char* name, const Working& working)
+{
+    return {.name = name, .workspace = working.scratch(), .run = [working](const ConvolutionOperands& of) {
+                working.run(of);
+            }};
+}
 
 /// Channels per vector: 16 with AVX-512, 8 with AVX2, 0 with neither. With 0 there are no plans.
 int convolution_lanes();

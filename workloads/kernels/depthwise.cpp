@@ -13,23 +13,23 @@ using Lanes [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 
 /// Adds the products of one row of the result with the rows of the source that its windows read.
 template <int window>
-[[gnu::always_inline]] inline void add_row(const DepthwiseShape& of, const float* source, const float* dy, int y,
+[[gnu::always_inline]] inline void add_row(const model::Convolution& of, const float* source, const float* dy, int y,
                                            Lanes (&sums)[window * window])
 {
     for (int v = 0; v < window; ++v) {
-        const int row = y * of.stride - of.padding + v;
-        if (row < 0 || row >= of.height) continue;
-        const float* const from = source + std::ptrdiff_t{row} * of.width * lanes;
+        const int row = y * of.window.stride - of.window.padding + v;
+        if (row < 0 || row >= of.source.height) continue;
+        const float* const from = source + std::ptrdiff_t{row} * of.source.width * lanes;
         Lanes kept[window];
         for (std::size_t u = 0; u < window; ++u) kept[u] = sums[static_cast<std::size_t>(v * window) + u];
-        for (int x = 0; x < of.result_width; ++x) {
+        for (int x = 0; x < of.result.width; ++x) {
             const Lanes given = *reinterpret_cast<const Lanes*>(dy + std::ptrdiff_t{x} * lanes);
-            const int begin = x * of.stride - of.padding;
+            const int begin = x * of.window.stride - of.window.padding;
             const auto* const at = reinterpret_cast<const Lanes*>(from + std::ptrdiff_t{begin} * lanes);
-            if (begin >= 0 && begin + window <= of.width) {
+            if (begin >= 0 && begin + window <= of.source.width) {
                 for (int u = 0; u < window; ++u) kept[static_cast<std::size_t>(u)] += given * at[u];
             } else {
-                for (int u = std::max(0, -begin); u < std::min(window, of.width - begin); ++u)
+                for (int u = std::max(0, -begin); u < std::min(window, of.source.width - begin); ++u)
                     kept[static_cast<std::size_t>(u)] += given * at[u];
             }
         }
@@ -38,33 +38,33 @@ template <int window>
 }
 
 template <int window>
-[[gnu::always_inline]] inline void block(const DepthwiseShape& of, int number, const float* source, const float* dy,
+[[gnu::always_inline]] inline void block(const model::Convolution& of, int number, const float* source, const float* dy,
                                          float* dw, float* db)
 {
-    const int blocks = (of.channels + lanes - 1) / lanes;
+    const int blocks = (of.groups + lanes - 1) / lanes;
     Lanes sums[window * window]{};
     Lanes bias{};
     for (int n = 0; n < of.batch; ++n) {
         const std::ptrdiff_t map = std::ptrdiff_t{n} * blocks + number;
-        const float* const from = source + map * of.height * of.width * lanes;
-        const float* const given = dy + map * of.result_height * of.result_width * lanes;
-        for (int y = 0; y < of.result_height; ++y)
-            add_row<window>(of, from, given + std::ptrdiff_t{y} * of.result_width * lanes, y, sums);
-        for (int p = 0; db != nullptr && p < of.result_height * of.result_width; ++p)
+        const float* const from = source + map * of.source.height * of.source.width * lanes;
+        const float* const given = dy + map * of.result.height * of.result.width * lanes;
+        for (int y = 0; y < of.result.height; ++y)
+            add_row<window>(of, from, given + std::ptrdiff_t{y} * of.result.width * lanes, y, sums);
+        for (int p = 0; db != nullptr && p < of.result.height * of.result.width; ++p)
             bias += *reinterpret_cast<const Lanes*>(given + std::ptrdiff_t{p} * lanes);
     }
     auto* const to = reinterpret_cast<Lanes*>(dw + std::ptrdiff_t{number} * window * window * lanes);
     for (std::size_t k = 0; k < std::size(sums); ++k) to[k] = sums[k];
-    for (int lane = 0; db != nullptr && lane < std::min(lanes, of.channels - number * lanes); ++lane)
+    for (int lane = 0; db != nullptr && lane < std::min(lanes, of.groups - number * lanes); ++lane)
         db[number * lanes + lane] = bias[lane];
 }
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run_block(const DepthwiseShape& of, int number,
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run_block(const model::Convolution& of, int number,
                                                                            const float* source, const float* dy,
                                                                            float* dw, float* db)
 {
-    if (of.window == 3) return block<3>(of, number, source, dy, dw, db);
-    if (of.window == 5) return block<5>(of, number, source, dy, dw, db);
+    if (of.window.size == 3) return block<3>(of, number, source, dy, dw, db);
+    if (of.window.size == 5) return block<5>(of, number, source, dy, dw, db);
     block<7>(of, number, source, dy, dw, db);
 }
 
@@ -75,9 +75,10 @@ bool has_depthwise_gradient(int window)
     return window == 3 || window == 5 || window == 7;
 }
 
-void depthwise_backward_weights(const DepthwiseShape& shape, const float* source, const float* dy, float* dw, float* db)
+void depthwise_backward_weights(const model::Convolution& shape, const float* source, const float* dy, float* dw,
+                                float* db)
 {
-    const int blocks = (shape.channels + lanes - 1) / lanes;
+    const int blocks = (shape.groups + lanes - 1) / lanes;
 #pragma omp parallel for schedule(dynamic)
     for (int number = 0; number < blocks; ++number) run_block(shape, number, source, dy, dw, db);
 }

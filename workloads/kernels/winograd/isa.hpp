@@ -26,6 +26,13 @@ struct WinogradSpread {
     }
 };
 
+/// Of tiles of `channels` channels in blocks of `wide`.
+inline WinogradSpread spread_of(int tiles, int channels, int wide, bool paired)
+{
+    const auto count = static_cast<std::size_t>(tiles), tile = static_cast<std::size_t>(wide);
+    return {odd_lines(count * static_cast<std::size_t>(channels)), count * tile, tile, paired};
+}
+
 /// Applied to a result before it is stored. `bias`: [channels] or null.
 struct WinogradEnd {
     const float* bias = nullptr;

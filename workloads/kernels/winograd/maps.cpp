@@ -1,6 +1,11 @@
-#include "workloads/kernels/winograd/maps.hpp"
-
+// The forward and backward_data passes between maps of one size, shared among threads.
+// Small weights: all weights are transformed first. Each thread then takes its tiles in pieces: source transform,
+// products point by point, results. A piece fits the L2, or is large enough to amortise weights from outside it.
+// Large weights: all maps are transformed first. Each thread then transforms a wide block of weights and uses it at
+// once, because transformed weights are four times as large and must not reach memory.
+#include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/kernels/winograd/isa.hpp"
 
 namespace roof::kernels {
 namespace {
@@ -12,93 +17,113 @@ constexpr std::size_t small_weights = 1U << 22U;  ///< numbers that fit an L3
 constexpr int few_tiles = 256;
 constexpr int rows = 14;  ///< tiles that a product takes at a time
 
-}  // namespace
+class WinogradMaps {
+  public:
+    WinogradMaps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
+                 const ConvolutionOptions& options)
+        : loops_(loops),
+          is_backward_(pass == Pass::backward_data),
+          relu_(options.relu),
+          shape_(shape),
+          from_(is_backward_ ? shape.outputs : shape.inputs),
+          to_(is_backward_ ? shape.inputs : shape.outputs),
+          threads_(options.threads),
+          all_(tiles(0, 1))
+    {
+        const std::size_t all_weights = slab() * static_cast<std::size_t>(wide_blocks());
+        const bool is_near = all_weights <= near_weights;
+        by_channels_ = all_weights > small_weights && all_.count() <= few_tiles;
+        group_ = is_near || by_channels_ ? 1 : wide_blocks();
+        constexpr int kinds = 4;  // of tiles; each kind is divided among the threads
+        const int own_tiles = all_.count() / threads_ + kinds;
+        const int fitting = static_cast<int>(of_l2 / (points * static_cast<std::size_t>(from_)));
+        const int least = (is_near ? 2 : 8) * rows;
+        piece_ = by_channels_ ? all_.count() : even_piece(own_tiles, std::max(least, fitting));
 
-struct WinogradMaps::Job {
-    Elements x;
-    const float* w;
-    WinogradEnd end;
-    Elements y;
-    float* scratch;
+        const auto team = static_cast<std::size_t>(threads_);
+        weights_ = by_channels_ ? slab() * team : all_weights;
+        maps_ = points * spread(piece_).point * (by_channels_ ? 1 : team);
+        sums_ = points * sums_spread(piece_).point;
+    }
+
+    std::size_t scratch() const { return weights_ + maps_ + sums_ * static_cast<std::size_t>(threads_); }
+
+    void run(const ConvolutionOperands& of) const
+    {
+        const Job job = is_backward_ ? Job{of.result, of.weights, {}, of.source, of.workspace}
+                                     : Job{of.source, of.weights, {of.bias, relu_}, of.result, of.workspace};
+        if (by_channels_)
+            by_channels(job);
+        else
+            by_tiles(job);
+    }
+
+  private:
+    struct Job {
+        Elements x;
+        const float* w;
+        WinogradEnd end;
+        Elements y;
+        float* scratch;
+    };
+
+    void by_tiles(const Job& job) const;
+    void by_channels(const Job& job) const;
+    /// Computes tiles in a group of wide blocks. v, u: of the first tile and block; m: scratch.
+    void results(const Job& job, const WinogradTiles& order, Range tiles, Range blocks, const float* v, const float* u,
+                 float* m) const
+    {
+        const int group = blocks.end - blocks.begin;
+        const WinogradSpread places = spread(tiles.end - tiles.begin), sums = sums_spread(tiles.end - tiles.begin);
+        const auto factors = [&](int item) {  // one point's blocks, then the next point's
+            return u + slab() * static_cast<std::size_t>(item % group) +
+                   slab() / points * static_cast<std::size_t>(item / group % winograd_points);
+        };
+        for (int item = 0; item < winograd_points * group; ++item) {
+            const auto point = static_cast<std::size_t>(item / group);
+            const Range needing = common(order.needing(item / group), tiles);
+            loops_.products(v + point * places.point, places.block,
+                            {needing.begin - tiles.begin, needing.end - tiles.begin}, from_, factors(item),
+                            factors(item + 1), m + point * sums.point + sums.at(2 * (item % group), 0));
+        }
+        loops_.results(order, to_, m, sums, tiles, blocks, job.end, job.y);
+    }
+
+    WinogradTiles tiles(int thread, int threads) const
+    {
+        return {shape_.batch, shape_.height, shape_.width, thread, threads};
+    }
+
+    /// Numbers of a wide block's transformed weights.
+    std::size_t slab() const { return points * odd_lines(static_cast<std::size_t>(from_ * 2 * loops_.lanes)); }
+
+    int wide_blocks() const { return to_ / (2 * loops_.lanes); }
+
+    WinogradSpread spread(int tiles) const { return spread_of(tiles, from_, loops_.lanes, false); }
+
+    WinogradSpread sums_spread(int tiles) const
+    {
+        return spread_of(tiles, 2 * loops_.lanes * group_, 2 * loops_.lanes, true);
+    }
+
+    /// One thread's sums, or the first sums if it is 0.
+    float* sums_of(float* scratch, int thread) const
+    {
+        return scratch + weights_ + maps_ + sums_ * static_cast<std::size_t>(thread);
+    }
+
+    const WinogradLoops& loops_;
+    bool is_backward_;
+    bool relu_;
+    ConvolutionShape shape_;
+    int from_, to_;  ///< channel counts
+    int threads_;
+    WinogradTiles all_;
+    int piece_ = 1;  ///< tiles per call of the products
+    int group_ = 1;  ///< wide blocks per call of the products
+    bool by_channels_ = false;
+    std::size_t weights_ = 0, maps_ = 0, sums_ = 0;  ///< scratch numbers: total, total, per thread
 };
-
-WinogradMaps::WinogradMaps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
-                           const ConvolutionOptions& options)
-    : loops_(loops),
-      is_backward_(pass == Pass::backward_data),
-      relu_(options.relu),
-      shape_(shape),
-      from_(is_backward_ ? shape.outputs : shape.inputs),
-      to_(is_backward_ ? shape.inputs : shape.outputs),
-      threads_(options.threads),
-      all_(tiles(0, 1))
-{
-    const std::size_t all_weights = slab() * static_cast<std::size_t>(wide_blocks());
-    const bool is_near = all_weights <= near_weights;
-    by_channels_ = all_weights > small_weights && all_.count() <= few_tiles;
-    group_ = is_near || by_channels_ ? 1 : wide_blocks();
-    constexpr int kinds = 4;  // of tiles; each kind is divided among the threads
-    const int own_tiles = all_.count() / threads_ + kinds;
-    const int fitting = static_cast<int>(of_l2 / (points * static_cast<std::size_t>(from_)));
-    const int least = (is_near ? 2 : 8) * rows;
-    piece_ = by_channels_ ? all_.count() : even_piece(own_tiles, std::max(least, fitting));
-
-    const auto team = static_cast<std::size_t>(threads_);
-    weights_ = by_channels_ ? slab() * team : all_weights;
-    maps_ = points * spread(piece_).point * (by_channels_ ? 1 : team);
-    sums_ = points * sums_spread(piece_).point;
-}
-
-WinogradTiles WinogradMaps::tiles(int thread, int threads) const
-{
-    return {shape_.batch, shape_.height, shape_.width, thread, threads};
-}
-
-int WinogradMaps::wide_blocks() const
-{
-    return to_ / (2 * loops_.lanes);
-}
-
-std::size_t WinogradMaps::slab() const
-{
-    return points * odd_lines(static_cast<std::size_t>(from_ * 2 * loops_.lanes));
-}
-
-WinogradSpread WinogradMaps::spread(int tiles) const
-{
-    const auto lanes = static_cast<std::size_t>(loops_.lanes);
-    const auto count = static_cast<std::size_t>(tiles);
-    return {.point = odd_lines(count * static_cast<std::size_t>(from_)), .block = count * lanes, .tile = lanes};
-}
-
-WinogradSpread WinogradMaps::sums_spread(int tiles) const
-{
-    const auto wide = static_cast<std::size_t>(2 * loops_.lanes);
-    const auto count = static_cast<std::size_t>(tiles);
-    return {.point = odd_lines(count * wide * static_cast<std::size_t>(group_)),
-            .block = count * wide,
-            .tile = wide,
-            .paired = true};
-}
-
-std::size_t WinogradMaps::scratch() const
-{
-    return weights_ + maps_ + sums_ * static_cast<std::size_t>(threads_);
-}
-
-float* WinogradMaps::sums_of(float* scratch, int thread) const
-{
-    return scratch + weights_ + maps_ + sums_ * static_cast<std::size_t>(thread);
-}
-
-void WinogradMaps::run(const Elements& x, const float* w, const float* bias, const Elements& y, float* scratch) const
-{
-    const Job job{x, w, {bias, relu_}, y, scratch};
-    if (by_channels_)
-        by_channels(job);
-    else
-        by_tiles(job);
-}
 
 void WinogradMaps::by_tiles(const Job& job) const
 {
@@ -141,23 +166,12 @@ void WinogradMaps::by_channels(const Job& job) const
     }
 }
 
-void WinogradMaps::results(const Job& job, const WinogradTiles& order, Range tiles, Range blocks, const float* v,
-                           const float* u, float* m) const
+}  // namespace
+
+ConvolutionPlan plan_winograd_maps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
+                                   const ConvolutionOptions& options)
 {
-    const int group = blocks.end - blocks.begin;
-    const WinogradSpread places = spread(tiles.end - tiles.begin), sums = sums_spread(tiles.end - tiles.begin);
-    const auto factors = [&](int item) {  // one point's blocks, then the next point's
-        return u + slab() * static_cast<std::size_t>(item % group) +
-               slab() / points * static_cast<std::size_t>(item / group % winograd_points);
-    };
-    for (int item = 0; item < winograd_points * group; ++item) {
-        const auto point = static_cast<std::size_t>(item / group);
-        const Range needing = common(order.needing(item / group), tiles);
-        loops_.products(v + point * places.point, places.block,
-                        {needing.begin - tiles.begin, needing.end - tiles.begin}, from_, factors(item),
-                        factors(item + 1), m + point * sums.point + sums.at(2 * (item % group), 0));
-    }
-    loops_.results(order, to_, m, sums, tiles, blocks, job.end, job.y);
+    return plan_of(loops.name, WinogradMaps(loops, pass, shape, options));
 }
 
 }  // namespace roof::kernels

@@ -1,6 +1,10 @@
-#include "workloads/kernels/winograd/weights.hpp"
-
+// The weights' gradient: at each of the 36 points a product of transformed maps and transformed gradients, summed over
+// the tiles and shared among threads. Scratch holds both transforms of a piece of the batch, which fit an L3.
+// One piece: each thread computes all 36 sums of its blocks of weights and their gradient at once.
+// Several pieces: scratch holds the sums of all blocks from the first piece to the last.
+#include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/kernels/winograd/isa.hpp"
 
 namespace roof::kernels {
 namespace {
@@ -12,122 +16,141 @@ constexpr std::size_t of_l3 = 1U << 22U;       ///< numbers
 constexpr std::size_t near_sums = 1U << 20U;   ///< numbers; loading and storing so few again is cheap
 constexpr std::size_t small_sums = 1U << 22U;  ///< numbers that fit an L3
 
-}  // namespace
+class WinogradWeights {
+  public:
+    WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape, const ConvolutionOptions& options)
+        : loops_(loops),
+          shape_(shape),
+          lanes_(loops.lanes),
+          threads_(options.threads),
+          tiles_(shape.batch, shape.height, shape.width)
+    {
+        const auto all_sums = static_cast<std::size_t>(points) * static_cast<std::size_t>(shape.inputs) *
+                              static_cast<std::size_t>(shape.outputs);
+        const auto all_maps = static_cast<std::size_t>(points) * static_cast<std::size_t>(tiles_.count()) *
+                              static_cast<std::size_t>(shape.inputs + shape.outputs);
+        const bool is_at_once = all_sums > near_sums && all_maps <= of_l3;
+        piece_ =
+            is_at_once ? tiles_.count() : even_piece(tiles_.count(), all_sums > small_sums ? 2 * few_tiles : few_tiles);
+        const auto blocks = static_cast<std::size_t>(input_blocks()) * static_cast<std::size_t>(wide_blocks());
+        apart_ = odd_lines(cell() * (at_once() ? group : blocks));
 
-WinogradWeights::WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape,
-                                 const ConvolutionOptions& options)
-    : loops_(loops),
-      shape_(shape),
-      lanes_(loops.lanes),
-      threads_(options.threads),
-      tiles_(shape.batch, shape.height, shape.width)
-{
-    const auto all_sums = static_cast<std::size_t>(points) * static_cast<std::size_t>(shape.inputs) *
-                          static_cast<std::size_t>(shape.outputs);
-    const auto all_maps = static_cast<std::size_t>(points) * static_cast<std::size_t>(tiles_.count()) *
-                          static_cast<std::size_t>(shape.inputs + shape.outputs);
-    const bool is_at_once = all_sums > near_sums && all_maps <= of_l3;
-    piece_ =
-        is_at_once ? tiles_.count() : even_piece(tiles_.count(), all_sums > small_sums ? 2 * few_tiles : few_tiles);
-    const auto blocks = static_cast<std::size_t>(input_blocks()) * static_cast<std::size_t>(wide_blocks());
-    apart_ = odd_lines(cell() * (at_once() ? group : blocks));
+        const auto team = static_cast<std::size_t>(threads_);
+        maps_ = points * spread_of(piece_, shape.inputs, lanes_, false).point;
+        gradients_ = points * spread_of(piece_, shape.outputs, 2 * lanes_, true).point;
+        sums_ = points * apart_ * (at_once() ? team : 1);
+        bias_sums_ = odd_lines(static_cast<std::size_t>(shape.outputs)) * team;
+    }
 
-    const auto team = static_cast<std::size_t>(threads_);
-    maps_ = points * spread(piece_, shape.inputs, lanes_).point;
-    gradients_ = points * spread(piece_, shape.outputs, 2 * lanes_).point;
-    sums_ = points * apart_ * (at_once() ? team : 1);
-    bias_sums_ = odd_lines(static_cast<std::size_t>(shape.outputs)) * team;
-}
+    std::size_t scratch() const { return maps_ + gradients_ + sums_ + bias_sums_; }
 
-std::size_t WinogradWeights::scratch() const
-{
-    return maps_ + gradients_ + sums_ + bias_sums_;
-}
+    void run(const ConvolutionOperands& of) const;
 
-std::size_t WinogradWeights::cell_at(int input_block, int wide_block) const
-{
-    return cell() * static_cast<std::size_t>(input_block * wide_blocks() + wide_block);
-}
+  private:
+    /// A transformed piece of the batch.
+    struct Piece {
+        const float* v;
+        const float* z;
+        WinogradSpread of_source, of_gradient;
+        Range tiles;
+        bool is_first;
+    };
 
-WinogradSpread WinogradWeights::spread(int tiles, int channels, int wide) const
-{
-    const auto count = static_cast<std::size_t>(tiles);
-    const auto tile = static_cast<std::size_t>(wide);
-    return {.point = odd_lines(count * static_cast<std::size_t>(channels)),
-            .block = count * tile,
-            .tile = tile,
-            .paired = wide > lanes_};
-}
+    struct Place {
+        int point, input_block, wide_block;
+    };
 
-WinogradWeights::Piece WinogradWeights::piece(int first, float* scratch) const
-{
-    const int count = std::min(piece_, tiles_.count() - first);
-    return {.v = scratch,
-            .z = scratch + maps_,
-            .of_source = spread(count, shape_.inputs, lanes_),
-            .of_gradient = spread(count, shape_.outputs, 2 * lanes_),
-            .tiles = {first, first + count},
-            .is_first = first == 0};
-}
+    bool at_once() const { return piece_ == tiles_.count(); }
+    int input_blocks() const { return shape_.inputs / lanes_; }
+    int wide_blocks() const { return shape_.outputs / (2 * lanes_); }
+    std::size_t cell() const { return static_cast<std::size_t>(lanes_) * 2 * static_cast<std::size_t>(lanes_); }
+    std::size_t cell_at(int input_block, int wide_block) const
+    {
+        return cell() * static_cast<std::size_t>(input_block * wide_blocks() + wide_block);
+    }
 
-WinogradPair WinogradWeights::pair(const Piece& piece, const Place& at) const
-{
-    const auto point = static_cast<std::size_t>(at.point);
-    const int skipped = common(tiles_.needing(at.point), piece.tiles).begin - piece.tiles.begin;
-    return {piece.v + point * piece.of_source.point + piece.of_source.at(at.input_block, skipped),
-            piece.z + point * piece.of_gradient.point + piece.of_gradient.at(2 * at.wide_block, skipped)};
-}
+    Piece piece(int first, float* scratch) const
+    {
+        const int count = std::min(piece_, tiles_.count() - first);
+        return {.v = scratch,
+                .z = scratch + maps_,
+                .of_source = spread_of(count, shape_.inputs, lanes_, false),
+                .of_gradient = spread_of(count, shape_.outputs, 2 * lanes_, true),
+                .tiles = {first, first + count},
+                .is_first = first == 0};
+    }
 
-void WinogradWeights::correlate(const Piece& piece, const Place& now, const Place& next, float* m) const
-{
-    const Range needing = common(tiles_.needing(now.point), piece.tiles);
-    loops_.correlate(pair(piece, now), pair(piece, next), needing.end - needing.begin, m, !piece.is_first);
-}
+    WinogradPair pair(const Piece& piece, const Place& at) const
+    {
+        const auto point = static_cast<std::size_t>(at.point);
+        const int skipped = common(tiles_.needing(at.point), piece.tiles).begin - piece.tiles.begin;
+        return {piece.v + point * piece.of_source.point + piece.of_source.at(at.input_block, skipped),
+                piece.z + point * piece.of_gradient.point + piece.of_gradient.at(2 * at.wide_block, skipped)};
+    }
 
-void WinogradWeights::finish_cells(const Piece& piece, Range cells, float* m, float* dw) const
-{
-    for (int first = cells.begin; first < cells.end; first += group) {
-        const int count = std::min(group, cells.end - first);
-        const auto place = [&](int item) -> Place {
-            const int cell = first + item % count;
-            return {item / count % points, cell % input_blocks(), cell / input_blocks()};
-        };
-        for (int item = 0; item < points * count; ++item)
-            correlate(
-                piece, place(item), place(item + 1),
-                m + static_cast<std::size_t>(item / count) * apart_ + static_cast<std::size_t>(item % count) * cell());
-        for (int index = 0; index < count; ++index) {
-            const Place at = place(index);
-            loops_.weights_gradient(m + static_cast<std::size_t>(index) * cell(), apart_, shape_.inputs, at.input_block,
-                                    at.wide_block, dw);
+    /// One point's sums of one cell: a block of inputs by a wide block of outputs.
+    void correlate(const Piece& piece, const Place& now, const Place& next, float* m) const
+    {
+        const Range needing = common(tiles_.needing(now.point), piece.tiles);
+        loops_.correlate(pair(piece, now), pair(piece, next), needing.end - needing.begin, m, !piece.is_first);
+    }
+
+    void finish_cells(const Piece& piece, Range cells, float* m, float* dw) const
+    {
+        for (int first = cells.begin; first < cells.end; first += group) {
+            const int count = std::min(group, cells.end - first);
+            const auto place = [&](int item) -> Place {
+                const int cell = first + item % count;
+                return {item / count % points, cell % input_blocks(), cell / input_blocks()};
+            };
+            for (int item = 0; item < points * count; ++item)
+                correlate(piece, place(item), place(item + 1),
+                          m + static_cast<std::size_t>(item / count) * apart_ +
+                              static_cast<std::size_t>(item % count) * cell());
+            for (int index = 0; index < count; ++index) {
+                const Place at = place(index);
+                loops_.weights_gradient(m + static_cast<std::size_t>(index) * cell(), apart_, shape_.inputs,
+                                        at.input_block, at.wide_block, dw);
+            }
         }
     }
-}
 
-void WinogradWeights::add_to_sums(const Piece& piece, Range rows, float* m) const
-{
-    const auto place = [&](int item) -> Place {
-        const int row = item / wide_blocks() % (points * input_blocks());
-        return {row / input_blocks(), row % input_blocks(), item % wide_blocks()};
-    };
-    for (int item = rows.begin * wide_blocks(); item < rows.end * wide_blocks(); ++item) {
-        const Place now = place(item);
-        correlate(piece, now, place(item + 1),
-                  m + static_cast<std::size_t>(now.point) * apart_ + cell_at(now.input_block, now.wide_block));
+    /// A row is one block of inputs at one point.
+    void add_to_sums(const Piece& piece, Range rows, float* m) const
+    {
+        const auto place = [&](int item) -> Place {
+            const int row = item / wide_blocks() % (points * input_blocks());
+            return {row / input_blocks(), row % input_blocks(), item % wide_blocks()};
+        };
+        for (int item = rows.begin * wide_blocks(); item < rows.end * wide_blocks(); ++item) {
+            const Place now = place(item);
+            correlate(piece, now, place(item + 1),
+                      m + static_cast<std::size_t>(now.point) * apart_ + cell_at(now.input_block, now.wide_block));
+        }
     }
-}
 
-void WinogradWeights::gradients_of_sums(const float* m, Range cells, float* dw) const
-{
-    for (int index = cells.begin; index < cells.end; ++index) {
-        const int wide_block = index / input_blocks(), input_block = index % input_blocks();
-        loops_.weights_gradient(m + cell_at(input_block, wide_block), apart_, shape_.inputs, input_block, wide_block,
-                                dw);
+    void gradients_of_sums(const float* m, Range cells, float* dw) const
+    {
+        for (int index = cells.begin; index < cells.end; ++index) {
+            const int wide_block = index / input_blocks(), input_block = index % input_blocks();
+            loops_.weights_gradient(m + cell_at(input_block, wide_block), apart_, shape_.inputs, input_block,
+                                    wide_block, dw);
+        }
     }
-}
 
-void WinogradWeights::run(const Elements& x, const Elements& dy, float* dw, float* db, float* scratch) const
+    const WinogradLoops& loops_;
+    ConvolutionShape shape_;
+    int lanes_;
+    int threads_;
+    WinogradTiles tiles_;
+    int piece_;                                        ///< tiles
+    std::size_t apart_;                                ///< distance between the sums of two points
+    std::size_t maps_, gradients_, sums_, bias_sums_;  ///< scratch numbers of all threads
+};
+
+void WinogradWeights::run(const ConvolutionOperands& of) const
 {
+    float* const scratch = of.workspace;
     float* const m = scratch + maps_ + gradients_;
     float* const bias_sums = m + sums_;
     const auto of_thread = bias_sums_ / static_cast<std::size_t>(threads_);
@@ -140,23 +163,33 @@ void WinogradWeights::run(const Elements& x, const Elements& dy, float* dw, floa
             const Piece now = piece(first, scratch);
             const Range mine = share_of(now.tiles.end - first, thread, threads);
             const Range tiles{first + mine.begin, first + mine.end};
-            loops_.maps(tiles_, shape_.inputs, x, tiles, scratch + now.of_source.at(0, mine.begin), now.of_source);
-            loops_.gradients(tiles_, shape_.outputs, dy, tiles, scratch + maps_ + now.of_gradient.at(0, mine.begin),
-                             now.of_gradient, bias_sums + of_thread * static_cast<std::size_t>(thread));
+            loops_.maps(tiles_, shape_.inputs, of.source, tiles, scratch + now.of_source.at(0, mine.begin),
+                        now.of_source);
+            loops_.gradients(tiles_, shape_.outputs, of.result, tiles,
+                             scratch + maps_ + now.of_gradient.at(0, mine.begin), now.of_gradient,
+                             bias_sums + of_thread * static_cast<std::size_t>(thread));
 #pragma omp barrier
             if (at_once())
-                finish_cells(now, cells, m + points * apart_ * static_cast<std::size_t>(thread), dw);
+                finish_cells(now, cells, m + points * apart_ * static_cast<std::size_t>(thread), of.weights);
             else
                 add_to_sums(now, share_of(points * input_blocks(), thread, threads), m);
 #pragma omp barrier
         }
-        if (!at_once()) gradients_of_sums(m, cells, dw);
+        if (!at_once()) gradients_of_sums(m, cells, of.weights);
     }
-    for (int o = 0; db != nullptr && o < shape_.outputs; ++o) {
-        db[o] = 0;
+    for (int o = 0; of.bias != nullptr && o < shape_.outputs; ++o) {
+        of.bias[o] = 0;
         for (int thread = 0; thread < threads_; ++thread)
-            db[o] += bias_sums[of_thread * static_cast<std::size_t>(thread) + static_cast<std::size_t>(o)];
+            of.bias[o] += bias_sums[of_thread * static_cast<std::size_t>(thread) + static_cast<std::size_t>(o)];
     }
+}
+
+}  // namespace
+
+ConvolutionPlan plan_winograd_gradient(const WinogradLoops& loops, const ConvolutionShape& shape,
+                                       const ConvolutionOptions& options)
+{
+    return plan_of(loops.name, WinogradWeights(loops, shape, options));
 }
 
 }  // namespace roof::kernels

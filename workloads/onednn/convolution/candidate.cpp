@@ -53,15 +53,6 @@ void add_depthwise(const Convolution& shapes, Pass pass, std::vector<Candidate>&
     if (!is_depthwise || pass != Pass::backward_weights || !kernels::has_depthwise_gradient(size.window.size) ||
         size.window.dilation > 1 || kernels::convolution_lanes() == 0)
         return;
-    const kernels::DepthwiseShape shape{.batch = size.batch,
-                                        .channels = size.groups,
-                                        .height = size.source.height,
-                                        .width = size.source.width,
-                                        .result_height = size.result.height,
-                                        .result_width = size.result.width,
-                                        .window = size.window.size,
-                                        .stride = size.window.stride,
-                                        .padding = size.window.padding};
     all.push_back({.name = "roof:depthwise",
                    .executed = Flops{2.0 * static_cast<double>(model::unpadded_multiply_adds(size))},
                    .vector_bits = 32 * kernels::convolution_lanes(),
@@ -70,12 +61,12 @@ void add_depthwise(const Convolution& shapes, Pass pass, std::vector<Candidate>&
                    .layouts = {.source = in_format(dims_of(shapes.source), Tag::nChw16c, Precision::fp32),
                                .weights = in_format(shapes.weights, Tag::Goihw16g, Precision::fp32),
                                .result = in_format(shapes.result, Tag::nChw16c, Precision::fp32)},
-                   .append = [shape](Program& program, const ConvolutionTensors& tensors) {
+                   .append = [size](Program& program, const ConvolutionTensors& tensors) {
                        std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result};
                        if (tensors.has_bias) used.push_back(tensors.bias);
                        program.append(
                            [=] {
-                               kernels::depthwise_backward_weights(shape, tensors.source.data(), tensors.result.data(),
+                               kernels::depthwise_backward_weights(size, tensors.source.data(), tensors.result.data(),
                                                                    tensors.weights.data(),
                                                                    tensors.has_bias ? tensors.bias.data() : nullptr);
                            },
