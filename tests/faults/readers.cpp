@@ -20,7 +20,7 @@
 #include "tools/roof/binary/embedded.hpp"
 #include "workloads/data/jpeg.hpp"
 #include "workloads/engine/choices.hpp"
-#include "workloads/model/onnx.hpp"
+#include "workloads/model/models.hpp"
 
 #include <fmt/format.h>
 

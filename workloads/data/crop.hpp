@@ -1,7 +1,11 @@
-// Random crops of training images: torchvision's RandomResizedCrop and RandomHorizontalFlip.
+// Random crops of training images: torchvision's RandomResizedCrop and RandomHorizontalFlip, normalised to one
+// float plane per colour.
 #pragma once
 
+#include "workloads/data/jpeg.hpp"
+
 #include <random>
+#include <span>
 
 namespace roof::data {
 
@@ -23,5 +27,10 @@ int reduction_for(const Crop& crop, int width, int height);
 
 /// Scales the crop to an image shrunk by `reduction` to `image_width` x `image_height`.
 Crop reduced(const Crop& crop, int reduction, int image_width, int image_height);
+
+/// Resizes the crop of `image` to `width` x `height`: bilinear, and averaged over the covered area when it shrinks, as
+/// in Pillow. Writes (value / 255 - mean) / deviation, with ImageNet's mean and deviation per colour, to `planes`
+/// [3][height][width].
+void resize_normalised(const RgbImage& image, const Crop& crop, int width, int height, std::span<float> planes);
 
 }  // namespace roof::data

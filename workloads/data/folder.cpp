@@ -6,7 +6,6 @@
 #include "workloads/data/image_list.hpp"
 #include "workloads/data/jpeg.hpp"
 #include "workloads/data/prefetch.hpp"
-#include "workloads/data/resize.hpp"
 #include "workloads/data/shuffle.hpp"
 
 #include <map>

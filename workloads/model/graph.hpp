@@ -132,8 +132,8 @@ std::vector<std::string> model_names();
 inline constexpr std::string_view network_ending = ".onnx";
 /// True for an ONNX file or a network's layers as text: for all that is no built-in name.
 bool is_own_network(std::string_view model);
-/// The network of this name, with that many classes, or that of an ONNX file (onnx.hpp) or a text (layers_text.hpp), with
-/// its own. Throws InputError with the known models and the nearest name.
+/// The network of this name, with that many classes, or that of an ONNX file or a text (models.hpp), with its own.
+/// Throws InputError with the known models and the nearest name.
 Graph build_model(std::string_view name, int classes = 1000);
 
 }  // namespace roof::model

@@ -1,4 +1,4 @@
-#include "workloads/model/layers_text.hpp"
+#include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

@@ -3,8 +3,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/model/layers_text.hpp"
-#include "workloads/model/onnx.hpp"
 
 namespace roof::model {
 namespace {

@@ -1,10 +1,13 @@
-// The families of networks. To add one: a file with its function, a declaration here, and a line in models.cpp.
+// The families of networks, and the readers of others. To add a family: a file with its function, a declaration here, and a
+// line in models.cpp.
 #pragma once
 
 #include "workloads/model/graph.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::model {
@@ -19,5 +22,19 @@ inline constexpr Shape imagenet_image{3, 224, 224};
 std::vector<Recipe> alexnet_family();
 std::vector<Recipe> vgg_family();
 std::vector<Recipe> resnet_family();
+
+/// True for the text of a map, which can replace a model's name.
+bool is_layers_text(std::string_view model);
+/// A network of a few layers, written as YAML in a plan (configs/README.md has the grammar):
+/// "{name: small, image: [3, 32, 32], layers: [{convolution: {channels: 16, window: 3}}, relu, …]}".
+/// Throws InputError with the layer that is wrong.
+Graph read_layers(std::string_view text);
+
+/// The network of an ONNX file (opset 7 and later, as PyTorch writes them), named after it. Only shapes are read: training
+/// starts from its own values. A Softmax at the end belongs to the loss and is left out. Weights may be missing from the
+/// file or stored outside; their shapes suffice. Throws InputError for a file that cannot be read or has more than one
+/// input or output, and for operators that are not known, with each of them and its place. Throws Unsupported where roof
+/// was built without ONNX.
+Graph read_onnx(const std::filesystem::path& file);
 
 }  // namespace roof::model

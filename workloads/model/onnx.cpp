@@ -1,5 +1,5 @@
 // One function per operator appends its layers. What a function refuses is collected, so that one message names all.
-#include "workloads/model/onnx.hpp"
+#include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

@@ -1,6 +1,6 @@
 // For a build without ONNX.
 #include "ert/base/error.hpp"
-#include "workloads/model/onnx.hpp"
+#include "workloads/model/models.hpp"
 
 namespace roof::model {
 

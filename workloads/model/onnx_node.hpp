@@ -83,4 +83,14 @@ std::string text(const Numbers& numbers);
 /// The window of a convolution or a pool: square, with the same stride, padding and dilation on both axes.
 Window window_of(const Node& node, const Numbers& kernel);
 
+/// Stands for the number of images where the file leaves it open. Nothing can be computed from it.
+inline constexpr long long open_batch = -(1LL << 40);
+
+/// True for the operators that fold() handles: what an exporter computes from shapes, as PyTorch writes a channel shuffle as
+/// Shape, Gather, Div and Concat of integers.
+bool is_folded(const std::string& operation);
+/// The node's value from those of its inputs; null: the input is left out. A float constant can only be cast, renamed or
+/// transposed. Throws Refused.
+Constant fold(const Node& node, const std::vector<const Constant*>& inputs);
+
 }  // namespace roof::model::onnx_file

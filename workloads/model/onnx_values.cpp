@@ -1,7 +1,6 @@
 #include "workloads/model/onnx_values.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/model/onnx_constants.hpp"
 
 #include <algorithm>
 #include <cstdlib>
