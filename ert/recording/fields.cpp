@@ -1,37 +1,81 @@
-// To add a column, add a line here. Older files read as if the cell were empty.
-#include "ert/recording/fields.hpp"
-
-#include "ert/recording/cells.hpp"
+// To add a column, add a line here. Older files read as if the cell were empty. An empty cell is an unknown value.
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
+#include "ert/recording/record_files.hpp"
 
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <type_traits>
 
 namespace roof {
 namespace {
 
 constexpr bool required = true;
 
-template <class Record, auto member>
-constexpr Field<Record> field(std::string_view name, bool is_required = false)
+template <class Value>
+constexpr bool is_optional = false;
+template <class Value>
+constexpr bool is_optional<std::optional<Value>> = true;
+
+template <class Value>
+void write(std::string& line, const Value& value)
 {
-    return {name, is_required, [](const Record& record, std::string& line) { cells::write(line, record.*member); },
-            [](Record& record, std::string_view cell) { cells::read(record.*member, cell); }};
+    if constexpr (std::is_same_v<Value, std::string>) {
+        append_csv_cell(line, value);
+    } else if constexpr (is_optional<Value>) {
+        if (value) write(line, *value);
+    } else if constexpr (NamedInCells<Value>) {
+        line += name(value);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        std::array<char, 32> text{};
+        line.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+    } else {  // bytes, seconds
+        write(line, value.value);
+    }
 }
 
-/// A field of the record's `cause`.
-template <class Record, auto member>
-constexpr Field<Record> cause(std::string_view name)
+/// Throws Error for a cell of another type. Numbers are finite; bytes and seconds are not negative.
+template <class Value>
+void read(Value& value, std::string_view cell)
 {
-    return {name, false, [](const Record& record, std::string& line) { cells::write(line, record.cause.*member); },
-            [](Record& record, std::string_view cell) { cells::read(record.cause.*member, cell); }};
+    const auto refuse = [&](const char* why) { throw Error("'" + printable(cell) + "' is " + why); };
+    if constexpr (std::is_same_v<Value, std::string>) {
+        value.assign(cell);
+    } else if constexpr (is_optional<Value>) {
+        value.reset();
+        if (!cell.empty()) read(value.emplace(), cell);
+    } else if constexpr (NamedInCells<Value>) {
+        const auto names = names_of(value);
+        value = value_in(names.rows, names.what, cell);
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        const std::optional<Value> number = parse_number<Value>(cell);
+        if (!number) refuse("not a number");
+        if (!std::isfinite(static_cast<double>(*number))) refuse("not a finite number");
+        value = *number;
+    } else {
+        read(value.value, cell);
+        if (value.value < 0) refuse("less than 0");
+    }
+}
+
+/// `members`: the path to the member, which may lie in the record's cause.
+template <class Record, auto... members>
+constexpr Field<Record> field(std::string_view name, bool is_required = false)
+{
+    return {name, is_required, [](const Record& record, std::string& line) { write(line, (record.*....*members)); },
+            [](Record& record, std::string_view cell) { read((record.*....*members), cell); }};
 }
 
 using Kernel = KernelRecord;
 constexpr std::array kernel_fields{
-    cause<Kernel, &Cause::device>("device"),
-    cause<Kernel, &Cause::stream>("stream"),
-    cause<Kernel, &Cause::correlation>("correlation"),
-    cause<Kernel, &Cause::layer>("layer"),
-    cause<Kernel, &Cause::phase>("phase"),
+    field<Kernel, &Kernel::cause, &Cause::device>("device"),
+    field<Kernel, &Kernel::cause, &Cause::stream>("stream"),
+    field<Kernel, &Kernel::cause, &Cause::correlation>("correlation"),
+    field<Kernel, &Kernel::cause, &Cause::layer>("layer"),
+    field<Kernel, &Kernel::cause, &Cause::phase>("phase"),
     field<Kernel, &Kernel::name>("name", required),
     field<Kernel, &Kernel::start>("start_s"),
     field<Kernel, &Kernel::duration>("duration_s", required),
@@ -52,11 +96,11 @@ constexpr std::array api_fields{
 
 using Copy = CopyRecord;
 constexpr std::array copy_fields{
-    cause<Copy, &Cause::device>("device"),
-    cause<Copy, &Cause::stream>("stream"),
-    cause<Copy, &Cause::correlation>("correlation"),
-    cause<Copy, &Cause::layer>("layer"),
-    cause<Copy, &Cause::phase>("phase"),
+    field<Copy, &Copy::cause, &Cause::device>("device"),
+    field<Copy, &Copy::cause, &Cause::stream>("stream"),
+    field<Copy, &Copy::cause, &Cause::correlation>("correlation"),
+    field<Copy, &Copy::cause, &Cause::layer>("layer"),
+    field<Copy, &Copy::cause, &Cause::phase>("phase"),
     field<Copy, &Copy::kind>("kind", required),
     field<Copy, &Copy::source>("source"),
     field<Copy, &Copy::destination>("destination"),
@@ -67,10 +111,10 @@ constexpr std::array copy_fields{
 
 using Memory = MemoryRecord;
 constexpr std::array memory_fields{
-    cause<Memory, &Cause::device>("device"),
-    cause<Memory, &Cause::correlation>("correlation"),
-    cause<Memory, &Cause::layer>("layer"),
-    cause<Memory, &Cause::phase>("phase"),
+    field<Memory, &Memory::cause, &Cause::device>("device"),
+    field<Memory, &Memory::cause, &Cause::correlation>("correlation"),
+    field<Memory, &Memory::cause, &Cause::layer>("layer"),
+    field<Memory, &Memory::cause, &Cause::phase>("phase"),
     field<Memory, &Memory::action>("action", required),
     field<Memory, &Memory::memory>("memory"),
     field<Memory, &Memory::address>("address"),
@@ -80,11 +124,11 @@ constexpr std::array memory_fields{
 
 using Wait = SynchronisationRecord;
 constexpr std::array synchronisation_fields{
-    cause<Wait, &Cause::device>("device"),
-    cause<Wait, &Cause::stream>("stream"),
-    cause<Wait, &Cause::correlation>("correlation"),
-    cause<Wait, &Cause::layer>("layer"),
-    cause<Wait, &Cause::phase>("phase"),
+    field<Wait, &Wait::cause, &Cause::device>("device"),
+    field<Wait, &Wait::cause, &Cause::stream>("stream"),
+    field<Wait, &Wait::cause, &Cause::correlation>("correlation"),
+    field<Wait, &Wait::cause, &Cause::layer>("layer"),
+    field<Wait, &Wait::cause, &Cause::phase>("phase"),
     field<Wait, &Wait::kind>("kind"),
     field<Wait, &Wait::start>("start_s"),
     field<Wait, &Wait::duration>("duration_s", required),

@@ -1,15 +1,15 @@
 #include "ert/recording/record_files.hpp"
 
+#include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/text.hpp"
-#include "ert/recording/cells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -97,7 +97,7 @@ std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const Take
         } catch (const InputError& error) {
             damage = error.what();
         }
-        if (!damage.empty() || follows_unknown) tell(damage, {id, before});
+        if (!damage.empty() || follows_unknown) tell(damage, std::set{id, before});
         follows_unknown = id.empty() && !damage.empty();
         is_told = is_told || !damage.empty();
         if (more && id != before) in_block.insert(id);
@@ -146,11 +146,6 @@ std::size_t read_file_of(const std::filesystem::path& file, const TakeRecord<Rec
     return read_lines(again, places, take, tell);
 }
 
-[[noreturn]] void refuse(const std::string& damage)
-{
-    throw InputError(damage);
-}
-
 }  // namespace
 
 template <class Record>
@@ -159,7 +154,7 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
     if (records.empty()) return;
     const std::filesystem::path file = folder / RecordFile<Record>::table.name;
     std::string first, lines;
-    cells::write(first, id);
+    append_csv_cell(first, id);
     for (const Record& record : records) {
         lines += first;
         for (const Field<Record>& field : RecordFile<Record>::table.fields) {
@@ -198,20 +193,13 @@ RecordDamage check_records(const std::filesystem::path& folder)
 }
 
 template <class Record>
-std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take)
-{
-    CsvLines lines(csv, name);
-    const Places<Record> places = read_header<Record>(lines);
-    return read_lines(lines, places, take,
-                      [](const std::string& damage, const std::set<std::string>&) { refuse(damage); });
-}
-
-template <class Record>
 std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>& take)
 {
     const std::filesystem::path file = folder.path / RecordFile<Record>::table.name;
     if (!std::filesystem::exists(file) || folder.damage.is_everywhere) return 0;
-    const bool is_known = !folder.damage.sentences.empty();
+    const auto refuse = [&](const std::string& damage, const auto&) {
+        if (folder.damage.sentences.empty()) throw InputError(damage);
+    };
     std::size_t count = 0;
     read_file_of<Record>(
         file,
@@ -220,12 +208,7 @@ std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>&
             take(id, record);
             ++count;
         },
-        [&](const std::string& damage, const std::set<std::string>&) {
-            if (!is_known) refuse(damage);
-        },
-        [&](const std::string& damage, bool) {
-            if (!is_known) refuse(damage);
-        });
+        refuse, refuse);
     return count;
 }
 
@@ -236,14 +219,6 @@ template void append_records(const std::filesystem::path&, const std::string&, s
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const SynchronisationRecord>);
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const RangeRecord>);
 template void append_records(const std::filesystem::path&, const std::string&, std::span<const CounterRecord>);
-
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<KernelRecord>&);
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<ApiRecord>&);
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<CopyRecord>&);
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<MemoryRecord>&);
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<SynchronisationRecord>&);
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<RangeRecord>&);
-template std::size_t read_records(std::istream&, const std::string&, const TakeRecord<CounterRecord>&);
 
 template std::size_t read_records(const RecordedFolder&, const TakeRecord<KernelRecord>&);
 template std::size_t read_records(const RecordedFolder&, const TakeRecord<ApiRecord>&);

@@ -5,21 +5,38 @@
 // rows of its block are left out of all files, because sums over the others would be too small.
 #pragma once
 
-#include "ert/base/files.hpp"
-#include "ert/recording/fields.hpp"
+#include "ert/recording/records.hpp"
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <istream>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace roof {
+
+/// Fields append to a line and read from a view of one, so that reading a million records needs no string per cell.
+template <class Record>
+struct Field {
+    std::string_view name;  ///< of the column, including the unit
+    bool required;          ///< a file without it cannot be read
+    void (*write)(const Record&, std::string& line);
+    void (*read)(Record&, std::string_view cell);  ///< throws Error for an invalid cell
+};
+
+/// A file in the results folder, and its fields after the first column, `id`, which names the row (fields.cpp). The table gives header,
+/// writer and reader.
+template <class Record>
+struct RecordFile {
+    std::string_view name;
+    std::span<const Field<Record>> fields;
+
+    static const RecordFile table;
+};
 
 /// Appends a line for each record of the row `id`; a new file gets its header first. Call this before the row is
 /// appended to measurements.csv. On InputError (such as a full disk) the file is unchanged.
@@ -51,13 +68,9 @@ struct RecordedFolder {
 /// Reads all recorded files. A block that does not match its checksum leaves out its rows.
 RecordDamage check_records(const std::filesystem::path& folder);
 
-/// Calls `take` for each line and returns their number. `name` is used in messages. An incomplete last line is left
-/// out; a missing optional column reads as unknown. Throws InputError with the line for an invalid record, and for a block that does not match
-/// its checksum, whose records were given to `take` before.
-template <class Record>
-std::size_t read_records(std::istream& csv, const std::string& name, const TakeRecord<Record>& take);
-
-/// The same for the rows of a results folder that are not left out; 0 if it has no such file.
+/// Calls `take` for each line of the rows that are not left out, and returns their number; 0 if there is no such file. An incomplete last
+/// line is left out; a missing optional column reads as unknown. Without known damage, throws InputError with the line for an invalid
+/// record, and for a block that does not match its checksum, whose records were given to `take` before.
 template <class Record>
 std::size_t read_records(const RecordedFolder& folder, const TakeRecord<Record>& take);
 

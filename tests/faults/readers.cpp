@@ -25,7 +25,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <sstream>
 
 namespace roof::faults {
 namespace {
@@ -177,9 +176,9 @@ std::vector<Reader> readers(const std::string& data)
         {"kernels",
          {with_checksums("id,name,duration_s,start_s,registers,shared_bytes\nr,k,0.1,2,3,4\n\"s,t\",l,0.2,,,\n"),
           "id,name,duration_s\nr,k,1\n"},
-         [](const std::string& text, const std::string&) {
-             std::istringstream csv(text);
-             read_records<KernelRecord>(csv, "kernels.csv", [](const std::string&, const KernelRecord&) {});
+         [](const std::string& text, const std::string& scratch) {
+             std::ofstream(fs::path(scratch) / "kernels.csv", std::ios::binary) << text;
+             read_records<KernelRecord>(fs::path(scratch), [](const std::string&, const KernelRecord&) {});
          }});
     for (const char* file : {"ncu_details.csv", "ncu_raw.csv", "kineto.json", "kineto_cpu_2.13.json", "perf.json",
                              "perf_6.1.json", "likwid.csv", "ert_roofline.json", "ert_1.1.0.json"})

@@ -6,7 +6,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <sstream>
 #include <vector>
 
 using namespace roof;
@@ -36,10 +35,18 @@ void check_round_trip(const std::vector<Record>& records)
     CHECK(read_file(first / file) == read_file(second / file));
 }
 
+template <class Record>
+std::size_t read_text(
+    const std::string& text, const TakeRecord<Record>& take = [](const std::string&, const Record&) {})
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / std::string(RecordFile<Record>::table.name), text);
+    return read_records<Record>(folder.path(), take);
+}
+
 std::size_t read_kernels(const std::string& text)
 {
-    std::istringstream csv(text);
-    return read_records<KernelRecord>(csv, "kernels.csv", [](const std::string&, const KernelRecord&) {});
+    return read_text<KernelRecord>(text);
 }
 
 }  // namespace
@@ -84,21 +91,21 @@ TEST_CASE("reading gives the written records")
 
 TEST_CASE("an empty cell and a missing column are unknown, not zero")
 {
-    std::istringstream csv("name,id,duration_s,start_s\nk,r,0.5,\n");
-    read_records<KernelRecord>(csv, "kernels.csv", [](const std::string& id, const KernelRecord& kernel) {
+    const auto check = [](const std::string& id, const KernelRecord& kernel) {
         CHECK(id == "r");
         CHECK(kernel.duration == Seconds{0.5});
         CHECK_FALSE(kernel.start);
         CHECK_FALSE(kernel.registers);
         CHECK_FALSE(kernel.shared);
-    });
+    };
+    CHECK(read_text<KernelRecord>("name,id,duration_s,start_s\nk,r,0.5,\n", check) == 1);
 }
 
 TEST_CASE("a value of one line does not remain in the next")
 {
-    std::istringstream csv("id,name,duration_s,registers,start_s\nr,k,1,8,2\nr,l,1,,\n");
     std::vector<KernelRecord> kernels;
-    read_records<KernelRecord>(csv, "k", [&](const std::string&, const KernelRecord& k) { kernels.push_back(k); });
+    read_text<KernelRecord>("id,name,duration_s,registers,start_s\nr,k,1,8,2\nr,l,1,,\n",
+                            [&](const std::string&, const KernelRecord& k) { kernels.push_back(k); });
     REQUIRE(kernels.size() == 2);
     CHECK(kernels[0].registers == 8);
     CHECK_FALSE(kernels[1].registers);
@@ -117,9 +124,8 @@ TEST_CASE("an invalid record is reported with its line")
     }
     CHECK_THROWS_AS(read_kernels("id,name\n"), InputError);
     CHECK_THROWS_AS(read_kernels(""), InputError);
-    std::istringstream copies("id,kind,duration_s\nr,sideways,1\n");
-    CHECK_THROWS_WITH(read_records<CopyRecord>(copies, "c", [](const std::string&, const CopyRecord&) {}),
-                      Catch::Contains("c:2: column kind") && Catch::Contains("H2D"));
+    CHECK_THROWS_WITH(read_text<CopyRecord>("id,kind,duration_s\nr,sideways,1\n"),
+                      Catch::Contains("copies.csv:2: column kind") && Catch::Contains("H2D"));
 }
 
 TEST_CASE("a folder without the file has no records")
