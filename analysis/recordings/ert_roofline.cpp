@@ -1,13 +1,13 @@
 // The Empirical Roofline Tool's roofline.json: {"empirical": {"gbytes": {"data": [["L1", 91.2], …]}, "gflops":
 // {"data": [["FP64 GFLOPs", 33.1], …]}}, …}. The keys name the units: 1e9 bytes, or FLOPs, per second.
-#include "analysis/recordings/import_formats.hpp"
-#include "ert/base/error.hpp"
+#include "analysis/recordings/imported.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace roof::analysis {
@@ -16,19 +16,19 @@ namespace {
 
 using Json = nlohmann::json;
 
-struct Named {
+struct NamedRate {
     std::string name;
     double per_second;
 };
 
-std::vector<Named> read_pairs(const Json& empirical, const char* key, const std::string& file)
+std::vector<NamedRate> read_pairs(const Json& empirical, const char* key, const std::string& file)
 {
     const auto wrong = [&](const std::string& what) { return InputError(fmt::format("{}: {}: {}", file, key, what)); };
     if (!empirical.contains(key)) return {};
     const Json& section = empirical.at(key);
     if (!section.is_object() || !section.contains("data") || !section.at("data").is_array())
         throw wrong("expected a list 'data'");
-    std::vector<Named> pairs;
+    std::vector<NamedRate> pairs;
     for (const Json& pair : section.at("data")) {
         if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string() || !pair[1].is_number())
             throw wrong("expected a pair of a name and a number, not " + printable(pair.dump().substr(0, 60)));
@@ -39,14 +39,8 @@ std::vector<Named> read_pairs(const Json& empirical, const char* key, const std:
     return pairs;
 }
 
-/// "FP64 GFLOPs" -> "fp64"; empty for a label without a precision, because the tool's default depends on its build.
-std::string precision_in(const std::string& label)
-{
-    for (const auto& [word, precision] : std::initializer_list<std::pair<const char*, const char*>>{
-             {"FP64", "fp64"}, {"FP32", "fp32"}, {"FP16", "fp16"}})
-        if (label.find(word) != label.npos) return precision;
-    return {};
-}
+/// In labels such as "FP64 GFLOPs". The precision of a label without one is unknown, because the tool's default depends on its build.
+constexpr std::array<Named<std::string_view>, 3> precisions{{{"fp64", "FP64"}, {"fp32", "FP32"}, {"fp16", "FP16"}}};
 
 /// "gpu:0" if the metadata's configuration has ERT_GPU; otherwise, or without metadata, "cpu".
 std::string device_in(const std::string& text)
@@ -88,17 +82,17 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
     const Json& empirical = document.at("empirical");
     const std::string device = device_in(text);
     Imported imported{"Empirical Roofline Tool", {{device, device.substr(0, 3), "", {}, {}, {}, {}}}, {}, {}, {}};
-    for (const Named& level : read_pairs(empirical, "gbytes", name)) {
+    for (const NamedRate& level : read_pairs(empirical, "gbytes", name)) {
         ImportedRow row{blank_row(device, Role::bandwidth)};
         row.measurement.point.set("path", level.name);
         row.measurement.work.compulsory = row.measurement.work.no_reuse = {level.per_second};
         imported.rows.push_back(std::move(row));
     }
-    for (const Named& peak : read_pairs(empirical, "gflops", name)) {
+    for (const NamedRate& peak : read_pairs(empirical, "gflops", name)) {
         ImportedRow row{blank_row(device, Role::compute)};
         row.measurement.point.set("operation", peak.name);
-        if (const std::string precision = precision_in(peak.name); !precision.empty())
-            row.measurement.point.set("precision", precision);
+        if (const auto precision = value_found_in(precisions, peak.name))
+            row.measurement.point.set("precision", std::string(*precision));
         else
             imported.missing.push_back("precision of '" + printable(peak.name) + "': its label names none");
         row.measurement.work.flops = {peak.per_second};

@@ -1,6 +1,5 @@
 #include "analysis/recordings/import.hpp"
 
-#include "analysis/recordings/import_formats.hpp"
 #include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

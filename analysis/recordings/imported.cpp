@@ -1,9 +1,12 @@
 #include "analysis/recordings/imported.hpp"
 
+#include "ert/base/names.hpp"
 #include "ert/recording/range_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace roof::analysis {
@@ -103,8 +106,16 @@ std::vector<double> lengths_of_steps(const ImportedRow& row)
 
 }  // namespace
 
-void complete_timeline(ImportedRow& row, Imported& imported)
+void add_timeline(ImportedRow row, const std::map<std::string, std::string>& models, Imported& imported)
 {
+    std::set<std::string> devices;
+    for (const KernelRecord& kernel : row.kernels) devices.insert(kernel.cause.device);
+    for (const CopyRecord& copy : row.copies) devices.insert(copy.cause.device);
+    for (const std::string& device : devices) {
+        const auto model = models.find(device);
+        imported.devices.push_back({device, "gpu", model == models.end() ? "" : model->second, {}, {}, {}, {}});
+    }
+    if (!devices.empty()) row.measurement.device = *devices.begin();
     attribute_phases(row);
     Extent extent;
     for_each_list(row, [&](auto& records) {
@@ -122,6 +133,7 @@ void complete_timeline(ImportedRow& row, Imported& imported)
     if (!steps.empty()) row.measurement.seconds = Estimate<Seconds>::of(steps);
     row.measurement.work.known = Known::counter;
     imported.missing.push_back("FLOPs and bytes: this is a recording of times; Nsight Compute counts them");
+    imported.rows.push_back(std::move(row));
 }
 
 ImportedRow imported_row(const std::string& name, const std::string& device)
@@ -146,6 +158,20 @@ ImportedRow processor_row(const std::string& name, Seconds seconds, const Counte
     if (seconds.value > 0) row.measurement.seconds = Estimate<Seconds>::of(std::vector<double>{seconds.value});
     imported.missing.insert(imported.missing.end(), work.missing.begin(), work.missing.end());
     return row;
+}
+
+std::optional<Bytes> bytes_of(Number count)
+{
+    return count ? std::optional(Bytes{static_cast<double>(*count)}) : std::nullopt;
+}
+
+std::optional<MemoryKind> memory_in(std::string_view text)
+{
+    constexpr std::array<Named<MemoryKind>, 4> kinds{{{MemoryKind::pageable, "Pageable"},
+                                                      {MemoryKind::pinned, "Pinned"},
+                                                      {MemoryKind::device, "Device"},
+                                                      {MemoryKind::managed, "Managed"}}};
+    return value_found_in(kinds, text);
 }
 
 CounterRecord step_counter(const std::string& metric, const Metric& value)

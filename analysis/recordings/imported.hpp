@@ -6,7 +6,11 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/recording/records.hpp"
 
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -41,8 +45,46 @@ ImportedRow processor_row(const std::string& name, Seconds seconds, const Counte
 /// Makes a counter record for the whole row.
 CounterRecord step_counter(const std::string& metric, const Metric& value);
 
-/// Attributes phases, shifts the first start to zero, and sets the row's time: the median of its marked steps, or the
-/// time from the first record to the last. Lists in `imported` what a timeline lacks for a point on a roofline.
-void complete_timeline(ImportedRow& row, Imported& imported);
+std::optional<Bytes> bytes_of(Number count);
+/// The kind of memory that a text of Nsight or PyTorch names: "Pageable", "Managed Static"; none if there is none.
+std::optional<MemoryKind> memory_in(std::string_view text);
+
+/// Adds a timeline, the only row of `imported`, with the devices of its kernels and copies, whose `models` are known by name. Attributes
+/// phases, shifts the first start to zero, and sets the row's time: the median of its marked steps, or the time from the first record to
+/// the last. Lists what a timeline lacks for a point on a roofline.
+void add_timeline(ImportedRow row, const std::map<std::string, std::string>& models, Imported& imported);
+
+// The formats. Each is recognized by content. Each reader throws InputError with line, byte or table for a malformed or
+// truncated file. Messages contain `name`; `row` becomes the name of the row in the results.
+
+/// `ncu --csv --page details` and `--page raw`, and the output of `ncu --csv`. `text` is the whole file.
+bool is_nsight_compute(std::string_view text);
+/// The first line "==ERROR== …" of its log, without the mark; empty without one.
+std::string error_of_nsight_compute(std::string_view text);
+Imported read_nsight_compute(const std::string& text, const std::string& name, const std::string& row);
+
+/// `nsys export --type sqlite`.
+bool is_nsight_systems(std::string_view text);
+Imported read_nsight_systems(const std::filesystem::path& file, const std::string& row);
+
+/// `torch.profiler`'s export_chrome_trace().
+bool is_kineto(std::string_view text);
+Imported read_kineto(const std::string& text, const std::string& name, const std::string& row);
+
+/// `print(torch.profiler.profile(…).key_averages().table())`.
+bool is_key_averages(std::string_view text);
+Imported read_key_averages(const std::string& text, const std::string& name, const std::string& row);
+
+/// `perf stat -j`.
+bool is_perf_stat(std::string_view text);
+Imported read_perf_stat(const std::string& text, const std::string& name, const std::string& row);
+
+/// `likwid-perfctr -o FILE.csv`.
+bool is_likwid(std::string_view text);
+Imported read_likwid(const std::string& text, const std::string& name, const std::string& row);
+
+/// The Empirical Roofline Tool's roofline.json: ceilings.
+bool is_ert_roofline(std::string_view text);
+Imported read_ert_roofline(const std::string& text, const std::string& name, const std::string& row);
 
 }  // namespace roof::analysis

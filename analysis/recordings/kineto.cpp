@@ -1,8 +1,8 @@
 // PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
 // event. Times keep all digits, because some count from 1970.
-#include "analysis/recordings/import_formats.hpp"
+#include "analysis/recordings/imported.hpp"
 #include "analysis/recordings/operators.hpp"
-#include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/range_names.hpp"
@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -43,30 +44,11 @@ struct Event {
     std::string id;                            ///< of a flow
 };
 
-/// "Memcpy HtoD (Pinned -> Device)".
-CopyKind kind_of(const std::string& name)
-{
-    struct Word {
-        std::string_view part;
-        CopyKind kind;
-    };
-    for (const Word word : {Word{"HtoD", CopyKind::host_to_device}, Word{"DtoH", CopyKind::device_to_host},
-                            Word{"PtoP", CopyKind::peer}, Word{"HtoH", CopyKind::host_to_host}})
-        if (name.find(word.part) != name.npos) return word.kind;
-    return CopyKind::device_to_device;
-}
-
-std::optional<MemoryKind> memory_in(std::string_view text)
-{
-    struct Word {
-        std::string_view part;
-        MemoryKind kind;
-    };
-    for (const Word word : {Word{"Pageable", MemoryKind::pageable}, Word{"Pinned", MemoryKind::pinned},
-                            Word{"Device", MemoryKind::device}, Word{"Managed", MemoryKind::managed}})
-        if (text.find(word.part) != text.npos) return word.kind;
-    return {};
-}
+/// In names such as "Memcpy HtoD (Pinned -> Device)".
+constexpr std::array<Named<CopyKind>, 4> copy_kinds{{{CopyKind::host_to_device, "HtoD"},
+                                                     {CopyKind::device_to_host, "DtoH"},
+                                                     {CopyKind::peer, "PtoP"},
+                                                     {CopyKind::host_to_host, "HtoH"}}};
 
 Number number_in(const std::string& text)
 {
@@ -260,7 +242,7 @@ class Handler : public nlohmann::json_sax<Json> {
         record.action = releases ? MemoryAction::release : MemoryAction::allocate;
         record.memory = MemoryKind::pool;
         record.address = number_in(argument("Addr"));
-        record.bytes = Bytes{static_cast<double>(*size)};
+        record.bytes = bytes_of(size);
         record.start = since_zero(time_in(event_.start, "start"));
         row_.memory.push_back(std::move(record));
     }
@@ -277,23 +259,21 @@ class Handler : public nlohmann::json_sax<Json> {
 
     void add_kernel(Seconds start, Seconds duration)
     {
-        std::optional<Bytes> shared;
-        if (const Number bytes = number_in(argument("shared memory"))) shared = Bytes{static_cast<double>(*bytes)};
         row_.kernels.push_back({cause(), event_.name, start, duration, argument("grid"), argument("block"),
-                                number_in(argument("registers per thread")), shared,
-                                number_in(argument("graph node id"))});
+                                number_in(argument("registers per thread")),
+                                bytes_of(number_in(argument("shared memory"))), number_in(argument("graph node id"))});
     }
 
     void add_copy(Seconds start, Seconds duration, bool fill)
     {
-        std::optional<Bytes> bytes;
-        if (const Number count = number_in(argument("bytes"))) bytes = Bytes{static_cast<double>(*count)};
         const std::size_t arrow = event_.name.find("->");
         const bool both = !fill && arrow != std::string::npos;
-        row_.copies.push_back({cause(), fill ? CopyKind::fill : kind_of(event_.name),
-                               both ? memory_in(std::string_view(event_.name).substr(0, arrow)) : std::nullopt,
-                               both ? memory_in(std::string_view(event_.name).substr(arrow)) : std::nullopt, bytes,
-                               start, duration});
+        row_.copies.push_back(
+            {cause(),
+             fill ? CopyKind::fill : value_found_in(copy_kinds, event_.name).value_or(CopyKind::device_to_device),
+             both ? memory_in(std::string_view(event_.name).substr(0, arrow)) : std::nullopt,
+             both ? memory_in(std::string_view(event_.name).substr(arrow)) : std::nullopt,
+             bytes_of(number_in(argument("bytes"))), start, duration});
     }
 
     void add_call(Seconds start, Seconds duration)
@@ -344,13 +324,7 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
         return imported;
     }
     label_calls(handler.trace, row);
-    std::map<std::string, std::string> used;
-    for (const KernelRecord& kernel : row.kernels) used[kernel.cause.device] = handler.models[kernel.cause.device];
-    for (const CopyRecord& copy : row.copies) used[copy.cause.device] = handler.models[copy.cause.device];
-    for (const auto& [device, model] : used) imported.devices.push_back({device, "gpu", model, {}, {}, {}, {}});
-    row.measurement.device = used.empty() ? "gpu:0" : used.begin()->first;
-    complete_timeline(row, imported);
-    imported.rows.push_back(std::move(row));
+    add_timeline(std::move(row), handler.models, imported);
     return imported;
 }
 

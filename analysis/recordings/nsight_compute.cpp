@@ -1,8 +1,8 @@
 // Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each
 // launch with a column for each metric and a second line of units (raw). The program's output precedes the header.
 #include "analysis/recordings/counted_work.hpp"
-#include "analysis/recordings/import_formats.hpp"
 #include "analysis/recordings/import_units.hpp"
+#include "analysis/recordings/imported.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -312,12 +312,9 @@ Imported read_nsight_compute(const std::string& text, const std::string& name, c
     std::map<std::string, ImportedRow> rows;
     for (const auto& [id, launch] : reader.launches) {
         devices[launch.device].push_back(&launch);
-        record(rows[launch.device], id, launch);
+        record(rows.try_emplace(launch.device, imported_row(row_name, launch.device)).first->second, id, launch);
     }
     for (auto& [device, row] : rows) {
-        row.measurement.bench = "import";
-        row.measurement.device = device;
-        row.measurement.point.set("model", row_name);
         add_up(row.measurement, devices[device], imported);
         imported.devices.push_back({device, "gpu", "", {}, {}, {}, {}});
         if (const std::string& capability = devices[device].front()->capability; !capability.empty())

@@ -1,6 +1,6 @@
 // Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on
 // the version.
-#include "analysis/recordings/import_formats.hpp"
+#include "analysis/recordings/imported.hpp"
 #include "analysis/recordings/sqlite_file.hpp"
 #include "ert/base/error.hpp"
 
@@ -49,18 +49,13 @@ class Reader {
                              ": it holds no kernels, no copies and no CUDA calls; record with --trace=cuda,nvtx");
     }
 
-    std::vector<Device> devices(const ImportedRow& row) const
+    /// The models of all devices of the machine, by name.
+    std::map<std::string, std::string> models() const
     {
         std::map<std::string, std::string> models;
-        for (const KernelRecord& kernel : row.kernels) models[kernel.cause.device];
-        for (const CopyRecord& copy : row.copies) models[copy.cause.device];
-        database_.select("TARGET_INFO_GPU", {"id", "name"}, 0, [&](const Row& gpu) {
-            if (const auto found = models.find("gpu:" + std::to_string(gpu.whole(0))); found != models.end())
-                found->second = gpu.text(1);
-        });
-        std::vector<Device> devices;
-        for (const auto& [name, model] : models) devices.push_back({name, "gpu", model, {}, {}, {}, {}});
-        return devices;
+        database_.select("TARGET_INFO_GPU", {"id", "name"}, 0,
+                         [&](const Row& gpu) { models["gpu:" + std::to_string(gpu.whole(0))] = gpu.text(1); });
+        return models;
     }
 
   private:
@@ -73,23 +68,14 @@ class Reader {
         return found->second;
     }
 
-    /// The time in column 0, for records without an end.
-    Seconds moment_of(const Row& row, const std::string& table) const
+    /// Start and duration from columns 0 and 1. A record without an end, `is_moment`, has only a start.
+    std::pair<Seconds, Seconds> time_of(const Row& row, const std::string& table, bool is_moment = false) const
     {
-        const std::int64_t start = row.whole(0);
-        if (row.is_null(0) || start < 0 || start > latest)
-            throw InputError(fmt::format("{}: table {}: a record at {} ns", database_.name(), table, row.text(0)));
-        if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
-        return {static_cast<double>(start - zero_) * nanosecond};
-    }
-
-    /// Start and duration from columns 0 and 1.
-    std::pair<Seconds, Seconds> time_of(const Row& row, const std::string& table) const
-    {
-        const std::int64_t start = row.whole(0), end = row.whole(1);
-        if (row.is_null(0) || row.is_null(1) || start < 0 || end < start || end > latest)
-            throw InputError(fmt::format("{}: table {}: a record from {} to {} ns", database_.name(), table,
-                                         row.text(0), row.text(1)));
+        const std::int64_t start = row.whole(0), end = is_moment ? start : row.whole(1);
+        if (row.is_null(0) || (!is_moment && row.is_null(1)) || start < 0 || end < start || end > latest)
+            throw InputError(
+                fmt::format("{}: table {}: a record {} ns", database_.name(), table,
+                            is_moment ? "at " + row.text(0) : "from " + row.text(0) + " to " + row.text(1)));
         // Subtract the first time before the conversion to seconds, which would lose digits.
         if (zero_ == std::numeric_limits<std::int64_t>::max()) zero_ = start;
         return {Seconds{static_cast<double>(start - zero_) * nanosecond},
@@ -159,41 +145,18 @@ class Reader {
     /// kind is named by the memories that it joins.
     CopyKind kind_of(std::int64_t number, std::optional<MemoryKind> source, std::optional<MemoryKind> destination) const
     {
+        constexpr CopyKind to = CopyKind::host_to_device, from = CopyKind::device_to_host,
+                           on = CopyKind::device_to_device;
+        constexpr std::array numbered{on, to,   from, to, from, on, on, on, on, CopyKind::host_to_host, CopyKind::peer,
+                                      to, from, on};
+        if (number < 0 || number >= std::ssize(numbered))
+            throw InputError(fmt::format("{}: copyKind {} is unknown", database_.name(), number));
+        if (number > 0) return numbered[static_cast<std::size_t>(number)];
         const auto is_host = [](std::optional<MemoryKind> kind) {
             return kind == MemoryKind::pageable || kind == MemoryKind::pinned;
         };
-        switch (number) {
-            case 1:
-            case 3:
-            case 11:
-                return CopyKind::host_to_device;
-            case 2:
-            case 4:
-            case 12:
-                return CopyKind::device_to_host;
-            case 9:
-                return CopyKind::host_to_host;
-            case 10:
-                return CopyKind::peer;
-            case 5:
-            case 6:
-            case 7:
-            case 8:
-            case 13:
-                return CopyKind::device_to_device;
-            case 0:
-                if (is_host(source)) return is_host(destination) ? CopyKind::host_to_host : CopyKind::host_to_device;
-                return is_host(destination) ? CopyKind::device_to_host : CopyKind::device_to_device;
-            default:
-                throw InputError(fmt::format("{}: copyKind {} is unknown", database_.name(), number));
-        }
-    }
-
-    static std::optional<Bytes> bytes_of(const Row& row, int column)
-    {
-        const Number bytes = row.number(column);
-        if (!bytes) return {};
-        return Bytes{static_cast<double>(*bytes)};
+        if (is_host(source)) return is_host(destination) ? CopyKind::host_to_host : to;
+        return is_host(destination) ? from : on;
     }
 
     void read_copies(ImportedRow& imported)
@@ -211,7 +174,7 @@ class Reader {
                                            kind_of(row.whole(2), source, destination),
                                            source,
                                            destination,
-                                           bytes_of(row, 3),
+                                           bytes_of(row.number(3)),
                                            start,
                                            duration});
             });
@@ -223,7 +186,7 @@ class Reader {
                                            CopyKind::fill,
                                            {},
                                            {},
-                                           bytes_of(row, 2),
+                                           bytes_of(row.number(2)),
                                            start,
                                            duration});
             });
@@ -245,8 +208,8 @@ class Reader {
                              record.action = allocates ? MemoryAction::allocate : MemoryAction::release;
                              record.memory = memory_named(kinds, row, 5);
                              record.address = row.number(3);
-                             record.bytes = bytes_of(row, 2);
-                             record.start = moment_of(row, table);
+                             record.bytes = bytes_of(row.number(2));
+                             record.start = time_of(row, table, true).first;
                              imported.memory.push_back(std::move(record));
                          });
     }
@@ -273,11 +236,7 @@ class Reader {
     {
         const auto kind = row.is_null(column) ? kinds.end() : kinds.find(row.whole(column));
         if (kind == kinds.end()) return {};
-        if (kind->second == "Pageable") return MemoryKind::pageable;
-        if (kind->second == "Pinned") return MemoryKind::pinned;
-        if (kind->second.starts_with("Managed")) return MemoryKind::managed;
-        const bool is_device = kind->second.starts_with("Device") || kind->second == "Array";
-        return is_device ? std::optional(MemoryKind::device) : std::nullopt;
+        return kind->second == "Array" ? MemoryKind::device : memory_in(kind->second);
     }
 
     void read_waits(ImportedRow& imported)
@@ -327,10 +286,7 @@ Imported read_nsight_systems(const std::filesystem::path& file, const std::strin
     Imported imported{"Nsight Systems, SQLite export", {}, {}, {}, {}};
     ImportedRow row = imported_row(row_name, "gpu:0");
     reader.read(row);
-    imported.devices = reader.devices(row);
-    if (!imported.devices.empty()) row.measurement.device = imported.devices.front().name;
-    complete_timeline(row, imported);
-    imported.rows.push_back(std::move(row));
+    add_timeline(std::move(row), reader.models(), imported);
     return imported;
 }
 

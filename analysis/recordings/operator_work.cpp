@@ -1,4 +1,4 @@
-#include "analysis/recordings/operator_work.hpp"
+#include "analysis/recordings/operators.hpp"
 
 #include "ert/base/number.hpp"
 

@@ -1,8 +1,6 @@
 #include "analysis/recordings/operators.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <tuple>
 
 namespace roof::analysis {
@@ -19,8 +17,7 @@ struct Call {
 /// Per thread in the order of their begins.
 using Calls = std::map<std::string, std::vector<Call>>;
 
-template <class Span>
-bool begins_before(const Span& left, const Span& right)
+bool begins_before(const ThreadSpan& left, const ThreadSpan& right)
 {
     return std::tie(left.thread, left.begin, right.end) < std::tie(right.thread, right.begin, left.end);
 }
@@ -57,17 +54,18 @@ Call* call_at(Calls& calls, const std::string& thread, std::int64_t moment)
 }
 
 /// The innermost of the spans, which are sorted, at the begin of a call.
-template <class Span, class Of>
-const Span* innermost(const std::vector<Span>& spans, const OperatorSpan& call, const Of& of)
+template <class Span>
+const Span* innermost(const std::vector<Span>& spans, const OperatorSpan& call)
 {
     constexpr int farthest = 4096;
-    auto after = std::upper_bound(spans.begin(), spans.end(), call, [&](const OperatorSpan& left, const Span& right) {
-        return std::tie(left.thread, left.begin) < std::tie(of(right).thread, of(right).begin);
-    });
+    auto after =
+        std::upper_bound(spans.begin(), spans.end(), call, [](const ThreadSpan& left, const ThreadSpan& right) {
+            return std::tie(left.thread, left.begin) < std::tie(right.thread, right.begin);
+        });
     for (int i = 0; i < farthest && after != spans.begin(); ++i) {
         --after;
-        if (of(*after).thread != call.thread) return nullptr;
-        if (call.begin < of(*after).end) return &*after;
+        if (after->thread != call.thread) return nullptr;
+        if (call.begin < after->end) return &*after;
     }
     return nullptr;
 }
@@ -96,20 +94,18 @@ bool is_of_backward(std::string_view name)
 void name_forward(const OperatorTrace& trace, Calls& calls)
 {
     std::vector<ModuleSpan> modules = trace.modules;
-    std::ranges::stable_sort(modules, begins_before<ModuleSpan>);
-    auto phases = trace.phases;
-    std::ranges::stable_sort(phases, [](const auto& a, const auto& b) { return begins_before(a.first, b.first); });
+    std::ranges::stable_sort(modules, begins_before);
+    std::vector<PhaseSpan> phases = trace.phases;
+    std::ranges::stable_sort(phases, begins_before);
     std::map<std::pair<std::size_t, std::string>, int> places;
     for (auto& [thread, all] : calls) {
         for (Call& call : all) {
             const OperatorSpan& span = *call.outermost;
-            if (const auto* marked =
-                    innermost(phases, span, [](const auto& phase) -> const ThreadSpan& { return phase.first; }))
-                call.phase = marked->second;
+            if (const PhaseSpan* const marked = innermost(phases, span)) call.phase = marked->phase;
             if (is_of_backward(span.name)) call.phase = Phase::backward;
             if (call.phase == Phase::update) call.layer = "optimizer";
             if (call.phase != Phase::forward) continue;
-            const ModuleSpan* const module = innermost(modules, span, std::identity{});
+            const ModuleSpan* const module = innermost(modules, span);
             const std::string name = short_name(span.name);
             const int place = places[{step_of(trace, span.begin), name}]++;
             call.layer = module != nullptr ? module->name : name + " " + std::to_string(place);
@@ -161,11 +157,6 @@ void add(const Call& call, Part& part)
     if (part.kind.empty()) part.kind = short_name(call.outermost->name);
 }
 
-Estimate<Seconds> estimate_of(const std::vector<double>& values)
-{
-    return values.empty() ? Estimate<Seconds>{} : Estimate<Seconds>::of(values);
-}
-
 Estimate<Seconds> phase_time(const std::vector<Step>& steps, Phase phase)
 {
     std::vector<double> times;
@@ -174,7 +165,7 @@ Estimate<Seconds> phase_time(const std::vector<Step>& steps, Phase phase)
         for (const auto& [name, part] : step) sum += name.second == phase ? part.seconds : 0;
         times.push_back(sum);
     }
-    return estimate_of(times);
+    return Estimate<Seconds>::of(times);
 }
 
 /// A gradient has the kind of its layer's forward pass.
@@ -193,7 +184,7 @@ void add_parts(const std::vector<Step>& steps, const std::vector<PartName>& orde
             made.part.kind = name.second == Phase::update ? "optimizer" : found->second.kind;
             made.part.work = {found->second.work.flops, found->second.work.bytes, found->second.work.no_reuse};
         }
-        made.seconds = estimate_of(times);
+        made.seconds = Estimate<Seconds>::of(times);
         const std::string& kind = kinds.emplace(name.first, made.part.kind).first->second;
         if (name.second == Phase::backward) made.part.kind = kind;
         if (!times.empty()) measurement.parts.push_back(std::move(made));
@@ -254,7 +245,7 @@ void make_layers(const OperatorTrace& trace, ImportedRow& row, Imported& importe
         times.push_back(static_cast<double>(last - first) * 1e-9);
     }
     Measurement& of = row.measurement;
-    of.seconds = estimate_of(times);
+    of.seconds = Estimate<Seconds>::of(times);
     of.forward = phase_time(whole, Phase::forward);
     of.backward = phase_time(whole, Phase::backward);
     of.update = phase_time(whole, Phase::update);

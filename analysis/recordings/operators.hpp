@@ -1,17 +1,35 @@
-// PyTorch's operators in a trace as layers: by module, forward and backward, with their work.
+// PyTorch's operators in a trace: the work of a call, from its shapes (docs/import.md lists the operators), and the calls as layers: by
+// module, forward and backward.
 #pragma once
 
 #include "analysis/recordings/imported.hpp"
-#include "analysis/recordings/operator_work.hpp"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
+
+struct OperatorCall {
+    std::string_view name;                       ///< "aten::conv2d"
+    std::vector<std::vector<long long>> dims{};  ///< of each input; empty for what is no tensor
+    std::vector<std::string> values{};           ///< of the inputs that are no tensors: "[2, 2]"
+    double element_bytes = 4;
+};
+
+struct OperatorWork {
+    std::string kind;  ///< as in our own rows: convolution, linear, batch_norm, …
+    Flops flops;
+    Bytes bytes;                  ///< compulsory: each operand once
+    Bytes no_reuse;               ///< each multiply-add loads both operands again; elementwise as `bytes`
+    bool is_contraction = false;  ///< its FLOPs are the model's
+};
+
+/// Nothing for an operator without a formula, or whose shapes or values are missing.
+std::optional<OperatorWork> work_of(const OperatorCall& call);
 
 /// An interval on one thread, in nanoseconds.
 struct ThreadSpan {
@@ -31,6 +49,11 @@ struct ModuleSpan : ThreadSpan {
     std::string name;
 };
 
+/// A range of the program that marks a phase.
+struct PhaseSpan : ThreadSpan {
+    std::optional<Phase> phase{};  ///< none: not of the step
+};
+
 /// From an operator of the forward pass to its gradient's.
 struct Flow {
     std::string from_thread, to_thread;
@@ -42,8 +65,7 @@ struct OperatorTrace {
     std::vector<ModuleSpan> modules;
     std::map<std::string, Flow> flows;  ///< by their id
     std::vector<ThreadSpan> steps;
-    std::vector<std::pair<ThreadSpan, std::optional<Phase>>>
-        phases;             ///< that the program marked; none: not of the step
+    std::vector<PhaseSpan> phases;
     std::string precision;  ///< of the first contraction
 };
 

@@ -6,14 +6,6 @@
 
 namespace roof::analysis {
 
-namespace {
-
-struct EndStatement {
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-
-}  // namespace
-
 Number Row::number(int column) const
 {
     if (is_null(column) || whole(column) < 0) return {};
@@ -50,7 +42,7 @@ void Database::each(const std::string& query, const TakeRow& take) const
 {
     sqlite3_stmt* prepared = nullptr;
     if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK) fail(query);
-    const std::unique_ptr<sqlite3_stmt, EndStatement> statement(prepared);
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, sqlite3_finalize);
     int status = sqlite3_step(prepared);
     for (; status == SQLITE_ROW; status = sqlite3_step(prepared)) take(Row(prepared));
     if (status != SQLITE_DONE) fail(query);

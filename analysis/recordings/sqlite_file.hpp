@@ -49,15 +49,11 @@ class Database {
     const std::string& name() const { return name_; }
 
   private:
-    struct Close {
-        void operator()(sqlite3* database) const { sqlite3_close(database); }
-    };
-
     [[noreturn]] void fail(const std::string& what) const;
     void each(const std::string& query, const TakeRow& take) const;
 
     std::string name_;
-    std::unique_ptr<sqlite3, Close> database_;
+    std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_{nullptr, sqlite3_close};
 };
 
 }  // namespace roof::analysis

@@ -1,10 +1,9 @@
 #include "analysis/recordings/time_breakdown.hpp"
 
-#include "ert/recording/record_files.hpp"
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -89,13 +88,6 @@ std::span<const Interval> overlapping(const Window& window, std::span<const Inte
     return intervals.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
 }
 
-template <class Span>
-void check_order(const std::vector<Span>& spans, Seconds Span::*from, Seconds Span::*to)
-{
-    for (const Span& span : spans)
-        if (span.*to < span.*from) throw std::invalid_argument("it ends before it begins");
-}
-
 /// The recorded intervals of one device in one row.
 struct Timeline {
     std::vector<Interval> intervals;
@@ -112,34 +104,69 @@ void place(Timeline& timeline, const std::optional<Seconds>& start, Seconds dura
         ++timeline.unplaced;
 }
 
-/// The activity of each kernel. Each name, layer and phase is classified once.
-class Activities {
-  public:
-    Activities(const KernelRules& rules, const LayerKinds& kinds) : rules_(rules), kinds_(kinds) {}
+/// All launches with the same row, device, layer, phase and name, to which the same rules apply.
+struct Group {
+    KernelTotal total;
+    Activity activity = Activity::kernel;
+};
 
-    Activity of(const KernelRecord& kernel)
+/// Sums the launches as they are read. Each group is classified once.
+class Launches {
+  public:
+    Launches(const KernelRules& rules, const LayerKinds& kinds) : rules_(rules), kinds_(kinds) {}
+
+    /// The activity of the kernel.
+    Activity add(const std::string& row, const KernelRecord& kernel)
     {
-        const std::string key = kernel.name + '\n' + kernel.cause.layer + '\n' + kernel.cause.phase;
-        const auto [place, is_new] = known_.try_emplace(key, Activity::kernel);
-        if (is_new) place->second = classify(kernel);
-        return place->second;
+        const Cause& cause = kernel.cause;
+        key_.clear();
+        for (const std::string* part : {&row, &cause.device, &cause.layer, &cause.phase, &kernel.name})
+            key_.append(*part).push_back('\n');
+        const auto [place, is_new] = places_.try_emplace(key_, groups_.size());
+        if (is_new) groups_.push_back(classified(row, kernel));
+        Group& group = groups_[place->second];
+        ++group.total.launches;
+        group.total.seconds += kernel.duration.value;
+        return group.activity;
+    }
+
+    std::vector<KernelTotal> totals() const
+    {
+        std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, KernelTotal> totals;
+        for (const auto& [total, activity] : groups_) {
+            const auto key = std::tuple{total.row, total.device, total.category, total.algorithm, total.name};
+            const auto [place, is_new] = totals.try_emplace(key, total);
+            if (is_new) continue;
+            place->second.launches += total.launches;
+            place->second.seconds += total.seconds;
+        }
+        std::vector<KernelTotal> list;
+        for (auto& [key, total] : totals) list.push_back(std::move(total));
+        std::ranges::stable_sort(
+            list, {}, [](const KernelTotal& t) { return std::tuple<const std::string&, double>(t.row, -t.seconds); });
+        return list;
     }
 
   private:
-    Activity classify(const KernelRecord& kernel) const
+    Group classified(const std::string& row, const KernelRecord& kernel) const
     {
-        const auto kind = kinds_.find(kernel.cause.layer);
-        const std::string category = rules_
-                                         .kind_of({kernel.name, kernel.cause.layer,
-                                                   kind == kinds_.end() ? "" : kind->second, kernel.cause.phase})
-                                         .category;
-        if (is_collective(category)) return Activity::collective;
-        return category == no_category ? Activity::unclassified : Activity::kernel;
+        const Cause& cause = kernel.cause;
+        const auto kind = kinds_.find(cause.layer);
+        const auto [category, algorithm] =
+            rules_.kind_of({kernel.name, cause.layer, kind == kinds_.end() ? "" : kind->second, cause.phase});
+        Group group{{row, cause.device, category, algorithm, kernel.name}};
+        if (is_collective(category))
+            group.activity = Activity::collective;
+        else if (category == no_category)
+            group.activity = Activity::unclassified;
+        return group;
     }
 
     const KernelRules& rules_;
     const LayerKinds& kinds_;
-    std::unordered_map<std::string, Activity> known_;
+    std::string key_;
+    std::unordered_map<std::string, std::size_t> places_;
+    std::vector<Group> groups_;
 };
 
 std::map<std::string, std::vector<Window>> read_steps(const RecordedFolder& folder)
@@ -164,14 +191,17 @@ Window whole_of(const Timeline& timeline)
 
 TimeBreakdown mean_of(std::span<const TimeBreakdown> all)
 {
-    TimeBreakdown sum;
-    for (const TimeBreakdown& time_breakdown : all) sum += time_breakdown;
-    const auto n = static_cast<double>(all.size());
-    for (Seconds* entry : {&sum.wall, &sum.kernels, &sum.unclassified, &sum.collectives, &sum.copies, &sum.idle,
-                           &sum.hidden_collectives, &sum.hidden_copies, &sum.computing, &sum.kernel_time})
-        entry->value /= n;
-    sum.kernel_count /= all.size();
-    return sum;
+    TimeBreakdown mean;
+    for (const auto entry :
+         {&TimeBreakdown::wall, &TimeBreakdown::kernels, &TimeBreakdown::unclassified, &TimeBreakdown::collectives,
+          &TimeBreakdown::copies, &TimeBreakdown::idle, &TimeBreakdown::hidden_collectives,
+          &TimeBreakdown::hidden_copies, &TimeBreakdown::computing, &TimeBreakdown::kernel_time}) {
+        for (const TimeBreakdown& one : all) mean.*entry += one.*entry;
+        (mean.*entry).value /= static_cast<double>(all.size());
+    }
+    for (const TimeBreakdown& one : all) mean.kernel_count += one.kernel_count;
+    mean.kernel_count /= all.size();
+    return mean;
 }
 
 /// One time breakdown for each device of each row. Without marked steps it covers the whole recording.
@@ -194,21 +224,19 @@ std::vector<DeviceTimeBreakdown> time_breakdown_of(const Timelines& timelines,
 
 }  // namespace
 
-TimeBreakdown& TimeBreakdown::operator+=(const TimeBreakdown& other)
+LayerKinds layer_kinds(std::span<const Measurement> rows)
 {
-    for (const auto entry :
-         {&TimeBreakdown::wall, &TimeBreakdown::kernels, &TimeBreakdown::unclassified, &TimeBreakdown::collectives,
-          &TimeBreakdown::copies, &TimeBreakdown::idle, &TimeBreakdown::hidden_collectives,
-          &TimeBreakdown::hidden_copies, &TimeBreakdown::computing, &TimeBreakdown::kernel_time})
-        this->*entry += other.*entry;
-    kernel_count += other.kernel_count;
-    return *this;
+    LayerKinds kinds;
+    for (const Measurement& row : rows)
+        for (const PartMeasurement& part : row.parts) kinds.try_emplace(part.part.layer, part.part.kind);
+    return kinds;
 }
 
 std::vector<TimeBreakdown> finish_breakdowns(std::vector<Interval> intervals, std::span<const Window> windows)
 {
-    check_order(intervals, &Interval::start, &Interval::end);
-    check_order(std::vector<Window>(windows.begin(), windows.end()), &Window::begin, &Window::end);
+    if (std::ranges::any_of(intervals, [](const Interval& i) { return i.end < i.start; }) ||
+        std::ranges::any_of(windows, [](const Window& w) { return w.end < w.begin; }))
+        throw std::invalid_argument("it ends before it begins");
     std::ranges::sort(intervals, {}, &Interval::start);
     std::vector<double> latest;
     for (const Interval& interval : intervals)
@@ -222,10 +250,13 @@ std::vector<TimeBreakdown> finish_breakdowns(std::vector<Interval> intervals, st
 RecordedKernels read_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds)
 {
     Timelines timelines;
-    Activities activities(rules, kinds);
-    KernelDigest digest = digest_kernels(folder, rules, kinds, [&](const std::string& row, const KernelRecord& kernel) {
-        place(timelines[{row, kernel.cause.device}], kernel.start, kernel.duration, activities.of(kernel));
+    Launches launches(rules, kinds);
+    KernelDigest digest;
+    digest.launches = read_records<KernelRecord>(folder, [&](const std::string& row, const KernelRecord& kernel) {
+        const Activity activity = launches.add(row, kernel);
+        place(timelines[{row, kernel.cause.device}], kernel.start, kernel.duration, activity);
     });
+    digest.totals = launches.totals();
     read_records<CopyRecord>(folder, [&](const std::string& row, const CopyRecord& copy) {
         place(timelines[{row, copy.cause.device}], copy.start, copy.duration, Activity::copy);
     });

@@ -1,19 +1,41 @@
-// The time breakdown of a device: how the wall time of a step was spent, from the start and end of every record. Each
+// Kernels of a run, from kernels.csv: totals by row, device, category and name, and the time breakdown of a device: how the wall time of a step was spent, from the start and end of every record. Each
 // instant counts once, as the first that applies of: classified kernel, unclassified kernel, collective, copy, idle. So
 // the entries add up to the wall time. Copies and collectives count only while no kernel runs.
 #pragma once
 
-#include "analysis/recordings/kernels.hpp"
+#include "analysis/recordings/kernel_rules.hpp"
 #include "ert/base/units.hpp"
+#include "ert/method/bench/measurement.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <cstddef>
-#include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
+
+struct KernelTotal {
+    std::string row;  ///< Measurement::id()
+    std::string device;
+    std::string category;   ///< category by the rules
+    std::string algorithm;  ///< algorithm of a convolution
+    std::string name;
+    std::size_t launches = 0;
+    double seconds = 0;
+};
+
+struct KernelDigest {
+    std::vector<KernelTotal> totals;  ///< the most seconds of each row first
+    std::size_t launches = 0;         ///< lines read
+};
+
+/// The kind of each layer (convolution, linear, …) by its name.
+using LayerKinds = std::map<std::string, std::string, std::less<>>;
+
+/// The kinds of the layers in these rows.
+LayerKinds layer_kinds(std::span<const Measurement> rows);
 
 enum class Activity { kernel, unclassified, collective, copy };  ///< a fill is a copy
 
@@ -40,7 +62,6 @@ struct TimeBreakdown {
     Seconds busy() const { return wall - idle; }
     /// Mean number of running kernels while at least one runs; 0 without kernels.
     double concurrency() const { return computing.value > 0 ? kernel_time / computing : 0; }
-    TimeBreakdown& operator+=(const TimeBreakdown& other);
 };
 
 /// One breakdown for each window. Intervals may be in any order and are clipped to the window. Throws
@@ -61,7 +82,8 @@ struct RecordedKernels {
     std::vector<DeviceTimeBreakdown> time_breakdown;  ///< empty if no record has a start
 };
 
-/// Reads kernels.csv (once), copies.csv and ranges.csv of a results folder.
+/// Reads kernels.csv (once), copies.csv and ranges.csv of a results folder. The totals are summed line by line: their memory depends on the
+/// number of names, not of launches.
 RecordedKernels read_kernels(const RecordedFolder& folder, const KernelRules& rules, const LayerKinds& kinds);
 
 }  // namespace roof::analysis

@@ -4,6 +4,8 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,15 @@ auto value_in(const Table& table, std::string_view kind, std::string_view name)
         legal.emplace_back(row.name);
     }
     throw InputError(unknown_word(kind, name, legal));
+}
+
+/// The value of the first row whose name is a part of `text`; none if there is no such row.
+template <class Table>
+auto value_found_in(const Table& table, std::string_view text)
+{
+    const auto row =
+        std::ranges::find_if(table, [&](const auto& r) { return text.find(r.name) != std::string_view::npos; });
+    return row == std::ranges::end(table) ? std::nullopt : std::optional(row->value);
 }
 
 }  // namespace roof

@@ -1,6 +1,6 @@
 // PyTorch's operators on a CPU: layers, phases and work of a real trace, and the table of operators.
 #include "analysis/recordings/import.hpp"
-#include "analysis/recordings/operator_work.hpp"
+#include "analysis/recordings/operators.hpp"
 #include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

@@ -1,4 +1,4 @@
-#include "analysis/recordings/copies.hpp"
+#include "analysis/recordings/totals.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 

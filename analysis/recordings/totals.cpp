@@ -1,0 +1,194 @@
+#include "analysis/recordings/totals.hpp"
+
+#include "ert/base/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace roof::analysis {
+
+namespace {
+
+/// The totals by row, in each row the largest first.
+template <class Key, class Total, class Quantity>
+std::vector<Total> largest_first(std::map<Key, Total> totals, Quantity Total::*size)
+{
+    std::vector<Total> list;
+    for (auto& [key, total] : totals) list.push_back(std::move(total));
+    std::ranges::stable_sort(
+        list, [&](const Total& a, const Total& b) { return a.row != b.row ? a.row < b.row : a.*size > b.*size; });
+    return list;
+}
+
+constexpr std::array<Named<CallPurpose>, 6> purposes{{{CallPurpose::launch, "launch"},
+                                                      {CallPurpose::wait, "wait"},
+                                                      {CallPurpose::copy, "copy"},
+                                                      {CallPurpose::allocate, "allocate"},
+                                                      {CallPurpose::event, "event"},
+                                                      {CallPurpose::other, "other"}}};
+
+/// Parts of a call's name; the first one that matches decides.
+using Part = Named<CallPurpose>;
+constexpr std::array parts{
+    Part{CallPurpose::wait, "Synchronize"},   Part{CallPurpose::event, "StreamWaitEvent"},
+    Part{CallPurpose::launch, "Launch"},      Part{CallPurpose::copy, "Memcpy"},
+    Part{CallPurpose::copy, "Memset"},        Part{CallPurpose::allocate, "Malloc"},
+    Part{CallPurpose::allocate, "MemAlloc"},  Part{CallPurpose::allocate, "Free"},
+    Part{CallPurpose::allocate, "HostAlloc"}, Part{CallPurpose::allocate, "MemPool"},
+    Part{CallPurpose::event, "Event"},
+};
+
+/// "cudaMalloc_v3020" -> "cudaMalloc".
+std::string without_version(const std::string& name)
+{
+    const std::size_t mark = name.rfind("_v");
+    if (mark == std::string::npos || mark + 2 >= name.size()) return name;
+    const bool digits = name.find_first_not_of("0123456789", mark + 2) == std::string::npos;
+    return digits ? name.substr(0, mark) : name;
+}
+
+void add(CopyTotal& total, const CopyRecord& copy)
+{
+    ++total.copies;
+    total.seconds += copy.duration;
+    if (!copy.bytes) {
+        ++total.unsized;
+        return;
+    }
+    const bool first = total.copies - total.unsized == 1;
+    total.smallest = first ? *copy.bytes : std::min(total.smallest, *copy.bytes);
+    total.largest = std::max(total.largest, *copy.bytes);
+    total.bytes += *copy.bytes;
+    total.sized_seconds += copy.duration;
+}
+
+/// Whether the row measured this kind of copy. If the kind of host pages is unknown, both kinds match.
+bool matches(const Measurement& row, const CopyTotal& copies)
+{
+    if (row.status != Status::ok || row.device != copies.device || row.seconds.median.value <= 0) return false;
+    if (copies.kind == CopyKind::peer) return row.bench == "peer";
+    const bool in = copies.kind == CopyKind::host_to_device;
+    if (!in && copies.kind != CopyKind::device_to_host) return false;
+    if (row.bench != "link" || row.point.text_or("operation", "") != (in ? "h2d" : "d2h")) return false;
+    const std::optional<MemoryKind> host = in ? copies.source : copies.destination;
+    return !host || row.point.text_or("pages", std::string(name(*host))) == name(*host);
+}
+
+/// Adds up the records of one memory in their order.
+class MemoryTracker {
+  public:
+    void add(MemoryUse& use, const MemoryRecord& record)
+    {
+        if (record.action == MemoryAction::allocate)
+            allocate(use, record);
+        else
+            release(use, record);
+        use.peak = std::max(use.peak, use.left);
+        if (record.start) use.timeline.push_back({*record.start, use.left});
+    }
+
+  private:
+    void allocate(MemoryUse& use, const MemoryRecord& record)
+    {
+        ++use.allocations;
+        if (!record.bytes) return;
+        use.left += *record.bytes;
+        if (record.address) held_[*record.address] = *record.bytes;
+    }
+
+    /// Uses the size of the recorded allocation, because recorders may omit it in a release.
+    void release(MemoryUse& use, const MemoryRecord& record)
+    {
+        ++use.releases;
+        const auto found = record.address ? held_.find(*record.address) : held_.end();
+        if (found == held_.end()) {
+            ++use.unmatched;
+            return;
+        }
+        use.left -= found->second;
+        held_.erase(found);
+    }
+
+    std::unordered_map<std::uint64_t, Bytes> held_;
+};
+
+}  // namespace
+
+std::string_view name(CallPurpose purpose)
+{
+    return name_in(purposes, purpose);
+}
+
+CallPurpose purpose_of(std::string_view call)
+{
+    return value_found_in(parts, call).value_or(CallPurpose::other);
+}
+
+std::vector<CallTotal> add_up_calls(const RecordedFolder& folder)
+{
+    std::map<std::pair<std::string, std::string>, CallTotal> totals;
+    read_records<ApiRecord>(folder, [&](const std::string& row, const ApiRecord& call) {
+        const auto [place, is_new] = totals.try_emplace({row, call.name});
+        CallTotal& total = place->second;
+        if (is_new) {
+            total.row = row;
+            total.name = without_version(call.name);
+            total.purpose = purpose_of(total.name);
+        }
+        ++total.calls;
+        total.seconds += call.duration;
+        total.longest = std::max(total.longest, call.duration);
+    });
+    return largest_first(std::move(totals), &CallTotal::seconds);
+}
+
+std::vector<CopyTotal> add_up_copies(const RecordedFolder& folder)
+{
+    using Key = std::tuple<std::string, std::string, CopyKind, std::optional<MemoryKind>, std::optional<MemoryKind>>;
+    std::map<Key, CopyTotal> totals;
+    read_records<CopyRecord>(folder, [&](const std::string& row, const CopyRecord& copy) {
+        const auto [place, is_new] =
+            totals.try_emplace({row, copy.cause.device, copy.kind, copy.source, copy.destination});
+        CopyTotal& total = place->second;
+        if (is_new) std::tie(total.row, total.device, total.kind, total.source, total.destination) = place->first;
+        add(total, copy);
+    });
+    return largest_first(std::move(totals), &CopyTotal::seconds);
+}
+
+std::optional<ByteRate> link_ceiling(const CopyTotal& copies, std::span<const Measurement> calibration)
+{
+    std::optional<ByteRate> best;
+    for (const Measurement& row : calibration) {
+        if (!matches(row, copies)) continue;
+        const ByteRate rate = row.work.compulsory / row.seconds.median;
+        if (!best || *best < rate) best = rate;
+    }
+    return best;
+}
+
+std::vector<MemoryUse> follow_memory(const RecordedFolder& folder)
+{
+    using Key = std::tuple<std::string, std::string, std::optional<MemoryKind>>;
+    std::map<Key, std::vector<MemoryRecord>> recorded;
+    read_records<MemoryRecord>(folder, [&](const std::string& row, const MemoryRecord& record) {
+        recorded[{row, record.cause.device, record.memory}].push_back(record);
+    });
+    std::map<Key, MemoryUse> all;
+    for (auto& [key, records] : recorded) {
+        const bool timed = std::ranges::all_of(records, [](const MemoryRecord& r) { return r.start.has_value(); });
+        if (timed) std::ranges::stable_sort(records, {}, [](const MemoryRecord& r) { return r.start->value; });
+        MemoryUse& use = all[key];
+        std::tie(use.row, use.device, use.memory) = key;
+        MemoryTracker tracker;
+        for (const MemoryRecord& record : records) tracker.add(use, record);
+        if (!timed) use.timeline.clear();
+    }
+    return largest_first(std::move(all), &MemoryUse::peak);
+}
+
+}  // namespace roof::analysis
