@@ -73,8 +73,7 @@ Assessment assess_rate(const Case& at)
     if (!placed(at)) return assessed(at, 0, Verdict::unchecked, "its roof is unknown");
     const MachineEstimate& estimate = *at.estimate;
     const Intensity intensity = intensity_of(at);
-    const LevelEstimate& memory = estimate.levels.back();
-    const double roof = attainable(estimate.peak, memory.bandwidth, intensity).value;
+    const double roof = attainable(estimate.peak, estimate.levels.back().roof, intensity).value;
     const double share = at.published.si / roof;
     const std::string where = fmt::format("the roof at {} FLOP/B", plain_number(intensity.value));
     if (at.published.si > beyond * roof) {

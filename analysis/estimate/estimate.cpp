@@ -22,24 +22,19 @@ constexpr std::array<Pass, 3> passes{&LayerWork::forward, &LayerWork::backward_d
 using Texts = std::vector<std::vector<std::string>>;
 constexpr std::string_view known = "analytic";
 
+PassWork operator+(const PassWork& a, const PassWork& b)
+{
+    return {a.flops + b.flops, a.compulsory + b.compulsory, a.no_reuse + b.no_reuse};
+}
+
 /// The sum over the layers for which `counts` is true.
 template <typename Choice>
 PassWork total(const ModelEstimate& estimate, Pass pass, Choice counts)
 {
     PassWork sum;
-    for (const LayerEstimate& layer : estimate.layers) {
-        if (!counts(layer)) continue;
-        const PassWork& work = layer.work.*pass;
-        sum.flops += work.flops;
-        sum.compulsory += work.compulsory;
-        sum.no_reuse += work.no_reuse;
-    }
+    for (const LayerEstimate& layer : estimate.layers)
+        if (counts(layer)) sum = sum + layer.work.*pass;
     return sum;
-}
-
-PassWork operator+(const PassWork& a, const PassWork& b)
-{
-    return {a.flops + b.flops, a.compulsory + b.compulsory, a.no_reuse + b.no_reuse};
 }
 
 bool any(const LayerEstimate& /*layer*/)

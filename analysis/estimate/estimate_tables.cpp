@@ -1,5 +1,5 @@
-#include "analysis/estimate/estimate_tables.hpp"
-
+// Estimates on machines as a table and as JSON.
+#include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
@@ -55,24 +55,13 @@ class Columns {
     std::vector<std::vector<std::string>> rows_;
 };
 
-std::string flops_per_byte(Intensity intensity)
-{
-    return plain_number(intensity.value);
-}
-
-const LevelEstimate* level_of(const MachineEstimate& estimate, const std::string& level)
-{
-    const auto found = std::ranges::find(estimate.levels, level, &LevelEstimate::name);
-    return found == estimate.levels.end() ? nullptr : &*found;
-}
-
 /// The memory levels of all machines, nearest to the core first.
 std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
 {
     std::vector<std::string> names;
     for (const MachineEstimate& estimate : estimates)
-        for (const LevelEstimate& level : estimate.levels)
-            if (std::ranges::find(names, level.name) == names.end()) names.push_back(level.name);
+        for (const LevelPlacement& level : estimate.levels)
+            if (std::ranges::find(names, level.level) == names.end()) names.push_back(level.level);
     std::ranges::sort(names, {}, [](const std::string& level) { return std::pair(level == memory_level, level); });
     return names;
 }
@@ -84,15 +73,17 @@ void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
     for (const std::string& name : level_names(estimates)) {
         const auto at_level = [&](const auto& text_of) {
             return [&name, text_of](const MachineEstimate& e) {
-                const LevelEstimate* const level = level_of(e, name);
-                return level != nullptr ? text_of(*level) : std::string("-");
+                const auto level = std::ranges::find(e.levels, name, &LevelPlacement::level);
+                return level == e.levels.end() ? std::string("-") : text_of(*level, e.peak);
             };
         };
         columns.add_placed(name + " bandwidth", machines,
-                           at_level([](const LevelEstimate& l) { return format_si(l.bandwidth.value, "B/s"); }));
+                           at_level([](const LevelPlacement& l, FlopRate) { return format_si(l.roof.value, "B/s"); }));
         columns.add_placed(name + " ridge point, FLOP/B", machines,
-                           at_level([](const LevelEstimate& l) { return flops_per_byte(l.ridge); }));
-        columns.add_placed(name + " intensity, FLOP/B", counted, at_level([](const LevelEstimate& l) {
+                           at_level([](const LevelPlacement& l, FlopRate peak) {
+                               return plain_number(ridge_point(peak, l.roof).value);
+                           }));
+        columns.add_placed(name + " intensity, FLOP/B", counted, at_level([](const LevelPlacement& l, FlopRate) {
                                return intensity_text(l.intensity_low, l.intensity_high);
                            }));
     }
@@ -162,15 +153,15 @@ std::string heading(const EstimateRequest& request)
                        request.passes == Passes::forward ? "forward pass" : "training step");
 }
 
-nlohmann::json scaling_json(const std::optional<ScalingEstimate>& scaling)
+nlohmann::json scaling_json(const MachineEstimate& estimate)
 {
-    if (!scaling) return nullptr;
-    return {{"devices", scaling->devices},
-            {"link", scaling->link},
-            {"gradient_bytes", scaling->gradients.value},
-            {"all_reduce_seconds", scaling->all_reduce.value},
-            {"exposed_seconds", scaling->exposed.value},
-            {"hidden_seconds", scaling->hidden.value}};
+    if (!estimate.scaling) return nullptr;
+    return {{"devices", estimate.request.devices},
+            {"link", estimate.request.link},
+            {"gradient_bytes", estimate.footprint.gradients.value},
+            {"all_reduce_seconds", estimate.scaling->all_reduce.value},
+            {"exposed_seconds", estimate.scaling->exposed.value},
+            {"hidden_seconds", estimate.scaling->hidden.value}};
 }
 
 nlohmann::json memory_json(const MachineEstimate& estimate)
@@ -192,14 +183,14 @@ nlohmann::json memory_json(const MachineEstimate& estimate)
 nlohmann::json levels_json(const MachineEstimate& estimate)
 {
     nlohmann::json levels = nlohmann::json::array();
-    for (const LevelEstimate& level : estimate.levels) {
-        levels.push_back({{"name", level.name},
-                          {"bytes_per_second", json_number(level.bandwidth.value)},
+    for (const LevelPlacement& level : estimate.levels) {
+        levels.push_back({{"name", level.level},
+                          {"bytes_per_second", json_number(level.roof.value)},
                           {"compulsory_bytes", level.low.value},
                           {"most_bytes", level.high.value},
                           {"intensity_low", json_number(level.intensity_low.value)},
                           {"intensity_high", json_number(level.intensity_high.value)},
-                          {"ridge", json_number(level.ridge.value)}});
+                          {"ridge", json_number(ridge_point(estimate.peak, level.roof).value)}});
     }
     return levels;
 }
@@ -264,7 +255,7 @@ nlohmann::json to_json(const MachineEstimate& e)
             {"epoch_seconds", placed ? json_number(e.epoch().value) : nullptr},
             {"memory", memory_json(e)},
             {"largest_batch", e.largest_batch},
-            {"scaling", scaling_json(e.scaling)},
+            {"scaling", scaling_json(e)},
             {"layers", layers_json(e)}};
 }
 

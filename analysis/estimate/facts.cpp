@@ -1,5 +1,5 @@
-#include "analysis/estimate/facts.hpp"
-
+// The facts that hypotheses ask for.
+#include "analysis/estimate/hypothesis.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"

@@ -1,12 +1,10 @@
 #include "analysis/estimate/footprint.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
+#include "ert/base/names.hpp"
 #include "workloads/model/work.hpp"
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <vector>
 
 namespace roof::analysis {
@@ -16,7 +14,7 @@ using model::Graph;
 using model::Layer;
 using model::LayerKind;
 
-constexpr std::array<std::string_view, 2> pass_names{"forward", "step"};
+constexpr std::array<Named<Passes>, 2> pass_names{{{Passes::forward, "forward"}, {Passes::step, "step"}}};
 
 bool is_relu(const Layer& layer)
 {
@@ -82,35 +80,32 @@ long long kept_values(const std::vector<Block>& blocks)
     return sum;
 }
 
-/// The most live values during the forward pass: kept ones, and those still in use.
-long long most_alive_forward(const std::vector<Block>& blocks)
+/// The most live values while a layer runs. `copies(block, at)`: how many of the block are alive at layer `at`.
+template <class Copies>
+long long most_alive(const std::vector<Block>& blocks, const Copies& copies)
 {
     long long most = 0;
     for (int at = 1; at < static_cast<int>(blocks.size()); ++at) {
         long long alive = 0;
         for (int made = 1; made <= at; ++made) {
             const Block& block = blocks[static_cast<std::size_t>(made)];
-            if (block.kept() || block.last_user >= at) alive += block.values;
+            alive += copies(block, at) * block.values;
         }
         most = std::max(most, alive);
     }
     return most;
 }
 
-/// The most live values during the backward pass: those still to be read, and gradients.
-long long most_alive_backward(const std::vector<Block>& blocks)
+/// In the forward pass: kept values, and those still in use.
+int copies_in_forward(const Block& block, int at)
 {
-    long long most = 0;
-    for (int at = static_cast<int>(blocks.size()) - 1; at > 0; --at) {
-        long long alive = 0;
-        for (int made = 1; made <= at; ++made) {
-            const Block& block = blocks[static_cast<std::size_t>(made)];
-            if (block.kept() && block.needed_by <= at) alive += block.values;
-            if (block.last_user >= at) alive += block.values;
-        }
-        most = std::max(most, alive);
-    }
-    return most;
+    return block.kept() || block.last_user >= at ? 1 : 0;
+}
+
+/// In the backward pass: values still to be read, and gradients.
+int copies_in_backward(const Block& block, int at)
+{
+    return (block.kept() && block.needed_by <= at ? 1 : 0) + (block.last_user >= at ? 1 : 0);
 }
 
 /// The most values of the inputs and the output of one layer.
@@ -143,15 +138,12 @@ Bytes bytes(long long values, double each)
 
 std::string_view name(Passes passes)
 {
-    return pass_names[static_cast<std::size_t>(passes)];
+    return name_in(pass_names, passes);
 }
 
 Passes parse_passes(std::string_view word)
 {
-    const auto* const found = std::ranges::find(pass_names, word);
-    if (found == pass_names.end())
-        throw InputError(unknown_word("phase", word, std::vector<std::string>(pass_names.begin(), pass_names.end())));
-    return static_cast<Passes>(found - pass_names.begin());
+    return value_in(pass_names, "phase", word);
 }
 
 Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passes passes)
@@ -169,10 +161,10 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     footprint.activations = bytes(batch * kept, stored);
     footprint.pool_winners = bytes(batch * winners, 1);
     footprint.masks = bytes(batch * (winners + values_of(graph, LayerKind::dropout)), 1);
-    long long alive = most_alive_forward(blocks);
+    long long alive = most_alive(blocks, copies_in_forward);
     if (passes == Passes::step) {
         footprint.gradients = footprint.momentum = bytes(parameters, trained);
-        alive = std::max(alive, most_alive_backward(blocks));
+        alive = std::max(alive, most_alive(blocks, copies_in_backward));
     }
     footprint.working = bytes(batch * (alive - kept), stored);
     return footprint;

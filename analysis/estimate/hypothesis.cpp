@@ -18,12 +18,6 @@ namespace {
 constexpr double same = 0.1;  ///< tolerance of ~, as a share of the larger number
 constexpr std::array<std::string_view, 7> comparisons{"==", "!=", "<=", ">=", "<", ">", "~"};
 
-/// The value of a term, and its text with the value of each call.
-struct Term {
-    Fact fact;
-    std::string shown;
-};
-
 /// Parses one line and evaluates its calls.
 class Reader {
   public:
@@ -31,24 +25,23 @@ class Reader {
 
     Answered read()
     {
-        const Term left = term();
+        const Fact left = term();
         const std::string sign = comparison();
-        const Term right = term();
+        const Fact right = term();
         skip_blanks();
         if (at_ != text_.size()) fail("nothing more");
         return compare(left, sign, right);
     }
 
   private:
-    Term term()
+    /// `shown` has the value of each call.
+    Fact term()
     {
-        Term product = factor();
+        Fact product = factor();
         for (skip_blanks(); at_ < text_.size() && (text_[at_] == '*' || text_[at_] == '/'); skip_blanks()) {
             const bool divide = text_[at_++] == '/';
-            const Term next = factor();
-            product = {joined(product.fact, next.fact, divide), {}};
+            product = joined(product, factor(), divide);
         }
-        if (product.shown.empty()) product.shown = product.fact.shown;
         return product;
     }
 
@@ -67,15 +60,15 @@ class Reader {
         return Fact::between(value, low, high, shown);
     }
 
-    Term factor()
+    Fact factor()
     {
         skip_blanks();
         if (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '.'))
-            return {number(), {}};
+            return number();
         const std::string head = word("a number, a word or a call");
         skip_blanks();
-        if (at_ < text_.size() && text_[at_] == '(') return {knowledge_(call(head)), {}};
-        return {Fact::of_word(head, head), {}};
+        if (at_ < text_.size() && text_[at_] == '(') return knowledge_(call(head));
+        return Fact::of_word(head, head);
     }
 
     Fact number()
@@ -133,15 +126,15 @@ class Reader {
         return text_.substr(begin, at_ - begin);
     }
 
-    Answered compare(const Term& left, const std::string& sign, const Term& right) const
+    Answered compare(const Fact& left, const std::string& sign, const Fact& right) const
     {
-        for (const Term* side : {&left, &right})
-            if (!side->fact.unknown.empty()) return {text_, Answer::undecided, side->fact.unknown};
+        for (const Fact* side : {&left, &right})
+            if (!side->unknown.empty()) return {text_, Answer::undecided, side->unknown};
         const std::string numbers = fmt::format("{} {} {}", left.shown, sign, right.shown);
-        if (left.fact.is_word() != right.fact.is_word())
+        if (left.is_word() != right.is_word())
             throw InputError(fmt::format("'{}': a word is compared with a number: {}", printable(text_), numbers));
-        if (left.fact.is_word()) return {text_, compare_words(left.fact, sign, right.fact), numbers};
-        return {text_, compare_numbers(left.fact, sign, right.fact), numbers};
+        if (left.is_word()) return {text_, compare_words(left, sign, right), numbers};
+        return {text_, compare_numbers(left, sign, right), numbers};
     }
 
     Answer compare_words(const Fact& a, const std::string& sign, const Fact& b) const

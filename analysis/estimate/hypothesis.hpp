@@ -3,7 +3,15 @@
 //   time(resnet50, a100, batch=64) / time(resnet18, a100, batch=64) > 2
 // A hypothesis compares two terms. A term is a number, a word or a call, or several joined by * and /. Numbers are
 // compared with < <= > >= and ~ (within a tenth of each other), words with == and !=.
+// Calls ask for estimates on machines, or for measured rows:
+//   bound intensity ridge peak time prediction images_per_second epoch memory largest_batch fits (MODEL, MACHINE)
+//   flops parameters (MODEL)
+//   measured_time measured_rate measured_images_per_second measured_memory measured_wait measured_status (MODEL)
+// Named options: batch precision phase devices link images; for measured rows batch precision data device.
 #pragma once
+
+#include "analysis/estimate/machine_estimate.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <functional>
 #include <map>
@@ -62,5 +70,15 @@ std::vector<Answered> answer_all(std::span<const std::string> hypotheses, const 
 
 /// Two lines each: answer and hypothesis, then the numbers.
 std::string to_text(std::span<const Answered> answers);
+
+/// The sources of facts. They must outlive the Knowledge.
+struct FactSources {
+    std::span<const Target> targets;    ///< machines by their names in hypotheses
+    std::span<const Measurement> rows;  ///< measured rows of the study; may be empty
+    EstimateRequest usual;              ///< defaults of options; its model is not used
+};
+
+/// An unknown machine or row makes a fact unknown; an unknown function throws InputError.
+Knowledge knowledge_of(const FactSources& sources);
 
 }  // namespace roof::analysis

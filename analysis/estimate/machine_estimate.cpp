@@ -8,63 +8,38 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <utility>
 
 namespace roof::analysis {
 namespace {
 
-using model::LayerWork;
-using model::PassWork;
-
 /// The step as a measurement without times.
-class PlannedStep {
-  public:
-    PlannedStep(const model::Graph& graph, const EstimateRequest& request)
-    {
-        row_.bench = "estimate";
-        row_.role = Role::step;
-        row_.point.set("model", graph.name());
-        row_.point.set("batch", std::to_string(request.batch));
-        row_.point.set("precision", std::string(traits(request.precision).name));
-        for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
-            const LayerWork work = work_of(graph, index, request.batch, request.precision);
-            add(graph.layer(index), Phase::forward, work.forward);
-            if (request.passes == Passes::forward) continue;
-            add(graph.layer(index), Phase::backward, work.backward_data);
-            add(graph.layer(index), Phase::backward, work.backward_weights);
-            add(graph.layer(index), Phase::update, work.update);
-        }
-    }
-
-    Measurement row(const std::string& device) const
-    {
-        Measurement row = row_;
-        row.device = device;
-        return row;
-    }
-
-    /// The network as one piece of work, without parts.
-    Measurement whole(const std::string& device) const
-    {
-        Measurement row = this->row(device);
-        row.parts.clear();
-        return row;
-    }
-
-  private:
-    void add(const model::Layer& layer, Phase phase, const PassWork& pass)
-    {
+Measurement planned_step(const model::Graph& graph, const EstimateRequest& request, const std::string& device)
+{
+    Measurement row;
+    row.bench = "estimate";
+    row.role = Role::step;
+    row.device = device;
+    row.point.set("model", graph.name());
+    row.point.set("batch", std::to_string(request.batch));
+    row.point.set("precision", std::string(traits(request.precision).name));
+    const auto add = [&](const model::Layer& layer, Phase phase, const model::PassWork& pass) {
         if (pass.compulsory.value <= 0) return;
         const Work work{.flops = pass.flops, .compulsory = pass.compulsory, .no_reuse = pass.no_reuse};
-        row_.parts.push_back({{layer.name, std::string(name(layer.kind)), phase, work, {}}, {}});
-        row_.work.flops += work.flops;
-        row_.work.compulsory += work.compulsory;
-        row_.work.no_reuse += work.no_reuse;
+        row.parts.push_back({{layer.name, std::string(name(layer.kind)), phase, work, {}}, {}});
+        row.work.flops += work.flops;
+        row.work.compulsory += work.compulsory;
+        row.work.no_reuse += work.no_reuse;
+    };
+    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
+        const model::LayerWork work = work_of(graph, index, request.batch, request.precision);
+        add(graph.layer(index), Phase::forward, work.forward);
+        if (request.passes == Passes::forward) continue;
+        add(graph.layer(index), Phase::backward, work.backward_data);
+        add(graph.layer(index), Phase::backward, work.backward_weights);
+        add(graph.layer(index), Phase::update, work.update);
     }
-
-    Measurement row_;
-};
+    return row;
+}
 
 void check(const EstimateRequest& request)
 {
@@ -76,50 +51,24 @@ void check(const EstimateRequest& request)
         throw InputError("several devices need a link for their gradients, such as nvlink or pcie");
 }
 
-void add_levels(MachineEstimate& estimate, const Placement& step)
+/// FLOPs over the peak plus the largest bytes over bandwidth of a level, at the usual shares of the target's roofs, which are below 1 on a
+/// shared machine.
+Seconds one_after_the_other(const Placement& layer, const Ceiling& compute, const std::vector<const Ceiling*>& levels)
 {
-    estimate.peak = step.compute_roof;
-    for (const LevelPlacement& level : step.levels) {
-        estimate.levels.push_back({level.level, level.roof, level.low, level.high, level.intensity_low,
-                                   level.intensity_high, ridge_point(estimate.peak, level.roof)});
+    Seconds moving;
+    for (const LevelPlacement& level : layer.levels) {
+        const auto found = std::ranges::find(levels, level.level, &Ceiling::level);
+        const double share = found == levels.end() ? 1 : (*found)->typical_share();
+        moving = std::max(moving, level.low / (level.roof * share));
     }
+    return layer.flops / (layer.compute_roof * compute.typical_share()) + moving;
 }
 
-/// The usual share of each roof on the target; below 1 on a shared machine.
-class TypicalShares {
-  public:
-    TypicalShares(const Target& target, Precision precision)
-    {
-        const Roofs roofs = roofs_of(target.ceilings, target.device);
-        compute_ = roofs.precision(std::string(traits(precision).name))->typical_share();
-        for (const Ceiling* const level : roofs.levels) levels_[level->level] = level->typical_share();
-    }
-
-    /// FLOPs over the peak plus the largest bytes over bandwidth of a level.
-    Seconds one_after_the_other(const Placement& layer) const
-    {
-        Seconds moving;
-        for (const LevelPlacement& level : layer.levels)
-            moving = std::max(moving, level.low / (level.roof * share_of(level.level)));
-        return layer.flops / (layer.compute_roof * compute_) + moving;
-    }
-
-  private:
-    double share_of(const std::string& level) const
-    {
-        const auto found = levels_.find(level);
-        return found == levels_.end() ? 1 : found->second;
-    }
-
-    double compute_ = 1;
-    std::map<std::string, double> levels_;
-};
-
-void add_times(MachineEstimate& estimate, const TypicalShares& typical)
+void add_times(MachineEstimate& estimate, const Ceiling& compute, const std::vector<const Ceiling*>& levels)
 {
     Seconds under_compute;
     for (const Placement& layer : estimate.layers) {
-        estimate.without_overlap += typical.one_after_the_other(layer);
+        estimate.without_overlap += one_after_the_other(layer, compute, levels);
         if (layer.binds_compute) under_compute += layer.attainable;
         Seconds& phase = layer.phase == Phase::forward    ? estimate.forward
                          : layer.phase == Phase::backward ? estimate.backward
@@ -133,15 +82,12 @@ void add_scaling(MachineEstimate& estimate, const Target& target)
 {
     const EstimateRequest& request = estimate.request;
     if (request.devices < 2) return;
-    const Bytes gradients = estimate.footprint.gradients;
-    const Seconds all_reduce = ring_all_reduce(gradients, request.devices, target.link(request.link));
-    const Seconds behind = all_reduce > estimate.backward ? all_reduce : estimate.backward;
-    estimate.scaling = ScalingEstimate{.devices = request.devices,
-                                       .link = request.link,
-                                       .gradients = gradients,
-                                       .all_reduce = all_reduce,
-                                       .exposed = estimate.layer_by_layer + all_reduce,
-                                       .hidden = estimate.forward + behind + estimate.update};
+    const Seconds all_reduce =
+        ring_all_reduce(estimate.footprint.gradients, request.devices, target.link(request.link));
+    estimate.scaling =
+        ScalingEstimate{.all_reduce = all_reduce,
+                        .exposed = estimate.layer_by_layer + all_reduce,
+                        .hidden = estimate.forward + std::max(all_reduce, estimate.backward) + estimate.update};
 }
 
 }  // namespace
@@ -177,24 +123,28 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.memory = target.memory;
     if (target.memory.value > 0)
         estimate.largest_batch = largest_batch(graph, request.precision, request.passes, target.memory);
-    if (roofs_of(target.ceilings, target.device).precision(std::string(traits(request.precision).name)) == nullptr) {
+    const Roofs roofs = roofs_of(target.ceilings, target.device);
+    const Ceiling* const compute = roofs.precision(std::string(traits(request.precision).name));
+    if (compute == nullptr) {
         estimate.reason =
             fmt::format("{} has no {} figure for {}", target.name, name(target.known), traits(request.precision).name);
         return estimate;
     }
-    const PlannedStep planned(graph, request);
-    estimate.layers = place(planned.row(target.device), target.ceilings, target.machine);
+    Measurement planned = planned_step(graph, request, target.device);
+    estimate.layers = place(planned, target.ceilings, target.machine);
     const Placement step = estimate.layers.front();
     estimate.layers.erase(estimate.layers.begin());
-    const Placement whole = place(planned.whole(target.device), target.ceilings, target.machine).front();
+    planned.parts.clear();  // the network as one piece of work
+    const Placement whole = place(planned, target.ceilings, target.machine).front();
     estimate.flops = step.flops;
     estimate.binds = step.binds;
     estimate.binds_compute = step.binds_compute;
     estimate.layer_by_layer = step.attainable;
     estimate.at_once = whole.attainable;
     estimate.at_once_binds = whole.binds;
-    add_levels(estimate, step);
-    add_times(estimate, TypicalShares(target, request.precision));
+    estimate.peak = step.compute_roof;
+    estimate.levels = step.levels;
+    add_times(estimate, *compute, roofs.levels);
     add_scaling(estimate, target);
     return estimate;
 }

@@ -11,7 +11,10 @@
 #include "analysis/estimate/target.hpp"
 #include "analysis/roofline/place.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,22 +34,8 @@ struct EstimateRequest {
     std::string link{};  ///< between devices; required if there are several
 };
 
-/// Traffic of the whole network at one level, and the level's ridge point.
-struct LevelEstimate {
-    std::string name;
-    ByteRate bandwidth;
-    Bytes low;   ///< compulsory
-    Bytes high;  ///< without reuse, if a layer's footprint does not fit into the caches nearer to the core
-    Intensity intensity_low;
-    Intensity intensity_high;
-    Intensity ridge;
-};
-
 /// Several devices, each with its own batch, that sum their gradients.
 struct ScalingEstimate {
-    int devices = 1;
-    std::string link;
-    Bytes gradients;
     Seconds all_reduce;
     Seconds exposed;  ///< a step with the all-reduce after the backward pass
     Seconds hidden;   ///< a step with the all-reduce during the backward pass
@@ -59,9 +48,9 @@ struct MachineEstimate {
     Known known = Known::spec;  ///< how peak and bandwidths are known
     std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
-    std::vector<LevelEstimate> levels;  ///< nearest to the core first
-    Flops flops;                        ///< all layers and the update
-    std::string binds;                  ///< the roof with most of the layer-by-layer time
+    std::vector<LevelPlacement> levels;  ///< traffic of the whole network, nearest to the core first
+    Flops flops;                         ///< all layers and the update
+    std::string binds;                   ///< the roof with most of the layer-by-layer time
     bool binds_compute = false;
     double compute_share = 0;  ///< share of the compute roof in layer_by_layer
     Seconds layer_by_layer;
@@ -82,7 +71,7 @@ struct MachineEstimate {
     bool fits() const { return memory.value <= 0 || footprint.total() <= memory; }
     /// FLOPs over compulsory bytes at the level farthest from the core.
     Intensity intensity() const { return levels.empty() ? Intensity{} : levels.back().intensity_high; }
-    Intensity ridge() const { return levels.empty() ? Intensity{} : levels.back().ridge; }
+    Intensity ridge() const { return levels.empty() ? Intensity{} : ridge_point(peak, levels.back().roof); }
 };
 
 /// The alpha-beta model of a ring all-reduce over N devices: 2(N-1) steps, each sends 1/N of the bytes per device.
@@ -91,5 +80,14 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link);
 
 /// Throws InputError for an unknown model, a batch below 1, or several devices without a link or in a forward pass.
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request);
+
+/// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a machine has no estimate is below the table.
+std::string to_text(std::span<const MachineEstimate> estimates);
+
+/// {"machine", "title", "known", "reason", "peak_flops_per_second", "levels", "bound", "binds", "compute_share",
+/// "seconds": {"layer_by_layer", "at_once", "forward", "backward", "update"}, "images_per_second", "epoch_seconds",
+/// "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
+/// "seconds", "binds"}]}; null if unknown.
+nlohmann::json to_json(const MachineEstimate& estimate);
 
 }  // namespace roof::analysis

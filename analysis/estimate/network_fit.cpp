@@ -74,11 +74,6 @@ AlphaBeta solve(std::span<const MessagePoint> points, const std::vector<double>&
     return {Seconds{alpha}, ByteRate{inverse > 0 ? 1 / inverse : INFINITY}};
 }
 
-double median_of(std::vector<double> values)
-{
-    return spread_of(values).median;
-}
-
 template <class Unit, class Of>
 Estimate<Unit> interval_of(const std::vector<AlphaBeta>& drawn, double best, int n, const Of& of)
 {
@@ -117,7 +112,7 @@ NetworkFit fit_network(std::span<const MessagePoint> points)
     std::vector<double> times;
     int n = 0;
     for (const MessagePoint& point : points) {
-        times.push_back(median_of(point.seconds));
+        times.push_back(spread_of(point.seconds).median);
         n += static_cast<int>(point.seconds.size());
     }
     NetworkFit fit;
@@ -134,7 +129,7 @@ NetworkFit fit_network(std::span<const MessagePoint> points)
             std::vector<double> again;
             for (std::size_t i = 0; i < point.seconds.size(); ++i)
                 again.push_back(point.seconds[random() % point.seconds.size()]);
-            drawn.push_back(median_of(again));
+            drawn.push_back(spread_of(again).median);
         }
         fit.draws.push_back(solve(points, drawn));
     }

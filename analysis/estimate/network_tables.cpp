@@ -1,5 +1,5 @@
-#include "analysis/estimate/network_tables.hpp"
-
+// Tables of measured messages and of efficiencies predicted for more nodes.
+#include "analysis/estimate/node_scaling.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
@@ -44,30 +44,7 @@ Cell percents(double low, double high)
     return {Range{0.5 * (low + high), low, high}, fmt::format("{} to {}", percent(low), percent(high)), true};
 }
 
-}  // namespace
-
-DataTable network_table(std::span<const MessagePoint> points)
-{
-    using F = const PathFit&;
-    static const std::vector<ColumnOf<PathFit>> columns{
-        {"messages", "operation", [](F f) { return word(f.points.front().operation); }},
-        {"path", "path", [](F f) { return word(f.points.front().path); }},
-        {"ranks", "ranks", [](F f) { return count(f.points.front().ranks); }},
-        {"nodes", "nodes",
-         [](F f) { return word(f.points.front().nodes.substr(0, f.points.front().nodes.find(','))); }},
-        {"alpha", "alpha_*_s", [](F f) { return f.fit ? range(f.fit->alpha, "s") : absent(); }},
-        {"beta", "beta_*_bytes_per_s", [](F f) { return f.fit ? range(f.fit->beta, "B/s") : absent(); }},
-        {"plateau", "plateau_*_bytes_per_s", [](F f) { return f.fit ? range(f.fit->plateau, "B/s") : absent(); }},
-        {"misfit", "misfit", [](F f) { return f.fit ? share(f.fit->misfit) : absent(); }},
-    };
-    DataTable table = table_of(columns, fits_of(points));
-    table.title =
-        "Messages between ranks (plateau: measured; alpha and beta: fitted to the measured times; misfit: the "
-        "largest error of the fit)";
-    table.expendable = {"nodes", "ranks", "misfit"};
-    return table;
-}
-
+/// A row for each number of nodes.
 DataTable scaling_prediction_table(const ScalingPrediction& prediction)
 {
     using P = const PredictedScaling&;
@@ -84,11 +61,11 @@ DataTable scaling_prediction_table(const ScalingPrediction& prediction)
          }},
         {"remark", "remark", [](P p) { return word(p.remark); }},
     };
-    DataTable table = table_of(columns, prediction.rows);
-    table.title = "Efficiency over nodes (predicted: no overlap of communication to full overlap)";
-    return table;
+    return table_of(columns, prediction.rows,
+                    "Efficiency over nodes (predicted: no overlap of communication to full overlap)");
 }
 
+/// Measured rows beside what was predicted for them.
 DataTable held_out_table(const ScalingPrediction& prediction)
 {
     using H = const HeldOut&;
@@ -118,6 +95,30 @@ DataTable held_out_table(const ScalingPrediction& prediction)
         "Measured rows of several ranks, and their efficiencies predicted without them (speedup: to one rank with as "
         "many images as each of these has; work: the step without what is exposed, to that rank's step)";
     table.expendable = {"fitted on", "speedup", "exposed, predicted"};
+    return table;
+}
+
+}  // namespace
+
+DataTable network_table(std::span<const MessagePoint> points)
+{
+    using F = const PathFit&;
+    static const std::vector<ColumnOf<PathFit>> columns{
+        {"messages", "operation", [](F f) { return word(f.points.front().operation); }},
+        {"path", "path", [](F f) { return word(f.points.front().path); }},
+        {"ranks", "ranks", [](F f) { return count(f.points.front().ranks); }},
+        {"nodes", "nodes",
+         [](F f) { return word(f.points.front().nodes.substr(0, f.points.front().nodes.find(','))); }},
+        {"alpha", "alpha_*_s", [](F f) { return f.fit ? range(f.fit->alpha, "s") : absent(); }},
+        {"beta", "beta_*_bytes_per_s", [](F f) { return f.fit ? range(f.fit->beta, "B/s") : absent(); }},
+        {"plateau", "plateau_*_bytes_per_s", [](F f) { return f.fit ? range(f.fit->plateau, "B/s") : absent(); }},
+        {"misfit", "misfit", [](F f) { return f.fit ? share(f.fit->misfit) : absent(); }},
+    };
+    DataTable table = table_of(columns, fits_of(points));
+    table.title =
+        "Messages between ranks (plateau: measured; alpha and beta: fitted to the measured times; misfit: the "
+        "largest error of the fit)";
+    table.expendable = {"nodes", "ranks", "misfit"};
     return table;
 }
 

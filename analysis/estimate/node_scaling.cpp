@@ -36,11 +36,6 @@ std::vector<Step> steps_of(const Measurement& row)
     return steps;
 }
 
-double median_of(std::vector<double> values)
-{
-    return spread_of(values).median;
-}
-
 OneRank summary_of(const std::vector<Step>& steps)
 {
     std::vector<double> step;
@@ -53,7 +48,7 @@ OneRank summary_of(const std::vector<Step>& steps)
     double squares = 0;
     for (const double value : step) squares += (value - mean) * (value - mean);
     const double sigma = step.size() < 2 ? 0 : std::sqrt(squares / static_cast<double>(step.size() - 1));
-    return {Seconds{median_of(step)}, Seconds{median_of(forward)}, Seconds{sigma}};
+    return {Seconds{spread_of(step).median}, Seconds{spread_of(forward).median}, Seconds{sigma}};
 }
 
 bool trains(const Measurement& row, const ScalingRequest& request)

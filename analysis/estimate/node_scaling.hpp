@@ -8,6 +8,7 @@
 
 #include "analysis/estimate/machine_sheet.hpp"
 #include "analysis/estimate/network_fit.hpp"
+#include "analysis/table/table.hpp"
 #include "ert/method/results/results.hpp"
 
 #include <optional>
@@ -89,5 +90,15 @@ struct ScalingRequest {
 
 /// Predicts from measured rows: steps of the model on one rank, and messages. Throws InputError where one is missing.
 ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const Results> measured);
+
+/// The fit, the predictions, the held-out rows and the notes, in at most `columns`; 0: unlimited.
+std::string to_text(const ScalingPrediction& prediction, int columns = 0);
+/// Keys model, one_rank, alpha_s, beta_bytes_per_s, misfit, gradients_bytes, nodes, held_out, notes.
+nlohmann::json to_json(const ScalingPrediction& prediction);
+
+/// A row for each operation and path: alpha, beta and plateau.
+DataTable network_table(std::span<const MessagePoint> points);
+/// The table of a folder's messages; empty without messages.
+std::string network_text(std::span<const Measurement> rows, int columns = 0);
 
 }  // namespace roof::analysis

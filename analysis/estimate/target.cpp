@@ -9,31 +9,14 @@
 namespace roof::analysis {
 namespace {
 
-Rate exactly(double value)
-{
-    return {{value}, {value}, {value}, 0, 0};
-}
-
-Ceiling ceiling_of(const std::string& device, const SheetLevel& level)
+Ceiling ceiling_of(const std::string& device, Role kind, const std::string& level, double rate)
 {
     Ceiling ceiling;
     ceiling.device = device;
-    ceiling.level = level.name;
-    ceiling.operation = "load";
-    ceiling.rate = exactly(level.bandwidth.value);
-    ceiling.working_set_high = level.capacity;
-    return ceiling;
-}
-
-Ceiling ceiling_of(const std::string& device, Precision precision, FlopRate peak)
-{
-    Ceiling ceiling;
-    ceiling.device = device;
-    ceiling.kind = Role::compute;
-    ceiling.level = "core";
-    ceiling.operation = "fma";
-    ceiling.precision = traits(precision).name;
-    ceiling.rate = exactly(peak.value);
+    ceiling.kind = kind;
+    ceiling.level = level;
+    ceiling.operation = kind == Role::compute ? "fma" : "load";
+    ceiling.rate = {{rate}, {rate}, {rate}, 0, 0};
     return ceiling;
 }
 
@@ -61,7 +44,9 @@ Target target_of(const MachineSheet& sheet)
                   .links = sheet.links};
     target.machine.name = sheet.name;
     for (const SheetLevel& level : sheet.levels) {
-        target.ceilings.all.push_back(ceiling_of(target.device, level));
+        Ceiling& ceiling = target.ceilings.all.emplace_back(
+            ceiling_of(target.device, Role::bandwidth, level.name, level.bandwidth.value));
+        ceiling.working_set_high = level.capacity;
         MeasuredLevel extent;
         extent.device = target.device;
         extent.name = level.name;
@@ -69,7 +54,8 @@ Target target_of(const MachineSheet& sheet)
         target.ceilings.levels.push_back(extent);
     }
     for (const auto& [precision, peak] : sheet.peaks)
-        target.ceilings.all.push_back(ceiling_of(target.device, precision, peak));
+        target.ceilings.all.emplace_back(ceiling_of(target.device, Role::compute, "core", peak.value)).precision =
+            traits(precision).name;
     return target;
 }
 

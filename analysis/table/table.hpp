@@ -117,9 +117,9 @@ struct ColumnOf {
 };
 
 template <class Row>
-DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows)
+DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows, std::string title = {})
 {
-    DataTable table;
+    DataTable table{.title = std::move(title)};
     for (const auto& column : columns) table.columns.push_back({column.title, column.key, column.shown, column.align});
     for (const Row& row : rows) {
         table.rows.emplace_back();

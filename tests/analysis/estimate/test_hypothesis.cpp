@@ -1,7 +1,6 @@
 // Hypotheses: parsing, comparison, answers, and the available facts.
 #include "analysis/estimate/hypothesis.hpp"
 
-#include "analysis/estimate/facts.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 

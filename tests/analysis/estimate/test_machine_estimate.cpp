@@ -1,7 +1,6 @@
 // An estimate on a machine against arithmetic by hand, and against the placement of the same step.
 #include "analysis/estimate/machine_estimate.hpp"
 
-#include "analysis/estimate/estimate_tables.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"
@@ -88,10 +87,10 @@ TEST_CASE("each level has ridge point and intensity, nearest first")
 {
     const MachineEstimate estimate = estimate_on(made_gpu(), request("resnet18", 10));
     REQUIRE(estimate.levels.size() == 2);
-    CHECK(estimate.levels[0].name == "L2");
-    CHECK(estimate.levels[0].ridge.value == Approx(2.5));
+    CHECK(estimate.levels[0].level == "L2");
+    CHECK(to_json(estimate)["levels"][0]["ridge"] == Approx(2.5));
     CHECK(estimate.ridge().value == Approx(10));
-    const LevelEstimate& memory = estimate.levels[1];
+    const LevelPlacement& memory = estimate.levels[1];
     CHECK(memory.intensity_high.value == Approx(estimate.flops.value / memory.low.value));
     CHECK(memory.intensity_low < memory.intensity_high);
 }
@@ -159,7 +158,7 @@ TEST_CASE("several devices add an all-reduce of the gradients, exposed or hidden
     asked.link = "wire";
     const MachineEstimate both = estimate_on(made_gpu(), asked);
     REQUIRE(both.scaling);
-    CHECK(both.scaling->gradients.value == 4.0 * 61100840);
+    CHECK(both.footprint.gradients.value == 4.0 * 61100840);
     CHECK(both.scaling->exposed.value == Approx((alone.layer_by_layer + both.scaling->all_reduce).value));
     CHECK(both.scaling->hidden < both.scaling->exposed);
     CHECK(both.images_per_second() == Approx(128 / both.scaling->exposed.value));

@@ -1,7 +1,6 @@
 #include "analysis/estimate/node_scaling.hpp"
 
 #include "analysis/estimate/machine_estimate.hpp"
-#include "analysis/estimate/network_tables.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

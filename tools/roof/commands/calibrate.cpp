@@ -1,5 +1,5 @@
 // `roof calibrate`: measures the ceilings of this machine by the built-in plan for its kind of device.
-#include "analysis/estimate/network_tables.hpp"
+#include "analysis/estimate/node_scaling.hpp"
 #include "analysis/fleet/digest.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"

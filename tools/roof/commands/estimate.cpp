@@ -1,9 +1,9 @@
 // `roof estimate`: FLOPs, bytes and predicted time of a training step by arithmetic alone; nothing is run.
 #include "analysis/estimate/estimate.hpp"
 
-#include "analysis/estimate/estimate_tables.hpp"
-#include "analysis/estimate/facts.hpp"
-#include "analysis/estimate/network_tables.hpp"
+#include "analysis/estimate/hypothesis.hpp"
+#include "analysis/estimate/machine_estimate.hpp"
+#include "analysis/estimate/node_scaling.hpp"
 #include "analysis/report/pages.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"

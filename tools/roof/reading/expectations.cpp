@@ -1,6 +1,6 @@
 #include "tools/roof/reading/expectations.hpp"
 
-#include "analysis/estimate/facts.hpp"
+#include "analysis/estimate/hypothesis.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
