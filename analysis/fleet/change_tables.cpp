@@ -1,5 +1,4 @@
 // The tables of `roof fleet history` and `roof fleet compare`.
-#include "analysis/fleet/fleet_cells.hpp"
 #include "analysis/fleet/fleet_tables.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
@@ -8,11 +7,6 @@
 
 namespace roof::analysis {
 namespace {
-
-std::string with_ends(double ratio, double low, double high)
-{
-    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio, low, high);
-}
 
 DataTable drifts_table(const HistorySeries& series)
 {
@@ -26,9 +20,7 @@ DataTable drifts_table(const HistorySeries& series)
         {"after", "weeks_after", [](R r) { return count(r.after); }},
         {"by chance", "chance", [](R r) { return number(r.chance, chance_text(r.chance)); }},
     };
-    DataTable table = table_of(columns, series.drifts);
-    table.title = "Nodes that became slower than the fleet";
-    return table;
+    return table_of(columns, series.drifts, "Nodes that became slower than the fleet");
 }
 
 DataTable shifts_table(const HistorySeries& series)
@@ -42,9 +34,7 @@ DataTable shifts_table(const HistorySeries& series)
         {"", "high", [](R r) { return number(r.high); }},
         {"nodes", "nodes", [](R r) { return count(r.nodes); }},
     };
-    DataTable table = table_of(columns, series.shifts);
-    table.title = "Weeks in which the whole fleet changed";
-    return table;
+    return table_of(columns, series.shifts, "Weeks in which the whole fleet changed");
 }
 
 DataTable changes_table(const FleetComparison& comparison)
@@ -63,9 +53,7 @@ DataTable changes_table(const FleetComparison& comparison)
         {"by chance", "chance", [](R r) { return only_if(r.chance < 1, number(r.chance, chance_text(r.chance))); }},
         {"finding", "finding", [](R r) { return word(name(r.change)); }},
     };
-    DataTable table = table_of(columns, comparison.ceilings);
-    table.title = "Ceilings of both";
-    return table;
+    return table_of(columns, comparison.ceilings, "Ceilings of both");
 }
 
 std::string list_of(const std::string& title, const std::vector<std::string>& nodes)

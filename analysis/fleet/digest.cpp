@@ -15,11 +15,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <span>
 #include <sstream>
+#include <utility>
 
 namespace roof::analysis {
 namespace {
@@ -27,6 +29,11 @@ namespace {
 constexpr const char* header = "what,name,value,low,high,unit,state,n,spec";
 constexpr std::size_t longest_text = 200;
 constexpr const char* implausible = "implausible";
+constexpr std::array<std::pair<const char*, std::string Digest::*>, 5> first_facts{{{"node", &Digest::node},
+                                                                                    {"kind", &Digest::kind},
+                                                                                    {"plan", &Digest::plan},
+                                                                                    {"revision", &Digest::revision},
+                                                                                    {"time", &Digest::time}}};
 
 /// The CPU's kind, and the models of the GPUs that have ceilings.
 std::string kind_of(const Machine& machine, const std::vector<Ceiling>& ceilings)
@@ -179,6 +186,11 @@ bool DigestRate::is_lower_bound() const
     return !std::isfinite(high);
 }
 
+bool DigestRate::is_usable() const
+{
+    return !is_lower_bound() && state != implausible;
+}
+
 Digest make_digest(const Results& results)
 {
     const Machine& machine = results.machine;
@@ -213,12 +225,7 @@ std::string to_csv(const Digest& digest)
 {
     constexpr std::size_t end_size = 100;  // the fact "left out", the end and the checksum
     std::string text = std::string(header) + '\n';
-    for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"node", digest.node},
-                                                                                      {"kind", digest.kind},
-                                                                                      {"plan", digest.plan},
-                                                                                      {"revision", digest.revision},
-                                                                                      {"time", digest.time}})
-        text += fact_line(name, value);
+    for (const auto& [name, member] : first_facts) text += fact_line(name, digest.*member);
     for (const auto& [name, value] : digest.facts) text += fact_line(name, value);
     auto count = static_cast<std::size_t>(std::ranges::count(text, '\n')) - 1;
     std::size_t size = text.size() + count + end_size;  // a comma more in each line
@@ -259,14 +266,10 @@ Digest parse_digest(const std::string& text, const std::string& name)
     if (!reader.has_ended || lines.ends_block()) throw InputError(name + ": it is cut off");
     Digest& digest = reader.digest;
     digest.ceilings.shrink_to_fit();
-    for (const auto& [fact, target] : {std::pair{"node", &digest.node},
-                                       {"kind", &digest.kind},
-                                       {"plan", &digest.plan},
-                                       {"revision", &digest.revision},
-                                       {"time", &digest.time}}) {
+    for (const auto& [fact, member] : first_facts) {
         auto found = digest.facts.extract(fact);
         if (found.empty() || found.mapped().empty()) throw InputError(fmt::format("{}: it names no {}", name, fact));
-        *target = std::move(found.mapped());
+        digest.*member = std::move(found.mapped());
     }
     if (!is_node_name(digest.node)) throw InputError(name + ": '" + digest.node + "' is no node's name");
     if (!is_time(digest.time)) throw InputError(name + ": '" + digest.time + "' is no time");

@@ -29,6 +29,8 @@ struct DigestRate {
     double spec = 0;      ///< what the core's spec allows at the measured clock; 0 if there is none
 
     bool is_lower_bound() const;
+    /// Whether it can be compared: neither a lower bound nor implausible.
+    bool is_usable() const;
 };
 
 struct Digest {

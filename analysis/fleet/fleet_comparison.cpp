@@ -3,6 +3,7 @@
 #include "analysis/fleet/group_judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -11,8 +12,6 @@
 
 namespace roof::analysis {
 namespace {
-
-constexpr double half_width = 1.96;
 
 using NodeDigests = std::map<std::string, const Digest*>;
 using Kinds = std::map<std::pair<std::string, std::string>, NodeDigests>;  ///< by kind and plan
@@ -45,7 +44,7 @@ std::map<std::string, CeilingRates> rates_of(const NodeDigests& nodes)
     std::map<std::string, CeilingRates> rates;
     for (const auto& [node, digest] : nodes) {
         for (const DigestRate& rate : digest->ceilings) {
-            if (rate.is_lower_bound() || rate.state == "implausible") continue;
+            if (!rate.is_usable()) continue;
             CeilingRates& ceiling = rates[rate.name];
             ceiling.unit = rate.unit;
             ceiling.nodes[node] = log_rate(rate);
@@ -174,17 +173,8 @@ Digest ratios_of(const Digest& a, const Digest& b)
 
 std::string_view name(Change change)
 {
-    switch (change) {
-        case Change::slower:
-            return "slower";
-        case Change::faster:
-            return "faster";
-        case Change::same:
-            return "same within 3%";
-        case Change::undecided:
-            return "undecided";
-    }
-    return "?";
+    constexpr std::array<std::string_view, 4> names{"slower", "faster", "same within 3%", "undecided"};
+    return names[static_cast<std::size_t>(change)];
 }
 
 FleetChanges compare_fleets(const Fleet& a, const Fleet& b)

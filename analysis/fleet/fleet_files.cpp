@@ -251,9 +251,4 @@ void anonymise(const std::vector<Fleet*>& fleets)
     }
 }
 
-void anonymise(Fleet& fleet)
-{
-    anonymise(std::vector<Fleet*>{&fleet});
-}
-
 }  // namespace roof::analysis

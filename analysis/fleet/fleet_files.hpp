@@ -37,9 +37,7 @@ Fleet read_fleet(const std::vector<std::filesystem::path>& folders);
 std::vector<ExpectedNode> read_expected(const std::filesystem::path& file);
 
 /// Replaces the names of nodes by node-1, node-2, …, and the values of facts from read_expected() by KEY-1, …, in the order of their
-/// hashes; folders of refused rows are left out.
-void anonymise(Fleet& fleet);
-/// The same for several fleets: one name for a node in all.
+/// hashes; folders of refused rows are left out. A node has one name in all fleets.
 void anonymise(const std::vector<Fleet*>& fleets);
 
 }  // namespace roof::analysis

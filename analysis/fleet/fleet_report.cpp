@@ -1,5 +1,4 @@
 // The sinks of a report about fleets.
-#include "analysis/fleet/fleet_cells.hpp"
 #include "analysis/fleet/fleet_tables.hpp"
 #include "analysis/report/style.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -40,6 +39,11 @@ std::string chance_text(double chance)
     return chance < 1e-9 ? "< 1e-9" : fmt::format("{:.1g}", chance);
 }
 
+std::string with_ends(double ratio, double low, double high)
+{
+    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio, low, high);
+}
+
 DataTable refused_table(const std::vector<RefusedFolder>& refused)
 {
     using R = const RefusedFolder&;
@@ -47,9 +51,7 @@ DataTable refused_table(const std::vector<RefusedFolder>& refused)
         {"folder", "folder", [](R r) { return word(printable(r.folder)); }},
         {"reason", "reason", [](R r) { return word(shortened(printable(r.reason), 300)); }},
     };
-    DataTable table = table_of(columns, refused);
-    table.title = "Folders that cannot be used";
-    return table;
+    return table_of(columns, refused, "Folders that cannot be used");
 }
 
 std::string fleet_text(const FleetReport& report, int columns)

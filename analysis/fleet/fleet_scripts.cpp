@@ -1,6 +1,6 @@
 #include "analysis/fleet/fleet_scripts.hpp"
 
-#include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
@@ -10,8 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <functional>
-#include <utility>
 
 namespace roof::analysis {
 namespace {
@@ -191,13 +189,9 @@ std::vector<std::string> node_list(const std::string& text)
 
 std::string fleet_script(const FleetScript& script)
 {
-    using Engine = std::pair<std::string_view, std::string (*)(const FleetScript&)>;
-    static constexpr std::array<Engine, 3> engines{
-        {{"slurm", slurm}, {"kubernetes", kubernetes}, {"parallel", parallel}}};
-    const auto found = std::ranges::find(engines, script.engine, &Engine::first);
-    if (found == engines.end())
-        throw InputError(
-            unknown_word("engine", script.engine, std::vector<std::string>{"slurm", "kubernetes", "parallel"}));
+    using Engine = Named<std::string (*)(const FleetScript&)>;
+    constexpr std::array<Engine, 3> engines{{{slurm, "slurm"}, {kubernetes, "kubernetes"}, {parallel, "parallel"}}};
+    const auto engine = value_in(engines, "engine", script.engine);
     require_plain("--plan", script.plan);
     require_plain("--out", script.results);
     if (script.nodes.empty() && script.engine != "slurm")
@@ -207,7 +201,7 @@ std::string fleet_script(const FleetScript& script)
         require_plain("--claim", script.claim);
         if (!script.results.starts_with('/')) throw InputError("--out: where the volume is mounted, such as /results");
     }
-    return found->second(script);
+    return engine(script);
 }
 
 }  // namespace roof::analysis

@@ -1,6 +1,5 @@
 #include "analysis/fleet/fleet_tables.hpp"
 
-#include "analysis/fleet/fleet_cells.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -23,8 +23,7 @@ struct NodeRow {
 std::string ratio_text(const NodeCeiling& c)
 {
     if (c.finding == Finding::missing) return "-";
-    return std::isfinite(c.high) ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", c.ratio, c.low, c.high)
-                                 : fmt::format("at least {:.3f}", c.low);
+    return std::isfinite(c.high) ? with_ends(c.ratio, c.low, c.high) : fmt::format("at least {:.3f}", c.low);
 }
 
 std::string remark_of(const NodeRow& row)
@@ -60,9 +59,7 @@ DataTable nodes_table(const FleetGroup& group)
     std::ranges::stable_sort(rows, {}, [](const NodeRow& row) {
         return std::pair(row.ceiling->finding != Finding::slow, row.ceiling->ratio);
     });
-    DataTable table = table_of(columns, rows);
-    table.title = "Ceilings of nodes that are not like the others'";
-    return table;
+    return table_of(columns, rows, "Ceilings of nodes that are not like the others'");
 }
 
 std::string populations_text(const CeilingFinding& c)
@@ -93,10 +90,10 @@ DataTable ceilings_table(const FleetGroup& group)
         {"undecided", "undecided", [](R r) { return count(r.undecided); }},
         {"", "populations", [](R r) { return word(populations_text(r)); }, Shown::everywhere},
     };
-    DataTable table = table_of(columns, group.ceilings);
+    DataTable table =
+        table_of(columns, group.ceilings, "Ceilings of the group; scatter: between nodes, beyond their intervals");
     table.columns.back().title = "remark";
     drop_empty_columns(table);
-    table.title = "Ceilings of the group; scatter: between nodes, beyond their intervals";
     return table;
 }
 
@@ -111,9 +108,8 @@ DataTable associations_table(const FleetGroup& group)
         {"to the others' median", "ratio", [](R r) { return number(r.ratio, fmt::format("{:.3f}", r.ratio)); }},
         {"by chance", "chance", [](R r) { return number(r.chance, chance_text(r.chance)); }},
     };
-    DataTable table = table_of(columns, group.associations);
-    table.title = "What goes with a difference (corrected for all facts and ceilings; it need not be the cause)";
-    return table;
+    return table_of(columns, group.associations,
+                    "What goes with a difference (corrected for all facts and ceilings; it need not be the cause)");
 }
 
 std::size_t nodes_with(const FleetGroup& group, Finding finding)
@@ -144,29 +140,10 @@ std::string counts_of(const FleetGroup& group)
     return text;
 }
 
-std::string missing_text(const FleetFindings& findings)
+std::string_view text_of(LinkFault fault)
 {
-    if (findings.missing.empty()) return "";
-    return fmt::format("Missing, though expected: {}: {}", counted(findings.missing.size(), "node"),
-                       join(findings.missing, ", "));
-}
-
-FleetSection section_of(const FleetGroup& group)
-{
-    return {title_of(group), counts_of(group), {nodes_table(group), ceilings_table(group), associations_table(group)}};
-}
-
-std::string text_of(LinkFault fault)
-{
-    switch (fault) {
-        case LinkFault::node:
-            return "node";
-        case LinkFault::uplink:
-            return "links between nodes and others";
-        case LinkFault::link:
-            return "link";
-    }
-    return "?";
+    constexpr std::array<std::string_view, 3> names{"node", "links between nodes and others", "link"};
+    return names[static_cast<std::size_t>(fault)];
 }
 
 DataTable links_table(const LinkFindings& links)
@@ -181,9 +158,8 @@ DataTable links_table(const LinkFindings& links)
         {"by chance", "chance", [](R r) { return only_if(r.chance < 1, number(r.chance, chance_text(r.chance))); }},
         {"remark", "remark", [](R r) { return word(r.remark); }},
     };
-    DataTable table = table_of(columns, links.slow);
+    DataTable table = table_of(columns, links.slow, "Slow links");
     drop_empty_columns(table);
-    table.title = "Slow links";
     return table;
 }
 
@@ -252,9 +228,15 @@ nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkF
 FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindings>& links)
 {
     FleetReport report{.sections = {}, .notes = findings.notes};
-    for (const FleetGroup& group : findings.groups) report.sections.push_back(section_of(group));
+    for (const FleetGroup& group : findings.groups)
+        report.sections.push_back({title_of(group),
+                                   counts_of(group),
+                                   {nodes_table(group), ceilings_table(group), associations_table(group)}});
     for (const LinkFindings& found : links) report.sections.push_back(section_of(found));
-    const std::string missing = missing_text(findings);
+    const std::string missing =
+        findings.missing.empty() ? ""
+                                 : fmt::format("Missing, though expected: {}: {}",
+                                               counted(findings.missing.size(), "node"), join(findings.missing, ", "));
     if (!findings.refused.empty() || !missing.empty())
         report.sections.push_back({"Not judged", shortened(missing, 20'000), {refused_table(findings.refused)}});
     return report;

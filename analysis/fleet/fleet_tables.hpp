@@ -8,7 +8,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -42,6 +44,15 @@ nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkF
 
 /// One HTML file without script. Of each table it shows the first 1,000 rows.
 std::string fleet_page(const FleetReport& report);
+
+// Parts of tables that several reports have.
+
+/// "1 node", "2 nodes".
+std::string counted(std::size_t number, std::string_view thing);
+std::string chance_text(double chance);
+/// "0.912 [0.900, 0.925]".
+std::string with_ends(double ratio, double low, double high);
+DataTable refused_table(const std::vector<RefusedFolder>& refused);
 
 /// The nodes to measure again, sorted: slow ones that no other day confirms, implausible, undecided and missing ones.
 std::vector<std::string> nodes_to_retest(const FleetFindings& findings);

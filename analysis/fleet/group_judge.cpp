@@ -12,20 +12,14 @@
 namespace roof::analysis {
 namespace {
 
-constexpr double half_width = 1.96;  ///< of a 95% interval, in standard deviations
 /// The difference from day to day is known from this many nodes on this many days each.
 constexpr std::size_t nodes_with_days = 10;
 constexpr std::size_t days_of_each = 3;
 
-bool is_usable(const DigestRate& rate)
-{
-    return !rate.is_lower_bound() && rate.state != "implausible";
-}
-
 const DigestRate* usable_rate(const Digest& digest, const std::string& name)
 {
     const auto found = std::ranges::find(digest.ceilings, name, &DigestRate::name);
-    return found == digest.ceilings.end() || !is_usable(*found) ? nullptr : &*found;
+    return found == digest.ceilings.end() || !found->is_usable() ? nullptr : &*found;
 }
 
 std::vector<LogRate> rates_on_days(const Member& member, const std::string& name)
@@ -58,7 +52,7 @@ class CeilingJudge {
     {
         std::vector<Entry> usable;
         for (const Entry& entry : rates)
-            if (is_usable(*entry.rate)) usable.push_back(entry);
+            if (entry.rate->is_usable()) usable.push_back(entry);
         ceiling_.nodes = usable.size();
         if (usable.empty()) return;
         find_day_variance();
@@ -67,7 +61,7 @@ class CeilingJudge {
         ceiling_.median = std::exp(all.median());
         ceiling_.scatter = all.scatter();
         for (const Entry& entry : rates)
-            if (!is_usable(*entry.rate)) without_test(entry, all.median());
+            if (!entry.rate->is_usable()) without_test(entry, all.median());
         if (usable.size() < fewest_compared) {
             for (const Entry& entry : usable)
                 add(entry, Finding::undecided, all.median(),

@@ -11,6 +11,9 @@
 
 namespace roof::analysis {
 
+/// Of a 95% interval, in standard deviations.
+inline constexpr double half_width = 1.96;
+
 /// A node in a group.
 struct Member {
     std::vector<const Digest*>

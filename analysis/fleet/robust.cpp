@@ -22,20 +22,6 @@ double below(double z)
     return 0.5 * std::erfc(-z / std::numbers::sqrt2);
 }
 
-/// Normal numbers, the same in every run and for every group of this size.
-std::mt19937_64 generator_for(std::size_t size)
-{
-    return std::mt19937_64(size);
-}
-
-double middle_of(std::vector<double>& values)
-{
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    if (values.size() % 2 == 1) return *middle;
-    return 0.5 * (*middle + *std::max_element(values.begin(), middle));
-}
-
 /// The mean square of a winsorized standard normal number.
 double winsorized_square()
 {
@@ -83,7 +69,7 @@ double share_by_chance(std::size_t n, double chance)
     constexpr std::size_t enough = 1000;  // more machines make the share only more certain
     constexpr std::size_t groups = 2000;
     n = std::min(n, enough);
-    std::mt19937_64 generator = generator_for(n);
+    std::mt19937_64 generator(n);  // the same numbers in every run, and for every group of this size
     std::normal_distribution<double> normal;
     std::vector<double> shares;
     std::vector<double> values(n);
@@ -98,11 +84,24 @@ double share_by_chance(std::size_t n, double chance)
     return shares[groups - 1 - std::min(beyond, groups - 1)];
 }
 
+/// The indices in rising order.
+std::vector<std::size_t> rising(std::span<const double> chances)
+{
+    std::vector<std::size_t> order(chances.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return chances[i]; });
+    return order;
+}
+
 }  // namespace
 
 double median_of(std::vector<double> values)
 {
-    return values.empty() ? 0 : middle_of(values);
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    if (values.size() % 2 == 1) return *middle;
+    return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
 SortedRates::SortedRates(std::vector<double> values) : values_(std::move(values))
@@ -196,7 +195,7 @@ void RateGroup::simulate() const
     const double tau2 = scale_without(no_place).tau2;
     std::vector<double> deviations;
     for (const std::size_t i : order_) deviations.push_back(std::sqrt(tau2 + rates_[i].variance));
-    std::mt19937_64 generator = generator_for(n);
+    std::mt19937_64 generator(n);  // the same numbers in every run, and for every group of this size
     std::normal_distribution<double> normal;
     for (std::size_t g = 0; g < groups; ++g) {
         const std::size_t left_out = g % n;
@@ -239,18 +238,6 @@ std::optional<std::size_t> RateGroup::upper_population(std::size_t ceilings) con
     if (share <= share_by_chance(sorted.size(), error_chance / static_cast<double>(ceilings))) return std::nullopt;
     return cut;
 }
-
-namespace {
-
-std::vector<std::size_t> rising(std::span<const double> chances)
-{
-    std::vector<std::size_t> order(chances.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return chances[i]; });
-    return order;
-}
-
-}  // namespace
 
 std::vector<bool> holm(std::span<const double> chances, std::size_t tests)
 {

@@ -76,7 +76,7 @@ TEST_CASE("an anonymised fleet names no node, rack or folder")
     Fleet fleet = tests::make_fleet({.nodes = 12});
     fleet.expected = {{"n00003", {{"rack", "secret"}}}, {"gone", {}}};
     fleet.refused = {{"/home/somebody", "somebody"}};
-    anonymise(fleet);
+    anonymise({&fleet});
     const FleetFindings findings = judge(fleet);
     const std::string all = fleet_json(findings).dump() + fleet_page(report_of(findings));
     for (const char* word : {"n0000", "secret", "somebody", "gone"}) CHECK_THAT(all, !Contains(word));

@@ -95,7 +95,7 @@ int retest(const Options& options, const std::vector<std::string>& folders, Cont
 int history(const Options& options, const std::vector<std::string>& folders, Context& context)
 {
     analysis::Fleet fleet = fleet_in(options, folders);
-    if (options.anonymise) analysis::anonymise(fleet);
+    if (options.anonymise) analysis::anonymise({&fleet});
     const auto found = analysis::judge_history(fleet);
     const analysis::FleetReport report = analysis::report_of(found, fleet.refused);
     show(report, analysis::fleet_json(report), options, context);
@@ -110,7 +110,7 @@ int compare_two(const Options& options, const std::vector<std::string>& folders,
     if (folders.size() != 2) throw InputError("fleet compare: two folders, A and B; 'roof help fleet' shows how");
     analysis::Fleet a = fleet_in(options, {folders[0]});
     analysis::Fleet b = fleet_in(options, {folders[1]});
-    if (options.anonymise) analysis::anonymise(std::vector<analysis::Fleet*>{&a, &b});
+    if (options.anonymise) analysis::anonymise({&a, &b});
     const analysis::FleetChanges changes = analysis::compare_fleets(a, b);
     const analysis::FleetReport report = analysis::report_of(changes);
     show(report, analysis::fleet_json(report), options, context);
@@ -133,7 +133,7 @@ int fleet_of(const Options& options, Context& context)
     if (!fs::exists(options.words.front()) && !nearest(options.words.front(), words).empty())
         throw InputError("fleet: " + unknown_word("word", options.words.front(), words));
     analysis::Fleet fleet = fleet_in(options, options.words);
-    if (options.anonymise) analysis::anonymise(fleet);
+    if (options.anonymise) analysis::anonymise({&fleet});
     const analysis::FleetFindings findings = analysis::judge(fleet, options.group_by);
     const std::vector<analysis::LinkFindings> links = analysis::judge_links(fleet);
     show(analysis::report_of(findings, links), analysis::fleet_json(findings, links), options, context);
