@@ -1,7 +1,5 @@
 #include "ert/cupti/activity_log.hpp"
 
-#include "ert/cupti/layouts.hpp"
-
 namespace roof::cupti {
 namespace {
 

@@ -1,19 +1,13 @@
 #include "ert/cupti/chips.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 #include "ert/cupti/parameters.hpp"
 
 #include <cstdlib>
 
 namespace roof::cupti {
 namespace {
-
-std::string joined(const std::vector<std::string>& words)
-{
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
 
 constexpr double nanosecond = 1e-9;
 
@@ -66,7 +60,8 @@ Image Chip::configuration(const std::vector<std::string>& metrics)
     added.numMetrics = names.size();
     const auto add = cupti_->function<decltype(cuptiProfilerHostConfigAddMetrics)>("cuptiProfilerHostConfigAddMetrics");
     if (const CUptiResult result = add(&added); result != CUPTI_SUCCESS)
-        throw Error("the chip " + name_ + " cannot count " + joined(metrics) + " (" + cupti_->describe(result) + ")");
+        throw Error("the chip " + name_ + " cannot count " + join(metrics, ", ") + " (" + cupti_->describe(result) +
+                    ")");
 
     auto sized = parameters<CUpti_Profiler_Host_GetConfigImageSize_Params>(
         CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE);

@@ -1,9 +1,11 @@
 #include "ert/cupti/library.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 
 #include <cupti_version.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +21,11 @@ constexpr std::uint32_t oldest = 19;  ///< CUDA 12.0; before CUDA 13 versions we
 constexpr const char* remedy =
     "it comes with the CUDA toolkit and with 'pip install nvidia-cuda-cupti'; name its file in ROOF_CUPTI, or put its "
     "folder on LD_LIBRARY_PATH";
+
+/// How a user without rights can be allowed to read hardware counters.
+constexpr const char* counters_remedy =
+    "run as root or with CAP_SYS_ADMIN (a driver from 565 on: CAP_PERFMON), or have the administrator set "
+    "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in /etc/modprobe.d and load the driver anew";
 
 bool is_loaded(const std::string& name)
 {
@@ -137,6 +144,34 @@ void Cupti::check(CUptiResult result, const char* name) const
         throw Unsupported("another profiler holds the GPU's hardware counters (" + describe(result) +
                           "): end it; NVIDIA's DCGM lets go of them on 'dcgmi profile --pause'");
     throw Error(std::string(name) + ": " + describe(result));
+}
+
+Capability counters_capability(const std::string& parameters, bool is_root)
+{
+    Capability capability{"GPU hardware counters", false, {}, {}};
+    if (parameters.empty()) {
+        capability.reason = "no NVIDIA driver is loaded";
+    } else if (parameters.find("RmProfilingAdminOnly: 1") == std::string::npos) {
+        capability.present = true;
+        capability.reason = "the driver lets every user read them";
+    } else if (is_root) {
+        capability.present = true;
+        capability.reason = "the driver lets administrators read them, and this is one";
+    } else {
+        capability.reason = "the driver lets only administrators read them; CAP_PERFMON is not checked here";
+        capability.remedy = counters_remedy;
+    }
+    return capability;
+}
+
+Capability counters_capability()
+{
+    std::string parameters;
+    try {
+        parameters = read_file("/proc/driver/nvidia/params");
+    } catch (const Error&) {  // no driver
+    }
+    return counters_capability(parameters, ::geteuid() == 0);
 }
 
 }  // namespace roof::cupti

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ert/gpu/library.hpp"
+#include "ert/method/bench/machine.hpp"
 
 #include <cupti_result.h>
 
@@ -60,9 +61,13 @@ class Cupti {
     std::string path_;
 };
 
-/// How a user without rights can be allowed to read hardware counters.
-inline constexpr const char* counters_remedy =
-    "run as root or with CAP_SYS_ADMIN (a driver from 565 on: CAP_PERFMON), or have the administrator set "
-    "'options nvidia NVreg_RestrictProfilingToAdminUsers=0' in /etc/modprobe.d and load the driver anew";
+// Whether this user may read a GPU's hardware counters, as far as it is known before counting.
+
+/// `parameters`: /proc/driver/nvidia/params, empty without a driver. `is_root`: the user has all rights, except those
+/// that a container withholds.
+Capability counters_capability(const std::string& parameters, bool is_root);
+
+/// The same for this process.
+Capability counters_capability();
 
 }  // namespace roof::cupti

@@ -1,12 +1,38 @@
 #include "ert/cupti/open_ranges.hpp"
 
+#include "ert/cupti/nvtx_parameters.hpp"
 #include "ert/cupti/range_index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
 namespace roof::cupti {
+namespace {
+
+constexpr std::array<CUpti_CallbackId, 5> range_calls{
+    CUPTI_CBID_NVTX_nvtxRangePushA, CUPTI_CBID_NVTX_nvtxRangePushEx, CUPTI_CBID_NVTX_nvtxRangePop,
+    CUPTI_CBID_NVTX_nvtxDomainRangePushEx, CUPTI_CBID_NVTX_nvtxDomainRangePop};
+
+template <class Parameters>
+const Parameters& as(const CUpti_NvtxData& data)
+{
+    return *static_cast<const Parameters*>(data.functionParams);
+}
+
+std::string text(const char* words)
+{
+    return words == nullptr ? "" : words;
+}
+
+std::string name_in(const nvtxEventAttributes_t* attributes)
+{
+    if (attributes == nullptr || attributes->messageType != NVTX_MESSAGE_TYPE_ASCII) return "";
+    return text(attributes->message.ascii);
+}
+
+}  // namespace
 
 void OpenRanges::push(std::uint32_t thread, const void* domain, std::string name)
 {
@@ -22,6 +48,31 @@ void OpenRanges::pop(std::uint32_t thread, const void* domain)
         std::find_if(open.rbegin(), open.rend(), [&](const Open& range) { return range.domain == domain; });
     if (last != open.rend()) open.erase(std::next(last).base());
     if (open.empty()) threads_.erase(thread);
+}
+
+std::span<const CUpti_CallbackId> OpenRanges::calls()
+{
+    return range_calls;
+}
+
+void OpenRanges::on_call(std::uint32_t thread, CUpti_CallbackId call, const CUpti_NvtxData& data)
+{
+    switch (call) {
+        case CUPTI_CBID_NVTX_nvtxRangePushA:
+            return push(thread, nullptr, text(as<nvtxRangePushA_params>(data).message));
+        case CUPTI_CBID_NVTX_nvtxRangePushEx:
+            return push(thread, nullptr, name_in(as<nvtxRangePushEx_params>(data).eventAttrib));
+        case CUPTI_CBID_NVTX_nvtxRangePop:
+            return pop(thread, nullptr);
+        case CUPTI_CBID_NVTX_nvtxDomainRangePushEx: {
+            const auto& given = as<nvtxDomainRangePushEx_params>(data);
+            return push(thread, given.domain, name_in(given.core.eventAttrib));
+        }
+        case CUPTI_CBID_NVTX_nvtxDomainRangePop:
+            return pop(thread, as<nvtxDomainRangePop_params>(data).domain);
+        default:
+            return;
+    }
 }
 
 Label OpenRanges::label(std::uint32_t thread) const

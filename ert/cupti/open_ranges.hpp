@@ -5,9 +5,12 @@
 
 #include "ert/cupti/labels.hpp"
 
+#include <cupti.h>
+
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,11 @@ class OpenRanges {
     void push(std::uint32_t thread, const void* domain, std::string name);
     /// Closes the innermost range of the domain. No effect if it has none: it was opened before the recording.
     void pop(std::uint32_t thread, const void* domain);
+
+    /// CUPTI's numbers of the calls of NVTX that push and pop ranges.
+    static std::span<const CUpti_CallbackId> calls();
+    /// The effect of such a call, from CUPTI's data on it; none for other calls. Wide characters and registered names are empty names.
+    void on_call(std::uint32_t thread, CUpti_CallbackId call, const CUpti_NvtxData& data);
 
     /// The label of calls that the thread makes now, by the rules of label_in(). Without a phase of its own, the thread
     /// has the phase that was opened last on any thread.

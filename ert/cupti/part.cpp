@@ -1,6 +1,5 @@
 // CUPTI as a part: what the shared object adds to the registry that opened it.
 #include "ert/base/error.hpp"
-#include "ert/cupti/permission.hpp"
 #include "ert/cupti/step_profiler.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 

@@ -1,7 +1,6 @@
 #include "ert/cupti/recorder.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/cupti/api_names.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <unistd.h>

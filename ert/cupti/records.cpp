@@ -72,6 +72,14 @@ Seconds length(Nanoseconds begin, Nanoseconds end)
     return {end > begin ? nanosecond * static_cast<double>(end - begin) : 0};
 }
 
+/// Whether the name ends with "_v" and digits.
+bool has_version(std::string_view name)
+{
+    const std::size_t letters = name.find_last_not_of("0123456789");
+    return letters != std::string_view::npos && letters + 1 < name.size() && letters > 0 && name[letters] == 'v' &&
+           name[letters - 1] == '_';
+}
+
 }  // namespace
 
 std::string plain_kernel_name(const std::string& name)
@@ -80,6 +88,25 @@ std::string plain_kernel_name(const std::string& name)
     const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                        std::free);
     return plain == nullptr ? name : plain.get();
+}
+
+std::string plain_api_name(std::string name)
+{
+    if (has_version(name)) name.resize(name.rfind('_'));
+    for (const std::string_view stream : {"_ptsz", "_ptds"})
+        if (name.ends_with(stream)) name.resize(name.size() - stream.size());
+    if (has_version(name)) name.resize(name.rfind('_'));
+    return name;
+}
+
+std::string api_name(const Cupti& cupti, ApiDomain domain, std::uint32_t function)
+{
+    const char* name = nullptr;
+    const auto ask = cupti.function<decltype(cuptiGetCallbackName)>("cuptiGetCallbackName");
+    const CUpti_CallbackDomain of =
+        domain == ApiDomain::runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
+    if (ask(of, function, &name) != CUPTI_SUCCESS || name == nullptr) return "function " + std::to_string(function);
+    return plain_api_name(name);
 }
 
 Records::Records(const ActivityLog& log, const Labels& labels, ApiName api_name, RecordOptions options)

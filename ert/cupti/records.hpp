@@ -4,6 +4,7 @@
 
 #include "ert/cupti/activity_log.hpp"
 #include "ert/cupti/labels.hpp"
+#include "ert/cupti/library.hpp"
 #include "ert/cupti/range_index.hpp"
 
 #include <functional>
@@ -18,6 +19,13 @@ using ApiName = std::function<std::string(ApiDomain domain, std::uint32_t functi
 
 /// Demangles; other names stay as they are.
 std::string plain_kernel_name(const std::string& name);
+
+/// "cudaLaunchKernel", without the version and the kind of default stream that CUPTI adds. "function 1234" for a number
+/// unknown to CUPTI.
+std::string api_name(const Cupti& cupti, ApiDomain domain, std::uint32_t function);
+
+/// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel", "cuMemAlloc_v2" -> "cuMemAlloc".
+std::string plain_api_name(std::string name);
 
 struct RecordOptions {
     Nanoseconds zero = 0;  ///< start of the recording, on CUPTI's clock; earlier records are left out

@@ -3,11 +3,11 @@
 #include "ert/base/error.hpp"
 #include "ert/cupti/counter_rows.hpp"
 #include "ert/cupti/memory_use.hpp"
-#include "ert/cupti/phase_ranges.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/recording/record_files.hpp"
 
+#include <map>
 #include <optional>
 
 namespace roof::cupti {
@@ -29,6 +29,44 @@ class AtEnd {
 
   private:
     Function function_;
+};
+
+/// Counts a step by phases: a new range begins where the phase changes. Ranges are numbered, because their names must
+/// differ.
+class PhaseRanges {
+  public:
+    explicit PhaseRanges(Counting& counting) : counting_(counting) {}
+
+    void enter(const std::string& phase)
+    {
+        if (phase == phase_) return;
+        leave();
+        counting_.push(std::to_string(begun_++) + ' ' + phase);
+        phase_ = phase;
+    }
+    /// Call it before the launch ends.
+    void leave()
+    {
+        if (!phase_.empty()) counting_.pop();
+        phase_.clear();
+    }
+
+    /// {phase: values}, summed over the ranges of each phase.
+    static std::map<std::string, std::vector<double>> add_up(const std::vector<CountedRange>& stretches)
+    {
+        std::map<std::string, std::vector<double>> phases;
+        for (const CountedRange& stretch : stretches) {
+            std::vector<double>& sums = phases[stretch.name.substr(stretch.name.find(' ') + 1)];
+            sums.resize(stretch.values.size());
+            for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += stretch.values[i];
+        }
+        return phases;
+    }
+
+  private:
+    Counting& counting_;
+    std::string phase_;  ///< current phase; empty between ranges
+    int begun_ = 0;
 };
 
 /// The state shared by the functions of one Profile.

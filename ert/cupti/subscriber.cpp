@@ -1,6 +1,5 @@
 #include "ert/cupti/subscriber.hpp"
 
-#include "ert/cupti/nvtx_calls.hpp"
 #include "ert/cupti/records.hpp"
 
 #include <unistd.h>
@@ -97,7 +96,7 @@ void Subscriber::leave()
 
 void Subscriber::follow_ranges()
 {
-    for (const CUpti_CallbackId call : range_calls()) enable(true, CUPTI_CB_DOMAIN_NVTX, call);
+    for (const CUpti_CallbackId call : OpenRanges::calls()) enable(true, CUPTI_CB_DOMAIN_NVTX, call);
 }
 
 void Subscriber::set_listener(OnCall on_call)
@@ -115,7 +114,8 @@ void Subscriber::on_callback(CUpti_CallbackDomain domain, CUpti_CallbackId event
 {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         return on_driver_call(event, *static_cast<const CUpti_CallbackData*>(data));
-    if (domain == CUPTI_CB_DOMAIN_NVTX) return on_range(event, *static_cast<const CUpti_NvtxData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_NVTX)
+        return ranges_.on_call(this_thread(), event, *static_cast<const CUpti_NvtxData*>(data));
     if (domain != CUPTI_CB_DOMAIN_RESOURCE) return;
     const auto& resource = *static_cast<const CUpti_ResourceData*>(data);
     if (event == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
@@ -165,16 +165,6 @@ void Subscriber::on_begin_of_capture(bool enters, const CUpti_CallbackData& call
     if (enters) return forward({Kind::begin_of_capture, call.context, {}});
     const auto* const result = static_cast<const CUresult*>(call.functionReturnValue);
     if (result == nullptr || *result == CUDA_SUCCESS) ++captures_;
-}
-
-void Subscriber::on_range(CUpti_CallbackId event, const CUpti_NvtxData& data)
-{
-    std::optional<RangeCall> call = range_call(event, data);
-    if (!call) return;
-    if (call->opens)
-        ranges_.push(this_thread(), call->domain, std::move(call->name));
-    else
-        ranges_.pop(this_thread(), call->domain);
 }
 
 void Subscriber::forward(const UpcomingCall& call)

@@ -64,7 +64,6 @@ class Subscriber {
     Label label_now() const;
     void on_graph(CUpti_CallbackId event, const CUpti_GraphData& data);
     void on_driver_call(CUpti_CallbackId event, const CUpti_CallbackData& call);
-    void on_range(CUpti_CallbackId event, const CUpti_NvtxData& data);
     void on_begin_of_capture(bool enters, const CUpti_CallbackData& call);
     void forward(const UpcomingCall& call);
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "ert/cupti/activity_log.hpp"
-#include "ert/cupti/layouts.hpp"
 
 namespace roof::cupti::made {
 

@@ -1,5 +1,5 @@
 // The layouts that records are read with, beside the newest that CUDA 13 has: compiled where its headers are.
-#include "ert/cupti/layouts.hpp"
+#include "ert/cupti/activity_log.hpp"
 
 #include <cstddef>
 

@@ -2,9 +2,9 @@
 // installed, the test says so and checks nothing.
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
-#include "ert/cupti/api_names.hpp"
 #include "ert/cupti/chips.hpp"
 #include "ert/cupti/parameters.hpp"
+#include "ert/cupti/records.hpp"
 #include "ert/gpu/library.hpp"
 
 #include <cupti_version.h>

@@ -1,5 +1,5 @@
 // The right to read counters, as known from the driver's settings.
-#include "ert/cupti/permission.hpp"
+#include "ert/cupti/library.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -74,4 +74,16 @@ Settings settings_from_environment()
     return settings;
 }
 
+Window::Action Window::next(Seconds now, bool is_busy)
+{
+    if (options_.is_whole) return Action::none;
+    if (!first_work_ && is_busy) first_work_ = now;
+    if (!first_work_) return Action::none;
+    if (!begin_ && now - *first_work_ >= options_.after) {
+        begin_ = now;
+        return Action::restart;
+    }
+    return begin_ && now - *begin_ >= options_.length ? Action::finish : Action::none;
+}
+
 }  // namespace roof::cupti
