@@ -20,18 +20,13 @@ export function seriesOf(studies) {
   return series;
 }
 
-const values = {
-  "images/s": (point) => ({
-    median: point.row.batch / point.seconds.median,
-    low: point.row.batch / point.seconds.high,
-    high: point.row.batch / point.seconds.low
-  }),
-  "share of attainable": (point) => ({
-    median: point.attainable / point.seconds.median,
-    low: point.attainable / point.seconds.high,
-    high: point.attainable / point.seconds.low
-  }),
+/// What a step does in its time: images, or the work of the time that its roofs allow.
+const workOf = {
+  "images/s": (point) => point.row.batch,
+  "share of attainable": (point) => point.attainable
 };
+
+const over = (work, {median, low, high}) => ({median: work / median, low: work / high, high: work / low});
 
 function drawInterval(points, value, colour) {
   return (params, api) => {
@@ -48,13 +43,14 @@ function drawInterval(points, value, colour) {
   };
 }
 
-/// `what` is a key of `values`.
+/// `what` is a key of `workOf`.
 export function batchOption({series, what, palette, title}) {
-  const value = values[what];
+  const value = (point) => over(workOf[what](point), point.seconds);
   const share = what !== "images/s";
   const text = (at) => (share ? percent(at.median) : withInterval(at, "images/s"));
   const names = [...series.keys()];
-  const batches = [...series.values()].flat().map((point) => point.row.batch);
+  const batches = [...series.values()].flat().map((point) => Math.log2(point.row.batch));
+  const first = Math.floor(Math.min(...batches));
   return {
     ...shared(title, {left: 58, right: 18, top: 14, bottom: 46}, palette),
     xAxis: {
@@ -64,9 +60,8 @@ export function batchOption({series, what, palette, title}) {
       name: "batch (images)",
       nameLocation: "middle",
       nameGap: 26,
-      min: 2 ** Math.floor(Math.log2(Math.min(...batches))),
-      max: 2 **
-          Math.max(Math.floor(Math.log2(Math.min(...batches))) + 1, Math.ceil(Math.log2(Math.max(...batches)) - 1e-9)),
+      min: 2 ** first,
+      max: 2 ** Math.max(first + 1, Math.ceil(Math.max(...batches) - 1e-9)),
       axisLabel: {color: palette.soft, hideOverlap: true}
     },
     yAxis: {

@@ -1,4 +1,5 @@
-// The reader's choices, and the points that they select.
+// The runs of the page, the reader's choices, and the points that they select.
+import {threads} from "./format.js";
 
 /// The key of a trained step. It is the same on every device and machine.
 export const stepKey = (row) => JSON.stringify([row.model, row.batch, row.precision, row.data]);
@@ -32,6 +33,26 @@ export function chartsOf(studies) {
   });
 }
 
+/// { study, roofs, index, number, name, short } for each chart: `index` of the roofs in the study, `number` of the run
+/// on the page. The name of a GPU has its model, that of a CPU its machine where there are several; the short one, for
+/// labels, is the device if that tells them apart.
+export function runsOf(studies) {
+  const runs = chartsOf(studies);
+  const devices = distinct(runs.map(({roofs}) => roofs.device));
+  const place = ({device, threads: count}) => (device.startsWith("gpu") ? device : `${device}, ${threads(count)}`);
+  const name = ({study, roofs}) => {
+    if (studies.length > 1) return `${study.name} on ${roofs.owner}: ${place(roofs)}`;
+    return roofs.device.startsWith("gpu") ? `${roofs.device}, ${roofs.owner}` : place(roofs);
+  };
+  return runs.map((run, number) => ({
+    ...run,
+    number,
+    name: name(run),
+    short: devices.length === runs.length ? run.roofs.device :
+                                            `${String.fromCharCode(65 + number % 26)} ${place(run.roofs)}`
+  }));
+}
+
 const passes = (point, choices) =>
     (!choices.phase || point.phase === choices.phase) && (!choices.kind || point.kind === choices.kind);
 
@@ -49,7 +70,7 @@ export function pointsShown(points, choices) {
     return keep;
   });
   const phases = choices.kind ? [] : passing.filter((point) => point.scope === "phase");
-  return {layers: kept, phases, of: layers.length, whole: passing[0]?.row.seconds.median ?? 0};
+  return {layers: kept, phases, whole: passing[0]?.row.seconds.median ?? 0};
 }
 
 /// The steps of the chosen model and precision, a list for each source of images, by growing batch.

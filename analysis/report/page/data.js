@@ -2,15 +2,13 @@
 
 /// `text` is the content of the element #roof-data.
 export function studiesOf(text) {
-  return JSON.parse(text).studies.map((study, index) => ({...study, index, points: pointsOf(study, index)}));
+  return JSON.parse(text).studies.map(
+      (study, index) => ({...study, index, points: study.points.row.map((row, i) => point(study, index, i))}));
 }
 
-function pointsOf(study, index) {
+function point(study, index, i) {
   const columns = study.points;
-  return columns.row.map((row, i) => point(study, index, columns, i, study.rows[row]));
-}
-
-function point(study, index, columns, i, row) {
+  const row = study.rows[columns.row[i]];
   const roofs = study.roofs[row.roofs] ?? {levels: [], compute: []};
   const flops = columns.flops[i];
   const low = columns.compulsory[i];

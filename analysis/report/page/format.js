@@ -2,6 +2,9 @@
 const prefixes =
     [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "\u00b5"], [1e-9, "n"]];
 
+/// The factor of an SI prefix; undefined for any other text.
+export const factorOf = (prefix) => prefixes.find(([, letter]) => letter === prefix)?.[0];
+
 const prefixOf = (value) => prefixes.find(([factor]) => Math.abs(value) * (1 + 5e-4) >= factor) ?? prefixes.at(-1);
 
 /// Three significant digits without an exponent.

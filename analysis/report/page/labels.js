@@ -16,6 +16,9 @@ export function pixelOf([intensity, rate], view, {width, height}) {
   ];
 }
 
+/// A line between two places on the screen, as ECharts draws it.
+export const lineShape = ([x1, y1], [x2, y2], style) => ({type: "line", shape: {x1, y1, x2, y2}, style});
+
 /// The rectangles of the marks of a series on the screen.
 export function rectanglesOf(data, view, size) {
   const room = (label) => (label.show && label.position !== "top" ? 16 : 0);  // the batch below the first step

@@ -2,7 +2,7 @@
 import {batchOption, seriesOf, timeOption} from "./batches.js";
 import {Chart} from "./chart.js";
 // clang-format off
-import {firstChoices, hierarchical, levelRemark, levelsOf, pointsShown, roofsShown, stepKey, stepsShown}
+import {firstChoices, hierarchical, levelRemark, levelsOf, pointsShown, roofsShown, runsOf, stepKey, stepsShown}
     from "./choices.js";
 // clang-format on
 import {element} from "./controls.js";
@@ -13,7 +13,6 @@ import {LayerTable} from "./layers.js";
 import {paletteOfPage} from "./palette.js";
 import {choiceControls, roofButtons, runButtons, zoomButtons} from "./plot_controls.js";
 import {diameter, rooflineOption, whiskerSeries} from "./rooflines.js";
-import {runsOf} from "./runs.js";
 import {Sliders} from "./sliders.js";
 import {hashOf, readState} from "./state.js";
 

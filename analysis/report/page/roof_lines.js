@@ -1,6 +1,6 @@
 // The roofs of a roofline as ECharts series: lines, bands of their intervals, and names along the lines.
 import {percent, si} from "./format.js";
-import {pixelOf} from "./labels.js";
+import {lineShape, pixelOf} from "./labels.js";
 
 /// [from, to] of rate = bandwidth * intensity inside the frame and below the peak.
 function diagonal(bandwidth, peak, frame) {
@@ -58,20 +58,10 @@ function drawRoof(entry, palette) {
         shape: {points: [...entry.low.map(at), ...entry.high.map(at).reverse()]},
         style: {fill: entry.colour, opacity: 0.1}
       },
-      {
-        type: "line",
-        shape: {x1: from[0], y1: from[1], x2: to[0], y2: to[1]},
-        style: {stroke: entry.colour, lineWidth: 1.6, lineDash: entry.mix ? [6, 4] : null}
-      },
+      lineShape(from, to, {stroke: entry.colour, lineWidth: 1.6, lineDash: entry.mix ? [6, 4] : null}),
     ];
-    if (entry.spec) {
-      const [a, b] = entry.spec.map(at);
-      children.push({
-        type: "line",
-        shape: {x1: a[0], y1: a[1], x2: b[0], y2: b[1]},
-        style: {stroke: palette.soft, lineWidth: 1, lineDash: [2, 4], opacity: 0.8}
-      });
-    }
+    const style = {stroke: palette.soft, lineWidth: 1, lineDash: [2, 4], opacity: 0.8};
+    if (entry.spec) children.push(lineShape(...entry.spec.map(at), style));
     if (entry.written) children.push(nameOf(entry, from, to, palette));
     return {type: "group", children};
   };

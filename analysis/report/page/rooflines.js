@@ -1,7 +1,7 @@
 // Rooflines of one or several devices as an ECharts option: a pure function of data, choices and colours.
 import {hierarchical, levelsOf} from "./choices.js";
 import {duration, isAbove, shareText, si, tick, titleOf} from "./format.js";
-import {gridEdges, labelPlaces, rectanglesOf} from "./labels.js";
+import {gridEdges, labelPlaces, lineShape, rectanglesOf} from "./labels.js";
 import {axisLook, seriesColour, shared} from "./palette.js";
 import {placeNames, roofLines, roofSeries} from "./roof_lines.js";
 
@@ -42,13 +42,12 @@ export function whiskerSeries(point, levels, view, palette) {
       const all = levels.flatMap((level) => [level.intensityLow, level.intensityHigh]).filter((value) => value > 0);
       const y = api.coord([view.intensity[0], rate])[1];
       const style = {stroke: palette[point.phase] ?? palette.ink, lineWidth: 1.1, lineDash: [2, 3]};
-      const line = (x1, y1, x2, y2) => ({type: "line", shape: {x1, y1, x2, y2}, style});
       return {
         type: "group",
         silent: true,
         children: [
-          line(x(Math.min(...all)), y, x(Math.max(...all)), y),
-          ...levels.map((level) => line(x(level.intensityLow), y - 4, x(level.intensityLow), y + 4))
+          lineShape([x(Math.min(...all)), y], [x(Math.max(...all)), y], style),
+          ...levels.map((level) => x(level.intensityLow)).map((at) => lineShape([at, y - 4], [at, y + 4], style))
         ]
       };
     }
@@ -90,6 +89,9 @@ function item(point, level, frame, palette, whole,
   const hollow = point.scope !== "layer";
   const above = !hollow && isAbove(point, level);
   const text = batchAt ? `b${point.row.batch}` : shortName(point);
+  let look = {color: colour, borderColor: palette.paper, borderWidth: 0.7, opacity: 0.62};
+  if (above) look = {color: palette.paper, borderColor: colour, borderWidth: 1.4, opacity: 0.9};
+  if (hollow) look = {color: step ? palette.paper : "transparent", borderColor: colour, borderWidth: 2, opacity: 1};
   return {
     value: spotOf(point, level, frame),
     key: point.key,
@@ -99,18 +101,7 @@ function item(point, level, frame, palette, whole,
                  ""),
     symbol: step ? "circle" : symbols[point.phase],
     symbolSize: step ? 13 : Math.max(5, diameter(point, whole) * (small ? 0.6 : 1)),
-    itemStyle: {
-      color: hollow ? (step ? palette.paper : "transparent") :
-          above     ? palette.paper :
-                      colour,
-      borderColor: hollow || above ? colour : palette.paper,
-      borderWidth: hollow ? 2 :
-          above           ? 1.4 :
-                            0.7,
-      opacity: hollow ? 1 :
-          above       ? 0.9 :
-                        0.62
-    },
+    itemStyle: look,
     label: {
       show: Boolean(batchAt) || (isNamed && point.scope === "layer" && point.flops > 0),
       formatter: text,

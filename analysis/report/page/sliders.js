@@ -2,7 +2,7 @@
 import {distinct} from "./choices.js";
 import {element, slider} from "./controls.js";
 import {duration, percent, plain, threads} from "./format.js";
-import {attainableTime, bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
+import {bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
 
 const most = 4;
 
@@ -68,8 +68,7 @@ export class Sliders {
     const parts = point.scope === "layer" ?
         [point] :
         this.layers.get(point.row)?.filter((layer) => point.scope === "step" || layer.phase === point.phase) ?? [];
-    const time = (layer, change) =>
-        attainableTime({flops: layer.executed, bytes: layer.compulsory}, roofs, layer.row.precision, change);
+    const time = (layer, change) => bindingRoof(layer, roofs, layer.row.precision, change).time;
     let by = 0;
     for (const layer of parts)
       if (time(layer, {}) > 0) by += layer.seconds.median * (time(layer, this) / time(layer, {}) - 1);
@@ -87,8 +86,7 @@ export class Sliders {
       for (const study of this.studies)
         for (const point of study.points) {
           if (point.scope !== "layer" || !(point.attainable > 0)) continue;
-          const {name, time} = bindingRoof({flops: point.executed, bytes: point.compulsory},
-              study.roofs[point.row.roofs], point.row.precision, change);
+          const {name, time} = bindingRoof(point, study.roofs[point.row.roofs], point.row.precision, change);
           sums.set(name, (sums.get(name) ?? 0) + time);
         }
       const total = [...sums.values()].reduce((a, b) => a + b, 0);

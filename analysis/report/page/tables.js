@@ -1,17 +1,8 @@
 // Makes the static tables of the page sortable by column, and long ones searchable.
 import {element} from "./controls.js";
+import {factorOf} from "./format.js";
 
 const longFrom = 16;
-const prefixes = {
-  P: 1e15,
-  T: 1e12,
-  G: 1e9,
-  M: 1e6,
-  k: 1e3,
-  m: 1e-3,
-  "\u00b5": 1e-6,
-  n: 1e-9
-};
 
 /// The number that a cell begins with, by its SI prefix; null if it begins with none.
 export function numberIn(text) {
@@ -19,7 +10,7 @@ export function numberIn(text) {
   if (!found) return null;
   const [, number, unit] = found;
   return Number(number) *
-      (unit.length > 1 && /^.(s|B|B\/s|FLOP|FLOP\/s|Hz|iB)$/.test(unit) ? prefixes[unit[0]] ?? 1 : 1);
+      (unit.length > 1 && /^.(s|B|B\/s|FLOP|FLOP\/s|Hz|iB)$/.test(unit) ? factorOf(unit[0]) ?? 1 : 1);
 }
 
 function compare(a, b) {

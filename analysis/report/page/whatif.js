@@ -1,14 +1,7 @@
 // The step time with a faster memory, a faster core or another batch, by the formula of analysis/study/whatif.hpp. A
 // test compares the two. Each layer keeps its share of the roof; time outside the layers does not change.
 
-const prefixes = {
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15
-};
+import {factorOf} from "./format.js";
 
 /// "B/s" or "FLOP/s" by the name of every roof.
 export const unitsOf = (studies) => Object.fromEntries(
@@ -23,13 +16,13 @@ export function parseChange(text, units) {
     const [, name, number, behind] = /^([^=]+)=(\d+(?:\.\d*)?(?:e[+-]?\d+)?)(.*)$/.exec(word) ?? [];
     const value = Number(number);
     const unit = units[name];
-    const scale = unit && behind.endsWith(unit) ? prefixes[behind.slice(0, -unit.length)] ?? 0 : 0;
+    const scale = unit && behind.endsWith(unit) ? factorOf(behind.slice(0, -unit.length)) : 0;
     if (name === "batch" && behind === "" && Number.isInteger(value) && value >= 1)
       change.batch = value;
     else if (unit && behind === "x" && value > 0) {
       change.factors[name] = value;
       delete change.rates[name];
-    } else if (scale && value > 0) {
+    } else if (scale >= 1 && value > 0) {
       change.rates[name] = value * scale;
       delete change.factors[name];
     } else
@@ -38,17 +31,15 @@ export function parseChange(text, units) {
   return change;
 }
 
-/// The roof under which the work takes longest, and that time in seconds; `work` has executed flops and bytes.
+/// The roof under which the work takes longest, and that time in seconds; `work`: a layer, or its FLOPs `executed` and
+/// its bytes `compulsory`.
 export function bindingRoof(work, roofs, precision, {factors = {}, rates = {}}) {
   const rateOf = (roof, name) => rates[name] ?? roof.median * (factors[name] ?? 1);
-  const times = roofs.levels.map((level) => ({name: level.name, time: work.bytes / rateOf(level, level.name)}));
+  const times = roofs.levels.map((level) => ({name: level.name, time: work.compulsory / rateOf(level, level.name)}));
   const compute = roofs.compute.find((roof) => roof.precision === precision);
-  if (compute) times.push({name: precision, time: work.flops / rateOf(compute, precision)});
+  if (compute) times.push({name: precision, time: work.executed / rateOf(compute, precision)});
   return times.reduce((a, b) => (b.time > a.time ? b : a), {name: "", time: 0});
 }
-
-/// Seconds that the changed roofs allow.
-export const attainableTime = (work, roofs, precision, change) => bindingRoof(work, roofs, precision, change).time;
 
 const layersOf = (study, row) => study.points.filter((point) => point.row === row && point.scope === "layer");
 
@@ -67,7 +58,7 @@ function secondRow(study, row, count) {
 function atBatch(layer, other, batch) {
   const share = (batch - layer.row.batch) / (other.row.batch - layer.row.batch);
   const between = (a, b) => Math.max(0, a + (b - a) * share);
-  return {flops: between(layer.executed, other.executed), bytes: between(layer.compulsory, other.compulsory)};
+  return {executed: between(layer.executed, other.executed), compulsory: between(layer.compulsory, other.compulsory)};
 }
 
 /// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors,
@@ -87,13 +78,12 @@ export function whatIf(study, row, change) {
   let seconds = row.seconds.median;
   let least = 0;
   layers.forEach((layer, i) => {
-    const now = {flops: layer.executed, bytes: layer.compulsory};
-    const then = others ? atBatch(layer, others[i], batch) : now;
-    const before = attainableTime(now, roofs, row.precision, {});
-    const after = attainableTime(then, roofs, row.precision, change);
+    const then = others ? atBatch(layer, others[i], batch) : layer;
+    const before = bindingRoof(layer, roofs, row.precision, {}).time;
+    const after = bindingRoof(then, roofs, row.precision, change).time;
     const taken = layer.seconds.median;
     least += after * (taken > 0 && before > taken ? taken / before : 1);
     if (before > 0) seconds += taken * (after / before - 1);
   });
-  return {seconds, least, batch, imagesPerSecond: batch / seconds};
+  return {seconds, least, batch};
 }
