@@ -15,8 +15,8 @@ namespace {
 
 bool has_latency(const Study& study)
 {
-    const auto measured = [](const Measurement& row) { return row.bench == "latency" && row.status == Status::ok; };
-    return std::ranges::any_of(study.calibration.rows, measured) || std::ranges::any_of(study.results.rows, measured);
+    return std::ranges::any_of(
+        all_rows(study), [](const Measurement& row) { return row.bench == "latency" && row.status == Status::ok; });
 }
 
 bool has_several_devices(const Study& study)

@@ -1,6 +1,5 @@
 // Bandwidth against working set: the sweep behind the memory levels.
 #include "analysis/report/report.hpp"
-#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"

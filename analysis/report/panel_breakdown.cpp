@@ -2,7 +2,6 @@
 #include "analysis/study/breakdown.hpp"
 
 #include "analysis/report/report.hpp"
-#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
@@ -55,7 +54,7 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
     for (const std::string phase : {"forward", "backward", "update"})
         entries.push_back({"", "segment " + phase, phase});
     entries.push_back({"", "segment rest", std::string(outside_layers)});
-    for (const std::string_view kind : kinds_in_order())
+    for (const std::string_view kind : kinds_in_order)
         if (kind != "update" && std::ranges::find(seen, kind) != seen.end())
             entries.push_back({"", "segment kind-" + std::string(kind), std::string(kind)});
     return entries;

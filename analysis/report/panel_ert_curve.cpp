@@ -3,7 +3,6 @@
 #include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/study/ert_curves.hpp"
-#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 

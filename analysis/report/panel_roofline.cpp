@@ -2,7 +2,6 @@
 // batches.
 #include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
-#include "analysis/roofline/describe.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace roof::analysis {
 

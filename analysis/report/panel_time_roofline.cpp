@@ -2,9 +2,7 @@
 // memory level alone. It includes work without FLOPs, which a roofline cannot show.
 #include "analysis/report/report.hpp"
 #include "analysis/report/roof_lines.hpp"
-#include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/place.hpp"
-#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"

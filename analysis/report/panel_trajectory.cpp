@@ -1,10 +1,7 @@
 // Throughput and the share of attainable over the batch: a line for each model, device, precision and source of
 // images.
 #include "analysis/report/report.hpp"
-#include "analysis/study/verdict.hpp"
-#include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
-#include "analysis/table/rows.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include "analysis/report/roof_lines.hpp"
 #include "analysis/report/style.hpp"
-#include "analysis/roofline/describe.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"

@@ -6,7 +6,6 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/base/files.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

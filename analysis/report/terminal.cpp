@@ -1,7 +1,6 @@
 #include "analysis/report/terminal.hpp"
 
 #include "analysis/report/canvas.hpp"
-#include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
@@ -121,7 +120,6 @@ std::string with_axes(const CanvasPlot& plot, bool plain)
 {
     std::string text;
     const std::vector<std::string> lines = plot.canvas.lines();
-    std::string previous;
     for (int row = 0; row < plot.canvas.rows(); ++row) {
         std::string tick;
         for (double rate = plot.down.high; rate >= plot.down.low * 0.99; rate /= 10)

@@ -2,7 +2,6 @@
 #include "analysis/report/terminal.hpp"
 #include "analysis/study/breakdown.hpp"
 #include "analysis/table/fitted_text.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 
@@ -27,30 +26,20 @@ std::string bar(double share, bool plain)
 /// The kinds by their time, what is outside the layers last.
 DataTable table_of_kinds(std::vector<Segment> kinds, double step, bool plain_text)
 {
-    struct Row {
-        Segment kind;
-        double share;
-        bool plain_text;
-    };
-    static const std::vector<ColumnOf<Row>> columns{
-        {"layers", "", [](const Row& r) { return word(r.kind.name); }},
-        {"time", "",
-         [](const Row& r) {
-             const double time = r.kind.seconds;
-             return number(time, (time < 0 ? "-" : "") + format_duration(std::abs(time)));
-         }},
-        {"forward", "", [](const Row& r) { return only_if(r.kind.forward > 0, seconds(Seconds{r.kind.forward})); }},
-        {"backward", "", [](const Row& r) { return only_if(r.kind.backward > 0, seconds(Seconds{r.kind.backward})); }},
-        {"of step", "", [](const Row& r) { return share(r.share); }},
-        {" ", "", [](const Row& r) { return word(bar(r.share, r.plain_text)); }},
-    };
-    std::ranges::stable_sort(kinds, [](const Segment& a, const Segment& b) {
+    using K = const Segment&;
+    std::ranges::stable_sort(kinds, [](K a, K b) {
         const bool a_last = a.name == outside_layers, b_last = b.name == outside_layers;
         return a_last != b_last ? b_last : a.seconds > b.seconds;
     });
-    std::vector<Row> rows;
-    for (Segment& kind : kinds) rows.push_back({kind, kind.seconds / step, plain_text});
-    DataTable table = table_of(columns, rows);
+    DataTable table = table_of<Segment>(
+        {{"layers", "", [](K k) { return word(k.name); }},
+         {"time", "",
+          [](K k) { return number(k.seconds, (k.seconds < 0 ? "-" : "") + format_duration(std::abs(k.seconds))); }},
+         {"forward", "", [](K k) { return only_if(k.forward > 0, seconds(Seconds{k.forward})); }},
+         {"backward", "", [](K k) { return only_if(k.backward > 0, seconds(Seconds{k.backward})); }},
+         {"of step", "", [&](K k) { return share(k.seconds / step); }},
+         {" ", "", [&](K k) { return word(bar(k.seconds / step, plain_text)); }}},
+        kinds);
     table.expendable = {"forward", "backward"};
     return table;
 }

@@ -1,5 +1,4 @@
 #include "analysis/report/trace.hpp"
-#include "analysis/roofline/describe.hpp"
 
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"

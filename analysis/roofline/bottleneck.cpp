@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <utility>
 
 namespace roof::analysis {
 
@@ -76,18 +77,12 @@ Amounts amounts_of(const Placement& p, const Roofs& roofs)
     return amounts;
 }
 
-struct Hardest {
-    std::size_t roof = 0;
-    double seconds = 0;
-};
-
-Hardest hardest(const Amounts& work, const std::vector<double>& costs)
+/// The roof under which the work takes longest, and that time in seconds.
+std::pair<std::size_t, double> hardest(const Amounts& work, const std::vector<double>& costs)
 {
-    Hardest most;
-    for (std::size_t i = 0; i < costs.size(); ++i) {
-        const double seconds = costs[i] * work[i];
-        if (seconds > most.seconds) most = {i, seconds};
-    }
+    std::pair<std::size_t, double> most;
+    for (std::size_t i = 0; i < costs.size(); ++i)
+        if (const double seconds = costs[i] * work[i]; seconds > most.second) most = {i, seconds};
     return most;
 }
 

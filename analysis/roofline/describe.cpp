@@ -1,4 +1,5 @@
-#include "analysis/roofline/describe.hpp"
+// Placements in sentences.
+#include "analysis/roofline/place.hpp"
 
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"

@@ -2,7 +2,6 @@
 #include "analysis/roofline/roofs.hpp"
 
 #include "analysis/table/rows.hpp"
-#include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 
 #include <algorithm>
@@ -49,15 +48,13 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     return sum;
 }
 
-/// One ceiling of each device; none if a device has none.
-template <class Find>
-std::optional<std::vector<const Ceiling*>> of_each(const std::vector<Roofs>& devices, const Find& find)
+/// The same roof of each device; empty if a device has none.
+std::vector<const Ceiling*> same_of_each(const std::vector<Roofs>& devices, const Ceiling& roof)
 {
     std::vector<const Ceiling*> found;
     for (const Roofs& roofs : devices) {
-        const Ceiling* const one = find(roofs);
-        if (one == nullptr) return std::nullopt;
-        found.push_back(one);
+        found.push_back(roof.kind == Role::bandwidth ? roofs.level(roof.level) : roofs.precision(roof.precision));
+        if (found.back() == nullptr) return {};
     }
     return found;
 }
@@ -85,14 +82,9 @@ void add_group(Ceilings& ceilings, const std::string& group, const Names& device
     std::vector<Roofs> roofs;
     for (const std::string& device : devices) roofs.push_back(roofs_of(ceilings, device));
     std::vector<Ceiling> sums;
-    for (const Ceiling* level : roofs.front().levels) {
-        if (const auto parts = of_each(roofs, [&](const Roofs& one) { return one.level(level->level); }))
-            sums.push_back(sum_of(group, *parts));
-    }
-    for (const Ceiling* compute : roofs.front().compute) {
-        if (const auto parts = of_each(roofs, [&](const Roofs& one) { return one.precision(compute->precision); }))
-            sums.push_back(sum_of(group, *parts));
-    }
+    for (const auto& first : {roofs.front().levels, roofs.front().compute})
+        for (const Ceiling* roof : first)
+            if (const auto parts = same_of_each(roofs, *roof); !parts.empty()) sums.push_back(sum_of(group, parts));
     std::vector<MeasuredLevel> levels;
     for (const MeasuredLevel& level : ceilings.levels) {
         if (level.device != devices.front()) continue;

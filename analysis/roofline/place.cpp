@@ -16,24 +16,19 @@ namespace roof::analysis {
 
 namespace {
 
-struct ByteInterval {
-    Bytes low;
-    Bytes high;
-};
-
-ByteInterval traffic(const Work& work, Bytes nearer)
+LevelBytes traffic(const Work& work, Bytes nearer)
 {
     const bool fits = work.compulsory <= nearer;
     return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
 }
 
 /// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately.
-std::vector<ByteInterval> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
+std::vector<LevelBytes> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
 {
-    std::vector<ByteInterval> sums(over.nearer.size());
+    std::vector<LevelBytes> sums(over.nearer.size());
     for (const Work* work : works)
         for (std::size_t i = 0; i < sums.size(); ++i) {
-            const ByteInterval one = traffic(*work, over.nearer[i]);
+            const LevelBytes one = traffic(*work, over.nearer[i]);
             sums[i].low += one.low;
             sums[i].high += one.high;
         }
@@ -152,9 +147,9 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     p.roof_threads = over.roofs.threads;
     p.note = over.note;
     if (over.compute) p.compute_roof = {over.compute->rate.median.value};
-    const std::vector<ByteInterval> bytes = traffic(works, over);
+    const std::vector<LevelBytes> bytes = traffic(works, over);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
-        const auto [low, high] = bytes[i];
+        const Bytes low = bytes[i].low, high = bytes[i].high;
         const MixRoof roof = roof_of(works, over, i);
         p.levels.push_back({over.roofs.levels[i]->level, low, high, p.known,
                             high.value > 0 ? p.flops / high : Intensity{}, low.value > 0 ? p.flops / low : Intensity{},

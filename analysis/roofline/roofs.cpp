@@ -72,11 +72,6 @@ Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
     return roofs;
 }
 
-Roofs roofs_of(const Ceilings& ceilings, const std::string& device)
-{
-    return roofs_of(ceilings, device, ceilings.most_threads(device));
-}
-
 const Ceiling* fastest(const Ceilings& ceilings, const std::function<bool(const Ceiling&)>& is_chosen)
 {
     const Ceiling* best = nullptr;

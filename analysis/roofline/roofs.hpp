@@ -29,9 +29,7 @@ struct Roofs {
 const std::string& level_or_precision(const Ceiling& roof);
 
 /// The roofs at `threads` if the device has a ceiling with that count, otherwise at the most threads.
-Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads);
-/// The roofs at the most threads.
-Roofs roofs_of(const Ceilings& ceilings, const std::string& device);
+Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads = -1);
 
 /// The highest of the chosen ceilings; null if none is chosen.
 const Ceiling* fastest(const Ceilings& ceilings, const std::function<bool(const Ceiling&)>& is_chosen);

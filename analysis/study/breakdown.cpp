@@ -1,17 +1,12 @@
 #include "analysis/study/breakdown.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 namespace roof::analysis {
 
 namespace {
-
-constexpr std::array<std::string_view, 12> kinds{"convolution", "linear",       "batch_norm", "relu",
-                                                 "max_pool",    "average_pool", "add",        "flatten",
-                                                 "dropout",     "loss",         "update",     "other"};
 
 std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
 {
@@ -26,11 +21,6 @@ std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
 
 }  // namespace
 
-std::span<const std::string_view> kinds_in_order()
-{
-    return kinds;
-}
-
 std::vector<Segment> phases_of(const Measurement& row)
 {
     return with_rest({{.name = "forward", .seconds = row.forward.median.value, .is_phase = true},
@@ -43,16 +33,16 @@ std::vector<Segment> kinds_of(const Measurement& row)
 {
     std::map<std::string_view, Segment> by_kind;
     for (const PartMeasurement& part : row.parts) {
-        const auto known = std::ranges::find(kinds, part.part.kind);
+        const auto known = std::ranges::find(kinds_in_order, part.part.kind);
         const Phase phase = part.part.phase;
         const double seconds = part.seconds.median.value;
-        Segment& kind = by_kind[phase == Phase::update ? "update" : known != kinds.end() ? *known : "other"];
+        Segment& kind = by_kind[phase == Phase::update ? "update" : known != kinds_in_order.end() ? *known : "other"];
         kind.seconds += seconds;
         if (phase == Phase::forward) kind.forward += seconds;
         if (phase == Phase::backward) kind.backward += seconds;
     }
     std::vector<Segment> segments;
-    for (const std::string_view kind : kinds) {
+    for (const std::string_view kind : kinds_in_order) {
         if (!by_kind.contains(kind)) continue;
         segments.push_back(by_kind[kind]);
         segments.back().name = kind;

@@ -3,7 +3,7 @@
 
 #include "ert/method/bench/measurement.hpp"
 
-#include <span>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +21,13 @@ struct Segment {
 };
 
 /// All kinds of layer, "other" last.
-std::span<const std::string_view> kinds_in_order();
+inline constexpr std::array<std::string_view, 12> kinds_in_order{"convolution", "linear",       "batch_norm", "relu",
+                                                                 "max_pool",    "average_pool", "add",        "flatten",
+                                                                 "dropout",     "loss",         "update",     "other"};
 
 /// The phases in the order of the step; empty if phases were not timed.
 std::vector<Segment> phases_of(const Measurement& row);
-/// The kinds in the order of kinds_in_order(); empty if layers were not timed.
+/// The kinds in that order; empty if layers were not timed.
 std::vector<Segment> kinds_of(const Measurement& row);
 
 }  // namespace roof::analysis

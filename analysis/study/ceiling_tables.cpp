@@ -19,13 +19,8 @@ namespace roof::analysis {
 
 namespace {
 
-/// A ceiling on its machine.
-struct Row {
-    const Ceiling& c;
-    const Machine& machine;
-};
-using R = const Row&;
-using Columns = std::vector<ColumnOf<Row>>;
+using C = const Ceiling&;
+using Columns = std::vector<ColumnOf<Ceiling>>;
 
 Cell name_cell(const std::string& name)
 {
@@ -33,98 +28,93 @@ Cell name_cell(const std::string& name)
 }
 
 /// "≥ 178 GB/s" for a lower bound, which has no upper end.
-Cell rate_cell(const Ceiling& ceiling)
+Cell rate_cell(C ceiling)
 {
     if (ceiling.steadiness != Steadiness::at_least) return range(ceiling.rate, ceiling.unit());
     return numeric_text("≥ " + format_si(ceiling.rate.median.value, ceiling.unit()));
 }
 
-Cell samples_cell(R r)
+Cell samples_cell(C c)
 {
-    return only_if(r.c.rate.n > 0, numeric_text(samples_text(r.c.rate.n)));
+    return only_if(c.rate.n > 0, numeric_text(samples_text(c.rate.n)));
 }
 
-Cell per_clock_cell(R r)
+Cell per_clock_cell(C c, const Machine& machine)
 {
-    const double reached = per_clock_and_core(r.c, r.machine);
+    const double reached = per_clock_and_core(c, machine);
     return only_if(reached > 0, number(reached, plain_number(reached, reached < 100 ? 3 : 4)));
 }
 
-Cell share_of_spec_cell(R r)
+Cell share_of_spec_cell(C c, const Machine& machine)
 {
-    const std::optional<double> share = share_of_spec(r.c, r.machine);
+    const std::optional<double> share = share_of_spec(c, machine);
     return only_if(share.has_value(), number(share.value_or(0), fmt::format("{:.1f}%", 100 * share.value_or(0))));
 }
 
-Cell verdict_cell(const Ceiling& ceiling)
+Cell verdict_cell(C ceiling)
 {
     if (ceiling.steadiness == Steadiness::steady) return absent();
     return warning_if(true, word(name(ceiling.steadiness)));
 }
 
 /// Adds the columns rate, clock, rate per clock and core, and how the rate was reached.
-Columns with_rate(Columns columns, const char* rate, const char* per_clock)
+Columns with_rate(Columns columns, const char* rate, const char* per_clock, const Machine& machine)
 {
-    for (const ColumnOf<Row>& column :
-         Columns{{rate, "", [](R r) { return rate_cell(r.c); }},
+    for (const ColumnOf<Ceiling>& column :
+         Columns{{rate, "", [](C c) { return rate_cell(c); }},
                  {"n", "", samples_cell, {}, Align::right},
                  {"GHz",
                   "",
-                  [](R r) {
-                      const double clock = r.c.clock.median.value;
+                  [](C c) {
+                      const double clock = c.clock.median.value;
                       return only_if(clock > 0, number(clock, fmt::format("{:.2f}", clock / 1e9)));
                   },
                   {},
                   Align::right},
-                 {per_clock, "", per_clock_cell, {}, Align::right},
-                 {"of spec", "", share_of_spec_cell, {}, Align::right},
-                 {"verdict", "", [](R r) { return verdict_cell(r.c); }, {}, Align::left},
-                 {"found by search", "", [](R r) { return name_cell(r.c.variant); }, {}, Align::left}})
+                 {per_clock, "", [&](C c) { return per_clock_cell(c, machine); }, {}, Align::right},
+                 {"of spec", "", [&](C c) { return share_of_spec_cell(c, machine); }, {}, Align::right},
+                 {"verdict", "", [](C c) { return verdict_cell(c); }, {}, Align::left},
+                 {"found by search", "", [](C c) { return name_cell(c.variant); }, {}, Align::left}})
         columns.push_back(column);
     return columns;
 }
 
-const Columns& columns_of(Role kind)
+/// They refer to the machine.
+Columns columns_of(Role kind, const Machine& machine)
 {
-    static const Columns bandwidth =
-        with_rate({{"level", "", [](R r) { return name_cell(r.c.level); }, {}, Align::left},
-                   {"operation", "", [](R r) { return name_cell(r.c.operation); }, {}, Align::left}},
-                  "bandwidth [95%]", "B/clock");
-    static const Columns compute =
-        with_rate({{"precision", "", [](R r) { return name_cell(r.c.precision); }, {}, Align::left},
-                   {"isa", "", [](R r) { return name_cell(r.c.isa); }, {}, Align::left},
-                   {"operation", "", [](R r) { return name_cell(r.c.operation); }, {}, Align::left}},
-                  "rate [95%]", "FLOP/clock");
-    static const Columns latency{
-        {"device", "", [](R r) { return name_cell(r.c.device == "cpu" ? "" : r.c.device); }, {}, Align::left},
-        {"level", "", [](R r) { return name_cell(r.c.level); }, {}, Align::left},
-        {"condition",
-         "",
-         [](R r) { return name_cell(r.c.condition == r.c.level ? "" : r.c.condition); },
-         {},
-         Align::left},
+    if (kind == Role::bandwidth)
+        return with_rate({{"level", "", [](C c) { return name_cell(c.level); }, {}, Align::left},
+                          {"operation", "", [](C c) { return name_cell(c.operation); }, {}, Align::left}},
+                         "bandwidth [95%]", "B/clock", machine);
+    if (kind == Role::compute)
+        return with_rate({{"precision", "", [](C c) { return name_cell(c.precision); }, {}, Align::left},
+                          {"isa", "", [](C c) { return name_cell(c.isa); }, {}, Align::left},
+                          {"operation", "", [](C c) { return name_cell(c.operation); }, {}, Align::left}},
+                         "rate [95%]", "FLOP/clock", machine);
+    return {
+        {"device", "", [](C c) { return name_cell(c.device == "cpu" ? "" : c.device); }, {}, Align::left},
+        {"level", "", [](C c) { return name_cell(c.level); }, {}, Align::left},
+        {"condition", "", [](C c) { return name_cell(c.condition == c.level ? "" : c.condition); }, {}, Align::left},
         {"working set",
          "",
-         [](R r) { return only_if(r.c.working_set.value > 0, numeric_text(format_capacity(r.c.working_set.value))); },
+         [](C c) { return only_if(c.working_set.value > 0, numeric_text(format_capacity(c.working_set.value))); },
          {},
          Align::right},
         {"per access [95%]", "",
-         [](R r) {
-             if (r.c.steadiness == Steadiness::at_least)
-                 return numeric_text("≤ " + format_si(r.c.per_access().value, "s"));
-             return range({r.c.per_access().value, 1 / r.c.rate.high.value, 1 / r.c.rate.low.value}, "s");
+         [](C c) {
+             if (c.steadiness == Steadiness::at_least) return numeric_text("≤ " + format_si(c.per_access().value, "s"));
+             return range({c.per_access().value, 1 / c.rate.high.value, 1 / c.rate.low.value}, "s");
          }},
         {"n", "", samples_cell, {}, Align::right},
         {"clocks",
          "",
-         [](R r) {
-             const double clocks = r.c.per_access().value * r.c.clock.median.value;
+         [](C c) {
+             const double clocks = c.per_access().value * c.clock.median.value;
              return only_if(clocks > 0, plain(clocks));
          },
          {},
          Align::right},
-        {"verdict", "", [](R r) { return verdict_cell(r.c); }, {}, Align::left}};
-    return kind == Role::bandwidth ? bandwidth : kind == Role::compute ? compute : latency;
+        {"verdict", "", [](C c) { return verdict_cell(c); }, {}, Align::left}};
 }
 
 /// The values of a field over the ceilings of the device, in order: the usual condition (empty) first.
@@ -141,19 +131,17 @@ std::set<Value> values_of(const Ceilings& ceilings, const std::string& device, V
 DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilings, const Machine& machine,
                             const std::function<bool(const Ceiling&)>& is_chosen)
 {
-    std::vector<const Ceiling*> group;
+    std::vector<Ceiling> group;
     for (const Ceiling& ceiling : ceilings.all)
-        if (ceiling.kind == kind && is_chosen(ceiling)) group.push_back(&ceiling);
-    std::ranges::stable_sort(group, {}, [&](const Ceiling* ceiling) {
+        if (ceiling.kind == kind && is_chosen(ceiling)) group.push_back(ceiling);
+    std::ranges::stable_sort(group, {}, [&](C ceiling) {
         return std::ranges::find_if(ceilings.levels,
                                     [&](const MeasuredLevel& level) {
-                                        return level.device == ceiling->device && level.name == ceiling->level;
+                                        return level.device == ceiling.device && level.name == ceiling.level;
                                     }) -
                ceilings.levels.begin();
     });
-    std::vector<Row> rows;
-    for (const Ceiling* ceiling : group) rows.push_back({*ceiling, machine});
-    DataTable table = table_of(columns_of(kind), rows);
+    DataTable table = table_of(columns_of(kind, machine), group);
     table.title = std::move(title);
     table.expendable = {"found by search", "GHz", "B/clock", "FLOP/clock", "n"};
     drop_empty_columns(table);
@@ -182,23 +170,16 @@ std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<Measu
     return unseen;
 }
 
-/// A level and all levels of its machine.
-struct Level {
-    const MeasuredLevel& level;
-    const std::vector<MeasuredLevel>& all;
-    bool names_device;
-};
-using L = const Level&;
+using L = const MeasuredLevel&;
 
-Cell level_verdict(L l)
+Cell level_verdict(L level, const std::vector<MeasuredLevel>& all)
 {
-    const MeasuredLevel& level = l.level;
     std::vector<std::string> remarks;
     if (level.contradiction)
         remarks.emplace_back("contradiction: more than a factor of two apart");
     else if (level.reported.value > 0 && level.name != memory_level)
         remarks.emplace_back("agree");
-    if (const std::vector<int> unseen = unseen_with(level, l.all); !unseen.empty())
+    if (const std::vector<int> unseen = unseen_with(level, all); !unseen.empty())
         remarks.push_back("not seen with " + threads_list(unseen));
     if (remarks.empty()) return absent();
     return warning_if(level.contradiction, word(join(remarks, "; ")));
@@ -266,42 +247,38 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
 
 DataTable levels_table(const Ceilings& ceilings)
 {
-    static const std::vector<ColumnOf<Level>> columns{
-        {"device", "", [](L l) { return only_if(l.names_device, word(l.level.device)); }, {}, Align::left},
-        {"", "device", [](L l) { return word(l.level.device); }},
-        {"", "level", [](L l) { return word(l.level.name); }},
-        {"threads", "threads", [](L l) { return count(l.level.threads); }},
-        {"level", "", [](L l) { return word(l.level.name); }, {}, Align::left},
+    const std::vector<MeasuredLevel>& all =
+        ceilings.levels_by_threads.empty() ? ceilings.levels : ceilings.levels_by_threads;
+    const bool names_device = devices_of(ceilings).size() > 1;
+    const std::vector<ColumnOf<MeasuredLevel>> columns{
+        {"device", "", [&](L l) { return only_if(names_device, word(l.device)); }, {}, Align::left},
+        {"", "device", [](L l) { return word(l.device); }},
+        {"", "level", [](L l) { return word(l.name); }},
+        {"threads", "threads", [](L l) { return count(l.threads); }},
+        {"level", "", [](L l) { return word(l.name); }, {}, Align::left},
         {"holds working sets", "",
-         [](L l) {
-             return numeric_text(format_capacity(l.level.from.value) + " to " + format_capacity(l.level.to.value));
-         }},
-        {"", "from_bytes", [](L l) { return number(l.level.from.value); }},
-        {"", "to_bytes", [](L l) { return number(l.level.to.value); }},
-        {"but not", "beyond_bytes", [](L l) { return capacity_cell(l.level.beyond); }, {}, Align::right},
+         [](L l) { return numeric_text(format_capacity(l.from.value) + " to " + format_capacity(l.to.value)); }},
+        {"", "from_bytes", [](L l) { return number(l.from.value); }},
+        {"", "to_bytes", [](L l) { return number(l.to.value); }},
+        {"but not", "beyond_bytes", [](L l) { return capacity_cell(l.beyond); }, {}, Align::right},
         {"instances",
          "",
-         [](L l) { return only_if(l.level.sharing != Sharing::unclear, word(name(l.level.sharing))); },
+         [](L l) { return only_if(l.sharing != Sharing::unclear, word(name(l.sharing))); },
          {},
          Align::left},
         {"reported",
          "reported_bytes",
          [](L l) {
-             const bool is_known = l.level.reported.value > 0;
-             return is_known ? capacity_cell(l.level.reported) : numeric_text("not reported");
+             const bool is_known = l.reported.value > 0;
+             return is_known ? capacity_cell(l.reported) : numeric_text("not reported");
          },
          {},
          Align::right},
-        {"verdict", "", level_verdict, {}, Align::left},
-        {"", "sharing", [](L l) { return word(name(l.level.sharing)); }},
-        {"", "contradiction", [](L l) { return truth(l.level.contradiction); }},
+        {"verdict", "", [&](L l) { return level_verdict(l, all); }, {}, Align::left},
+        {"", "sharing", [](L l) { return word(name(l.sharing)); }},
+        {"", "contradiction", [](L l) { return truth(l.contradiction); }},
     };
-    const std::vector<MeasuredLevel>& all =
-        ceilings.levels_by_threads.empty() ? ceilings.levels : ceilings.levels_by_threads;
-    const bool names_device = devices_of(ceilings).size() > 1;
-    std::vector<Level> rows;
-    for (const MeasuredLevel& level : all) rows.push_back({level, all, names_device});
-    DataTable table = table_of(columns, rows);
+    DataTable table = table_of(columns, all);
     table.title = fmt::format("Memory levels ({} beside reported)",
                               timed(ceilings.all.empty() ? "" : ceilings.all.front().variant));
     table.expendable = {"instances", "but not"};

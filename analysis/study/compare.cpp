@@ -105,35 +105,24 @@ Words words_of_all(const std::vector<Change>& changes)
 /// The table of the changes, the largest first; words that all names share are written once above it.
 std::string changes_text(std::vector<Change> changes, const std::string& what, bool time, int columns)
 {
-    struct Row {
-        const Change& change;
-        const Words& common;
-        bool time;
-    };
-    using R = const Row&;
-    static const std::vector<ColumnOf<Row>> columns_of{
-        {"name", "",
-         [](R r) {
-             Words words = r.change.words;
-             std::erase_if(
-                 words, [&](const std::string& word) { return std::ranges::find(r.common, word) != r.common.end(); });
-             return word(join(words, " "));
-         }},
-        {"a [95%]", "", [](R r) { return range(r.change.a, r.change.unit); }},
-        {"b [95%]", "", [](R r) { return range(r.change.b, r.change.unit); }},
-        {"n", "", [](R r) { return numeric_text(samples_text(r.change.a.n) + " | " + samples_text(r.change.b.n)); }},
-        {"b/a", "", [](R r) { return numeric_text(fmt::format("{:.3f}", r.change.ratio)); }},
-        {"interval", "", [](R r) { return word(fmt::format("[{:.3f}, {:.3f}]", r.change.low, r.change.high)); }},
-        {"verdict", "", [](R r) { return word(verdict(r.change, r.time)); }},
-    };
-    std::ranges::stable_sort(changes, std::greater{}, [](const Change& c) {
-        return std::pair(c.shown(), c.shown() ? std::abs(std::log(c.ratio)) : 0.0);
-    });
+    using C = const Change&;
+    std::ranges::stable_sort(changes, std::greater{},
+                             [](C c) { return std::pair(c.shown(), c.shown() ? std::abs(std::log(c.ratio)) : 0.0); });
     const Words common = words_of_all(changes);
-    std::vector<Row> rows;
-    for (const Change& change : changes) rows.push_back({change, common, time});
-    DataTable table = table_of(columns_of, rows);
-    table.columns.front().title = what;
+    DataTable table = table_of<Change>(
+        {{what.c_str(), "",
+          [&](C c) {
+              Words words = c.words;
+              std::erase_if(words, [&](const std::string& w) { return std::ranges::find(common, w) != common.end(); });
+              return word(join(words, " "));
+          }},
+         {"a [95%]", "", [](C c) { return range(c.a, c.unit); }},
+         {"b [95%]", "", [](C c) { return range(c.b, c.unit); }},
+         {"n", "", [](C c) { return numeric_text(samples_text(c.a.n) + " | " + samples_text(c.b.n)); }},
+         {"b/a", "", [](C c) { return numeric_text(fmt::format("{:.3f}", c.ratio)); }},
+         {"interval", "", [](C c) { return word(fmt::format("[{:.3f}, {:.3f}]", c.low, c.high)); }},
+         {"verdict", "", [&](C c) { return word(verdict(c, time)); }}},
+        changes);
     table.expendable = {"n", "b [95%]", "a [95%]", "interval"};
     if (!common.empty()) table.title = "All: " + printable(join(common, " "));
     return to_text(table, columns);
@@ -231,9 +220,8 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again)
 
 std::vector<Change> slower_than(const Comparison& comparison, double share)
 {
-    std::vector<Change> changes;
-    for (const Change& change : comparison.steps)
-        if (change.shown() && change.ratio > 1 + share) changes.push_back(change);
+    std::vector<Change> changes = comparison.steps;
+    std::erase_if(changes, [&](const Change& change) { return !change.shown() || change.ratio <= 1 + share; });
     return changes;
 }
 
@@ -299,9 +287,8 @@ json to_json(const Comparison& c)
 
 std::vector<Change> moved(const Comparison& comparison)
 {
-    std::vector<Change> changes;
-    for (const Change& change : comparison.ceilings)
-        if (change.shown()) changes.push_back(change);
+    std::vector<Change> changes = comparison.ceilings;
+    std::erase_if(changes, [](const Change& change) { return !change.shown(); });
     return changes;
 }
 

@@ -94,7 +94,7 @@ void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key,
 std::map<Key, CountedKernel> recorded_times(const Study& study)
 {
     std::map<Key, CountedKernel> kernels;
-    for (const KernelTotal& total : kernels_of(study).totals) {
+    for (const KernelTotal& total : kernels_of(study).digest.totals) {
         CountedKernel& kernel = kernels[{total.row, total.device, total.name}];
         if (kernel.category.empty()) kernel.category = total.category;
         kernel.launches += total.launches;

@@ -16,20 +16,12 @@ bool is_of_curve(const PointSummary& point)
            row.point.has("working_set") && row.work.flops.value > 0 && row.work.compulsory.value > 0;
 }
 
-std::vector<Measurement> rows_of(const Study& study)
-{
-    std::vector<Measurement> rows = study.results.rows;
-    if (study.calibration.folder != study.results.folder)
-        rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
-    return rows;
-}
-
 }  // namespace
 
 std::map<CurveKey, Curves> curves_of(const Study& study)
 {
     std::map<CurveKey, Curves> pictures;
-    for (const PointSummary& point : summarize_points(rows_of(study))) {
+    for (const PointSummary& point : summarize_points(all_rows(study))) {
         if (!is_of_curve(point)) continue;
         const Measurement& row = point.best;
         Curves& curves = pictures[{row.device, precision_of(row), threads_of(row)}];

@@ -143,20 +143,15 @@ std::string as_carm(const Study& study, const std::string& device)
 
 }  // namespace
 
-const std::vector<std::string>& export_formats()
-{
-    static const std::vector<std::string> formats{"csv", "points", "ert", "likwid", "carm"};
-    return formats;
-}
-
 std::string exported(const Study& study, std::string_view format, const std::string& device)
 {
+    static const std::vector<std::string> formats{"csv", "points", "ert", "likwid", "carm"};
     if (format == "csv") return to_csv(ceilings_table(study));
     if (format == "points") return to_csv(placements_table(study));
     if (format == "ert") return as_ert(study, device);
     if (format == "likwid") return as_likwid(study, device);
     if (format == "carm") return as_carm(study, device);
-    throw InputError("--format: " + unknown_word("format", format, export_formats()));
+    throw InputError("--format: " + unknown_word("format", format, formats));
 }
 
 }  // namespace roof::analysis

@@ -1,7 +1,7 @@
 #include "analysis/study/json.hpp"
 
 #include "analysis/study/ceiling_tables.hpp"
-#include "analysis/study/scaling.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"

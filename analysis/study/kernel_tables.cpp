@@ -49,7 +49,7 @@ std::vector<Category> categories_of(const Study& study)
 {
     const RowsById rows(study);
     std::map<std::pair<std::string, std::string>, std::map<std::string, Category>> devices;
-    for (const KernelTotal& total : kernels_of(study).totals) {
+    for (const KernelTotal& total : kernels_of(study).digest.totals) {
         const Measurement* const row = rows.find(total.row);
         if (row == nullptr) continue;
         const std::string name = total.category + (total.algorithm.empty() ? "" : ", " + total.algorithm);
@@ -90,7 +90,7 @@ DataTable kernel_categories_table(const Study& study)
         {"time", "", [](const Category& c) { return seconds(Seconds{c.seconds}); }},
         {"share", "", [](const Category& c) { return share(c.share); }},
     };
-    const KernelDigest& digest = kernels_of(study);
+    const KernelDigest& digest = kernels_of(study).digest;
     DataTable table = table_of(columns, categories_of(study));
     table.note = fmt::format("{} launches, added up by name to {} kernels and by category here.", digest.launches,
                              digest.totals.size());
@@ -109,7 +109,7 @@ DataTable kernels_table(const Study& study)
         {"", "time_s", [](const KernelTotal& t) { return number(t.seconds); }},
         {"", "known", [](const KernelTotal&) { return measured(); }},
     };
-    return table_of(columns, kernels_of(study).totals);
+    return table_of(columns, kernels_of(study).digest.totals);
 }
 
 DataTable counted_kernels_table(const Study& study)

@@ -1,5 +1,4 @@
 #include "analysis/study/points.hpp"
-#include "analysis/roofline/describe.hpp"
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/quantities.hpp"
@@ -19,11 +18,6 @@ namespace roof::analysis {
 
 namespace {
 
-Estimate<Seconds> single(Seconds time)
-{
-    return {.median = time, .low = time, .high = time, .n = 1};
-}
-
 using P = const Placement&;
 
 /// The farthest level; null if the bytes are unknown.
@@ -32,24 +26,11 @@ const LevelPlacement* memory_of(P p)
     return p.levels.empty() ? nullptr : &p.levels.back();
 }
 
-Cell intensity_cell(P p)
-{
-    const LevelPlacement* const memory = memory_of(p);
-    return memory == nullptr ? absent() : plain(memory->intensity_high.value);
-}
-
 Cell ridge_cell(P p)
 {
     const LevelPlacement* const memory = memory_of(p);
     const bool is_known = memory != nullptr && p.compute_roof.value > 0;
     return is_known ? plain((p.compute_roof / memory->roof).value) : absent();
-}
-
-/// Seconds of one launch that reaching the roof would save, and how many times as fast it would be.
-Cell faster_cell(P p)
-{
-    return only_if(!p.binds.empty() && p.fraction > 0 && !p.above,
-                   number(1 / p.fraction, p.fraction > 0 ? plain_number(1 / p.fraction) + "x" : ""));
 }
 
 }  // namespace
@@ -63,7 +44,7 @@ Measurement row_of(const GivenPoint& point)
     row.point.set("model", point.name);
     row.point.set("precision", point.precision);
     if (!point.threads.empty()) row.point.set("threads", point.threads);
-    row.seconds = single(point.seconds);
+    row.seconds = {.median = point.seconds, .low = point.seconds, .high = point.seconds, .n = 1};
     row.work = {.flops = point.flops, .compulsory = point.bytes, .no_reuse = point.bytes};
     return row;
 }
@@ -135,14 +116,19 @@ DataTable points_table(const Study& study)
         {"rate", "rate_flop_per_s", [](P p) { return amount(p.rate.median.value, "FLOP/s"); }},
         {"", "rate_byte_per_s",
          [](P p) { return memory_of(p) ? number((memory_of(p)->low / p.seconds.median).value) : absent(); }},
-        {"FLOP/B", "intensity_flop_per_byte", intensity_cell},
+        {"FLOP/B", "intensity_flop_per_byte",
+         [](P p) { return memory_of(p) ? plain(memory_of(p)->intensity_high.value) : absent(); }},
         {"ridge", "ridge_flop_per_byte", ridge_cell},
         {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
         {"reached", "share_of_attainable",
          [](P p) { return only_if(!p.binds.empty(), number(p.fraction, share_text(p))); }},
         {"least time", "attainable_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.attainable)); }},
         {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom)); }},
-        {"at most", "times_as_fast", faster_cell},
+        {"at most", "times_as_fast",
+         [](P p) {
+             return only_if(!p.binds.empty() && p.fraction > 0 && !p.above,
+                            number(1 / p.fraction, plain_number(1 / p.fraction) + "x"));
+         }},
         {"note", "note", [](P p) { return p.note.empty() ? absent() : word(p.note); }},
     };
     DataTable table = table_of(columns, study.placements);

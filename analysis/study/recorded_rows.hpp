@@ -30,32 +30,17 @@ class RowsById {
     std::map<std::string, const Measurement*> rows_;
 };
 
-/// A record and its row; null for a row that is not in the study.
-template <class Record>
-struct Of {
-    const Record& record;
-    const Measurement* row;
-};
-
-template <class Record>
-std::vector<Of<Record>> with_rows(const std::vector<Record>& records, const Study& study)
-{
-    const RowsById rows(study);
-    std::vector<Of<Record>> list;
-    for (const Record& record : records) list.push_back({record, rows.find(record.row)});
-    return list;
-}
-
 /// Limits what people see to rows of the study, and to the first `most` records of each row.
 template <class Record>
-DataTable recorded_table(const std::vector<ColumnOf<Of<Record>>>& columns, const std::vector<Record>& records,
-                         const Study& study, std::size_t most = std::string::npos)
+DataTable recorded_table(const std::vector<ColumnOf<Record>>& columns, const std::vector<Record>& records,
+                         const RowsById& rows, std::size_t most = std::string::npos)
 {
-    const std::vector<Of<Record>> list = with_rows(records, study);
-    DataTable table = table_of(columns, list);
-    std::map<const Measurement*, std::size_t> shown;
-    for (std::size_t i = 0; i < list.size(); ++i)
-        table.rows[i].is_for_programs_only = list[i].row == nullptr || shown[list[i].row]++ >= most;
+    DataTable table = table_of(columns, records);
+    std::map<std::string, std::size_t> shown;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const std::string& row = records[i].row;
+        table.rows[i].is_for_programs_only = rows.find(row) == nullptr || shown[row]++ >= most;
+    }
     return table;
 }
 

@@ -28,41 +28,41 @@ Cell part_cell(Seconds part, Seconds whole)
 
 DataTable time_breakdown_table(const Study& study)
 {
-    using Row = const Of<DeviceTimeBreakdown>&;
-    static const std::vector<ColumnOf<Of<DeviceTimeBreakdown>>> columns{
-        {"", "row", [](Row b) { return word(b.record.row); }},
+    using B = const DeviceTimeBreakdown&;
+    const RowsById rows(study);
+    const std::vector<ColumnOf<DeviceTimeBreakdown>> columns{
+        {"", "row", [](B b) { return word(b.row); }},
         {"step", "",
-         [](Row b) {
-             return warning_if(b.record.mean.unclassified / b.record.mean.wall > most_unclassified, step_cell(b.row));
+         [&](B b) {
+             return warning_if(b.mean.unclassified / b.mean.wall > most_unclassified, step_cell(rows.find(b.row)));
          }},
-        {"device", "device", [](Row b) { return device_cell(b.record.device, b.row); }},
-        {"steps", "steps", [](Row b) { return count(b.record.steps, b.record.steps == 0 ? "not marked" : ""); }},
-        {"wall", "wall_s", [](Row b) { return seconds(b.record.mean.wall); }},
-        {"kernels", "kernels_s", [](Row b) { return part_cell(b.record.mean.kernels, b.record.mean.wall); }},
-        {"unclassified", "unclassified_s",
-         [](Row b) { return part_cell(b.record.mean.unclassified, b.record.mean.wall); }},
-        {"collectives", "collectives_s",
-         [](Row b) { return part_cell(b.record.mean.collectives, b.record.mean.wall); }},
-        {"copies", "copies_s", [](Row b) { return part_cell(b.record.mean.copies, b.record.mean.wall); }},
-        {"idle", "idle_s", [](Row b) { return part_cell(b.record.mean.idle, b.record.mean.wall); }},
-        {"hidden collectives", "hidden_collectives_s", [](Row b) { return seconds(b.record.mean.hidden_collectives); }},
-        {"hidden copies", "hidden_copies_s", [](Row b) { return seconds(b.record.mean.hidden_copies); }},
+        {"device", "device", [&](B b) { return device_cell(b.device, rows.find(b.row)); }},
+        {"steps", "steps", [](B b) { return count(b.steps, b.steps == 0 ? "not marked" : ""); }},
+        {"wall", "wall_s", [](B b) { return seconds(b.mean.wall); }},
+        {"kernels", "kernels_s", [](B b) { return part_cell(b.mean.kernels, b.mean.wall); }},
+        {"unclassified", "unclassified_s", [](B b) { return part_cell(b.mean.unclassified, b.mean.wall); }},
+        {"collectives", "collectives_s", [](B b) { return part_cell(b.mean.collectives, b.mean.wall); }},
+        {"copies", "copies_s", [](B b) { return part_cell(b.mean.copies, b.mean.wall); }},
+        {"idle", "idle_s", [](B b) { return part_cell(b.mean.idle, b.mean.wall); }},
+        {"hidden collectives", "hidden_collectives_s", [](B b) { return seconds(b.mean.hidden_collectives); }},
+        {"hidden copies", "hidden_copies_s", [](B b) { return seconds(b.mean.hidden_copies); }},
         {"kernels at once", "kernels_at_once",
-         [](Row b) {
-             Cell cell = plain(b.record.mean.concurrency());
-             if (b.record.mean.kernel_count == 0) cell.value = {};
+         [](B b) {
+             Cell cell = plain(b.mean.concurrency());
+             if (b.mean.kernel_count == 0) cell.value = {};
              return cell;
          }},
         {"of the unrecorded step", "",
-         [](Row b) {
-             const Seconds unrecorded = b.row ? b.row->seconds.median + b.row->data.median : Seconds{};
-             const bool known = b.row && b.record.steps > 0 && b.row->bench != "import" && unrecorded.value > 0;
-             return only_if(known, share(b.record.mean.wall / unrecorded));
+         [&](B b) {
+             const Measurement* const row = rows.find(b.row);
+             const Seconds unrecorded = row ? row->seconds.median + row->data.median : Seconds{};
+             const bool known = row && b.steps > 0 && row->bench != "import" && unrecorded.value > 0;
+             return only_if(known, share(b.mean.wall / unrecorded));
          }},
-        {"unplaced", "", [](Row b) { return count(b.record.unplaced); }},
-        {"", "known", [](Row) { return measured(); }},
+        {"unplaced", "", [](B b) { return count(b.unplaced); }},
+        {"", "known", [](B) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, time_breakdown_of(study), study);
+    DataTable table = recorded_table(columns, kernels_of(study).time_breakdown, rows);
     table.title = "Time breakdown of each device, per step (measured)";
     table.expendable = {"unplaced",      "of the unrecorded step", "kernels at once",
                         "hidden copies", "hidden collectives",     "steps"};
@@ -71,19 +71,20 @@ DataTable time_breakdown_table(const Study& study)
 
 DataTable calls_table(const Study& study)
 {
-    using Row = const Of<CallTotal>&;
-    static const std::vector<ColumnOf<Of<CallTotal>>> columns{
-        {"", "row", [](Row c) { return word(c.record.row); }},
-        {"call", "call", [](Row c) { return word(c.record.name); }},
-        {"step", "", [](Row c) { return step_cell(c.row); }},
-        {"purpose", "purpose", [](Row c) { return word(name(c.record.purpose)); }},
-        {"calls", "calls", [](Row c) { return count(c.record.calls); }},
-        {"time", "time_s", [](Row c) { return seconds(c.record.seconds); }},
-        {"mean", "", [](Row c) { return seconds(c.record.seconds * (1 / static_cast<double>(c.record.calls))); }},
-        {"longest", "longest_s", [](Row c) { return seconds(c.record.longest); }},
-        {"", "known", [](Row) { return measured(); }},
+    using C = const CallTotal&;
+    const RowsById rows(study);
+    const std::vector<ColumnOf<CallTotal>> columns{
+        {"", "row", [](C c) { return word(c.row); }},
+        {"call", "call", [](C c) { return word(c.name); }},
+        {"step", "", [&](C c) { return step_cell(rows.find(c.row)); }},
+        {"purpose", "purpose", [](C c) { return word(name(c.purpose)); }},
+        {"calls", "calls", [](C c) { return count(c.calls); }},
+        {"time", "time_s", [](C c) { return seconds(c.seconds); }},
+        {"mean", "", [](C c) { return seconds(c.seconds * (1 / static_cast<double>(c.calls))); }},
+        {"longest", "longest_s", [](C c) { return seconds(c.longest); }},
+        {"", "known", [](C) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, calls_of(study), study, most_calls);
+    DataTable table = recorded_table(columns, calls_of(study), rows, most_calls);
     table.title = "Calls of the host (measured)";
     table.expendable = {"longest", "purpose"};
     return table;
@@ -91,50 +92,39 @@ DataTable calls_table(const Study& study)
 
 DataTable copies_table(const Study& study)
 {
-    struct Copies {
-        CopyTotal total;
-        const Measurement* row;
-        std::optional<ByteRate> link;  ///< the measured ceiling
-
-        Cell bytes(Bytes bytes) const
-        {
-            return number(bytes.value, total.unsized == total.copies ? "?" : format_si(bytes.value, "B"));
-        }
-        bool is_rated() const { return total.rate().value > 0; }
+    using C = const CopyTotal&;
+    const RowsById rows(study);
+    const auto bytes_cell = [](C c, Bytes bytes) {
+        return number(bytes.value, c.unsized == c.copies ? "?" : format_si(bytes.value, "B"));
     };
-    using Row = const Copies&;
-    static const std::vector<ColumnOf<Copies>> columns{
-        {"copy", "", [](Row c) { return word(name(c.total.kind)); }},
-        {"step", "", [](Row c) { return step_cell(c.row); }},
-        {"", "row", [](Row c) { return word(c.total.row); }},
-        {"device", "device", [](Row c) { return device_cell(c.total.device, c.row); }},
-        {"", "kind", [](Row c) { return word(name(c.total.kind)); }},
-        {"from", "source", [](Row c) { return memory_cell(c.total.source); }},
-        {"to", "destination", [](Row c) { return memory_cell(c.total.destination); }},
-        {"copies", "copies", [](Row c) { return count(c.total.copies); }},
-        {"bytes", "bytes", [](Row c) { return c.bytes(c.total.bytes); }},
-        {"", "copies_of_unknown_size", [](Row c) { return count(c.total.unsized); }},
-        {"smallest", "", [](Row c) { return c.bytes(c.total.smallest); }},
-        {"largest", "", [](Row c) { return c.bytes(c.total.largest); }},
-        {"time", "time_s", [](Row c) { return seconds(c.total.seconds); }},
+    const auto link = [&](C c) { return link_ceiling(c, study.calibration.rows); };
+    const std::vector<ColumnOf<CopyTotal>> columns{
+        {"copy", "", [](C c) { return word(name(c.kind)); }},
+        {"step", "", [&](C c) { return step_cell(rows.find(c.row)); }},
+        {"", "row", [](C c) { return word(c.row); }},
+        {"device", "device", [&](C c) { return device_cell(c.device, rows.find(c.row)); }},
+        {"", "kind", [](C c) { return word(name(c.kind)); }},
+        {"from", "source", [](C c) { return memory_cell(c.source); }},
+        {"to", "destination", [](C c) { return memory_cell(c.destination); }},
+        {"copies", "copies", [](C c) { return count(c.copies); }},
+        {"bytes", "bytes", [&](C c) { return bytes_cell(c, c.bytes); }},
+        {"", "copies_of_unknown_size", [](C c) { return count(c.unsized); }},
+        {"smallest", "", [&](C c) { return bytes_cell(c, c.smallest); }},
+        {"largest", "", [&](C c) { return bytes_cell(c, c.largest); }},
+        {"time", "time_s", [](C c) { return seconds(c.seconds); }},
         {"rate", "rate_bytes_per_s",
-         [](Row c) {
-             Cell cell = only_if(c.is_rated(), amount(c.total.rate().value, "B/s"));
-             if (c.total.sized_seconds.value > 0) cell.value = c.total.rate().value;
+         [](C c) {
+             Cell cell = only_if(c.rate().value > 0, amount(c.rate().value, "B/s"));
+             if (c.sized_seconds.value > 0) cell.value = c.rate().value;
              return cell;
          }},
         {"link, measured", "",
-         [](Row c) { return only_if(c.link.has_value(), amount(c.link.value_or(ByteRate{}).value, "B/s")); }},
+         [&](C c) { return only_if(link(c).has_value(), amount(link(c).value_or(ByteRate{}).value, "B/s")); }},
         {"share of it", "",
-         [](Row c) { return only_if(c.is_rated() && c.link, share(c.total.rate() / c.link.value_or(ByteRate{}))); }},
-        {"", "known", [](Row) { return measured(); }},
+         [&](C c) { return only_if(c.rate().value > 0 && link(c), share(c.rate() / link(c).value_or(ByteRate{}))); }},
+        {"", "known", [](C) { return measured(); }},
     };
-    const RowsById rows(study);
-    std::vector<Copies> copies;
-    for (const CopyTotal& total : copies_of(study))
-        copies.push_back({total, rows.find(total.row), link_ceiling(total, study.calibration.rows)});
-    DataTable table = table_of(columns, copies);
-    for (std::size_t i = 0; i < copies.size(); ++i) table.rows[i].is_for_programs_only = copies[i].row == nullptr;
+    DataTable table = recorded_table(columns, copies_of(study), rows);
     table.title = "Copies, beside the measured link";
     table.expendable = {"smallest", "largest", "from", "to", "device"};
     return table;
@@ -142,23 +132,24 @@ DataTable copies_table(const Study& study)
 
 DataTable memory_table(const Study& study)
 {
-    using Row = const Of<MemoryUse>&;
-    static const std::vector<ColumnOf<Of<MemoryUse>>> columns{
-        {"memory", "", [](Row m) { return memory_cell(m.record.memory); }},
-        {"step", "", [](Row m) { return step_cell(m.row); }},
-        {"", "row", [](Row m) { return word(m.record.row); }},
-        {"device", "device", [](Row m) { return device_cell(m.record.device, m.row); }},
-        {"", "memory", [](Row m) { return memory_cell(m.record.memory); }},
-        {"peak", "", [](Row m) { return amount(m.record.peak.value, "B"); }},
-        {"held at the end", "", [](Row m) { return amount(m.record.left.value, "B"); }},
-        {"allocations", "allocations", [](Row m) { return count(m.record.allocations); }},
-        {"releases", "releases", [](Row m) { return count(m.record.releases); }},
-        {"unmatched", "unmatched_releases", [](Row m) { return count(m.record.unmatched); }},
-        {"", "peak_bytes", [](Row m) { return number(m.record.peak.value); }},
-        {"", "left_bytes", [](Row m) { return number(m.record.left.value); }},
-        {"", "known", [](Row) { return measured(); }},
+    using M = const MemoryUse&;
+    const RowsById rows(study);
+    const std::vector<ColumnOf<MemoryUse>> columns{
+        {"memory", "", [](M m) { return memory_cell(m.memory); }},
+        {"step", "", [&](M m) { return step_cell(rows.find(m.row)); }},
+        {"", "row", [](M m) { return word(m.row); }},
+        {"device", "device", [&](M m) { return device_cell(m.device, rows.find(m.row)); }},
+        {"", "memory", [](M m) { return memory_cell(m.memory); }},
+        {"peak", "", [](M m) { return amount(m.peak.value, "B"); }},
+        {"held at the end", "", [](M m) { return amount(m.left.value, "B"); }},
+        {"allocations", "allocations", [](M m) { return count(m.allocations); }},
+        {"releases", "releases", [](M m) { return count(m.releases); }},
+        {"unmatched", "unmatched_releases", [](M m) { return count(m.unmatched); }},
+        {"", "peak_bytes", [](M m) { return number(m.peak.value); }},
+        {"", "left_bytes", [](M m) { return number(m.left.value); }},
+        {"", "known", [](M) { return measured(); }},
     };
-    DataTable table = recorded_table(columns, memory_of(study), study);
+    DataTable table = recorded_table(columns, memory_of(study), rows);
     table.title = "Memory (recorded allocations)";
     table.expendable = {"unmatched", "releases", "device"};
     return table;

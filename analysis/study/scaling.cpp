@@ -1,8 +1,6 @@
-#include "analysis/study/scaling.hpp"
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
@@ -25,16 +23,11 @@ Point without_exchange(Point point)
     return point;
 }
 
-/// "gpu:0,1" -> "gpu:0".
-std::string first_device(const Measurement& row)
-{
-    return row.device.substr(0, row.device.find(','));
-}
-
 /// Whether `one` is a single rank like each rank of `row`: on one of its devices, with its part of a node's threads.
 bool is_one_rank_of(const Measurement& one, const Measurement& row, int nodes)
 {
-    return one.status == Status::ok && one.ranks() == 1 && one.bench == row.bench && one.device == first_device(row) &&
+    return one.status == Status::ok && one.ranks() == 1 && one.bench == row.bench &&
+           one.device == row.device.substr(0, row.device.find(',')) &&
            threads_of(one) == threads_of(row) / std::max(1, row.ranks() / nodes) &&
            without_exchange(one.point) == without_exchange(row.point);
 }
@@ -53,11 +46,6 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     scaling.speedup = row.images_per_second() / alone->images_per_second();
     scaling.efficiency = scaling.speedup / row.ranks();
     return scaling;
-}
-
-Cell two_digits(double value)
-{
-    return number(value, format_exact(static_cast<double>(std::lround(100 * value)) / 100));
 }
 
 }  // namespace
@@ -89,7 +77,11 @@ DataTable scaling_table(const Study& study)
         {"communication", "", [](S s) { return word(s.row->point.text_or("communication", "overlapped")); }},
         {"batch norm", "", [](S s) { return word(s.row->point.text_or("batch_norm", "local")); }},
         {"images/s", "images_per_s", [](S s) { return plain(s.row->images_per_second()); }},
-        {"speedup", "speedup", [](S s) { return only_if(s.alone != nullptr, two_digits(s.speedup)); }},
+        {"speedup", "speedup",
+         [](S s) {
+             const auto hundredths = static_cast<double>(std::lround(100 * s.speedup));
+             return only_if(s.alone != nullptr, number(s.speedup, format_exact(hundredths / 100)));
+         }},
         {"efficiency", "efficiency", [](S s) { return only_if(s.alone != nullptr, share(s.efficiency)); }},
         {"exposed", "exposed_s", [](S s) { return seconds(s.row->exposed.median); }},
         {"hidden", "hidden_s", [](S s) { return seconds(s.row->hidden.median); }},

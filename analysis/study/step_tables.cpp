@@ -1,6 +1,5 @@
 // Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, hypotheses, and rows that were not
 // measured.
-#include "analysis/roofline/describe.hpp"
 #include "analysis/study/breakdown.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
@@ -37,6 +36,13 @@ std::vector<Step> steps_of(const Study& study)
     return steps;
 }
 
+/// `without_flops`: the text of work that has none.
+Cell rate_cell(const Placement& p, const char* without_flops)
+{
+    const double rate = p.rate.median.value;
+    return number(rate, p.flops.value > 0 ? format_si(rate, "FLOP/s") : without_flops);
+}
+
 Cell data_cell(const Measurement& row)
 {
     Cell cell = word(data_of(row));
@@ -56,19 +62,6 @@ Cell time_cell(S s)
     cell.html = escape(std::string(name(s.row.status)) + (s.row.reason.empty() ? "" : ": " + s.row.reason));
     cell.is_warning = cell.spans_rest = true;
     return cell;
-}
-
-Cell images_cell(S s)
-{
-    const double images = s.row.images_per_second();
-    return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
-}
-
-Cell rate_cell(S s)
-{
-    if (!s.p) return absent();
-    const double rate = s.p->rate.median.value;
-    return number(rate, s.p->flops.value > 0 ? format_si(rate, "FLOP/s") : "-");
 }
 
 /// The shares as text; on the page as a bar with the numbers in its title.
@@ -100,11 +93,10 @@ struct Headroom {
 };
 using H = const Headroom&;
 
-Cell intensity_cell(H h)
+/// The farthest level; null without roofs or bytes.
+const LevelPlacement* farthest(H h)
 {
-    if (h.p.levels.empty()) return absent();
-    const LevelPlacement& farthest = h.p.levels.back();
-    return numeric_text(intensity_text(farthest.intensity_low, farthest.intensity_high));
+    return h.p.levels.empty() ? nullptr : &h.p.levels.back();
 }
 
 struct Share {
@@ -133,12 +125,16 @@ DataTable verdict_table(const Study& study)
         {"", "reason", [](S s) { return word(s.row.reason); }},
         {"step time [95%]", "time_*_s", time_cell},
         {"n", "samples", [](S s) { return s.p ? count(s.p->seconds.n, samples_text(s.p->seconds.n)) : absent(); }},
-        {"images/s", "images_per_s", images_cell},
+        {"images/s", "images_per_s",
+         [](S s) {
+             const double images = s.row.images_per_second();
+             return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
+         }},
         {"reached", "share_of_attainable",
          [](S s) { return s.is_placed() ? number(s.p->fraction, share_text(*s.p)) : absent(); }},
         {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most) : absent(); }},
         {"of peak", "share_of_peak", [](S s) { return s.has_peak() ? share(s.p->share_of_peak()) : absent(); }},
-        {"model rate", "rate_median_flop_per_s", rate_cell},
+        {"model rate", "rate_median_flop_per_s", [](S s) { return s.p ? rate_cell(*s.p, "-") : absent(); }},
         {"", "compute_roof_flop_per_s", [](S s) { return s.has_peak() ? number(s.p->compute_roof.value) : absent(); }},
         {"bound by", "binds", [](S s) { return s.is_placed() ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
         {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
@@ -201,17 +197,17 @@ DataTable headroom_table(const Study& study, const Measurement& row, int n)
         {"time", "time_median_s", [](H h) { return seconds(h.p.seconds.median); }, Shown::terminal},
         {"time", "", [](H h) { return range(h.p.seconds, "s"); }, Shown::page},
         {"of step", "share_of_step", [](H h) { return share(h.p.seconds.median / h.row.seconds.median); }},
-        {"rate", "rate_median_flop_per_s",
+        {"rate", "rate_median_flop_per_s", [](H h) { return rate_cell(h.p, "no FLOPs"); }, Shown::page},
+        {"intensity (FLOP/B)", "",
          [](H h) {
-             const double rate = h.p.rate.median.value;
-             return number(rate, h.p.flops.value > 0 ? format_si(rate, "FLOP/s") : "no FLOPs");
+             const LevelPlacement* const at = farthest(h);
+             return at ? numeric_text(intensity_text(at->intensity_low, at->intensity_high)) : absent();
          },
          Shown::page},
-        {"intensity (FLOP/B)", "", intensity_cell, Shown::page},
         {"", "intensity_low_flop_per_byte",
-         [](H h) { return h.p.levels.empty() ? absent() : number(h.p.levels.back().intensity_low.value); }},
+         [](H h) { return farthest(h) ? number(farthest(h)->intensity_low.value) : absent(); }},
         {"", "intensity_high_flop_per_byte",
-         [](H h) { return h.p.levels.empty() ? absent() : number(h.p.levels.back().intensity_high.value); }},
+         [](H h) { return farthest(h) ? number(farthest(h)->intensity_high.value) : absent(); }},
         {"roof", "binds", [](H h) { return word(bottleneck_text(h.p), h.p.binds); }},
         {"reached", "share_of_attainable", [](H h) { return number(h.p.fraction, share_text(h.p)); }},
         {"headroom", "headroom_s", [](H h) { return seconds(h.p.headroom); }},
@@ -270,9 +266,7 @@ DataTable not_measured_table(const Study& study)
         {"status", "status", [](const Measurement& m) { return word(name(m.status)); }},
         {"reason", "reason", [](const Measurement& m) { return word(m.reason); }},
     };
-    std::vector<Measurement> rows = study.results.rows;
-    if (study.calibration.folder != study.results.folder)
-        rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
+    std::vector<Measurement> rows = all_rows(study);
     std::erase_if(rows, [](const Measurement& m) { return m.status == Status::ok; });
     return table_of(columns, rows);
 }

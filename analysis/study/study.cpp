@@ -1,7 +1,6 @@
 #include "analysis/study/study.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/level_bytes.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
@@ -44,13 +43,6 @@ const Value& kept(std::optional<Value>& value, const Make& make)
     return *value;
 }
 
-const RecordedKernels& recorded_kernels(const Study& study)
-{
-    return kept(study.recording.kernels, [&] {
-        return read_kernels(recorded_folder(study), study.kernel_rules, layer_kinds(study.results.rows));
-    });
-}
-
 /// Empty for one node. Adds remarks on nodes without a calibration, and on a network that was not measured.
 Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& results)
 {
@@ -83,39 +75,6 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
     over.all.insert(over.all.end(), paths.all.begin(), paths.all.end());
     return over;
 }
-
-}  // namespace
-
-Study make_study(Results results, Results calibration, Ceilings over_nodes)
-{
-    Study study;
-    study.over_nodes = std::move(over_nodes);
-    const bool spans_nodes = count_nodes(results.machine) > 1;
-    study.results = std::move(results);
-    study.calibration = std::move(calibration);
-    study.ceilings = with_groups(fit_ceilings(study.calibration.rows, study.calibration.machine), study.results.rows);
-    for (const Measurement& row : study.results.rows)
-        for (Placement& placement :
-             place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, study.calibration.machine))
-            study.placements.push_back(std::move(placement));
-    read_predictions(study);
-    check_recordings(study);
-    find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings,
-                     study.calibration.machine);
-    return study;
-}
-
-Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration)
-{
-    Results results = read_results(folder);
-    Ceilings over_nodes = ceilings_over_nodes(folder, results);
-    const std::filesystem::path found = calibration.empty() ? find_calibration(folder) : calibration;
-    if (found.empty()) return make_study(std::move(results), {}, std::move(over_nodes));
-    if (std::filesystem::equivalent(found, folder)) return make_study(results, results, std::move(over_nodes));
-    return make_study(std::move(results), read_results(found), std::move(over_nodes));
-}
-
-namespace {
 
 /// Empty for a machine whose devices are all real.
 std::string emulation_warning(const Machine& machine)
@@ -156,6 +115,43 @@ std::string about_the_ceilings(const Study& study)
 
 }  // namespace
 
+Study make_study(Results results, Results calibration, Ceilings over_nodes)
+{
+    Study study;
+    study.over_nodes = std::move(over_nodes);
+    const bool spans_nodes = count_nodes(results.machine) > 1;
+    study.results = std::move(results);
+    study.calibration = std::move(calibration);
+    study.ceilings = with_groups(fit_ceilings(study.calibration.rows, study.calibration.machine), study.results.rows);
+    for (const Measurement& row : study.results.rows)
+        for (Placement& placement :
+             place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, study.calibration.machine))
+            study.placements.push_back(std::move(placement));
+    read_predictions(study);
+    check_recordings(study);
+    find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings,
+                     study.calibration.machine);
+    return study;
+}
+
+Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration)
+{
+    Results results = read_results(folder);
+    Ceilings over_nodes = ceilings_over_nodes(folder, results);
+    const std::filesystem::path found = calibration.empty() ? find_calibration(folder) : calibration;
+    if (found.empty()) return make_study(std::move(results), {}, std::move(over_nodes));
+    if (std::filesystem::equivalent(found, folder)) return make_study(results, results, std::move(over_nodes));
+    return make_study(std::move(results), read_results(found), std::move(over_nodes));
+}
+
+std::vector<Measurement> all_rows(const Study& study)
+{
+    std::vector<Measurement> rows = study.results.rows;
+    if (study.calibration.folder != study.results.folder)
+        rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
+    return rows;
+}
+
 std::string calibration_warning(const Study& study)
 {
     const std::string about = about_the_ceilings(study);
@@ -169,14 +165,11 @@ RecordedFolder recorded_folder(const Study& study)
     return {study.results.folder, study.record_damage};
 }
 
-const KernelDigest& kernels_of(const Study& study)
+const RecordedKernels& kernels_of(const Study& study)
 {
-    return recorded_kernels(study).digest;
-}
-
-const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study)
-{
-    return recorded_kernels(study).time_breakdown;
+    return kept(study.recording.kernels, [&] {
+        return read_kernels(recorded_folder(study), study.kernel_rules, layer_kinds(study.results.rows));
+    });
 }
 
 const std::vector<CallTotal>& calls_of(const Study& study)

@@ -50,6 +50,18 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
 /// Fits ceilings and places steps.
 Study make_study(Results results, Results calibration, Ceilings over_nodes = {});
 
+/// Sets `moved` of the placements of `rows`, in the order of place(), from the best source (level_bytes.cpp). `machine`: of the
+/// ceilings; `recorded`: the folder with counters.csv, if there is one.
+void find_level_bytes(std::span<Placement> placements, std::span<const Measurement> rows,
+                      const RecordedFolder& recorded, const Ceilings& ceilings, const Machine& machine);
+
+/// The vector registers of one thread that a product's implementation uses, by its name; 0 if it is not recognised or
+/// multiplies less than the product's FLOPs.
+Bytes registers_of(std::string_view implementation);
+
+/// The rows of the folder, and those of its calibration if that is another folder.
+std::vector<Measurement> all_rows(const Study& study);
+
 /// A warning if there is no calibration, if it is of another machine, or if it is a quick one; otherwise empty.
 std::string calibration_warning(const Study& study);
 
@@ -57,8 +69,7 @@ std::string calibration_warning(const Study& study);
 RecordedFolder recorded_folder(const Study& study);
 
 // Totals of recordings; empty without the file. Set the kernel rules before the first use.
-const KernelDigest& kernels_of(const Study& study);
-const std::vector<DeviceTimeBreakdown>& time_breakdown_of(const Study& study);
+const RecordedKernels& kernels_of(const Study& study);
 const std::vector<CallTotal>& calls_of(const Study& study);
 const std::vector<CopyTotal>& copies_of(const Study& study);
 const std::vector<MemoryUse>& memory_of(const Study& study);

@@ -1,6 +1,5 @@
 #include "analysis/study/summary.hpp"
 
-#include "analysis/roofline/describe.hpp"
 #include "analysis/study/compare.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -81,12 +80,6 @@ std::vector<RatioAtBatch> ratios_of(const Series& first, const Series& second)
     return ratios;
 }
 
-std::string crossover_text(const Crossover& c)
-{
-    return fmt::format("{} overtakes {} at batch {} [{}, {}]", c.faster, c.slower, plain_number(c.batch, 2),
-                       plain_number(c.low, 2), plain_number(c.high, 2));
-}
-
 /// "fastest on cpu (2 threads) at batch 4, ...; ": the device of each batch; empty for one device.
 std::string fastest_text(const Devices& devices)
 {
@@ -109,7 +102,8 @@ std::string crossings_text(const Devices& devices)
     for (auto a = devices.begin(); a != devices.end(); ++a)
         for (auto b = std::next(a); b != devices.end(); ++b)
             for (const Crossover& c : crossovers(a->first, b->first, ratios_of(a->second, b->second)))
-                text += crossover_text(c) + "; ";
+                text += fmt::format("{} overtakes {} at batch {} [{}, {}]; ", c.faster, c.slower,
+                                    plain_number(c.batch, 2), plain_number(c.low, 2), plain_number(c.high, 2));
     return text;
 }
 

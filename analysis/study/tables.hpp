@@ -22,7 +22,6 @@ DataTable hypotheses_table(std::span<const Answered> answers);
 DataTable not_measured_table(const Study& study);
 /// Every memory level, or every precision, twice as fast.
 DataTable what_if_table(const Study& study);
-DataTable scaling_table(const Study& study);
 /// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device, thread count
 /// or machine, by model, precision, images and batch; the fastest first. "slower": its interval of the ratio excludes 1; else
 /// "not told apart". Steps that no device ran are for programs only.
@@ -30,6 +29,28 @@ DataTable winners_table(std::span<const Study> studies);
 
 /// The phase; absent for a whole step.
 Cell phase_cell(const Placement& p);
+
+// Training on several ranks (scaling.cpp).
+
+/// Rate of each rank's link each way during communication: link_bytes() (roofs.hpp) over exposed plus hidden time. 0 for
+/// one rank.
+ByteRate bus_bandwidth(const Measurement& row);
+
+/// A row of several ranks, and the row of one rank at the same point.
+struct Scaling {
+    const Measurement* row = nullptr;
+    const Measurement* alone = nullptr;  ///< null if the study has none
+    double speedup = 0;                  ///< images per second over those of one rank
+    double efficiency = 0;               ///< speedup over ranks
+    /// The fastest measured all-reduce between GPUs; null if there is none, and for ranks of a CPU.
+    const Ceiling* link = nullptr;
+};
+
+/// Measured rows of several ranks, grouped by model. `alone` has one rank's share of the threads; its batch is that of
+/// one rank under weak scaling and the whole batch under strong scaling.
+std::vector<Scaling> scalings(const Study& study);
+/// Throughput relative to one rank, and the cost of communication.
+DataTable scaling_table(const Study& study);
 
 // Points of charts (point_tables.cpp).
 DataTable placements_table(const Study& study);

@@ -2,7 +2,6 @@
 
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
@@ -10,7 +9,6 @@
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -239,43 +237,34 @@ std::vector<Predicted> what_if(const Study& study, const WhatIf& change)
 
 DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change)
 {
-    struct Change {
-        const Predicted& predicted;
-        const std::string& change;
-
-        const Measurement& row() const { return *predicted.row; }
-        Cell if_known(Cell cell) const { return only_if(predicted.reason.empty(), std::move(cell)); }
-        double times_as_fast() const
-        {
-            const auto images = static_cast<double>(std::max(1LL, batch_of(row())));
-            return static_cast<double>(predicted.batch) / images * (row().seconds.median / predicted.seconds);
-        }
+    using A = const Predicted&;
+    const auto if_known = [](A a, Cell cell) { return only_if(a.reason.empty(), std::move(cell)); };
+    const auto times_as_fast = [](A a) {
+        const auto images = static_cast<double>(std::max(1LL, batch_of(*a.row)));
+        return static_cast<double>(a.batch) / images * (a.row->seconds.median / a.seconds);
     };
-    using A = const Change&;
-    static const std::vector<ColumnOf<Change>> columns{
-        {"", "row", [](A a) { return word(a.row().id()); }},
-        {"change", "change", [](A a) { return word(a.change); }, Shown::page},
-        {"model", "", [](A a) { return word(model_of(a.row())); }},
-        {"batch", "", [](A a) { return count(batch_of(a.row())); }},
-        {"precision", "", [](A a) { return word(precision_of(a.row())); }},
-        {"device", "", [](A a) { return word(place_text(a.row())); }},
-        {"data", "", [](A a) { return only_if(a.row().point.has("data"), word(data_of(a.row()))); }},
-        {"measured", "measured_s", [](A a) { return seconds(a.row().seconds.median); }},
-        {"batch then", "batch_images", [](A a) { return count(a.predicted.batch); }},
-        {"predicted", "predicted_s", [](A a) { return a.if_known(seconds(a.predicted.seconds)); }},
-        {"times as fast", "", [](A a) { return a.if_known(plain(a.times_as_fast())); }},
-        {"least", "least_s", [](A a) { return a.if_known(seconds(a.predicted.least)); }},
+    const std::vector<ColumnOf<Predicted>> columns{
+        {"", "row", [](A a) { return word(a.row->id()); }},
+        {"change", "change", [&](A a) { return word(change); }, Shown::page},
+        {"model", "", [](A a) { return word(model_of(*a.row)); }},
+        {"batch", "", [](A a) { return count(batch_of(*a.row)); }},
+        {"precision", "", [](A a) { return word(precision_of(*a.row)); }},
+        {"device", "", [](A a) { return word(place_text(*a.row)); }},
+        {"data", "", [](A a) { return only_if(a.row->point.has("data"), word(data_of(*a.row))); }},
+        {"measured", "measured_s", [](A a) { return seconds(a.row->seconds.median); }},
+        {"batch then", "batch_images", [](A a) { return count(a.batch); }},
+        {"predicted", "predicted_s", [&](A a) { return if_known(a, seconds(a.seconds)); }},
+        {"times as fast", "", [&](A a) { return if_known(a, plain(times_as_fast(a))); }},
+        {"least", "least_s", [&](A a) { return if_known(a, seconds(a.least)); }},
         {"bound by", "binds",
-         [](A a) {
-             const auto& [before, after] = std::tie(a.predicted.binds_before, a.predicted.binds);
-             return a.if_known(word(before == after ? after : before + ", then " + after, after));
+         [&](A a) {
+             const auto& [before, after] = std::tie(a.binds_before, a.binds);
+             return if_known(a, word(before == after ? after : before + ", then " + after, after));
          }},
-        {"", "reason", [](A a) { return only_if(!a.predicted.reason.empty(), word(a.predicted.reason)); }},
+        {"", "reason", [](A a) { return only_if(!a.reason.empty(), word(a.reason)); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
-    std::vector<Change> rows;
-    for (const Predicted& answer : answers) rows.push_back({answer, change});
-    DataTable table = table_of(columns, rows);
+    DataTable table = table_of(columns, answers);
     for (std::size_t i = 0; i < answers.size(); ++i) table.rows[i].is_for_programs_only = !answers[i].reason.empty();
     table.expendable = {"precision", "device", "data", "least", "batch then"};
     table.identifying = {"model", "batch", "precision", "device", "data"};
@@ -301,11 +290,6 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
                    "and after the change.\nTimes as fast is by images. Least is what the changed roofs "
                    "allow.\n",
                columns);
-}
-
-nlohmann::json to_json(const std::vector<Predicted>& answers)
-{
-    return {{"rows", to_json(what_if_table(answers, ""))}};
 }
 
 }  // namespace roof::analysis

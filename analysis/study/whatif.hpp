@@ -10,8 +10,6 @@
 #include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <map>
 #include <string>
 #include <vector>
@@ -47,10 +45,8 @@ struct Predicted {
 std::vector<Predicted> what_if(const Study& study, const WhatIf& change);
 
 /// `change` names what was changed.
-DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change);
+DataTable what_if_table(const std::vector<Predicted>& answers, const std::string& change = "");
 /// The table in at most `columns`; 0: unlimited.
 std::string to_text(const std::vector<Predicted>& answers, int columns = 0);
-/// {"rows": the table}
-nlohmann::json to_json(const std::vector<Predicted>& answers);
 
 }  // namespace roof::analysis

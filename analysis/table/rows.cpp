@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -103,15 +104,14 @@ std::string_view timed(std::string_view text)
 
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)
 {
-    std::vector<std::string> models;
+    std::map<std::string, std::size_t> models;  // in their order
     std::vector<const Measurement*> steps;
     for (const Measurement& row : rows) {
         if (row.role != Role::step) continue;
         steps.push_back(&row);
-        if (std::find(models.begin(), models.end(), model_of(row)) == models.end()) models.push_back(model_of(row));
+        models.try_emplace(model_of(row), models.size());
     }
-    const auto rank = [&](const Measurement* row) { return std::find(models.begin(), models.end(), model_of(*row)); };
-    std::stable_sort(steps.begin(), steps.end(), [&](auto* a, auto* b) { return rank(a) < rank(b); });
+    std::ranges::stable_sort(steps, {}, [&](const Measurement* row) { return models.at(model_of(*row)); });
     return steps;
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <concepts>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -111,7 +112,7 @@ template <class Row>
 struct ColumnOf {
     const char* title;
     const char* key;
-    Cell (*read)(const Row&);
+    std::function<Cell(const Row&)> read;
     Shown shown = Shown::everywhere;
     Align align = Align::by_cell;
 };

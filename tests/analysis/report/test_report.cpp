@@ -1,7 +1,6 @@
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/page_data.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/roofline/describe.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"

@@ -1,5 +1,4 @@
 // The roof of any mix of reads and writes, from measured loops.
-#include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/place.hpp"
 #include "analysis/roofline/row_roofs.hpp"
 #include "made.hpp"

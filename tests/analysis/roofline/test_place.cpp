@@ -1,4 +1,3 @@
-#include "analysis/roofline/describe.hpp"
 #include "analysis/roofline/place.hpp"
 #include "made.hpp"
 

@@ -1,5 +1,5 @@
 // The bytes of each memory level: bounds by arithmetic, counters, and what is not known.
-#include "analysis/study/level_bytes.hpp"
+#include "analysis/study/study.hpp"
 #include "made.hpp"
 
 #include "ert/recording/record_files.hpp"

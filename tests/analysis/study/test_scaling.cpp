@@ -1,4 +1,3 @@
-#include "analysis/study/scaling.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 

@@ -1,5 +1,4 @@
 #include "analysis/report/page_data.hpp"
-#include "analysis/roofline/describe.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
 #include "analysis/study/tables.hpp"

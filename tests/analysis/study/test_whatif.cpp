@@ -75,7 +75,7 @@ TEST_CASE("the answer names the roof that binds before and after the change, and
     CHECK(changed.binds_before == "fp32");
     CHECK(changed.binds == "DRAM");
     CHECK_THAT(to_text(what_if(study, {{{"fp32", 1000.0}}, 0})), Catch::Contains("fp32, then DRAM"));
-    CHECK(to_json(what_if(study, {{{"fp32", 1000.0}}, 0}))["rows"][0]["binds"] == "DRAM");
+    CHECK(to_json(what_if_table(what_if(study, {{{"fp32", 1000.0}}, 0})))[0]["binds"] == "DRAM");
     CHECK(what_if(study, {}).front().binds == "fp32");
     CHECK_THAT(to_text(what_if(made::study({}), {})), Catch::StartsWith("No training step was measured"));
 }

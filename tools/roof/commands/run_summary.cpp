@@ -2,7 +2,7 @@
 
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/scaling.hpp"
+#include "analysis/study/tables.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"

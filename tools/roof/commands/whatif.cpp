@@ -6,6 +6,8 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
 
 namespace roof {
@@ -23,7 +25,7 @@ int answer(const Options& options, Context& context)
     const analysis::WhatIf change = analysis::parse_what_if(comma_list("--set", options.set), study);
     const std::vector<analysis::Predicted> answers = analysis::what_if(study, change);
     if (options.json)
-        print_json(context.out, analysis::to_json(answers));
+        print_json(context.out, {{"rows", analysis::to_json(analysis::what_if_table(answers))}});
     else
         context.out << analysis::to_text(answers, context.terminal.width);
     return 0;
