@@ -163,9 +163,7 @@ NetworkBench::NetworkBench(Messages kind, Carrier carrier)
                               "trip."}
                 : BenchTraits{"network", Role::bandwidth, carrier.device_kind,
                               "What each rank sends over the time: in a ring, where each rank sends to the next one, "
-                              "or in "
-                              "in "
-                              "the all-reduce of training (the message times 2(n-1)/n for n ranks)."}),
+                              "or in the all-reduce of training (the message times 2(n-1)/n for n ranks)."}),
       kind_(kind),
       carrier_(std::move(carrier))
 {

@@ -54,6 +54,30 @@ TEST_CASE("a digest reads back as it was written")
     CHECK(digest.links[0].name == "n17 n18");
 }
 
+TEST_CASE("messages between nodes are links, not ceilings of a node")
+{
+    Results results;
+    for (const auto& [bench, path] : {std::pair{"network_pair", "0-1"}, {"network", "2x1"}, {"network", "1x2"}}) {
+        Measurement row;
+        row.bench = bench;
+        row.role = Role::bandwidth;
+        row.device = "cpu";
+        if (row.bench == "network") row.point.set("operation", "ring");
+        row.point.set("path", path);
+        row.point.set("size", "1048576");
+        row.work.compulsory = row.work.no_reuse = Bytes{1 << 20};
+        row.samples.resize(9, Sample{.seconds = Seconds{1e-3}});
+        row.seconds = {Seconds{1e-3}, Seconds{1e-3}, Seconds{1e-3}, 9, 0};
+        row.variant = "n1 n2, made";
+        results.rows.push_back(row);
+    }
+    const Digest digest = make_digest(results);
+    REQUIRE(digest.ceilings.size() == 1);
+    CHECK_THAT(digest.ceilings[0].name, Contains("1x2"));
+    REQUIRE(digest.links.size() == 1);
+    CHECK(digest.links[0].name == "n1 n2");
+}
+
 TEST_CASE("a digest with numbers that no measurement has is refused")
 {
     for (const char* number : {"nan", "inf", "-1e11", "0", "1e999", "x", ""})
