@@ -143,7 +143,7 @@ std::string_view name(Passes passes)
 
 Passes parse_passes(std::string_view word)
 {
-    return value_in(pass_names, "phase", word);
+    return row_in(pass_names, "phase", word).value;
 }
 
 Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passes passes)

@@ -191,7 +191,7 @@ std::string fleet_script(const FleetScript& script)
 {
     using Engine = Named<std::string (*)(const FleetScript&)>;
     constexpr std::array<Engine, 3> engines{{{slurm, "slurm"}, {kubernetes, "kubernetes"}, {parallel, "parallel"}}};
-    const auto engine = value_in(engines, "engine", script.engine);
+    const auto engine = row_in(engines, "engine", script.engine).value;
     require_plain("--plan", script.plan);
     require_plain("--out", script.results);
     if (script.nodes.empty() && script.engine != "slurm")

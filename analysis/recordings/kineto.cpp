@@ -191,7 +191,7 @@ class Handler : public nlohmann::json_sax<Json> {
         const std::string_view phase = phase_in(event_.name);
         if (kind_in(event_.name) == RangeKind::step) trace.steps.push_back(span);
         if (phase == "forward" || phase == "backward" || phase == "update")
-            trace.phases.emplace_back(span, parse_phase(phase));
+            trace.phases.emplace_back(span, parse_enum<Phase>(phase));
         else if (!phase.empty())
             trace.phases.emplace_back(span, std::nullopt);
     }

@@ -10,7 +10,7 @@
 
 namespace roof::cpu {
 
-/// The axis `working_set` with these defaults and its keywords (ert/method/plan/resolved_sizes.hpp).
+/// The axis `working_set` with these defaults and its keywords (ert/method/plan/scheduler.hpp).
 Axis working_set_axis(std::string meaning, std::vector<std::string> defaults);
 
 /// Two per octave, from 8 KiB to 256 MiB or four times the largest reported cache level (all instances together), at

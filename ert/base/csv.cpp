@@ -3,6 +3,7 @@
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
@@ -73,6 +74,13 @@ CsvTable read_csv(const std::filesystem::path& file)
 {
     std::ifstream csv = open_to_read(file);
     return table_in(csv, file.string());
+}
+
+double number_in_cell(const std::string& cell, const std::string& where)
+{
+    const std::optional<double> value = parse_number<double>(cell);
+    if (!value) throw InputError(where + ": '" + printable(cell) + "' is not a number");
+    return *value;
 }
 
 }  // namespace roof

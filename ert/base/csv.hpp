@@ -30,4 +30,7 @@ std::string csv_line(std::span<const std::string> cells);
 CsvTable parse_csv(const std::string& text, const std::string& name);
 CsvTable read_csv(const std::filesystem::path& file);
 
+/// The number in a cell. Throws InputError, which begins with `where`, for any other text.
+double number_in_cell(const std::string& cell, const std::string& where);
+
 }  // namespace roof

@@ -21,6 +21,13 @@ class InputError : public Error {
     using Error::Error;
 };
 
+/// A fault of a device, such as an illegal access: the row becomes `failed`, and every later use of the device by this
+/// process fails, too.
+class DeviceFault : public Error {
+  public:
+    using Error::Error;
+};
+
 /// This machine, build or device lacks something: the row becomes `unsupported` with this reason.
 class Unsupported : public Error {
   public:

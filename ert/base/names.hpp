@@ -1,10 +1,11 @@
-// Names of enumerators: one table per enum, for both directions.
+// Names of enumerators and of rows of tables: one table for both directions.
 #pragma once
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,7 +21,7 @@ struct Named {
 
 /// `table` must hold every enumerator.
 template <class Table, class Enum>
-std::string_view name_in(const Table& table, Enum value)
+constexpr std::string_view name_in(const Table& table, Enum value)
 {
     for (const auto& row : table) {
         if (row.value == value) return row.name;
@@ -28,16 +29,49 @@ std::string_view name_in(const Table& table, Enum value)
     return "?";
 }
 
-/// Throws InputError with the legal values.
 template <class Table>
-auto value_in(const Table& table, std::string_view kind, std::string_view name)
+std::vector<std::string> names_in(const Table& table)
 {
-    std::vector<std::string> legal;
-    for (const auto& row : table) {
-        if (row.name == name) return row.value;
-        legal.emplace_back(row.name);
-    }
-    throw InputError(unknown_word(kind, name, legal));
+    std::vector<std::string> names;
+    for (const auto& row : table) names.emplace_back(row.name);
+    return names;
+}
+
+/// The row of that name. Throws InputError with the legal values.
+template <class Table>
+const auto& row_in(const Table& table, std::string_view kind, std::string_view name)
+{
+    const auto found = std::ranges::find_if(table, [&](const auto& row) { return row.name == name; });
+    if (found == std::end(table)) throw InputError(unknown_word(kind, name, names_in(table)));
+    return *found;
+}
+
+/// The names of all enumerators, and what the enumeration is called in messages. A function names_of(Enum) beside the enumeration
+/// returns them.
+template <class Enum, std::size_t count>
+struct EnumNames {
+    std::string_view what;
+    std::array<Named<Enum>, count> rows;
+};
+
+template <class Enum>
+concept NamedEnum = requires(Enum value)
+{
+    names_of(value).rows;
+};
+
+template <NamedEnum Enum>
+constexpr std::string_view name(Enum value)
+{
+    return name_in(names_of(value).rows, value);
+}
+
+/// Throws InputError with the legal values.
+template <NamedEnum Enum>
+Enum parse_enum(std::string_view word)
+{
+    const auto names = names_of(Enum{});
+    return row_in(names.rows, names.what, word).value;
 }
 
 /// The value of the first row whose name is a part of `text`; none if there is no such row.

@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace roof {
@@ -18,8 +17,5 @@ std::optional<Number> parse_number(std::string_view text)
     if (error != std::errc{} || rest != text.data() + text.size()) return std::nullopt;
     return value;
 }
-
-/// The number in a cell of a CSV file. Throws InputError, which begins with `where`, for any other text.
-double number_in_cell(const std::string& cell, const std::string& where);
 
 }  // namespace roof

@@ -1,20 +1,12 @@
 #include "ert/base/precision.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
-
-#include <vector>
+#include "ert/base/names.hpp"
 
 namespace roof {
 
 Precision parse_precision(std::string_view name)
 {
-    std::vector<std::string> legal;
-    for (const PrecisionTraits& row : precision_table) {
-        if (row.name == name) return row.precision;
-        legal.emplace_back(row.name);
-    }
-    throw InputError(unknown_word("precision", name, legal));
+    return row_in(precision_table, "precision", name).precision;
 }
 
 }  // namespace roof

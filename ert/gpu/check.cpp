@@ -1,6 +1,6 @@
 #include "ert/gpu/check.hpp"
 
-#include "ert/base/device_fault.hpp"
+#include "ert/base/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -27,7 +27,7 @@ void write(std::string& line, const Value& value)
         append_csv_cell(line, value);
     } else if constexpr (is_optional<Value>) {
         if (value) write(line, *value);
-    } else if constexpr (NamedInCells<Value>) {
+    } else if constexpr (NamedEnum<Value>) {
         line += name(value);
     } else if constexpr (std::is_arithmetic_v<Value>) {
         std::array<char, 32> text{};
@@ -47,9 +47,8 @@ void read(Value& value, std::string_view cell)
     } else if constexpr (is_optional<Value>) {
         value.reset();
         if (!cell.empty()) read(value.emplace(), cell);
-    } else if constexpr (NamedInCells<Value>) {
-        const auto names = names_of(value);
-        value = value_in(names.rows, names.what, cell);
+    } else if constexpr (NamedEnum<Value>) {
+        value = parse_enum<Value>(cell);
     } else if constexpr (std::is_arithmetic_v<Value>) {
         const std::optional<Value> number = parse_number<Value>(cell);
         if (!number) refuse("not a number");

@@ -23,17 +23,12 @@ enum class MemoryAction { allocate, release };
 enum class RangeKind { step, phase, layer, nvtx };
 enum class CounterScope { kernel, phase, step };
 
-/// The names of an enumeration in the files, and what it is called in messages.
-template <class Enum, std::size_t count>
-struct CellNames {
-    std::string_view what;
-    std::array<Named<Enum>, count> rows;
-};
-constexpr CellNames<ApiDomain, 2> names_of(ApiDomain)
+/// In the files.
+constexpr EnumNames<ApiDomain, 2> names_of(ApiDomain)
 {
     return {"kind of API", {{{ApiDomain::runtime, "runtime"}, {ApiDomain::driver, "driver"}}}};
 }
-constexpr CellNames<CopyKind, 6> names_of(CopyKind)
+constexpr EnumNames<CopyKind, 6> names_of(CopyKind)
 {
     return {"kind of copy",
             {{{CopyKind::host_to_device, "H2D"},
@@ -43,7 +38,7 @@ constexpr CellNames<CopyKind, 6> names_of(CopyKind)
               {CopyKind::host_to_host, "H2H"},
               {CopyKind::fill, "memset"}}}};
 }
-constexpr CellNames<MemoryKind, 5> names_of(MemoryKind)
+constexpr EnumNames<MemoryKind, 5> names_of(MemoryKind)
 {
     return {"kind of memory",
             {{{MemoryKind::pageable, "pageable"},
@@ -52,11 +47,11 @@ constexpr CellNames<MemoryKind, 5> names_of(MemoryKind)
               {MemoryKind::managed, "managed"},
               {MemoryKind::pool, "pool"}}}};
 }
-constexpr CellNames<MemoryAction, 2> names_of(MemoryAction)
+constexpr EnumNames<MemoryAction, 2> names_of(MemoryAction)
 {
     return {"action", {{{MemoryAction::allocate, "allocate"}, {MemoryAction::release, "free"}}}};
 }
-constexpr CellNames<RangeKind, 4> names_of(RangeKind)
+constexpr EnumNames<RangeKind, 4> names_of(RangeKind)
 {
     return {"kind of range",
             {{{RangeKind::step, "step"},
@@ -64,22 +59,10 @@ constexpr CellNames<RangeKind, 4> names_of(RangeKind)
               {RangeKind::layer, "layer"},
               {RangeKind::nvtx, "nvtx"}}}};
 }
-constexpr CellNames<CounterScope, 3> names_of(CounterScope)
+constexpr EnumNames<CounterScope, 3> names_of(CounterScope)
 {
     return {"scope",
             {{{CounterScope::kernel, "kernel"}, {CounterScope::phase, "phase"}, {CounterScope::step, "step"}}}};
-}
-
-template <class Enum>
-concept NamedInCells = requires(Enum value)
-{
-    names_of(value).rows;
-};
-
-template <NamedInCells Enum>
-constexpr std::string_view name(Enum value)
-{
-    return name_in(names_of(value).rows, value);
 }
 
 /// The number of a stream, a correlation or a thread.

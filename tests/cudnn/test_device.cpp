@@ -142,7 +142,7 @@ std::vector<double> losses_of(Step& step, int launches)
     for (int i = 0; i < launches; ++i) {
         trace.reset();
         step.launch(trace);
-        losses.push_back(trace.loss().value());
+        losses.push_back(trace.sample().loss.value());
         CHECK(trace.time_taken().value().value > 0);
     }
     for (const Seconds seconds : trace.part_seconds()) CHECK(seconds.value >= 0);

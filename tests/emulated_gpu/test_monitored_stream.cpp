@@ -1,5 +1,5 @@
 // What surrounds every launch of a probe, on the emulated device.
-#include "ert/base/device_fault.hpp"
+#include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/event_timer.hpp"

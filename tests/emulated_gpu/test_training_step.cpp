@@ -27,7 +27,7 @@ std::vector<double> losses_of(const model::Graph& graph, Precision precision, bo
     for (int i = 0; i < launches; ++i) {
         trace.reset();
         step.launch(trace);
-        losses.push_back(trace.loss().value());
+        losses.push_back(trace.sample().loss.value());
         CHECK(trace.time_taken().value().value > 0);
     }
     CHECK(emulated::fault_of_pending_work().empty());

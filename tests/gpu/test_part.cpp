@@ -4,7 +4,7 @@
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/measurement.hpp"
-#include "ert/method/plan/resolved_sizes.hpp"
+#include "ert/method/plan/scheduler.hpp"
 
 #include <dlfcn.h>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // The working sets that a load sweep selects for the other operations.
-#include "ert/method/plan/resolved_sizes.hpp"
+#include "ert/method/plan/scheduler.hpp"
 #include "tests/method/sweeps.hpp"
 
 using namespace roof;

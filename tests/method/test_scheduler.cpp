@@ -1,6 +1,5 @@
 // The order of measurements, from synthetic rows.
 #include "ert/method/plan/measure.hpp"
-#include "ert/method/plan/resolved_sizes.hpp"
 #include "ert/method/plan/scheduler.hpp"
 #include "tests/fakes/fake_registry.hpp"
 

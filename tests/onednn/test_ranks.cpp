@@ -59,7 +59,7 @@ std::vector<double> losses_of(Step& step, int steps)
     for (int k = 0; k < steps; ++k) {
         trace.reset();
         step.launch(trace);
-        losses.push_back(trace.loss().value());
+        losses.push_back(trace.sample().loss.value());
     }
     return losses;
 }
@@ -192,7 +192,7 @@ TEST_CASE("A step of several ranks reports the work of all ranks and the cost of
         const Clock clock = steady_clock();
         Trace trace(clock, step.parts().size());
         step.launch(trace);
-        const Communication cost = trace.communication();
+        const Communication cost = trace.sample().communication;
         if (cost.bytes.value < 4 * 2954 || cost.exposed.value <= 0) throw Error("what communication cost");
     });
     CHECK(complaints == std::vector<std::string>(2));

@@ -157,8 +157,8 @@ TEST_CASE("A launch of ResNet-50 reports its loss, its wait for data and the tim
     Trace trace(counting, step->parts().size());
     step->launch(trace);
     step->check();
-    REQUIRE(trace.loss());
-    CHECK(std::isfinite(*trace.loss()));
+    REQUIRE(trace.sample().loss);
+    CHECK(std::isfinite(*trace.sample().loss));
     CHECK(trace.data_seconds().value >= 0);
     for (const Seconds seconds : trace.part_seconds()) CHECK(seconds.value == 1);
     CHECK(step->memory().value > 25'557'032 * 12.0);

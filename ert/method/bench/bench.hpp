@@ -1,6 +1,7 @@
 // A bench: a family of measurable points. It has a name, axes with their allowed values, and makes the subject of each point.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/point.hpp"
 #include "ert/method/bench/subject.hpp"
@@ -15,9 +16,14 @@
 namespace roof {
 
 enum class Role { bandwidth, compute, latency, step };
-
-std::string_view name(Role role);
-Role parse_role(std::string_view name);
+constexpr EnumNames<Role, 4> names_of(Role)
+{
+    return {"role",
+            {{{Role::bandwidth, "bandwidth"},
+              {Role::compute, "compute"},
+              {Role::latency, "latency"},
+              {Role::step, "step"}}}};
+}
 
 /// One axis of a bench. `allowed` lists its values. If that is empty, the axis takes whole numbers from `min` to `max` (if
 /// `numeric`) or any text. `defaults`, never empty, holds the values measured when the plan names none.
@@ -29,7 +35,7 @@ struct Axis {
     bool numeric = false;
     long long min = 1;
     long long max = 1;
-    /// Keywords in place of numbers; they are resolved from earlier rows of the plan (ert/method/plan/resolved_sizes.hpp).
+    /// Keywords in place of numbers; they are resolved from earlier rows of the plan (ert/method/plan/scheduler.hpp).
     std::vector<std::string> keywords{};
     std::string file_ending{};  ///< not empty: the names of files that end so are values beside `allowed`
     bool takes_map = false;     ///< a YAML map in a plan is a value too, as its text

@@ -92,7 +92,7 @@ void add_work(std::vector<Column<Row>>& columns, At at)
     columns.push_back(number<Row>(
         "written_bytes", [at](auto& row) -> auto& { return at(row).written.value; }));
     columns.push_back({"work_known", [at](const Row& row) { return std::string(name(at(row).known)); },
-                       [at](Row& row, const std::string& cell) { at(row).known = parse_known(cell); }});
+                       [at](Row& row, const std::string& cell) { at(row).known = parse_enum<Known>(cell); }});
 }
 
 Column<Measurement> axis(const std::string& axis_name)
@@ -122,11 +122,11 @@ std::vector<Column<Measurement>> measurement_columns()
     std::vector<Column<Row>> columns;
     columns.push_back(text("bench", &Row::bench));
     columns.push_back({"role", [](const Row& row) { return std::string(name(row.role)); },
-                       [](Row& row, const std::string& cell) { row.role = parse_role(cell); }});
+                       [](Row& row, const std::string& cell) { row.role = parse_enum<Role>(cell); }});
     columns.push_back(text("device", &Row::device));
     for (const std::string& axis_name : axis_names()) columns.push_back(axis(axis_name));
     columns.push_back({"status", [](const Row& row) { return std::string(name(row.status)); },
-                       [](Row& row, const std::string& cell) { row.status = parse_status(cell); }});
+                       [](Row& row, const std::string& cell) { row.status = parse_enum<Status>(cell); }});
     columns.push_back(text("reason", &Row::reason));
     add_estimate(columns, "launch", &Row::seconds);
     columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
@@ -195,7 +195,7 @@ std::vector<Column<PartMeasurement>> part_columns()
     columns.push_back(part_text("layer", &TimedPart::layer));
     columns.push_back(part_text("kind", &TimedPart::kind));
     columns.push_back({"phase", [](const Row& row) { return std::string(name(row.part.phase)); },
-                       [](Row& row, const std::string& cell) { row.part.phase = parse_phase(cell); }});
+                       [](Row& row, const std::string& cell) { row.part.phase = parse_enum<Phase>(cell); }});
     add_estimate(columns, "time", &Row::seconds);
     columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
     add_work<Row>(

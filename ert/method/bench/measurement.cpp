@@ -1,33 +1,6 @@
 #include "ert/method/bench/measurement.hpp"
 
-#include "ert/base/names.hpp"
-#include "ert/base/text.hpp"
-
-#include <array>
-
 namespace roof {
-namespace {
-
-constexpr std::array<Named<Status>, 7> statuses{{
-    {Status::ok, "ok"},
-    {Status::unsupported, "unsupported"},
-    {Status::skipped, "skipped"},
-    {Status::out_of_memory, "out_of_memory"},
-    {Status::failed, "failed"},
-    {Status::diverged, "diverged"},
-    {Status::damaged, "damaged"},
-}};
-
-}  // namespace
-
-std::string_view name(Status status)
-{
-    return name_in(statuses, status);
-}
-Status parse_status(std::string_view word)
-{
-    return value_in(statuses, "status", word);
-}
 
 std::string Measurement::id() const
 {

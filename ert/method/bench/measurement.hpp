@@ -16,24 +16,17 @@ namespace roof {
 
 /// `diverged`: the loss became no finite number. `damaged`: the row's lines were changed after they were written; no row is written so.
 enum class Status { ok, unsupported, skipped, out_of_memory, failed, diverged, damaged };
-
-std::string_view name(Status status);
-Status parse_status(std::string_view word);
-
-/// One launch. Phases are those of a training step; a probe has none.
-struct Sample {
-    Seconds seconds;  ///< without the wait for data
-    Seconds data;     ///< the wait for data
-    Seconds forward;
-    Seconds backward;
-    Seconds update;
-    std::optional<double> loss;
-    Hertz clock;                    ///< of the cores beside the launch; 0 if not known
-    std::string disturbance;        ///< the reason if it was disturbed; else empty
-    bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
-    Communication communication{};  ///< with other ranks; all 0 without
-    Conditions conditions{};        ///< memory clock, power and temperature, by the device
-};
+constexpr EnumNames<Status, 7> names_of(Status)
+{
+    return {"status",
+            {{{Status::ok, "ok"},
+              {Status::unsupported, "unsupported"},
+              {Status::skipped, "skipped"},
+              {Status::out_of_memory, "out_of_memory"},
+              {Status::failed, "failed"},
+              {Status::diverged, "diverged"},
+              {Status::damaged, "damaged"}}}};
+}
 
 /// A part over all used launches.
 struct PartMeasurement {

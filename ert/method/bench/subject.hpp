@@ -2,6 +2,7 @@
 // loop. Subject and Bench are the only abstract classes of the project.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/method/bench/trace.hpp"
 #include "ert/method/bench/work.hpp"
 
@@ -11,9 +12,10 @@
 namespace roof {
 
 enum class Phase { forward, backward, update };
-
-std::string_view name(Phase phase);
-Phase parse_phase(std::string_view word);
+constexpr EnumNames<Phase, 3> names_of(Phase)
+{
+    return {"phase", {{{Phase::forward, "forward"}, {Phase::backward, "backward"}, {Phase::update, "update"}}}};
+}
 
 /// One planned call within a part.
 struct Operation {

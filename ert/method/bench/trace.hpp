@@ -4,6 +4,7 @@
 
 #include "ert/method/bench/clock.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -37,6 +38,21 @@ struct Communication {
     Seconds exposed{};  ///< the launch waited for it
     Seconds hidden{};   ///< it ran beside the launch's own work
     Bytes bytes{};      ///< of all messages, as one rank holds them
+};
+
+/// One launch. Phases are those of a training step; a probe has none.
+struct Sample {
+    Seconds seconds;  ///< without the wait for data
+    Seconds data;     ///< the wait for data
+    Seconds forward;
+    Seconds backward;
+    Seconds update;
+    std::optional<double> loss;
+    Hertz clock;                    ///< of the cores beside the launch; 0 if not known
+    std::string disturbance;        ///< the reason if it was disturbed; else empty
+    bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
+    Communication communication{};  ///< with other ranks; all 0 without
+    Conditions conditions{};        ///< memory clock, power and temperature, by the device
 };
 
 class Trace {
@@ -97,50 +113,47 @@ class Trace {
     {
         const Seconds begin = clock_();
         auto data = wait();
-        data_ += clock_() - begin;
+        sample_.data += clock_() - begin;
         return data;
     }
     /// Adds to the wait for data.
-    void waited_for_data(Seconds seconds) { data_ += seconds; }
-    void saw_loss(double loss) { loss_ = loss; }
+    void waited_for_data(Seconds seconds) { sample_.data += seconds; }
+    void saw_loss(double loss) { sample_.loss = loss; }
 
     /// The launch's time as the subject measured it, without the start of threads or by the device's events.
     void took(Seconds seconds) { took_ = seconds; }
     /// The clock of the cores beside the launch.
-    void ran_at(Hertz clock) { clock_rate_ = clock; }
-    void ran_under(const Conditions& conditions) { conditions_ = conditions; }
-    void communicated(const Communication& communication) { communication_ = communication; }
+    void ran_at(Hertz clock) { sample_.clock = clock; }
+    void ran_under(const Conditions& conditions) { sample_.conditions = conditions; }
+    void communicated(const Communication& communication) { sample_.communication = communication; }
     /// Marks the launch as disturbed: it is recorded but left out of the estimates. `why` is one of a few fixed texts, which are
     /// counted; the first one counts.
     void disturbed(std::string_view why)
     {
-        if (disturbance_.empty()) disturbance_ = why;
+        if (sample_.disturbance.empty()) sample_.disturbance = why;
     }
 
     /// Clears the last launch; called by the measuring loop before each one.
-    void reset();
+    void reset()
+    {
+        std::ranges::fill(seconds_, Seconds{});
+        sample_ = {};
+        took_.reset();
+    }
 
     const std::vector<Seconds>& part_seconds() const { return seconds_; }
-    Seconds data_seconds() const { return data_; }
-    std::optional<double> loss() const { return loss_; }
+    Seconds data_seconds() const { return sample_.data; }
     std::optional<Seconds> time_taken() const { return took_; }
-    Hertz clock_rate() const { return clock_rate_; }  ///< 0 if not known
-    const Conditions& conditions() const { return conditions_; }
-    const Communication& communication() const { return communication_; }
-    const std::string& disturbance() const { return disturbance_; }
+    /// What was reported beside the times of the launch and of its phases.
+    const Sample& sample() const { return sample_; }
 
   private:
     const Clock& clock_;
     const PartListener* listener_ = nullptr;
     Recording recording_ = Recording::none;
     std::vector<Seconds> seconds_;
-    Seconds data_{};
-    std::optional<double> loss_;
+    Sample sample_;
     std::optional<Seconds> took_;
-    Hertz clock_rate_{};
-    Conditions conditions_{};
-    Communication communication_{};
-    std::string disturbance_;
 };
 
 }  // namespace roof

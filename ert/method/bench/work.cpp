@@ -1,31 +1,8 @@
 #include "ert/method/bench/work.hpp"
 
-#include "ert/base/names.hpp"
-
-#include <array>
 #include <cmath>
 
 namespace roof {
-namespace {
-
-constexpr std::array<Named<Known>, 5> names{{
-    {Known::measured, "measured"},
-    {Known::counter, "counter"},
-    {Known::simulated, "simulated"},
-    {Known::analytic, "analytic"},
-    {Known::spec, "spec"},
-}};
-
-}  // namespace
-
-std::string_view name(Known known)
-{
-    return name_in(names, known);
-}
-Known parse_known(std::string_view word)
-{
-    return value_in(names, "origin of a number", word);
-}
 
 bool Work::tells_reads_from_writes() const
 {

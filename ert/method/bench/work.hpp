@@ -1,17 +1,22 @@
 // The work of one launch, and how it is known. A subject declares it; rates and intensities are derived from it.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/units.hpp"
-
-#include <string_view>
 
 namespace roof {
 
 /// How a number is known; every displayed number carries one of these names.
 enum class Known { measured, counter, simulated, analytic, spec };
-
-std::string_view name(Known known);
-Known parse_known(std::string_view word);
+constexpr EnumNames<Known, 5> names_of(Known)
+{
+    return {"origin of a number",
+            {{{Known::measured, "measured"},
+              {Known::counter, "counter"},
+              {Known::simulated, "simulated"},
+              {Known::analytic, "analytic"},
+              {Known::spec, "spec"}}}};
+}
 
 /// FLOPs and bytes of one launch. Bytes are an interval: from `compulsory` (each operand moved once) to `no_reuse` (each operand moved
 /// at each use). The two are equal for a probe.

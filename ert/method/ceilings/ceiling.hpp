@@ -51,8 +51,10 @@ struct Ceiling {
 /// Whether each core has its own instance of a cache level or all cores share one. `unclear` where only one thread count was
 /// measured, the sizes fit neither, or the machine reports the opposite.
 enum class Sharing { unclear, per_core, shared };
-
-std::string_view name(Sharing sharing);
+constexpr EnumNames<Sharing, 3> names_of(Sharing)
+{
+    return {"sharing", {{{Sharing::unclear, "unclear"}, {Sharing::per_core, "per core"}, {Sharing::shared, "shared"}}}};
+}
 
 struct RatePoint {
     double working_set = 0;  ///< bytes

@@ -1,7 +1,5 @@
 #include "ert/method/ceilings/estimator.hpp"
 
-#include "ert/base/names.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,13 +8,6 @@
 
 namespace roof {
 namespace {
-
-constexpr std::array<Named<Steadiness>, 4> names{{
-    {Steadiness::steady, "steady"},
-    {Steadiness::clock_varied, "unsteady: clock"},
-    {Steadiness::rounds_disagree, "unsteady: rounds"},
-    {Steadiness::at_least, "at least"},
-}};
 
 // Set by the simulation in tests/method/test_estimator.cpp and held against recorded calibrations of two machines (docs/ceilings.md).
 constexpr double window_in_tolerances = 1.5;
@@ -65,11 +56,6 @@ Spread over_rounds(const std::vector<double>& medians)
 }
 
 }  // namespace
-
-std::string_view name(Steadiness steadiness)
-{
-    return name_in(names, steadiness);
-}
 
 SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance, const Estimate<Hertz>& clock)
 {

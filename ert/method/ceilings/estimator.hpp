@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ert/base/estimate.hpp"
+#include "ert/base/names.hpp"
 
-#include <string_view>
 #include <vector>
 
 namespace roof {
@@ -13,9 +13,14 @@ namespace roof {
 /// per clock, but the clock changed during the run. `at_least`: too few undisturbed samples or rounds show what is possible, so the
 /// rate is a lower bound.
 enum class Steadiness { steady, clock_varied, rounds_disagree, at_least };
-
-/// "steady", "unsteady: clock", "unsteady: rounds", "at least".
-std::string_view name(Steadiness steadiness);
+constexpr EnumNames<Steadiness, 4> names_of(Steadiness)
+{
+    return {"steadiness",
+            {{{Steadiness::steady, "steady"},
+              {Steadiness::clock_varied, "unsteady: clock"},
+              {Steadiness::rounds_disagree, "unsteady: rounds"},
+              {Steadiness::at_least, "at least"}}}};
+}
 
 /// Byte/s, FLOP/s or lines/s, as the role counts.
 using Rate = Estimate<Quantity<0, 0, -1>>;

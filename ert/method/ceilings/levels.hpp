@@ -1,4 +1,4 @@
-// The levels of memory found in working-set sweeps, beside the sizes that the machine reports; and the plateaus that show them (plateau.cpp).
+// The levels of memory found in working-set sweeps, beside the sizes that the machine reports; and the plateaus that show them.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"

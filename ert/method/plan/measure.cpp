@@ -1,20 +1,21 @@
 #include "ert/method/plan/measure.hpp"
 
-#include "ert/base/device_fault.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/available_threads.hpp"
 #include "ert/method/bench/device_group.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <ctime>
 #include <functional>
 #include <map>
 #include <new>
 #include <optional>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 
 namespace roof {
@@ -26,17 +27,10 @@ Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace&
     trace.reset();
     const Seconds begin = clock();
     subject.launch(trace);
-    Sample sample;
     const Seconds elapsed = clock() - begin;
     if (elapsed.value <= 0) throw Error("the clock did not advance during a launch");
-    const Seconds outside = elapsed - trace.data_seconds();
-    sample.seconds = trace.time_taken().value_or(outside);
-    sample.clock = trace.clock_rate();
-    sample.conditions = trace.conditions();
-    sample.communication = trace.communication();
-    sample.disturbance = trace.disturbance();
-    sample.data = trace.data_seconds();
-    sample.loss = trace.loss();
+    Sample sample = trace.sample();
+    sample.seconds = trace.time_taken().value_or(elapsed - sample.data);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         Seconds& phase = parts[i].phase == Phase::forward    ? sample.forward
                          : parts[i].phase == Phase::backward ? sample.backward
@@ -112,6 +106,25 @@ auto failing(const Call& call)
     } catch (const InputError& error) {
         throw Error(error.what());
     }
+}
+
+/// Throws Error unless so many threads, this one included, can run at once: OpenMP's library ends the process where they cannot.
+void require_threads(long long count)
+{
+    std::atomic_flag may_end = ATOMIC_FLAG_INIT;
+    std::vector<std::thread> others;
+    std::string reason;
+    try {
+        while (static_cast<long long>(others.size()) + 1 < count)
+            others.emplace_back([&may_end] { may_end.wait(false); });
+    } catch (const std::system_error& error) {
+        reason = error.code().message();
+    }
+    may_end.test_and_set();
+    may_end.notify_all();
+    for (std::thread& other : others) other.join();
+    if (!reason.empty())
+        throw Error(fmt::format("{} threads cannot be started ({}); `ulimit -u` shows the limit", count, reason));
 }
 
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,

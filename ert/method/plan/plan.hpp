@@ -30,7 +30,7 @@ struct Item {
     std::string missing;
     std::string where;  ///< the plan's entry, "file:line"
     Profiling profile = Profiling::off;
-    bool is_open = false;  ///< the working set is a keyword (ert/method/plan/resolved_sizes.hpp)
+    bool is_open = false;  ///< the working set is a keyword (ert/method/plan/scheduler.hpp)
 
     std::string id() const;
 };

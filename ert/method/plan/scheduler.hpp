@@ -1,16 +1,24 @@
 // Decides what to measure next, given the rows so far. Most items are known from the plan. Some depend on earlier rows: a working set
-// given as `levels` or `edges` is resolved from a sweep, and an unsteady ceiling may get extra rounds.
+// given by a keyword is resolved from a load sweep, and an unsteady ceiling may get extra rounds.
+//
+// Resolves the keywords of the axis `working_set` from a load sweep:
+//   levels   for each cache the three largest sizes on it, where prefetchers are effective and the previous level holds little of the set,
+//            and the two neighbours at which loads are fastest; for memory the largest size
+//   memory   that largest size alone
+//   fastest  the size at which the level's loads are fastest
+//   edges    two sizes between one level and the next
 #pragma once
 
+#include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/plan.hpp"
 
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace roof {
-
-struct Measurement;
 
 class Scheduler {
   public:
@@ -41,5 +49,14 @@ class Scheduler {
     const BenchRegistry* registry_ = nullptr;  ///< null: no keywords and no extra rounds
     std::string only_;
 };
+
+/// Bytes, ascending, by device, threads and keyword.
+using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::vector<long long>>;
+
+/// From the load sweeps among the rows; a device and thread count without a sweep has no sizes.
+ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine);
+
+/// The open ones of these items, with each size for their keyword, device and threads in place of the keyword; once each. May be empty.
+std::vector<Item> at_sizes(const std::vector<Item>& items, const ResolvedSizes& sizes);
 
 }  // namespace roof

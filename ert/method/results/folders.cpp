@@ -28,6 +28,16 @@ std::vector<fs::path> newest_first(const fs::path& parent)
     return folders;
 }
 
+/// The folders in `here` and those beside it, each list with the newest first.
+std::vector<fs::path> in_and_beside(const fs::path& here)
+{
+    std::vector<fs::path> places = newest_first(here);
+    const std::vector<fs::path> beside =
+        newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
+    places.insert(places.end(), beside.begin(), beside.end());
+    return places;
+}
+
 /// Whether the folder's machine.yaml names this node or none.
 bool is_of_node(const fs::path& folder, const std::string& node)
 {
@@ -148,10 +158,7 @@ fs::path find_calibration(const fs::path& folder, std::string node)
         if (node.empty()) node = machine.node;
     }
     if (kind_for(here, machine_name)) return here;
-    std::vector<fs::path> places = newest_first(here);
-    const std::vector<fs::path> beside =
-        newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
-    places.insert(places.end(), beside.begin(), beside.end());
+    std::vector<fs::path> places = in_and_beside(here);
     const auto others = std::ranges::stable_partition(
         places, [&](const fs::path& place) { return node.empty() || is_of_node(place, node); });
     const fs::path own = first_calibration({places.begin(), others.begin()}, machine_name);
@@ -161,11 +168,7 @@ fs::path find_calibration(const fs::path& folder, std::string node)
 fs::path find_network(const fs::path& folder, std::vector<std::string> nodes)
 {
     std::ranges::sort(nodes);
-    const fs::path here = fs::absolute(folder).lexically_normal();
-    std::vector<fs::path> places = newest_first(here);
-    const std::vector<fs::path> beside =
-        newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
-    places.insert(places.end(), beside.begin(), beside.end());
+    const std::vector<fs::path> places = in_and_beside(fs::absolute(folder).lexically_normal());
     const auto serves = [&](const fs::path& place) {
         if (!fs::exists(place / "plan.yaml") || !fs::exists(place / "measurements.csv")) return false;
         if (read_file(place / "plan.yaml").find("bench: network") == std::string::npos) return false;

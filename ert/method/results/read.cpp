@@ -325,13 +325,11 @@ Results check_results(const fs::path& folder)
 {
     Results results = read_results(folder);
     DamageList damage;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-        const std::string name = entry.path().filename();
-        const bool is_read =
-            name == "measurements.csv" || name == "samples.csv" || name == "layers.csv" || name == seal_file;
-        if (is_read || !entry.is_regular_file() || entry.path().extension() != ".csv") continue;
-        std::ifstream csv = open_to_read(entry.path());
-        CsvLines lines(csv, entry.path().string());
+    for (const fs::path& file : csv_files_in(folder)) {
+        const std::string name = file.filename();
+        if (name == measurements_file || name == "samples.csv" || name == "layers.csv" || name == seal_file) continue;
+        std::ifstream csv = open_to_read(file);
+        CsvLines lines(csv, file.string());
         for (bool more = true; more;) {
             try {
                 more = lines.next();

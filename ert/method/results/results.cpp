@@ -2,16 +2,17 @@
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/row_checksum.hpp"
 #include "ert/method/results/seal.hpp"
-#include "ert/method/results/tail.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <utility>
@@ -73,6 +74,57 @@ void check_header(const fs::path& file, const std::string& header)
 void keep_document(const fs::path& file, const std::string& content)
 {
     if (!fs::exists(file)) write_file(file, content);
+}
+
+/// The length of the file without its unfinished end.
+std::size_t finished_bytes(const fs::path& file, const std::set<std::string>& done)
+{
+    const std::string name = file.filename();
+    const bool has_rows = name == "measurements.csv";
+    const bool is_ours = std::ranges::find(files_of_lines, name) != files_of_lines.end();
+    std::ifstream csv = open_to_read(file);
+    CsvLines lines(csv, file.string());
+    std::size_t finished = 0;
+    for (;;) {
+        try {
+            if (!lines.next()) return finished;
+        } catch (const InputError&) {
+            finished = lines.bytes();  // not the end of a killed run
+            continue;
+        }
+        const bool is_header = lines.number() == 1;
+        if (is_header && (lines.cells().front() != "id" || (!is_ours && !lines.has_checksums())))
+            return fs::file_size(file);
+        const bool is_whole = is_header || is_ours || has_rows || lines.ends_block();
+        if (is_whole && (is_header || has_rows || done.contains(std::string(lines.cells().front()))))
+            finished = lines.bytes();
+    }
+}
+
+void move_end(const fs::path& file, std::size_t from)
+{
+    constexpr std::size_t piece = std::size_t{8} << 20;
+    fs::path beside = file;
+    beside += ".cut";
+    std::ifstream in = open_to_read(file);
+    in.seekg(static_cast<std::streamoff>(from));
+    for (std::string text(piece, '\0'); in;) {
+        in.read(text.data(), static_cast<std::streamsize>(text.size()));
+        if (in.gcount() > 0) append_file(beside, text.substr(0, static_cast<std::size_t>(in.gcount())));
+    }
+    append_file(beside, "\n");
+    cut_file(file, from);
+}
+
+/// What a killed run leaves at the end of the files: moves an unfinished last line, an unfinished block, and the lines at the end whose id
+/// is not in `done`, from each CSV file with ids and checksums into the file `<name>.cut` beside it. measurements.csv loses only an
+/// unfinished line. Throws InputError.
+void move_unfinished_tails(const fs::path& folder, const std::set<std::string>& done)
+{
+    for (const fs::path& file : csv_files_in(folder)) {
+        const std::size_t finished = finished_bytes(file, done);
+        if (finished < fs::file_size(file)) move_end(file, finished);
+    }
 }
 
 }  // namespace
@@ -160,16 +212,16 @@ std::vector<std::string> accept_edits(const fs::path& folder)
         const std::string file = fs::path(damage.substr(0, damage.find(": "))).filename();
         if (fs::exists(folder / file)) edits[file] = "edited after it was written, " + when;
     }
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-        const std::string file = entry.path().filename();
-        if (!entry.is_regular_file() || entry.path().extension() != ".csv" || file == seal_file) continue;
-        const std::string text = read_file(entry.path());
+    for (const fs::path& path : csv_files_in(folder)) {
+        const std::string file = path.filename();
+        if (file == seal_file) continue;
+        const std::string text = read_file(path);
         const std::string_view header = std::string_view(text).substr(0, text.find('\n'));
         const bool has_rows = file == measurements_file;
         if (!header.ends_with("," + std::string(has_rows ? row_column : block_column))) continue;
         const std::string proven = has_rows ? with_row_checksums(folder) : with_checksums(text);
         if (proven == text) continue;
-        write_file(entry.path(), proven);
+        write_file(path, proven);
         edits[file] = std::string("edited after it was written") +
                       (has_rows ? ", or its rows in samples.csv or layers.csv, " : ", ") + when;
     }

@@ -90,22 +90,28 @@ std::string damage_of(const fs::path& file, const Entry& entry)
 
 }  // namespace
 
+std::vector<fs::path> csv_files_in(const fs::path& folder)
+{
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.is_regular_file() && is_csv(entry.path())) files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
 void seal(const fs::path& folder, const Edits& edits)
 {
     Edits known = edits;
     known.merge(check_seal(folder).edits);
-    std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-        if (entry.is_regular_file() && (is_csv(entry.path()) || entry.path().extension() == ".yaml"))
-            files.push_back(entry.path());
+    std::vector<fs::path> files = csv_files_in(folder);
+    for (const char* const document : {"machine.yaml", "plan.yaml"})
+        if (fs::is_regular_file(folder / document)) files.push_back(folder / document);
     std::ranges::sort(files);
     std::string text = with_block_column(join(columns, ",")) + "\n";
     for (const fs::path& file : files) {
         const std::string name = file.filename().string();
         const std::uintmax_t bytes = fs::file_size(file);
-        const bool is_described =
-            is_csv(file) ? name != seal_file && name != digest_file : name == "plan.yaml" || name == "machine.yaml";
-        if (!is_described) continue;
+        if (name == seal_file || name == digest_file) continue;
         const std::string end = end_of(file, bytes);
         if (!end.empty() || is_of_rows(file))
             text += csv_line(std::vector{name, std::to_string(bytes), end, known[name], each_line});

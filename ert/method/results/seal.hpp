@@ -13,6 +13,9 @@ inline constexpr const char* seal_file = "checksums.csv";
 /// Written anew from the other files at any time (analysis/fleet/digest.hpp), so checksums.csv does not describe it.
 inline constexpr const char* digest_file = "digest.csv";
 
+/// The CSV files of a folder, sorted.
+std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& folder);
+
 /// Accepted changes by file name: a sentence for the page.
 using Edits = std::map<std::string, std::string>;
 
