@@ -3,7 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,7 @@
 // (XGETBV).
 #include "cpu/isa.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
+#include "ert/base/names.hpp"
 
 #include <xbyak/xbyak_util.h>
 
@@ -54,12 +53,10 @@ bool tiles_are_granted()
 
 const Isa& parse_isa(std::string_view name)
 {
-    if (name == tile_isa.name) return tile_isa;
-    const auto found =
-        std::find_if(isa_table.begin(), isa_table.end(), [&](const Isa& isa) { return isa.name == name; });
+    const auto found = std::ranges::find(isa_table, name, &Isa::name);
     if (found != isa_table.end()) return *found;
-    std::vector<std::string> legal;
-    for (const Isa& isa : isa_table) legal.emplace_back(isa.name);
+    if (name == tile_isa.name) return tile_isa;
+    std::vector<std::string> legal = names_in(isa_table);
     legal.emplace_back(tile_isa.name);
     throw InputError(unknown_word("instruction set", name, legal));
 }

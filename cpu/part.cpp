@@ -1,12 +1,7 @@
 // The CPU part: fills in the machine's description and adds the CPU's benches.
 #include "cpu/counters/step_counters.hpp"
-#include "cpu/probes/bandwidth.hpp"
-#include "cpu/probes/core_to_core.hpp"
-#include "cpu/probes/ert.hpp"
-#include "cpu/probes/flops.hpp"
-#include "cpu/probes/latency.hpp"
-#include "cpu/probes/numa.hpp"
-#include "cpu/probes/working_sets.hpp"
+#include "cpu/probes/choices.hpp"
+#include "cpu/probes/probes.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 

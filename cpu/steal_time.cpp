@@ -1,7 +1,7 @@
 #include "cpu/steal_time.hpp"
 
 #include "ert/base/files.hpp"
-#include "ert/method/bench/control_groups.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -68,7 +68,7 @@ StealFiles steal_files()
 StealTime steal_so_far(const StealFiles& files, const std::vector<int>& processors)
 {
     StealTime taken;
-    taken.stolen = stolen_so_far(files.processors, processors);
+    if (!processors.empty()) taken.stolen = stolen_so_far(files.processors, processors);
     for (const std::filesystem::path& group : files.groups) taken.throttled += throttled_so_far(group);
     return taken;
 }
@@ -85,14 +85,6 @@ StealMonitor::StealMonitor(std::vector<int> processors, StealFiles files)
 {
     before_ = steal_so_far(files_, processors_);
     if (before_.stolen == 0) processors_.clear();
-}
-
-StealTime StealMonitor::now() const
-{
-    StealTime taken;
-    if (!processors_.empty()) taken.stolen = stolen_so_far(files_.processors, processors_);
-    for (const std::filesystem::path& group : files_.groups) taken.throttled += throttled_so_far(group);
-    return taken;
 }
 
 }  // namespace roof::cpu

@@ -37,13 +37,11 @@ class StealMonitor {
   public:
     explicit StealMonitor(std::vector<int> processors, StealFiles files = steal_files());
 
-    void begin() { before_ = now(); }
+    void begin() { before_ = steal_so_far(files_, processors_); }
     /// The disturbance since begin().
-    std::string_view end() const { return disturbance_between(before_, now()); }
+    std::string_view end() const { return disturbance_between(before_, steal_so_far(files_, processors_)); }
 
   private:
-    StealTime now() const;
-
     std::vector<int> processors_;
     StealFiles files_;
     StealTime before_;

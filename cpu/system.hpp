@@ -1,10 +1,11 @@
-// Facts about the machine from /proc and /sys, one per function. An unreadable file gives an empty string or 0.
+// Facts about the machine from /proc, /sys and CPUID, one per function. An unreadable file gives an empty string or 0.
 #pragma once
 
 #include "ert/base/units.hpp"
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace roof::cpu {
 
@@ -28,5 +29,18 @@ double processor_quota();
 
 /// Tries to count this process's instructions. Returns 0 on success, else the errno of perf_event_open.
 int try_hardware_counters();
+
+/// A cache size from CPUID, for comparison with the operating system's. The two may differ in a virtual machine.
+struct CpuidCache {
+    std::string leaf;  ///< the source of the size, such as "0x8000001d"
+    int level = 0;     ///< 1, 2, 3
+    Bytes capacity;    ///< of the data or unified cache
+};
+
+/// Every leaf that this processor supports. Some leaves report the same level twice.
+std::vector<CpuidCache> cpuid_caches();
+
+/// The hypervisor's own name, such as "KVM" or "Hyper-V"; empty on bare metal.
+std::string hypervisor_name();
 
 }  // namespace roof::cpu

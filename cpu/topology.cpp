@@ -1,12 +1,11 @@
 // Combines the reports of hwloc, CPUID, /proc and /sys in one document.
 #include "cpu/topology.hpp"
 
-#include "cpu/capabilities.hpp"
-#include "cpu/inconsistencies.hpp"
 #include "cpu/isa.hpp"
+#include "cpu/reports.hpp"
 #include "cpu/system.hpp"
 #include "cpu/theory.hpp"
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <algorithm>
 #include <cctype>

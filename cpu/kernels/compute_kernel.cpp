@@ -60,12 +60,12 @@ ComputeKernel::ComputeKernel(const Isa& isa_row, Precision precision, const Mix&
 Format ComputeKernel::accumulator_format() const
 {
     if (!mix_.sums_products()) return format_of(precision_);
-    return precision_ == Precision::int8 ? Format::int32 : Format::fp32;
+    return precision_ == Precision::int8 ? int32_format : fp32_format;
 }
 
 int ComputeKernel::lanes() const
 {
-    return operand_bytes() / bytes_of(accumulator_format());
+    return 8 * operand_bytes() / accumulator_format().storage_bits;
 }
 
 void ComputeKernel::run(std::size_t iterations, const std::byte* start, const std::byte* constants,

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"
-#include "cpu/kernels/formats.hpp"
 #include "cpu/kernels/mix.hpp"
+#include "ert/base/formats.hpp"
 
 #include <cstddef>
 

@@ -3,10 +3,7 @@
 // in its L3; 2 and 4 parts in its memory.
 #include "cpu/kernels/forms.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
-
-#include <algorithm>
+#include "ert/base/names.hpp"
 
 namespace roof::cpu {
 
@@ -60,11 +57,7 @@ void add_beyond_l1(const Stream& stream, Form form, std::vector<Form>& forms)
 
 const Stream& parse_stream(std::string_view name)
 {
-    const auto found = std::ranges::find(stream_table, name, &Stream::name);
-    if (found != stream_table.end()) return *found;
-    std::vector<std::string> legal;
-    for (const Stream& stream : stream_table) legal.emplace_back(stream.name);
-    throw InputError(unknown_word("operation", name, legal));
+    return row_in(stream_table, "operation", name);
 }
 
 std::string Form::text(const Stream& stream) const

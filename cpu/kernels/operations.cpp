@@ -2,8 +2,7 @@
 // clocks, so eight chains fill them if nothing is late. More chains tolerate delays. An addition may take fewer clocks.
 #include "cpu/kernels/operations.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
+#include "ert/base/names.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -63,8 +62,7 @@ bool exists(Arithmetic kind, const Isa& isa, Precision precision)
 
 const Operation& parse_operation(std::string_view name)
 {
-    const auto found = std::find_if(operation_table.begin(), operation_table.end(),
-                                    [&](const Operation& operation) { return operation.name == name; });
+    const auto found = std::ranges::find(operation_table, name, &Operation::name);
     if (found == operation_table.end()) throw InputError(unknown_word("operation", name, operation_names()));
     return *found;
 }
@@ -131,8 +129,8 @@ void add_mixes(const Operation& operation, const Isa& isa, std::vector<Mix>& mix
 
 std::vector<std::string> operation_names()
 {
-    std::vector<std::string> names{std::string(best_operation)};
-    for (const Operation& operation : operation_table) names.emplace_back(operation.name);
+    std::vector<std::string> names = names_in(operation_table);
+    names.emplace(names.begin(), best_operation);
     return names;
 }
 

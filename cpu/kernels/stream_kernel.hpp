@@ -1,4 +1,4 @@
-// A generated loop over arrays in memory (stream.hpp), in one form (forms.hpp).
+// A generated loop over arrays in memory , in one form (forms.hpp).
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"

@@ -1,9 +1,17 @@
-// See core_to_core.hpp for what is launched and counted.
-#include "cpu/probes/core_to_core.hpp"
+// Probe "core_to_core": the time to transfer a line from one core to another. Cores with a common last-level cache
+// transfer it there; between last-level caches it takes longer. If a host migrates its guest's vCPUs, two times appear,
+// and with several threads also two rates of the last-level cache and of memory.
+//
+// Launched: two threads, each on its core, that write one line in turns: each waits until it reads the other's number,
+//   and writes the next.
+// Saturates: nothing; one line is transferred at a time.
+// Counts: a line of 64 bytes per transfer, so seconds x 64 / bytes is the time of one transfer.
+// Falsified by: a last number that differs from the number of transfers.
+#include "cpu/probes/probes.hpp"
 
 #include "cpu/probes/choices.hpp"
-#include "cpu/repeat.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,14 +1,20 @@
-// See ert.hpp for what is launched and counted.
-#include "cpu/probes/ert.hpp"
+// Probe "ert": the rate of work with a given arithmetic intensity over a given working set, as in the Empirical
+// Roofline Toolkit.
+//
+// Launched: on every thread, a generated loop over its own array, repeatedly; each vector is loaded once, and the
+//   intensity sets the number of multiply-adds on it. Trials choose the width and length of the loop.
+// Saturates: at low intensity the path to the level that holds the working set, at high intensity the multiply-add
+//   pipes. The ridge point should lie where the two ceilings cross.
+// Counts: 2 FLOPs per multiply-add in every lane, and the bytes loaded. Both are exact, and so is the intensity.
+// Falsified by: sums that differ from the host's by one bit (the values are such that no order of additions rounds); a
+//   loop whose decoded loads and multiply-adds are not those counted; a point above a ceiling.
+#include "cpu/probes/probes.hpp"
 
 #include "cpu/kernels/intensity_kernel.hpp"
 #include "cpu/probes/choices.hpp"
 #include "cpu/probes/ert_check.hpp"
 #include "cpu/probes/pass_driver.hpp"
-#include "cpu/probes/point_history.hpp"
-#include "cpu/probes/working_sets.hpp"
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
+#include "ert/base/names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +34,7 @@ struct Stock {
 };
 
 struct IntensityKeyword {
-    std::string_view word;
+    std::string_view name;
     double flops_per_byte;
 };
 
@@ -44,13 +50,6 @@ constexpr std::array<IntensityKeyword, 10> intensities{{
     {"8", 8},
     {"16", 16},
 }};
-
-std::vector<std::string> intensity_keywords()
-{
-    std::vector<std::string> words;
-    for (const IntensityKeyword& row : intensities) words.emplace_back(row.word);
-    return words;
-}
 
 struct Loops {
     std::vector<Isa> isas;
@@ -214,7 +213,7 @@ class ErtBench : public Bench {
 
     std::vector<Axis> axes(const Machine& machine) const override
     {
-        const Axis intensity{"intensity", "FLOPs for each byte loaded", intensity_keywords(), intensity_keywords()};
+        const Axis intensity{"intensity", "FLOPs for each byte loaded", names_in(intensities), names_in(intensities)};
         const Axis precision{"precision", "number format", {"fp64"}, {"fp64", "fp32"}};
         return {intensity, precision, threads_axis(machine, context_.thread_counts),
                 working_set_axis("bytes, all threads together", usual_sets(machine))};
@@ -247,9 +246,7 @@ class ErtBench : public Bench {
 
 double parse_intensity(std::string_view name)
 {
-    const auto found = std::ranges::find(intensities, name, &IntensityKeyword::word);
-    if (found != intensities.end()) return found->flops_per_byte;
-    throw InputError(unknown_word("intensity", name, intensity_keywords()));
+    return row_in(intensities, "intensity", name).flops_per_byte;
 }
 
 std::unique_ptr<Bench> ert_bench(const ProbeContext& context)

@@ -25,9 +25,9 @@ void write_elements(std::byte* to, std::size_t from, std::size_t bytes)
 }
 
 /// 64-bit word `index` of a slice, composed of its elements.
-std::uint64_t word(Format format, std::size_t index)
+std::uint64_t word(const Format& format, std::size_t index)
 {
-    if (format == Format::fp64) return std::bit_cast<std::uint64_t>(ert_value(index));
+    if (format == fp64_format) return std::bit_cast<std::uint64_t>(ert_value(index));
     const std::array<float, 2> pair{static_cast<float>(ert_value(2 * index)),
                                     static_cast<float>(ert_value(2 * index + 1))};
     return std::bit_cast<std::uint64_t>(pair);
@@ -78,7 +78,7 @@ Writer ert_writer(Precision precision)
 void check_ert(const IntensityKernel& kernel, std::size_t first, std::size_t bytes, std::size_t passes,
                const RegisterFile& result)
 {
-    const auto element = static_cast<std::size_t>(bytes_of(result.format()));
+    const auto element = static_cast<std::size_t>(result.format().storage_bits / 8);
     const auto lanes = static_cast<std::size_t>(result.elements_per_register());
     const auto words = static_cast<std::size_t>(kernel.operand_bytes()) / sizeof(std::uint64_t);
     const auto vectors = static_cast<std::size_t>(kernel.vectors());

@@ -1,12 +1,18 @@
-// See latency.hpp for what is launched and counted.
-#include "cpu/probes/latency.hpp"
+// Probe "latency": the time of one load from the level of memory that holds the working set.
+//
+// Launched: on one thread, a pointer chase through all 64-byte lines of the working set in one random cycle. Each
+//   launch continues where the last one ended.
+// Saturates: nothing. A load starts only after the previous one has completed. With small pages the time includes
+//   address translation, once the pages exceed the TLB.
+// Counts: a line of 64 bytes per load, so seconds x 64 / bytes is the time of a load.
+// Falsified by: a chase that is not at the expected line after a number of steps (after one cycle: at its start), or is
+//   there too early; a time below the guide's figure for L1.
+#include "cpu/probes/probes.hpp"
 
 #include "cpu/kernels/chase.hpp"
 #include "cpu/probes/choices.hpp"
-#include "cpu/probes/point_history.hpp"
-#include "cpu/probes/working_sets.hpp"
-#include "cpu/repeat.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,14 @@
-// See numa.hpp for what is launched and counted.
-#include "cpu/probes/numa.hpp"
+// Probe "numa": the bandwidth of memory from the processors of one NUMA node to the memory of another, or of the same.
+//
+// Launched: the loops of probe "bandwidth", on all usable processors nearest to `cpu_node`, over arrays whose pages are
+//   bound to `memory_node`. Nodes are numbered from 0 in the order of the system's numbers.
+// Saturates: the memory of the node, or the links to it.
+// Counts: the same as probe "bandwidth".
+// Falsified by: the same as probe "bandwidth"; a page on another node than the one it was bound to.
+#include "cpu/probes/probes.hpp"
 
 #include "cpu/probes/choices.hpp"
 #include "cpu/probes/stream_subject.hpp"
-#include "cpu/probes/working_sets.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,8 +31,7 @@ class NumaBench : public Bench {
     std::vector<Axis> axes(const Machine& machine) const override
     {
         constexpr long long most_nodes = 1023;
-        Axis operation{"operation", "what each element costs", {"load", "copy"}, {}};
-        for (const Stream& stream : stream_table) operation.allowed.emplace_back(stream.name);
+        const Axis operation{"operation", "what each element costs", {"load", "copy"}, names_in(stream_table)};
         Axis cpu_node{"cpu_node", "NUMA node whose processors are at work", {}, {}, true, 0, most_nodes};
         Axis memory_node{"memory_node", "NUMA node that holds the memory", {}, {}, true, 0, most_nodes};
         std::set<int> sockets;

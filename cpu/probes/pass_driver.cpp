@@ -2,7 +2,7 @@
 #include "cpu/probes/pass_driver.hpp"
 
 #include "cpu/probes/choices.hpp"
-#include "cpu/repeat.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// See bandwidth.hpp for what is launched and counted.
+// See bandwidth.cpp for what is launched and counted.
 #include "cpu/probes/stream_subject.hpp"
 
 #include "cpu/kernels/loop_check.hpp"

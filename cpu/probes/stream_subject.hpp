@@ -4,7 +4,6 @@
 #include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/noise_monitor.hpp"
 #include "cpu/probes/pass_driver.hpp"
-#include "cpu/probes/point_history.hpp"
 #include "cpu/workspace.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/point.hpp"

@@ -1,7 +1,7 @@
 // Shared by the tests of the CPU probes: points, invented machines, and a launch without a measuring loop.
 #pragma once
 
-#include "cpu/probes/probe_context.hpp"
+#include "cpu/probes/probes.hpp"
 #include "ert/method/bench/bench.hpp"
 
 #include <initializer_list>

@@ -1,13 +1,8 @@
 #include "tests/cpu/synthetic_machine.hpp"
 
-#include "cpu/kernels/stream.hpp"
-#include "cpu/probes/bandwidth.hpp"
+#include "cpu/kernels/forms.hpp"
 #include "cpu/probes/choices.hpp"
-#include "cpu/probes/core_to_core.hpp"
-#include "cpu/probes/ert.hpp"
-#include "cpu/probes/flops.hpp"
-#include "cpu/probes/latency.hpp"
-#include "cpu/probes/numa.hpp"
+#include "cpu/probes/probes.hpp"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 // real ones and take invented times.
 #pragma once
 
-#include "cpu/probes/probe_context.hpp"
+#include "cpu/probes/probes.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tests/fakes/fake_registry.hpp"

@@ -1,7 +1,7 @@
 // Mapped memory: alignment, writing, NUMA node, and the error when memory is short.
 #include "cpu/buffer.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstdint>

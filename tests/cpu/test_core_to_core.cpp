@@ -1,5 +1,5 @@
 // Probe "core_to_core": its counts and its conditions.
-#include "cpu/probes/core_to_core.hpp"
+#include "cpu/probes/probes.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
 

@@ -1,6 +1,6 @@
 // Probe "flops": reasons for unsupported points, the chosen variant, and the check of results.
 #include "cpu/kernels/operations.hpp"
-#include "cpu/probes/flops.hpp"
+#include "cpu/probes/probes.hpp"
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/subject.hpp"

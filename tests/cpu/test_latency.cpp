@@ -1,6 +1,6 @@
 // The pointer chase: one cycle through all lines, in random order.
 #include "cpu/kernels/chase.hpp"
-#include "cpu/probes/latency.hpp"
+#include "cpu/probes/probes.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
 

@@ -1,5 +1,5 @@
 // Probe "numa" on machines with one node and with several.
-#include "cpu/probes/numa.hpp"
+#include "cpu/probes/probes.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
 

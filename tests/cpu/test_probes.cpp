@@ -1,7 +1,7 @@
 // Probe "bandwidth" as a bench: its axes, reasons for unsupported points, and the declared work.
-#include "cpu/kernels/stream.hpp"
-#include "cpu/probes/bandwidth.hpp"
+#include "cpu/kernels/forms.hpp"
 #include "cpu/probes/choices.hpp"
+#include "cpu/probes/probes.hpp"
 #include "cpu/probes/stream_subject.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"

@@ -1,5 +1,5 @@
 // Default working sets on machines with much and little memory and cache.
-#include "cpu/probes/working_sets.hpp"
+#include "cpu/probes/choices.hpp"
 #include "tests/cpu/probe_bed.hpp"
 
 #include <algorithm>

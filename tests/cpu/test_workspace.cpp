@@ -2,7 +2,7 @@
 #include "cpu/topology.hpp"
 #include "cpu/workspace.hpp"
 #include "ert/base/error.hpp"
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 // Products by cuBLASLt: the program's own calls, on a stand-in that refuses what the real library refuses, and the refusals
 // of the stand-in itself. Expected numbers are made here.
 #include "ert/base/error.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/cublaslt.hpp"
-#include "ert/gpu/formats.hpp"
 #include "ert/gpu/stream.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 

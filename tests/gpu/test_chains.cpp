@@ -1,5 +1,5 @@
 // The chains of the "flops" bench on the host: their expected results, and that these stay in range.
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
 
 #include <catch2/catch.hpp>

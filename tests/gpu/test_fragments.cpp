@@ -11,6 +11,7 @@
 #include <cstring>
 #include <set>
 
+using namespace roof;
 using namespace roof::gpu;
 
 namespace {

@@ -1,5 +1,5 @@
 // Host code of the "matmul" bench: its operands, and the tolerance for an element of the product.
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/probes/product_check.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 #include "tests/onednn/allocations.hpp"
 #include "tests/onednn/hashed_training.hpp"
 #include "workloads/onednn/program/program.hpp"

@@ -1,6 +1,6 @@
 #include "ert/gpu/probes/chain_reference.hpp"
 
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 
 #include <cmath>
 #include <random>

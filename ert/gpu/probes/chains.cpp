@@ -12,7 +12,7 @@
 #include "ert/gpu/kernels/chains.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
 #include "ert/gpu/probes/tuning.hpp"

@@ -11,7 +11,7 @@
 //             if the machine code of the loop has other multiply-adds or loads than those counted; if a point lies
 //             above a roof.
 #include "ert/base/error.hpp"
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/intensities.hpp"
 #include "ert/gpu/probes/tuning.hpp"

@@ -1,8 +1,8 @@
 #include "ert/gpu/probes/intensities.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/base/text.hpp"
-#include "ert/gpu/formats.hpp"
 
 #include <algorithm>
 

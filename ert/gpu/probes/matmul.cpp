@@ -9,20 +9,16 @@
 // Time        device events. The clock is what the driver reports: the kernels are not ours.
 // Falsified   if elements of the product differ from the host's by more than rounding allows.
 #include "ert/base/error.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/formats.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/product_check.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <random>
 
 namespace roof::gpu {
@@ -60,24 +56,10 @@ ProductShape square(std::uint64_t n)
     return {.left = {n, n}, .right = {n, n}, .result = {n, n}, .transposes_left = true};
 }
 
-double number_in(const std::byte* at, cudaDataType type)
+Format format_of_result(Precision precision)
 {
-    const auto as = [at](auto value) {
-        std::memcpy(&value, at, sizeof(value));
-        return value;
-    };
-    switch (type) {
-        case CUDA_R_64F:
-            return as(double{});
-        case CUDA_R_32F:
-            return as(float{});
-        case CUDA_R_32I:
-            return as(std::int32_t{});
-        case CUDA_R_16F:
-            return __half2float(as(__half{}));
-        default:
-            return __bfloat162float(as(__nv_bfloat16{}));
-    }
+    if (precision == Precision::fp8) return bf16_format;
+    return precision == Precision::int8 ? int32_format : format_of(precision);
 }
 
 /// Fills the buffer with copies of the numbers; each copy doubles the part that is filled.
@@ -137,7 +119,7 @@ class MatmulSubject final : public TunedSubject {
             const ExpectedElement expected =
                 expected_element(precision_, numbers_of_a_, numbers_of_b_, n_, row, column);
             const std::vector<std::byte> bytes = d_.read((column * n_ + row) * width, width);
-            const double found = number_in(bytes.data(), types_.result);
+            const double found = decode(format_of_result(precision_), bytes.data());
             if (std::abs(found - expected.value) <= expected.tolerance) continue;  // false for NaN
             throw Error("element " + std::to_string(row) + ", " + std::to_string(column) + " of the product is " +
                         std::to_string(found) + ", not " + std::to_string(expected.value));

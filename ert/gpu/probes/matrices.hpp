@@ -1,7 +1,7 @@
 // The matrices that the probes of tensor cores multiply, never with zeros, and their products on the host.
 #pragma once
 
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 // What the kernels of mma.sync read and write for each lane of a warp: matrices laid out as fragments.
 #pragma once
 
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/kernels/mma.hpp"
 #include "ert/gpu/probes/matrices.hpp"
 

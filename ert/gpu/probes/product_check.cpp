@@ -1,6 +1,6 @@
 #include "ert/gpu/probes/product_check.hpp"
 
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/probes/matrices.hpp"
 
 #include <cmath>

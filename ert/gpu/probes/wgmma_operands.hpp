@@ -1,7 +1,7 @@
 // What the kernels of wgmma read and write for each block: matrices laid out as in shared memory.
 #pragma once
 
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 #include "ert/gpu/kernels/wgmma.hpp"
 #include "ert/gpu/probes/matrices.hpp"
 

@@ -1,7 +1,7 @@
 #include "workloads/onednn/program/program.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 #include "workloads/kernels/parallel.hpp"
 
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"

@@ -1,10 +1,9 @@
 // The search for the number of repetitions, with a fake clock.
-#include "cpu/repeat.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace roof;
-using namespace roof::cpu;
 
 TEST_CASE("short work is repeated until it takes about the target")
 {

@@ -1,13 +1,13 @@
 // Number formats as bits, and the host's own arithmetic in them.
 #include "ert/base/error.hpp"
-#include "ert/gpu/formats.hpp"
+#include "ert/base/formats.hpp"
 
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdint>
 
 using namespace roof;
-using namespace roof::gpu;
 
 TEST_CASE("numbers have the bits that their format's standard gives them")
 {
@@ -57,4 +57,57 @@ TEST_CASE("a multiply-add is rounded once, to even")
     CHECK(multiply_add(fp32_format, 3, 5, 7) == 22);
     CHECK(multiply_add(int32_format, 65536, 65536, -1) == -1);
     CHECK(multiply_add(int32_format, 1664525, -18851643, 0) == 1);
+}
+
+TEST_CASE("fp16 has the bits of IEEE 754 in memory")
+{
+    CHECK(encode(fp16_format, 1) == 0x3c00);
+    CHECK(encode(fp16_format, -2) == 0xc000);
+    CHECK(encode(fp16_format, 1 + 0x1p-10) == 0x3c01);
+    CHECK(encode(fp16_format, 65504) == 0x7bff);
+    CHECK(encode(fp16_format, 0x1p-14) == 0x0400);
+    CHECK(encode(fp16_format, 0) == 0);
+    CHECK(decode(fp16_format, std::uint64_t{0x0001}) == 0x1p-24);
+    CHECK(decode(fp16_format, std::uint64_t{0xfc00}) == -HUGE_VAL);
+    CHECK(std::isnan(decode(fp16_format, std::uint64_t{0x7c01})));
+}
+
+TEST_CASE("every normal fp16 and bf16 number is unchanged after writing and reading")
+{
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+        for (const Format format : {fp16_format, bf16_format}) {
+            const double value = decode(format, std::uint64_t{bits});
+            if (is_normal(format, value)) REQUIRE(encode(format, value) == bits);
+        }
+    }
+}
+
+TEST_CASE("short formats round to nearest, ties to even")
+{
+    CHECK(round_to(fp16_format, 1 + 0x1p-11) == 1);
+    CHECK(round_to(fp16_format, 1 + 3 * 0x1p-11) == 1 + 0x1p-9);
+    CHECK(round_to(fp16_format, 1 + 0x1p-11 + 0x1p-30) == 1 + 0x1p-10);
+    CHECK(round_to(fp16_format, 2 - 0x1p-12) == 2);
+    CHECK(round_to(bf16_format, -(1 + 0x1p-8)) == -1);
+    CHECK(round_to(bf16_format, 1 + 3 * 0x1p-8) == 1 + 0x1p-6);
+    CHECK(round_to(fp32_format, 1 + 0x1p-30) == 1);
+    CHECK(round_to(fp64_format, 1 + 0x1p-30) == 1 + 0x1p-30);
+}
+
+TEST_CASE("bf16 is the upper half of fp32")
+{
+    CHECK(encode(bf16_format, 1) == 0x3f80);
+    CHECK(encode(bf16_format, -3) == 0xc040);
+    CHECK(decode(bf16_format, std::uint64_t{0x4049}) == 3.140625);
+}
+
+TEST_CASE("a number is normal if its format calls it normal")
+{
+    CHECK(is_normal(fp16_format, 0x1p-14));
+    CHECK_FALSE(is_normal(fp16_format, 0x1p-15));
+    CHECK_FALSE(is_normal(fp16_format, HUGE_VAL));
+    CHECK(is_normal(fp32_format, 0x1p-126));
+    CHECK_FALSE(is_normal(fp32_format, 0x1p-127));
+    CHECK_FALSE(is_normal(fp64_format, 0));
+    CHECK(is_normal(int32_format, 0));
 }

@@ -1,7 +1,7 @@
-#include "ert/method/bench/available_memory.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include "ert/base/files.hpp"
-#include "ert/method/bench/control_groups.hpp"
+#include "ert/base/text.hpp"
 
 #include <sys/resource.h>
 
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace roof {
 namespace {
@@ -72,6 +73,26 @@ double left_of_addresses(const std::filesystem::path& system)
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> control_groups(const std::string& controller, const std::filesystem::path& system)
+{
+    std::ifstream in = open_if_there(system / "proc/self/cgroup");
+    for (std::string line; std::getline(in, line);) {
+        const std::size_t controllers = line.find(':') + 1;
+        const std::size_t path = line.find(':', controllers) + 1;
+        if (controllers == 0 || path == 0) continue;
+        const std::vector<std::string> names = split(line.substr(controllers, path - 1 - controllers), ',');
+        if (std::ranges::find(names, controller) == names.end()) continue;
+        const std::filesystem::path root = system / "sys/fs/cgroup" / controller;
+        std::vector<std::filesystem::path> folders;
+        for (std::filesystem::path group = std::filesystem::path(line.substr(path)).relative_path(); !group.empty();
+             group = group.parent_path())
+            folders.push_back(root / group);
+        folders.push_back(root);
+        return folders;
+    }
+    return {};
+}
 
 Bytes available_memory(const std::filesystem::path& system)
 {

@@ -1,14 +1,20 @@
-// Contradictions between the machine's reports about itself, and reports known to be unreliable. Pure functions of the
-// reports, so that tests can cover any machine.
+// What the machine's reports about itself show: capabilities, with a reason for each and a remedy if there is one; contradictions
+// between reports, and reports known to be unreliable. Functions of the reports, so that tests can cover any machine.
 #pragma once
 
-#include "cpu/cpuid_caches.hpp"
+#include "cpu/system.hpp"
 #include "ert/method/bench/machine.hpp"
 
 #include <string>
 #include <vector>
 
 namespace roof::cpu {
+
+/// `machine` needs isa, features and huge_pages.
+std::vector<Capability> capabilities_of(const Machine& machine);
+
+/// The capability after an attempt to open a counter. `error` is its errno, or 0 on success.
+Capability hardware_counters(int error, bool virtual_machine);
 
 struct Reports {
     std::string hypervisor;           ///< empty on bare metal

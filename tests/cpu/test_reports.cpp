@@ -1,6 +1,5 @@
 // Inconsistencies of other machines, from invented reports.
-#include "cpu/capabilities.hpp"
-#include "cpu/inconsistencies.hpp"
+#include "cpu/reports.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
