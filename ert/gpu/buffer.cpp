@@ -2,7 +2,9 @@
 
 #include "ert/base/error.hpp"
 
-namespace roof::gpu::detail {
+namespace roof::gpu {
+
+namespace detail {
 
 Memory allocate(std::size_t bytes, const std::string& what_for)
 {
@@ -31,4 +33,22 @@ void copy_out(void* host, const void* device, std::size_t bytes)
     check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
 }
 
-}  // namespace roof::gpu::detail
+}  // namespace detail
+
+HostBuffer::HostBuffer(std::size_t bytes, Pages pages) : bytes_(bytes)
+{
+    if (pages == Pages::pageable) {
+        pageable_ = std::make_unique<std::byte[]>(bytes);  // zeroed, so that every page exists
+        return;
+    }
+    void* memory = nullptr;
+    const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        throw OutOfMemory(Bytes{static_cast<double>(bytes)}, Bytes{}, "pinned host memory");
+    }
+    check(status);
+    pinned_.reset(memory);
+}
+
+}  // namespace roof::gpu

@@ -1,11 +1,12 @@
-// An array in device memory.
+// An array in device memory, and memory of the host that a GPU copies from and to.
 #pragma once
 
-#include "ert/gpu/handle.hpp"
+#include "ert/gpu/check.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,6 +49,23 @@ class Buffer {
   private:
     detail::Memory memory_;
     std::size_t size_;
+};
+
+/// Pinned, so that a GPU's engines can access it, or pageable.
+class HostBuffer {
+  public:
+    enum class Pages { pinned, pageable };
+
+    /// Pinned pages are also mapped for the devices. Throws OutOfMemory or Error.
+    HostBuffer(std::size_t bytes, Pages pages);
+
+    std::byte* data() const { return pinned_ ? static_cast<std::byte*>(pinned_.get()) : pageable_.get(); }
+    std::size_t size() const { return bytes_; }
+
+  private:
+    std::size_t bytes_;
+    Handle<void, cudaFreeHost> pinned_;
+    std::unique_ptr<std::byte[]> pageable_;
 };
 
 }  // namespace roof::gpu

@@ -5,10 +5,7 @@
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cctype>
 
 namespace roof::gpu {
 
@@ -25,11 +22,10 @@ std::vector<int> processors_in(std::string_view list)
     return processors;
 }
 
-std::vector<int> processors_near(std::string bus_id, const std::filesystem::path& devices)
+std::vector<int> processors_near(std::string_view bus_id, const std::filesystem::path& devices)
 {
-    std::ranges::transform(bus_id, bus_id.begin(), [](unsigned char letter) { return std::tolower(letter); });
     try {
-        return processors_in(read_file(devices / bus_id / "local_cpulist"));
+        return processors_in(read_file(devices / in_lower_case(bus_id) / "local_cpulist"));
     } catch (const Error&) {
         return {};
     }
@@ -44,13 +40,12 @@ OnProcessors::OnProcessors(const std::vector<int>& processors)
     if (sched_getaffinity(0, sizeof(former), &former) != 0) return;
     CPU_AND(&wanted, &wanted, &former);
     if (CPU_COUNT(&wanted) == 0 || sched_setaffinity(0, sizeof(wanted), &wanted) != 0) return;
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(&former);
-    former_.assign(bytes, bytes + sizeof(former));
+    former_ = former;
 }
 
 OnProcessors::~OnProcessors()
 {
-    if (!former_.empty()) sched_setaffinity(0, former_.size(), reinterpret_cast<const cpu_set_t*>(former_.data()));
+    if (former_) sched_setaffinity(0, sizeof(*former_), &*former_);
 }
 
 }  // namespace roof::gpu

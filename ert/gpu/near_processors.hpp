@@ -1,8 +1,10 @@
 // Host memory next to a GPU: pages lie on the NUMA node of the processor that first touches them.
 #pragma once
 
+#include <sched.h>
+
 #include <filesystem>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,7 +14,8 @@ namespace roof::gpu {
 std::vector<int> processors_in(std::string_view list);
 
 /// The processors of the NUMA node of a PCI device, as Linux lists them; empty if unknown. `bus_id`: "0000:3B:00.0".
-std::vector<int> processors_near(std::string bus_id, const std::filesystem::path& devices = "/sys/bus/pci/devices");
+std::vector<int> processors_near(std::string_view bus_id,
+                                 const std::filesystem::path& devices = "/sys/bus/pci/devices");
 
 /// Keeps this thread on the processors during its own life, then where it was before. No effect if there are none, or
 /// the process may use none of them.
@@ -24,7 +27,7 @@ class OnProcessors {
     OnProcessors& operator=(const OnProcessors&) = delete;
 
   private:
-    std::vector<unsigned char> former_;  ///< a cpu_set_t; empty if nothing was changed
+    std::optional<cpu_set_t> former_;  ///< empty if nothing was changed
 };
 
 }  // namespace roof::gpu

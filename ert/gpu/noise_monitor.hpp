@@ -4,8 +4,6 @@
 
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/event_timer.hpp"
-#include "ert/gpu/host_buffer.hpp"
 #include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/gpu/stream.hpp"

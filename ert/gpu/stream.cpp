@@ -27,4 +27,46 @@ void Fork::order(cudaStream_t first, cudaStream_t then) const
     check(cudaStreamWaitEvent(then, event_.get(), 0));
 }
 
+Event::Event()
+{
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event));
+    handle_.reset(event);
+}
+
+void Event::record(cudaStream_t stream) const
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream, &status));
+    const bool is_captured = status == cudaStreamCaptureStatusActive;
+    check(cudaEventRecordWithFlags(handle_.get(), stream,
+                                   is_captured ? cudaEventRecordExternal : cudaEventRecordDefault));
+}
+
+void Event::hold(cudaStream_t stream) const
+{
+    check(cudaStreamWaitEvent(stream, handle_.get(), cudaEventWaitDefault));
+}
+
+void Event::synchronize() const
+{
+    check(cudaEventSynchronize(handle_.get()));
+}
+
+Seconds Event::since(const Event& begin) const
+{
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, begin.handle_.get(), handle_.get()));
+    return Seconds{1e-3 * static_cast<double>(milliseconds)};
+}
+
+Seconds EventTimer::time(const Stream& stream, const std::function<void()>& enqueue) const
+{
+    begin_.record(stream.get());
+    enqueue();
+    end_.record(stream.get());
+    end_.synchronize();
+    return end_.since(begin_);
+}
+
 }  // namespace roof::gpu

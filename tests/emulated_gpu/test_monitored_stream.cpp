@@ -1,11 +1,11 @@
 // What surrounds every launch of a probe, on the emulated device.
 #include "ert/base/error.hpp"
+#include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/event_timer.hpp"
-#include "ert/gpu/host_buffer.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/noise_monitor.hpp"
+#include "ert/gpu/stream.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Splitting the lines of an L2 into near and far ones, with made-up cycles.
-#include "ert/gpu/probes/halves.hpp"
+#include "ert/gpu/probes/sides.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // The arithmetic of an all-reduce, and the library if it is installed.
 #include "ert/base/error.hpp"
+#include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/nccl.hpp"
-#include "ert/gpu/probes/rank_numbers.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -40,13 +40,13 @@ TEST_CASE("ranks hold different numbers, whose sums are exact")
 {
     for (std::size_t index = 0; index < 3 * number_period; index += 4099) {
         std::uint64_t sum = 0;
-        for (int rank = 0; rank < most_ranks; ++rank) sum += static_cast<std::uint64_t>(rank_word(index, rank));
+        for (int rank = 0; rank < most_ranks; ++rank) sum += static_cast<std::uint64_t>(array_word(index, rank));
         CHECK(sum < (std::uint64_t{1} << 24));
         CHECK(static_cast<std::uint64_t>(sum_of_ranks(index, most_ranks)) == sum);
-        CHECK(sum_of_ranks(index, 1) == rank_word(index, 0));
+        CHECK(sum_of_ranks(index, 1) == array_word(index, 0));
     }
-    CHECK(rank_word(5, 0) != rank_word(5, 1));
-    CHECK(rank_word(number_period + 5, 2) == rank_word(5, 2));
+    CHECK(array_word(5, 0) != array_word(5, 1));
+    CHECK(array_word(number_period + 5, 2) == array_word(5, 2));
 }
 
 TEST_CASE("NCCL reports its version, and refuses ranks on missing GPUs")

@@ -1,8 +1,8 @@
 // Copies batches through pinned memory to the device on a separate stream, while a step computes on the previous batch.
 #pragma once
 
-#include "ert/gpu/event_timer.hpp"
-#include "ert/gpu/host_buffer.hpp"
+#include "ert/gpu/buffer.hpp"
+#include "ert/gpu/stream.hpp"
 #include "workloads/data/source.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // A step's gradient exchange on a GPU: a high-priority communication stream, ordered and timed by events.
 #pragma once
 
-#include "ert/gpu/event_timer.hpp"
+#include "ert/gpu/stream.hpp"
 #include "workloads/nccl/ranks.hpp"
 #include "workloads/parallel/exchange.hpp"
 

@@ -66,15 +66,9 @@ using Kernel = void (*)(AccessLaunch);
 
 Kernel function_of(AccessKind kind)
 {
-    switch (kind) {
-        case AccessKind::load:
-            return access_kernel<AccessKind::load>;
-        case AccessKind::atomic_add:
-            return access_kernel<AccessKind::atomic_add>;
-        case AccessKind::atomic_share:
-            return access_kernel<AccessKind::atomic_share>;
-    }
-    return nullptr;
+    constexpr Kernel kernels[]{access_kernel<AccessKind::load>, access_kernel<AccessKind::atomic_add>,
+                               access_kernel<AccessKind::atomic_share>};
+    return kernels[static_cast<unsigned>(kind)];
 }
 
 }  // namespace

@@ -156,24 +156,13 @@ __global__ void __launch_bounds__(bulk_threads) bulk_kernel(StreamLaunch launch)
 
 using Kernel = void (*)(StreamLaunch);
 
+/// Its limit of shared memory is raised on the current device.
 Kernel function_of(StreamOperation operation)
 {
-    switch (operation) {
-        case StreamOperation::load:
-            return bulk_kernel<StreamOperation::load>;
-        case StreamOperation::store:
-            return bulk_kernel<StreamOperation::store>;
-        case StreamOperation::copy:
-            return bulk_kernel<StreamOperation::copy>;
-        case StreamOperation::triad:
-            break;
-    }
-    throw Unsupported("the copy engine does not compute");
-}
-
-Kernel with_shared_memory(StreamOperation operation)
-{
-    const Kernel kernel = function_of(operation);
+    if (operation == StreamOperation::triad) throw Unsupported("the copy engine does not compute");
+    constexpr Kernel kernels[]{bulk_kernel<StreamOperation::load>, bulk_kernel<StreamOperation::store>,
+                               bulk_kernel<StreamOperation::copy>};
+    const Kernel kernel = kernels[static_cast<unsigned>(operation)];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(Ring)));
     return kernel;
 }
@@ -182,12 +171,12 @@ Kernel with_shared_memory(StreamOperation operation)
 
 void enqueue_bulk(StreamOperation operation, const StreamLaunch& launch, cudaStream_t stream)
 {
-    enqueue_kernel(with_shared_memory(operation), launch, bulk_threads, stream, sizeof(Ring));
+    enqueue_kernel(function_of(operation), launch, bulk_threads, stream, sizeof(Ring));
 }
 
 int resident_bulk_blocks(StreamOperation operation)
 {
-    return resident_blocks(with_shared_memory(operation), bulk_threads, sizeof(Ring));
+    return resident_blocks(function_of(operation), bulk_threads, sizeof(Ring));
 }
 
 }  // namespace roof::gpu

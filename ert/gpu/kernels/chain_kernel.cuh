@@ -82,15 +82,10 @@ ChainFunction with_chains(int chains)
 template <class Real>
 ChainFunction with_operation(const ChainKernel& kernel)
 {
-    switch (kernel.operation) {
-        case ChainOperation::fma:
-            return with_chains<Real, ChainOperation::fma>(kernel.chains);
-        case ChainOperation::add:
-            return with_chains<Real, ChainOperation::add>(kernel.chains);
-        case ChainOperation::mul:
-            return with_chains<Real, ChainOperation::mul>(kernel.chains);
-    }
-    return nullptr;
+    constexpr ChainFunction (*kernels[])(int){with_chains<Real, ChainOperation::fma>,
+                                              with_chains<Real, ChainOperation::add>,
+                                              with_chains<Real, ChainOperation::mul>};
+    return kernels[static_cast<unsigned>(kernel.operation)](kernel.chains);
 }
 
 /// Compiled into a separate object, for fewer architectures: bf16 has arithmetic since compute capability 8.0.

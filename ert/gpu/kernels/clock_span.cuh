@@ -2,9 +2,23 @@
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
-#include "ert/gpu/kernels/multiprocessor.cuh"
 
 namespace roof::gpu {
+
+/// The number of the multiprocessor that a block runs on.
+__device__ inline unsigned multiprocessor_here()
+{
+    unsigned number;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
+    return number;
+}
+
+__device__ inline unsigned long long nanosecond()
+{
+    unsigned long long value;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
+    return value;
+}
 
 class ClockSpan {
   public:
@@ -29,12 +43,6 @@ class ClockSpan {
     {
         unsigned long long value;
         asm volatile("mov.u64 %0, %%clock64;" : "=l"(value));
-        return value;
-    }
-    __device__ static unsigned long long nanosecond()
-    {
-        unsigned long long value;
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
         return value;
     }
 

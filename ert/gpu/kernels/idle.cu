@@ -1,4 +1,5 @@
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/idle.hpp"
 
 namespace roof::gpu {
@@ -6,13 +7,6 @@ namespace roof::gpu {
 namespace {
 
 __global__ void idle_kernel() {}
-
-__device__ unsigned long long nanosecond()
-{
-    unsigned long long value;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
-    return value;
-}
 
 __global__ void hold_kernel(const volatile unsigned* released)
 {

@@ -3,7 +3,6 @@
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/l2_lines.hpp"
 #include "ert/gpu/kernels/launch.cuh"
-#include "ert/gpu/kernels/multiprocessor.cuh"
 
 namespace roof::gpu {
 

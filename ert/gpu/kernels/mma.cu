@@ -56,26 +56,17 @@ struct Int8 {
 
 MmaKernel kernel_of(Mma instruction, int chains)
 {
-    switch (instruction) {
-        case Mma::fp64_small:
-            return mma_with_chains<Fp64Small, Mma::fp64_small>(chains);
-        case Mma::tf32:
-            return mma_with_chains<Tf32, Mma::tf32>(chains);
-        case Mma::fp16:
-            return mma_with_chains<Fp16, Mma::fp16>(chains);
-        case Mma::bf16:
-            return mma_with_chains<Bf16, Mma::bf16>(chains);
-        case Mma::int8:
-            return mma_with_chains<Int8, Mma::int8>(chains);
-        case Mma::fp16_sums:
-            return mma_with_chains<Fp16Sums, Mma::fp16_sums>(chains);
-        case Mma::fp64:
-            return large_fp64_kernel(chains);
-        case Mma::e4m3:
-        case Mma::e5m2:
-            return fp8_kernel(instruction, chains);
-    }
-    return nullptr;
+    if (instruction == Mma::e4m3 || instruction == Mma::e5m2) return fp8_kernel(instruction, chains);
+    constexpr MmaKernel (*kernels[])(int){mma_with_chains<Fp64Small, Mma::fp64_small>,
+                                          large_fp64_kernel,
+                                          mma_with_chains<Tf32, Mma::tf32>,
+                                          mma_with_chains<Fp16, Mma::fp16>,
+                                          mma_with_chains<Bf16, Mma::bf16>,
+                                          mma_with_chains<Int8, Mma::int8>,
+                                          nullptr,  // e4m3
+                                          nullptr,  // e5m2
+                                          mma_with_chains<Fp16Sums, Mma::fp16_sums>};
+    return kernels[static_cast<unsigned>(instruction)](chains);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Loads of whole lines by a list. Eight threads share a line, and each thread has four loads in flight.
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/launch.cuh"
-#include "ert/gpu/kernels/multiprocessor.cuh"
 #include "ert/gpu/kernels/partition.hpp"
 
 namespace roof::gpu {

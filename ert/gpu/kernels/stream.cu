@@ -161,36 +161,18 @@ Kernel with_tile(const StreamKernel& kernel)
     return with_tile_threads<operation, tile_unrolls[2]>(kernel.threads);
 }
 
-Kernel tile_function_of(const StreamKernel& kernel)
-{
-    switch (kernel.operation) {
-        case StreamOperation::load:
-            return with_tile<StreamOperation::load>(kernel);
-        case StreamOperation::store:
-            return with_tile<StreamOperation::store>(kernel);
-        case StreamOperation::copy:
-            return with_tile<StreamOperation::copy>(kernel);
-        case StreamOperation::triad:
-            return with_tile<StreamOperation::triad>(kernel);
-    }
-    return nullptr;
-}
-
 Kernel function_of(const StreamKernel& kernel)
 {
-    if (kernel.tile_unroll != 0) return tile_function_of(kernel);
-    switch (kernel.operation) {
-        case StreamOperation::load:
-            return kernel.past_l1 ? with_layout<StreamOperation::load, true>(kernel)
-                                  : with_layout<StreamOperation::load>(kernel);
-        case StreamOperation::store:
-            return with_layout<StreamOperation::store>(kernel);
-        case StreamOperation::copy:
-            return with_layout<StreamOperation::copy>(kernel);
-        case StreamOperation::triad:
-            return with_layout<StreamOperation::triad>(kernel);
-    }
-    return nullptr;
+    using Choice = Kernel (*)(const StreamKernel&);
+    using Operation = StreamOperation;
+    constexpr Choice by_tiles[]{with_tile<Operation::load>, with_tile<Operation::store>, with_tile<Operation::copy>,
+                                with_tile<Operation::triad>};
+    constexpr Choice by_layout[]{with_layout<Operation::load>, with_layout<Operation::store>,
+                                 with_layout<Operation::copy>, with_layout<Operation::triad>};
+    const auto operation = static_cast<unsigned>(kernel.operation);
+    if (kernel.tile_unroll != 0) return by_tiles[operation](kernel);
+    if (kernel.operation == Operation::load && kernel.past_l1) return with_layout<Operation::load, true>(kernel);
+    return by_layout[operation](kernel);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "ert/gpu/kernels/launch.cuh"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace roof::gpu {
 
@@ -109,22 +110,15 @@ __device__ bool is_done(unsigned barrier, unsigned parity)
     return done != 0;
 }
 
-__device__ unsigned long long nanoseconds_now()
-{
-    unsigned long long value;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value));
-    return value;
-}
-
 /// Fails after five seconds: a kernel that never ends would block the whole card.
 __device__ void wait(unsigned barrier, int step)
 {
     constexpr unsigned long long max_nanoseconds = 5'000'000'000;
     const unsigned parity = static_cast<unsigned>(step / 2) & 1;
     if (is_done(barrier, parity)) return;
-    const unsigned long long begin = nanoseconds_now();
+    const unsigned long long begin = nanosecond();
     while (!is_done(barrier, parity)) {
-        if (nanoseconds_now() - begin > max_nanoseconds) asm volatile("trap;");
+        if (nanosecond() - begin > max_nanoseconds) asm volatile("trap;");
     }
 }
 
@@ -173,11 +167,6 @@ __device__ void write_sums(unsigned sums, unsigned* to)
     }
 }
 
-template <Wgmma format>
-struct Constant {
-    static constexpr Wgmma value = format;
-};
-
 /// Two blocks to a multiprocessor: without the second bound, ptxas 13.0 keeps to 32 registers and spills.
 template <Wgmma format>
 __global__ void __launch_bounds__(tcgen05_threads, 2) tcgen05_kernel(WgmmaLaunch launch)
@@ -217,8 +206,8 @@ __global__ void __launch_bounds__(tcgen05_threads, 2) tcgen05_kernel(WgmmaLaunch
     }
 
     if (threadIdx.x == 0)
-        all_steps(Constant<format>{}, sums, static_cast<unsigned>(__cvta_generic_to_shared(operands)), barrier,
-                  launch.steps);
+        all_steps(std::integral_constant<Wgmma, format>{}, sums,
+                  static_cast<unsigned>(__cvta_generic_to_shared(operands)), barrier, launch.steps);
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads();
     asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");

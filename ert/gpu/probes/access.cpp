@@ -10,7 +10,7 @@
 // Falsified   if the sum of what was loaded, or a word after the atomics, differs from the host's; if the machine code of the
 //             loop has other accesses than those counted.
 #include "ert/gpu/kernels/access.hpp"
-#include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/probes/working_sets.hpp"
@@ -48,9 +48,7 @@ constexpr std::array operations{
 
 const Operation& operation_of(const Point& point)
 {
-    const auto found = std::ranges::find(operations, point.text("operation"), &Operation::name);
-    if (found == operations.end()) throw InputError("unknown operation '" + point.text("operation") + "'");
-    return *found;
+    return row_in(operations, "operation", point.text("operation"));
 }
 
 struct Candidate {
@@ -169,8 +167,7 @@ std::vector<Axis> axes(const Machine& machine)
     const Bytes known = gpu == machine.devices.end() ? Bytes{} : capacity_of(*gpu, "L2");
     const double l2 = known.value > 0 ? known.value : 40e6;
     const auto bytes = [&](double share) { return std::to_string(static_cast<long long>(share * l2)); };
-    std::vector<std::string> names;
-    for (const Operation& one : operations) names.emplace_back(one.name);
+    const std::vector<std::string> names = names_in(operations);
     return {
         {.name = "operation",
          .meaning =

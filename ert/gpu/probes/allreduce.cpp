@@ -9,10 +9,10 @@
 // Time        device events on the first GPU; the other streams are forked from its stream and joined to it.
 // Falsified   if any GPU has other sums than the host. The sums are whole numbers, exact in any order.
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
-#include "ert/gpu/probes/rank_numbers.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/stream.hpp"
 

@@ -1,9 +1,8 @@
 #include "ert/gpu/probes/cluster_subject.hpp"
 
-#include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/gpu/probes/capability.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -12,7 +11,7 @@ namespace roof::gpu {
 namespace {
 
 struct Size {
-    const char* path;
+    std::string_view name;  ///< of the path
     int blocks;
 };
 constexpr std::array sizes{Size{"cluster:2", 2}, Size{"cluster:4", 4}, Size{"cluster:8", 8}, Size{"cluster:16", 16}};
@@ -21,9 +20,7 @@ constexpr long long max_iterations = 1 << 22;
 
 int size_of(const Point& point)
 {
-    const auto found = std::ranges::find(sizes, point.text("path"), &Size::path);
-    if (found == sizes.end()) throw InputError("unknown path '" + point.text("path") + "'");
-    return found->blocks;
+    return row_in(sizes, "path", point.text("path")).blocks;
 }
 
 /// Of all clusters that the current device holds at once.
@@ -40,8 +37,7 @@ int resident_blocks_of(ClusterOperation operation, int size)
 
 Axis cluster_axis()
 {
-    std::vector<std::string> paths;
-    for (const Size& size : sizes) paths.emplace_back(size.path);
+    const std::vector<std::string> paths = names_in(sizes);
     return {.name = "path",
             .meaning = "shared memory of the other blocks of a cluster of so many blocks",
             .defaults = paths,

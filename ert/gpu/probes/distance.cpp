@@ -13,7 +13,7 @@
 #include "ert/gpu/kernels/l2_lines.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
-#include "ert/gpu/probes/halves.hpp"
+#include "ert/gpu/probes/sides.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 

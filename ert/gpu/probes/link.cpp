@@ -8,7 +8,7 @@
 // Time        device events around all copies; the second stream is forked from and joined to the first.
 // Falsified   if what arrived is not what was sent.
 #include "ert/base/error.hpp"
-#include "ert/gpu/host_buffer.hpp"
+#include "ert/gpu/buffer.hpp"
 #include "ert/gpu/near_processors.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/copy_subject.hpp"

@@ -8,9 +8,21 @@ namespace roof::gpu {
 
 namespace {
 
-Element element_of_any_a(const MmaShape& shape, int lane, int reg, int place)
+/// `element`: of a matrix, by lane, register and place in the register.
+template <class ElementOf>
+std::vector<std::byte> lanes_of(Mma instruction, const std::vector<Matrix>& matrices, int registers,
+                                const ElementOf& element)
 {
-    return shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed);
+    const int packed = shape_of(instruction).packed;
+    std::vector<double> values;
+    for (const Matrix& matrix : matrices) {
+        for (int i = 0; i < 32 * registers * packed; ++i) {
+            const int reg = i / packed;
+            const Element at = element(reg / registers, reg % registers, i % packed);
+            values.push_back(matrix.at(at.row, at.column));
+        }
+    }
+    return encode(operand_format(instruction), values);
 }
 
 Format format_of_sums(Mma instruction)
@@ -46,31 +58,16 @@ MmaOperands mma_operands(Mma instruction, Numbers numbers)
 std::vector<std::byte> lanes_of_a(Mma instruction, const MmaOperands& operands)
 {
     const MmaShape shape = shape_of(instruction);
-    std::vector<double> values;
-    for (const Matrix& a : operands.a) {
-        for (int i = 0; i < 32 * shape.a_registers * shape.packed; ++i) {
-            const int reg = i / shape.packed;
-            const Element at =
-                element_of_any_a(shape, reg / shape.a_registers, reg % shape.a_registers, i % shape.packed);
-            values.push_back(a.at(at.row, at.column));
-        }
-    }
-    return encode(operand_format(instruction), values);
+    return lanes_of(instruction, operands.a, shape.a_registers, [&](int lane, int reg, int place) {
+        return shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed);
+    });
 }
 
 std::vector<std::byte> lanes_of_b(Mma instruction, const MmaOperands& operands)
 {
     const MmaShape shape = shape_of(instruction);
-    std::vector<double> values;
-    for (const Matrix& b : operands.b) {
-        for (int i = 0; i < 32 * shape.b_registers * shape.packed; ++i) {
-            const int reg = i / shape.packed;
-            const Element at =
-                element_of_b(reg / shape.b_registers, reg % shape.b_registers, i % shape.packed, shape.packed);
-            values.push_back(b.at(at.row, at.column));
-        }
-    }
-    return encode(operand_format(instruction), values);
+    return lanes_of(instruction, operands.b, shape.b_registers,
+                    [&](int lane, int reg, int place) { return element_of_b(lane, reg, place, shape.packed); });
 }
 
 std::vector<std::byte> lanes_of_sums(Mma instruction, int chains, const MmaOperands& operands, int steps)

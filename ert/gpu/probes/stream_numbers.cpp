@@ -9,15 +9,10 @@ namespace roof::gpu {
 
 namespace {
 
-float word(std::size_t index)
-{
-    return static_cast<float>(number_at(index % number_period));
-}
-
 std::uint32_t sum_between(std::size_t words)
 {
     std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < words; ++i) sum += std::bit_cast<std::uint32_t>(word(i));
+    for (std::size_t i = 0; i < words; ++i) sum += std::bit_cast<std::uint32_t>(array_word(i));
     return sum;
 }
 
@@ -55,9 +50,9 @@ float expected_word(StreamOperation operation, std::size_t index)
         case StreamOperation::store:
             return stream_value;
         case StreamOperation::triad:
-            return word(index) + stream_scale * word(index + shift_of_b);
+            return array_word(index) + stream_scale * array_word(index, shift_of_b);
         default:
-            return word(index);
+            return array_word(index);
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/event_timer.hpp"
 #include "workloads/cudnn/step_graph.hpp"
 #include "workloads/model/hashed.hpp"
 
