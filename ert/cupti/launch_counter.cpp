@@ -4,7 +4,6 @@
 #include "ert/cupti/counter_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace roof::cupti {
@@ -20,10 +19,8 @@ constexpr std::size_t max_switched_on = 64;
 /// counters has none.
 class Current {
   public:
-    explicit Current(CUcontext context)
+    explicit Current(CUcontext context) : driver_(open_driver())
     {
-        const std::array<std::string, 1> names{"libcuda.so.1"};
-        driver_ = gpu::Library::open(names);
         is_pushed_ = driver_ && driver_->function<CUresult(CUcontext)>("cuCtxPushCurrent_v2")(context) == CUDA_SUCCESS;
     }
     ~Current()

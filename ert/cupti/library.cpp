@@ -63,13 +63,13 @@ bool needs_driver(const gpu::Library& library)
     return library.find<void()>("cuptiProfilerHostGetSinglePassSets") != nullptr;
 }
 
-bool has_driver()
-{
-    const std::string driver = "libcuda.so.1";
-    return gpu::Library::open(std::span(&driver, 1)).has_value();
-}
-
 }  // namespace
+
+std::optional<gpu::Library> open_driver()
+{
+    const std::string name = "libcuda.so.1";
+    return gpu::Library::open(std::span(&name, 1));
+}
 
 std::vector<std::string> usual_names()
 {
@@ -99,7 +99,7 @@ std::shared_ptr<const Cupti> Cupti::open(const std::vector<std::string>& names)
     for (const std::string& name : names) {
         const std::optional<gpu::Library> library = gpu::Library::open(std::span(&name, 1));
         if (!library) continue;
-        if (needs_driver(*library) && !has_driver()) {
+        if (needs_driver(*library) && !open_driver()) {
             if (reason.empty()) reason = name + " needs an NVIDIA driver, and there is none";
             continue;
         }

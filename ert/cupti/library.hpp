@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ namespace roof::cupti {
 /// Where CUPTI may be, in the order to try: the one that this process has already loaded, because two in one process
 /// disturb each other; the file named by ROOF_CUPTI; what the loader finds; the usual folders of a toolkit.
 std::vector<std::string> usual_names();
+
+/// The CUDA driver, opened at run time, so that roof starts without one; nothing if there is none.
+std::optional<gpu::Library> open_driver();
 
 class Cupti {
   public:

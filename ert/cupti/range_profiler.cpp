@@ -2,12 +2,10 @@
 
 #include "ert/base/error.hpp"
 #include "ert/cupti/parameters.hpp"
-#include "ert/gpu/library.hpp"
 
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
-#include <array>
 #include <utility>
 
 namespace roof::cupti {
@@ -174,11 +172,9 @@ void Counting::disable() noexcept
     cupti_->function<decltype(cuptiRangeProfilerDisable)>("cuptiRangeProfilerDisable")(&left);
 }
 
-/// The driver is opened at run time, so that roof starts without one.
 CUcontext current_context()
 {
-    const std::array<std::string, 1> names{"libcuda.so.1"};
-    const std::optional<gpu::Library> driver = gpu::Library::open(names);
+    const std::optional<gpu::Library> driver = open_driver();
     if (!driver) throw Unsupported("there is no CUDA driver here");
     CUcontext context = nullptr;
     if (driver->function<CUresult(CUcontext*)>("cuCtxGetCurrent")(&context) != CUDA_SUCCESS || context == nullptr)
