@@ -236,11 +236,6 @@ std::optional<MachineEstimate> estimate_for(const PublishedNumber& number, std::
     return estimate_on(*target, request);
 }
 
-std::string yes_or_no(double value)
-{
-    return value != 0 ? "yes" : "no";
-}
-
 std::string work_of_row(const PublishedNumber& number)
 {
     std::string text = number.of.model.empty() ? "-" : fmt::format("{} b{}", number.of.model, number.of.batch);
@@ -272,7 +267,7 @@ std::string estimate_text(const Assessment& a)
 {
     const std::string& quantity = a.published.quantity;
     if (a.verdict == Verdict::unchecked) return "-";
-    if (quantity == "fits") return yes_or_no(a.estimated);
+    if (quantity == "fits") return a.estimated != 0 ? "yes" : "no";
     if (quantity == "intensity") return plain_number(a.estimated) + " FLOP/B";
     if (quantity == "window") return plain_number(a.estimated) + " pixels";
     if (quantity == "time" || quantity == "epoch") return format_duration(a.estimated);
@@ -283,7 +278,7 @@ std::string estimate_text(const Assessment& a)
 
 std::string published_text(const PublishedNumber& number)
 {
-    if (number.quantity == "fits") return yes_or_no(number.value);
+    if (number.quantity == "fits") return number.value != 0 ? "yes" : "no";
     if (number.unit == "FLOP" || number.unit == "B") return format_si(number.value, number.unit);
     return fmt::format("{:g} {}", number.value, number.unit);
 }

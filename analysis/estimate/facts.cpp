@@ -3,6 +3,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "workloads/model/work.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace roof::analysis {
 namespace {
@@ -32,24 +34,20 @@ long long whole(const std::string& option, const std::string& text)
 
 EstimateRequest request_of(const Call& call, EstimateRequest request)
 {
-    static const std::vector<std::string> legal{"batch", "precision", "phase", "devices", "link", "images"};
+    using Request = EstimateRequest;
+    using Text = const std::string&;
+    using Option = Named<void (*)(Request&, Text)>;
+    static constexpr std::array options{
+        Option{[](Request& r, Text t) { r.batch = static_cast<int>(whole("batch", t)); }, "batch"},
+        Option{[](Request& r, Text t) { r.precision = parse_precision(t); }, "precision"},
+        Option{[](Request& r, Text t) { r.passes = parse_passes(t); }, "phase"},
+        Option{[](Request& r, Text t) { r.devices = static_cast<int>(whole("devices", t)); }, "devices"},
+        Option{[](Request& r, Text t) { r.link = t; }, "link"},
+        Option{[](Request& r, Text t) { r.images = whole("images", t); }, "images"},
+    };
     request.model = call.arguments.front();
-    for (const auto& [option, text] : call.options) {
-        if (option == "batch")
-            request.batch = static_cast<int>(whole(option, text));
-        else if (option == "precision")
-            request.precision = parse_precision(text);
-        else if (option == "phase")
-            request.passes = parse_passes(text);
-        else if (option == "devices")
-            request.devices = static_cast<int>(whole(option, text));
-        else if (option == "link")
-            request.link = text;
-        else if (option == "images")
-            request.images = whole(option, text);
-        else
-            throw InputError(unknown_word("option of " + call.function, option, legal));
-    }
+    for (const auto& [option, text] : call.options)
+        row_in(options, "option of " + call.function, option).value(request, text);
     return request;
 }
 

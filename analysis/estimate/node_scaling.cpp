@@ -234,7 +234,6 @@ ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const
     prediction.model = request.model;
     prediction.one_rank = one->id();
     prediction.one = summary_of(steps_of(*one));
-    prediction.images = one->images();
     prediction.gradients =
         Bytes{bytes_per_parameter * static_cast<double>(estimate_model(request.model, 1, Precision::fp32).parameters)};
     const std::vector<MessagePoint> within = all_reduces(points, true, 0);
@@ -245,9 +244,9 @@ ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const
     }
     if (between.empty())
         throw InputError("--from: no all-reduce was measured there: mpirun -n 2 roof calibrate --ranks 2");
+    int measured_nodes = 1;  // the most over which messages were measured
     for (const MessagePoint& point : between)
-        prediction.measured_nodes =
-            std::max(prediction.measured_nodes, nodes_of(point) > 1 ? nodes_of(point) : point.ranks);
+        measured_nodes = std::max(measured_nodes, nodes_of(point) > 1 ? nodes_of(point) : point.ranks);
     prediction.between = fit_network(between);
     if (request.per_node > 1) {
         if (within.empty()) throw InputError("--from: no all-reduce between ranks of one node was measured there");
@@ -257,12 +256,11 @@ ScalingPrediction predict_scaling(const ScalingRequest& request, std::span<const
                         prediction.within ? &*prediction.within : nullptr};
     for (const int nodes : request.nodes) {
         PredictedScaling row = predict_one(inputs, nodes, request.per_node);
-        const double rate = row.ranks * prediction.images / prediction.one.step.value;
+        const double rate = row.ranks * one->images() / prediction.one.step.value;
         row.images_low = rate * row.interval.low;
         row.images_high = rate * row.interval.high;
-        if (nodes > farthest * prediction.measured_nodes)
-            row.remark =
-                fmt::format("beyond {} times the {} nodes that were measured", farthest, prediction.measured_nodes);
+        if (nodes > farthest * measured_nodes)
+            row.remark = fmt::format("beyond {} times the {} nodes that were measured", farthest, measured_nodes);
         prediction.rows.push_back(std::move(row));
     }
     prediction.held_out = held_out_rows(request, prediction, rows, nodes_of_rows, points);

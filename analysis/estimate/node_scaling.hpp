@@ -6,8 +6,8 @@
 // Ranks of one node reduce first, then one ring runs over the nodes: t = ring(within) + ring(between).
 #pragma once
 
-#include "analysis/estimate/machine_sheet.hpp"
 #include "analysis/estimate/network_fit.hpp"
+#include "analysis/estimate/target.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/method/results/results.hpp"
 
@@ -71,11 +71,9 @@ struct ScalingPrediction {
     std::string model;
     std::string one_rank;  ///< the row that T1 is of
     OneRank one;
-    double images = 0;  ///< of a step on one rank
     Bytes gradients;
     NetworkFit between;
     std::optional<NetworkFit> within;  ///< several ranks on each node
-    int measured_nodes = 1;            ///< the most over which messages were measured
     std::vector<PredictedScaling> rows;
     std::vector<HeldOut> held_out;
     std::vector<std::string> notes;

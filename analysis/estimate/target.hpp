@@ -1,16 +1,51 @@
-// The machine of an estimate: measured ceilings or the peaks of a spec sheet, in the same form.
+// The machine of an estimate: measured ceilings, or the peaks and bandwidths of a spec sheet (configs/machines), published by the vendor,
+// with sources, in the same form. Known: measured or spec.
 #pragma once
 
-#include "analysis/estimate/machine_sheet.hpp"
+#include "ert/base/precision.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/work.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/results/results.hpp"
 
+#include <map>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
+
+/// A link between devices, in one direction.
+struct Link {
+    std::string name;    ///< nvlink, pcie
+    Seconds latency;     ///< time of one message: alpha of the alpha-beta model
+    ByteRate bandwidth;  ///< beta of the alpha-beta model
+};
+
+struct SheetLevel {
+    std::string name;  ///< L2, DRAM
+    ByteRate bandwidth;
+    Bytes capacity;
+};
+
+struct MachineSheet {
+    std::string name{};                     ///< "v100-sxm2", as --on takes it
+    std::string title{};                    ///< the vendor's name
+    std::string kind{};                     ///< "cpu" or "gpu"
+    std::vector<std::string> also{};        ///< other names: "v100"
+    std::vector<std::string> models{};      ///< device names that a driver reports
+    std::map<Precision, FlopRate> peaks{};  ///< rates of matrix products, without sparsity
+    std::vector<SheetLevel> levels{};       ///< nearest to the core first; the last is memory
+    std::vector<Link> links{};
+    std::vector<std::string> sources{};
+
+    Bytes memory() const { return levels.back().capacity; }
+    bool is_called(const std::string& word) const;
+    /// Whether a device with this reported model is on the sheet.
+    bool describes(const std::string& model) const;
+};
+
+/// Reads a sheet's YAML; messages contain `name`. Throws InputError with file, line, key and the legal values.
+MachineSheet parse_sheet(const std::string& text, const std::string& name);
 
 struct Target {
     std::string name{};         ///< as the user wrote it; plus ":" and the device if a calibration has several

@@ -48,8 +48,8 @@ std::string precision_in(const std::string& quantity, std::string_view kind)
     return quantity.starts_with(kind) ? quantity.substr(kind.size()) : std::string{};
 }
 
-/// Instructions outside tensor cores. Packed pairs are a separate sum, because most chips have none.
-std::vector<Sum> scalar_sums()
+/// Instructions outside tensor cores, by quantity and source. Packed pairs are a separate sum, because most chips have none.
+std::map<std::pair<std::string, std::string>, Sum> scalar_sums()
 {
     std::map<std::pair<std::string, std::string>, Sum> sums;
     for (const CounterMetric& metric : built_in_counter_table().metrics) {
@@ -59,9 +59,7 @@ std::vector<Sum> scalar_sums()
         sum.precision = precision;
         sum.terms.push_back(&metric);
     }
-    std::vector<Sum> listed;
-    for (auto& [key, sum] : sums) listed.push_back(std::move(sum));
-    return listed;
+    return sums;
 }
 
 /// Older versions of Nsight Compute name the same metric "sm__sass_…" instead of "smsp__sass_…".
@@ -300,8 +298,8 @@ std::string CountedWork::precision() const
 CountedWork count_work(const Metrics& metrics)
 {
     CountedWork work;
-    static const std::vector<Sum> sums = scalar_sums();
-    for (const Sum& sum : sums) count_scalar(metrics, sum, work);
+    static const auto sums = scalar_sums();
+    for (const auto& [key, sum] : sums) count_scalar(metrics, sum, work);
     count_tensor(metrics, work);
     list_uncounted_tensor_work(metrics, work);
     count_processor(metrics, work);

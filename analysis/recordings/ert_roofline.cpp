@@ -1,6 +1,6 @@
 // The Empirical Roofline Tool's roofline.json: {"empirical": {"gbytes": {"data": [["L1", 91.2], …]}, "gflops":
 // {"data": [["FP64 GFLOPs", 33.1], …]}}, …}. The keys name the units: 1e9 bytes, or FLOPs, per second.
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
 

@@ -1,4 +1,4 @@
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 
 #include "ert/base/names.hpp"
 #include "ert/recording/range_names.hpp"

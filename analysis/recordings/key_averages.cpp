@@ -1,6 +1,6 @@
 // PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns. The time of an
 // operator excludes the operators that it calls, so that the times add up.
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"

@@ -1,6 +1,6 @@
 // PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
 // event. Times keep all digits, because some count from 1970.
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 #include "analysis/recordings/operators.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/number.hpp"

@@ -1,7 +1,7 @@
 // `likwid-perfctr`'s CSV: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Reads the metrics
 // by hardware thread; each region becomes a row. A metric's unit is in brackets behind its name.
+#include "analysis/recordings/import.hpp"
 #include "analysis/recordings/import_units.hpp"
-#include "analysis/recordings/imported.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

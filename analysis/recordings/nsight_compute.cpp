@@ -1,8 +1,8 @@
 // Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each
 // launch with a column for each metric and a second line of units (raw). The program's output precedes the header.
 #include "analysis/recordings/counted_work.hpp"
+#include "analysis/recordings/import.hpp"
 #include "analysis/recordings/import_units.hpp"
-#include "analysis/recordings/imported.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

@@ -1,6 +1,6 @@
 // Nsight Systems' SQLite export, with times in nanoseconds. A table exists only if it has records; columns depend on
 // the version.
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 #include "analysis/recordings/sqlite_file.hpp"
 #include "ert/base/error.hpp"
 

@@ -2,7 +2,7 @@
 // module, forward and backward.
 #pragma once
 
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 // `perf stat -j`: a JSON object on each line. An event may have a line for each core or memory channel.
+#include "analysis/recordings/import.hpp"
 #include "analysis/recordings/import_units.hpp"
-#include "analysis/recordings/imported.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analysis/estimate/hypothesis.hpp"
-#include "analysis/estimate/machine_sheet.hpp"
 #include "analysis/estimate/prediction.hpp"
+#include "analysis/estimate/target.hpp"
 #include "analysis/recordings/kernel_rules.hpp"
 #include "analysis/recordings/time_breakdown.hpp"
 #include "analysis/recordings/totals.hpp"

@@ -1,8 +1,8 @@
 #include "tests/faults/readers.hpp"
 
-#include "analysis/estimate/machine_sheet.hpp"
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/estimate/published.hpp"
+#include "analysis/estimate/target.hpp"
 #include "analysis/recordings/import.hpp"
 #include "analysis/recordings/kernel_rules.hpp"
 #include "analysis/study/points.hpp"

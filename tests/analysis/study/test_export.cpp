@@ -1,4 +1,4 @@
-#include "analysis/recordings/imported.hpp"
+#include "analysis/recordings/import.hpp"
 #include "analysis/study/export.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
