@@ -38,11 +38,13 @@ Roofs roofs_over(const Ceilings& ceilings, const CurveKey& key)
 {
     const auto& [device, precision, threads] = key;
     Roofs roofs = roofs_of(ceilings, device, threads);
-    for (const Ceiling*& roof : roofs.levels)
-        for (const Ceiling& c : ceilings.all)
-            if (c.kind == Role::bandwidth && c.device == device && c.level == roof->level &&
-                c.threads == roofs.threads && c.operation == "load" && c.condition.empty())
-                roof = &c;
+    for (const Ceiling*& roof : roofs.levels) {
+        const Ceiling* const load = fastest(ceilings, [&, &on = device](const Ceiling& c) {
+            return c.kind == Role::bandwidth && c.device == on && c.level == roof->level &&
+                   c.threads == roofs.threads && c.operation == "load" && c.condition.empty();
+        });
+        if (load != nullptr) roof = load;
+    }
     std::erase_if(roofs.compute, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
     std::erase_if(roofs.mixes, [&](const Ceiling* roof) { return roof->precision != std::get<1>(key); });
     return roofs;
