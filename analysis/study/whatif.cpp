@@ -245,7 +245,7 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
     };
     const std::vector<ColumnOf<Predicted>> columns{
         {"", "row", [](A a) { return word(a.row->id()); }},
-        {"change", "change", [&](A a) { return word(change); }, Shown::page},
+        {"change", "change", [&](A) { return word(change); }, Shown::page},
         {"model", "", [](A a) { return word(model_of(*a.row)); }},
         {"batch", "", [](A a) { return count(batch_of(*a.row)); }},
         {"precision", "", [](A a) { return word(precision_of(*a.row)); }},

@@ -108,7 +108,7 @@ std::shared_ptr<const Cupti> Cupti::open(const std::vector<std::string>& names)
         if (against.empty()) return cupti;
         if (reason.empty()) reason = against;
     }
-    if (reason.empty()) reason = std::string("CUPTI, which records what a GPU does, was not found: ") + remedy;
+    if (reason.empty()) reason.append("CUPTI, which records what a GPU does, was not found: ").append(remedy);
     throw Unsupported(reason);
 }
 

@@ -1,4 +1,4 @@
-// One row of results: what was measured at one point, or why nothing was. The column tables in measurement.cpp *are* the
+// One row of results: what was measured at one point, or why nothing was. The column tables in columns.cpp *are* the
 // CSV files: header, writer and reader all walk them. Only measured things are stored; rates, intensities and
 // efficiencies are derived on reading, so that a formula mended today is mended for last year's rows.
 #pragma once
