@@ -208,12 +208,13 @@ Digest make_digest(const Results& results)
                   .facts = facts_of(machine)};
     for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
     const std::vector<MessagePoint> messages = messages_in(results.rows);
-    std::set<std::string> names;
     // Messages between nodes are rates of links, not of the node that wrote them down.
+    std::set<std::string> between_nodes;
     for (const MessagePoint& message : messages)
-        if (!message.path.starts_with("1x")) names.insert(message.path);
+        if (!message.path.starts_with("1x")) between_nodes.insert(message.path);
+    std::set<std::string> names;
     for (const Ceiling& ceiling : ceilings.all)
-        if (ceiling.rate.low.value > 0 && !names.contains(ceiling.level) && names.insert(id_of(ceiling)).second)
+        if (ceiling.rate.low.value > 0 && !between_nodes.contains(ceiling.level) && names.insert(id_of(ceiling)).second)
             digest.ceilings.push_back(rate_of(ceiling, machine, impossible));
     for (const PairRate& pair : pair_rates(messages))
         digest.links.push_back({.name = pair.a + " " + pair.b,
