@@ -1,0 +1,103 @@
+#include "tests/zoo/kinds.hpp"
+
+#include <array>
+
+namespace roof::zoo {
+namespace {
+
+constexpr Range none{};
+constexpr Range little{0.05, 0.3};
+constexpr Range half{0.3, 0.6};
+constexpr Range much{0.6, 0.9};
+constexpr Range flashes{1e-4, 3e-3};  ///< as short as launches
+constexpr Range beats{3e-3, 0.3};     ///< as short as rows
+constexpr Range spells{0.3, 30};      ///< as long as rounds and longer
+constexpr Range any_length{1e-4, 30};
+constexpr Range switches = limits::second_rate_seconds;
+constexpr Range slices = limits::steal_seconds;
+
+constexpr auto design = Half::design;
+constexpr auto judging = Half::judging;
+
+constexpr std::array kinds{
+    Kind{"quiet sharp", design, Edges::sharp, Source::none, none, none},
+    Kind{"quiet ramp, reports wrong", design, Edges::ramp, Source::none, none, none, Clocks::fixed, Reports::wrong,
+         Guide::low},
+    Kind{"quiet tail, wide vectors", design, Edges::tail, Source::none, none, none, Clocks::fixed, Reports::right,
+         Guide::right, Cores::alike, true},
+    Kind{"quiet pages, clock unread", design, Edges::pages, Source::none, none, none, Clocks::unread, Reports::missing,
+         Guide::right},
+    Kind{"clock steps", design, Edges::sharp, Source::none, none, none, Clocks::steps, Reports::right, Guide::right},
+    Kind{"sibling little, flashes", design, Edges::sharp, Source::sibling, little, flashes, Clocks::fixed,
+         Reports::right, Guide::low},
+    Kind{"sibling half, beats", design, Edges::ramp, Source::sibling, half, beats, Clocks::fixed, Reports::missing},
+    Kind{"sibling much, spells", design, Edges::tail, Source::sibling, much, spells, Clocks::fixed, Reports::right,
+         Guide::right},
+    Kind{"bus little, spells", design, Edges::sharp, Source::bus, little, spells},
+    Kind{"bus half, beats", design, Edges::lead, Source::bus, half, beats, Clocks::fixed, Reports::wrong, Guide::off},
+    Kind{"bus much, spells", design, Edges::ramp, Source::bus, much, spells},
+    Kind{"steal, clock misread",
+         design,
+         Edges::sharp,
+         Source::steal,
+         {0.1, 0.6},
+         slices,
+         Clocks::misread,
+         Reports::right,
+         Guide::right},
+    Kind{"two rates", design, Edges::sharp, Source::two_rates, {0.1, 0.9}, switches},
+    Kind{"quota", design, Edges::ramp, Source::quota, none, none, Clocks::fixed, Reports::right},
+    Kind{"own siblings", design, Edges::sharp, Source::none, none, none, Clocks::fixed, Reports::right, Guide::right,
+         Cores::siblings},
+    Kind{"sibling and bus, clock drifts", design, Edges::mixed, Source::sibling_and_bus, half, any_length,
+         Clocks::drifts, Reports::right, Guide::low},
+
+    Kind{"quiet lead, guide off", judging, Edges::lead, Source::none, none, none, Clocks::fixed, Reports::missing,
+         Guide::off},
+    Kind{"quiet mixed, two kinds of cores", judging, Edges::mixed, Source::none, none, none, Clocks::fixed,
+         Reports::wrong, Guide::none, Cores::two_kinds},
+    Kind{"quiet mixed, guide low", judging, Edges::mixed, Source::none, none, none, Clocks::fixed, Reports::right,
+         Guide::low, Cores::alike, true},
+    Kind{"clock drifts", judging, Edges::ramp, Source::none, none, none, Clocks::drifts, Reports::right, Guide::right},
+    Kind{"clock misread", judging, Edges::sharp, Source::none, none, none, Clocks::misread, Reports::right, Guide::low},
+    Kind{"sibling little, spells", judging, Edges::mixed, Source::sibling, little, spells, Clocks::fixed,
+         Reports::wrong, Guide::off},
+    Kind{"sibling half, any length, clock steps", judging, Edges::pages, Source::sibling, half, any_length,
+         Clocks::steps, Reports::right, Guide::right},
+    Kind{"sibling much, beats", judging, Edges::lead, Source::sibling, much, beats, Clocks::fixed, Reports::missing,
+         Guide::low},
+    Kind{"bus little, any length", judging, Edges::tail, Source::bus, little, any_length, Clocks::fixed,
+         Reports::wrong},
+    Kind{"bus half, spells", judging, Edges::mixed, Source::bus, half, spells, Clocks::fixed, Reports::right,
+         Guide::right},
+    Kind{"bus much, any length", judging, Edges::sharp, Source::bus, much, any_length},
+    Kind{"steal", judging, Edges::mixed, Source::steal, {0.02, 0.3}, slices, Clocks::fixed, Reports::missing},
+    Kind{"two rates, clock unread",
+         judging,
+         Edges::ramp,
+         Source::two_rates,
+         {0.1, 0.9},
+         switches,
+         Clocks::unread,
+         Reports::wrong},
+    Kind{"quota, guide low", judging, Edges::sharp, Source::quota, none, none, Clocks::fixed, Reports::wrong,
+         Guide::low},
+    Kind{"own siblings beside a bus", judging, Edges::tail, Source::bus, little, any_length, Clocks::fixed,
+         Reports::right, Guide::none, Cores::siblings},
+    Kind{"sibling and bus, much", judging, Edges::pages, Source::sibling_and_bus, much, any_length, Clocks::fixed,
+         Reports::missing, Guide::off},
+};
+
+}  // namespace
+
+std::span<const Kind> all_kinds()
+{
+    return kinds;
+}
+
+std::span<const Moved> moved_kinds()
+{
+    return {};
+}
+
+}  // namespace roof::zoo
