@@ -10,9 +10,9 @@ namespace roof::fakes {
 
 class TemporaryFolder {
   public:
-    TemporaryFolder()
+    explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path())
     {
-        std::string pattern = (std::filesystem::temp_directory_path() / "roof-test-XXXXXX").string();
+        std::string pattern = (parent / "roof-test-XXXXXX").string();
         path_ = ::mkdtemp(pattern.data());
     }
     ~TemporaryFolder()

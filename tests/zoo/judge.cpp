@@ -1,0 +1,149 @@
+#include "tests/zoo/judge.hpp"
+
+#include "ert/method/bench/level.hpp"
+#include "tests/zoo/benches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace roof::zoo {
+namespace {
+
+std::vector<float> kept_in(const World& world, const std::string& key)
+{
+    const auto found = world.all_kept().find(key);
+    return found == world.all_kept().end() ? std::vector<float>{} : found->second;
+}
+
+/// The level of the machine that a measured level stands for: by its name where all levels were found, else by its place.
+std::size_t level_of(const Model& model, const std::string& name, int threads, double from, double to, bool are_right)
+{
+    const std::size_t memory = model.levels() - 1;
+    if (name == memory_level) return memory;
+    if (are_right) return std::min(static_cast<std::size_t>(level_traits(name).number) - 1, memory);
+    const double middle = std::sqrt(from * to);
+    std::size_t level = 0;
+    while (level < memory && model.edge(level, threads) < middle) ++level;
+    return level;
+}
+
+struct Place {
+    Group group = Group::near;
+    Truth truth;
+};
+
+/// Where a ceiling belongs, and its truth; none if the zoo has no truth for it, as for the exchange of lines between cores.
+std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool are_levels_right)
+{
+    const Model& model = world.model();
+    const bool has_small_pages = ceiling.condition == "small pages";
+    const auto truth = [&](double rate, bool follows_clock, const std::string& key) {
+        return truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1,
+                        kept_in(world, key));
+    };
+    if (ceiling.kind == Role::compute)
+        return Place{Group::arithmetic, truth(model.arithmetic(ceiling.operation, ceiling.isa, ceiling.precision,
+                                                               ceiling.threads, ceiling.packs_cores),
+                                              true,
+                                              key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision,
+                                                                ceiling.threads, ceiling.packs_cores))};
+    if (!ceiling.condition.empty() && !has_small_pages) return std::nullopt;
+    if (level_traits(ceiling.level).kind == LevelKind::path) return std::nullopt;
+    const std::size_t level = level_of(model, ceiling.level, ceiling.threads, ceiling.working_set_low.value,
+                                       ceiling.working_set_high.value, are_levels_right);
+    if (ceiling.kind == Role::latency)
+        return Place{Group::latency, truth(model.loads_waiting(level), model.follows_clock(level),
+                                           key_of_latency(has_small_pages, level))};
+    const Parts byte = model.byte_from(level, ceiling.operation, ceiling.threads);
+    double rate = model.bandwidth(level, ceiling.operation, ceiling.threads);
+    if (has_small_pages && (byte.shared > 0 || byte.memory > 0)) rate *= model.small_pages;
+    const bool follows = byte.memory == 0 && model.follows_clock(level);
+    return Place{byte.shared > 0 || byte.memory > 0 ? Group::far : Group::near,
+                 truth(rate, follows, key_of_bandwidth(ceiling.operation, ceiling.threads, has_small_pages, level))};
+}
+
+JudgedCeiling judged(const Ceiling& ceiling, const Place& place)
+{
+    JudgedCeiling result;
+    result.name = fmt::format("{} {} {}{}{}, {} thread{}", ceiling.level, ceiling.operation, ceiling.precision,
+                              ceiling.isa.empty() ? "" : " " + ceiling.isa,
+                              ceiling.condition.empty() ? "" : " " + ceiling.condition, ceiling.threads,
+                              ceiling.threads == 1 ? "" : "s");
+    if (ceiling.kind == Role::latency) result.name += " (latency)";
+    result.group = place.group;
+    result.truth = place.truth;
+    result.state = ceiling.steadiness;
+    result.value = ceiling.rate.median.value;
+    result.low = ceiling.rate.low.value;
+    result.high = ceiling.rate.high.value;
+    result.holds = result.state == Steadiness::at_least
+                       ? !result.is_above()
+                       : result.low <= place.truth.alone && place.truth.low <= result.high;
+    return result;
+}
+
+void judge_levels(const Calibration& calibration, std::map<int, bool>& right, Verdict& verdict)
+{
+    const Model& model = calibration.world->model();
+    std::map<int, std::vector<const MeasuredLevel*>> found;
+    for (int threads : {1, model.cores, model.cores * model.threads_of_core()}) found[threads];
+    for (const MeasuredLevel& level : calibration.ceilings.levels_by_threads) found[level.threads].push_back(&level);
+    for (const auto& [threads, levels] : found) {
+        bool is_right = levels.size() == model.levels();
+        for (std::size_t i = 0; is_right && i < levels.size(); ++i) is_right = levels[i]->name == model.level_name(i);
+        right[threads] = is_right;
+        verdict.has_right_levels = verdict.has_right_levels && is_right;
+        verdict.has_false_level = verdict.has_false_level || levels.size() > model.levels();
+        for (std::size_t i = 0; is_right && i < model.caches.size(); ++i) {
+            if (model.caches[i].octaves >= figures::edge_octaves) continue;
+            const double edge = model.edge(i, threads);
+            const double to = levels[i]->to.value;
+            verdict.edges.push_back(
+                {levels[i]->name, threads, to, edge, std::abs(std::log2(to / edge)) <= figures::edge_octaves});
+        }
+    }
+}
+
+}  // namespace
+
+double JudgedCeiling::over_truth() const
+{
+    if (value < truth.low) return value / truth.low;
+    return value > truth.alone ? value / truth.alone : 1;
+}
+
+bool JudgedCeiling::is_above() const
+{
+    return value > truth.fastest * (1 + figures::above_by);
+}
+
+Truth truth_of(double rate, double mean_clock, double fastest_clock, std::vector<float> kept)
+{
+    Truth truth{rate * mean_clock, rate * mean_clock, rate * fastest_clock};
+    if (kept.empty()) return truth;
+    const auto tenth = static_cast<std::ptrdiff_t>(std::floor(undisturbed_share * static_cast<double>(kept.size())));
+    std::ranges::nth_element(kept, kept.begin() + tenth, std::greater{});
+    const double reached = kept[static_cast<std::size_t>(tenth)];
+    if (reached < undisturbed) truth.low *= reached;
+    return truth;
+}
+
+Verdict judge(const Calibration& calibration)
+{
+    Verdict verdict;
+    std::map<int, bool> right;
+    judge_levels(calibration, right, verdict);
+    for (const Ceiling& ceiling : calibration.ceilings.all) {
+        const auto found = right.find(ceiling.threads);
+        const auto place = place_of(ceiling, *calibration.world, found == right.end() || found->second);
+        if (place) verdict.ceilings.push_back(judged(ceiling, *place));
+    }
+    return verdict;
+}
+
+}  // namespace roof::zoo

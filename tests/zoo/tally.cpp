@@ -1,0 +1,215 @@
+#include "tests/zoo/tally.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace roof::zoo {
+namespace {
+
+double share(std::size_t part, std::size_t of)
+{
+    return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
+}
+
+/// Groups of kinds with so few steady intervals that they are judged together.
+struct Pool {
+    std::string name;
+    Group group = Group::near;
+    GroupTally tally;
+};
+
+/// The pooling rule of limits.hpp.
+std::vector<Pool> pools_of(const std::vector<Tally>& tallies, std::vector<std::string>& unjudged)
+{
+    std::vector<Pool> pools;
+    for (const Half half : {Half::design, Half::judging}) {
+        for (const Group group : groups) {
+            std::map<Source, Pool> by_source;
+            for (const Tally& tally : tallies) {
+                const GroupTally& of_kind = tally.of(group);
+                if (tally.kind->half != half || of_kind.ceilings == 0) continue;
+                if (of_kind.steady >= figures::least_steady) {
+                    pools.push_back({fmt::format("{}: {}", tally.kind->name, name(group)), group, of_kind});
+                    continue;
+                }
+                Pool& pool = by_source[tally.kind->source];
+                pool.group = group;
+                pool.name += fmt::format("{}{}", pool.name.empty() ? "" : " + ", tally.kind->name);
+                pool.tally += of_kind;
+            }
+            Pool rest{"", group, {}};
+            for (auto& [source, pool] : by_source) {
+                if (pool.tally.steady >= figures::least_steady) {
+                    pools.push_back({fmt::format("{}: {}", pool.name, name(group)), group, pool.tally});
+                    continue;
+                }
+                rest.name += fmt::format("{}{}", rest.name.empty() ? "" : " + ", pool.name);
+                rest.tally += pool.tally;
+            }
+            if (rest.tally.ceilings == 0) continue;
+            rest.name = fmt::format("{}: {}", rest.name, name(group));
+            if (rest.tally.steady >= figures::least_steady)
+                pools.push_back(rest);
+            else
+                unjudged.push_back(fmt::format("{}: {} steady intervals", rest.name, rest.tally.steady));
+        }
+    }
+    return pools;
+}
+
+template <class List>
+void append(List& to, const List& from)
+{
+    to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+double median_of(std::vector<float> values)
+{
+    if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+void GroupTally::add(const JudgedCeiling& ceiling)
+{
+    const double over = ceiling.over_truth();
+    ++ceilings;
+    if (ceiling.is_steady()) {
+        ++steady;
+        half_widths.push_back(static_cast<float>(ceiling.half_width()));
+        if (ceiling.holds)
+            ++steady_holds;
+        else
+            misses.push_back(static_cast<float>(std::abs(over - 1)));
+        if (over < 1 - figures::low_by) ++steady_and_low;
+    } else if (ceiling.state == Steadiness::at_least) {
+        ++at_least;
+        if (ceiling.is_above()) ++above;
+        bounds.push_back(static_cast<float>(ceiling.value / ceiling.truth.low));
+    } else {
+        ++unsteady;
+        if (ceiling.holds) ++unsteady_holds;
+    }
+}
+
+GroupTally& GroupTally::operator+=(const GroupTally& other)
+{
+    ceilings += other.ceilings;
+    steady += other.steady;
+    at_least += other.at_least;
+    unsteady += other.unsteady;
+    steady_holds += other.steady_holds;
+    unsteady_holds += other.unsteady_holds;
+    steady_and_low += other.steady_and_low;
+    above += other.above;
+    append(misses, other.misses);
+    append(bounds, other.bounds);
+    append(half_widths, other.half_widths);
+    return *this;
+}
+
+void Tally::add(const Calibration& calibration, const Verdict& verdict)
+{
+    kind = calibration.model.kind;
+    ++calibrations;
+    ++statuses[calibration.status];
+    seconds += calibration.world->seconds();
+    rows += calibration.rows;
+    levels_right += verdict.has_right_levels ? 1 : 0;
+    false_levels += verdict.has_false_level ? 1 : 0;
+    edges += verdict.edges.size();
+    edges_right += static_cast<std::size_t>(std::ranges::count_if(verdict.edges, &JudgedEdge::is_right));
+    bool is_any_low = false;
+    for (const JudgedCeiling& ceiling : verdict.ceilings) {
+        by_group[static_cast<std::size_t>(ceiling.group)].add(ceiling);
+        is_any_low = is_any_low || (ceiling.is_steady() && ceiling.over_truth() < 1 - figures::low_by);
+    }
+    any_steady_and_low += is_any_low ? 1 : 0;
+}
+
+Tally& Tally::operator+=(const Tally& other)
+{
+    if (kind == nullptr) kind = other.kind;
+    calibrations += other.calibrations;
+    levels_right += other.levels_right;
+    false_levels += other.false_levels;
+    edges += other.edges;
+    edges_right += other.edges_right;
+    any_steady_and_low += other.any_steady_and_low;
+    for (const auto& [status, count] : other.statuses) statuses[status] += count;
+    broken += other.broken;
+    seconds += other.seconds;
+    rows += other.rows;
+    for (std::size_t i = 0; i < by_group.size(); ++i) by_group[i] += other.by_group[i];
+    return *this;
+}
+
+GroupTally Tally::all() const
+{
+    GroupTally sum;
+    for (const GroupTally& group : by_group) sum += group;
+    return sum;
+}
+
+std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<std::string>& unjudged)
+{
+    std::vector<Finding> found;
+    const auto least = [&](const char* figure, const std::string& of, double value, double bound, std::size_t cases) {
+        found.push_back({figure, of, value, bound, true, cases});
+    };
+    const auto most = [&](const char* figure, const std::string& of, double value, double bound, std::size_t cases) {
+        found.push_back({figure, of, value, bound, false, cases});
+    };
+    for (const Tally& tally : tallies) {
+        const Kind& kind = *tally.kind;
+        const std::string of(kind.name);
+        least("levels right", of, share(tally.levels_right, tally.calibrations),
+              kind.source == Source::none ? figures::levels_right_quiet : figures::levels_right_disturbed,
+              tally.calibrations);
+        most("false levels", of, share(tally.false_levels, tally.calibrations), figures::false_levels,
+             tally.calibrations);
+        if (tally.edges > 0)
+            least("edges within half an octave", of, share(tally.edges_right, tally.edges),
+                  kind.source == Source::none ? figures::levels_right_quiet : figures::levels_right_disturbed,
+                  tally.edges);
+        const auto zero = tally.statuses.find(0);
+        least("exit status 0", of,
+              share(zero == tally.statuses.end() ? 0 : zero->second, tally.calibrations + tally.broken), 1,
+              tally.calibrations);
+        const GroupTally all = tally.all();
+        if (kind.is_quiet() || kind.is_little_disturbed()) {
+            least("share of steady ceilings", of, share(all.steady, all.ceilings),
+                  kind.is_quiet() ? figures::steady_quiet : figures::steady_disturbed, all.ceilings);
+            most("half-width of steady ceilings, median", of, median_of(all.half_widths),
+                 kind.is_quiet() ? figures::half_width_quiet : figures::half_width_disturbed, all.steady);
+        }
+        for (const Group group : groups) {
+            const GroupTally& of_group = tally.of(group);
+            const std::string both = fmt::format("{}: {}", of, name(group));
+            if (of_group.ceilings == 0) continue;
+            most("steady and more than 3% low", both, share(of_group.steady_and_low, of_group.ceilings),
+                 figures::steady_and_low, of_group.ceilings);
+            if (of_group.at_least == 0) continue;
+            most("lower bounds above the truth", both, share(of_group.above, of_group.at_least), figures::bounds_above,
+                 of_group.at_least);
+            least("lower bound over truth, median", both, median_of(of_group.bounds), figures::bound_reaches,
+                  of_group.at_least);
+        }
+    }
+    for (const Pool& pool : pools_of(tallies, unjudged)) {
+        least("steady intervals that hold the truth", pool.name, share(pool.tally.steady_holds, pool.tally.steady),
+              figures::steady_holds, pool.tally.steady);
+        if (!pool.tally.misses.empty())
+            most("miss of a steady interval, median", pool.name, median_of(pool.tally.misses), figures::median_miss,
+                 pool.tally.misses.size());
+    }
+    return found;
+}
+
+}  // namespace roof::zoo

@@ -1,0 +1,73 @@
+// A fixed share of the zoo in the suite: the whole command on a few machines. The full figures come from `roof-zoo`.
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/zoo/report.hpp"
+#include "tests/zoo/run.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::zoo;
+
+namespace {
+
+const Kind& kind_named(std::string_view name)
+{
+    for (const Kind& kind : all_kinds())
+        if (kind.name == name) return kind;
+    throw std::logic_error("no such kind");
+}
+
+Tally tally_of(std::string_view kind, std::size_t calibrations)
+{
+    return run({{&kind_named(kind)}, calibrations, 1, 2}).front();
+}
+
+double share(std::size_t part, std::size_t of)
+{
+    return static_cast<double>(part) / static_cast<double>(of);
+}
+
+}  // namespace
+
+TEST_CASE("a quiet machine with sharp edges has its levels, and steady ceilings that hold the truth")
+{
+    const Tally tally = tally_of("quiet sharp", 8);
+    CHECK(tally.broken == 0);
+    CHECK(tally.statuses == std::map<int, std::size_t>{{0, 8}});
+    CHECK(tally.levels_right >= 7);
+    CHECK(tally.edges_right == tally.edges);
+    const GroupTally all = tally.all();
+    CHECK(all.ceilings > 8 * 60);
+    CHECK(share(all.steady, all.ceilings) >= 0.95);
+    CHECK(share(all.steady_holds, all.steady) >= 0.9);
+    CHECK(median_of(all.half_widths) <= 0.01);
+}
+
+TEST_CASE("the same seed gives the same calibration, and another kind another machine")
+{
+    const fakes::TemporaryFolder scratch(fast_folder());
+    const Kind& kind = kind_named("bus half, beats");
+    const auto text = [&](std::uint64_t seed) {
+        const Calibration calibration = calibrate(kind, seed, scratch / "run");
+        return show_text(calibration, judge(calibration));
+    };
+    CHECK(text(5) == text(5));
+    CHECK(text(5) != text(6));
+    CHECK(seed_of(1, kind, 0) != seed_of(1, kind_named("quiet sharp"), 0));
+    CHECK(seed_of(1, kind, 0) != seed_of(1, kind, 1));
+    CHECK(seed_of(1, kind, 0) != seed_of(2, kind, 0));
+}
+
+TEST_CASE("every kind is calibrated to the end")
+{
+    std::vector<const Kind*> kinds;
+    for (const Kind& kind : all_kinds()) kinds.push_back(&kind);
+    for (const Tally& tally : run({kinds, 1, 3, 2})) {
+        CAPTURE(tally.kind->name);
+        CHECK(tally.broken == 0);
+        CHECK(tally.all().ceilings > 30);
+        for (const Group group : groups) CHECK(tally.of(group).ceilings > 0);
+        CHECK(tally.seconds > 5);
+        CHECK(tally.seconds < 60);
+    }
+}

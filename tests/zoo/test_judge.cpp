@@ -1,0 +1,111 @@
+// The judge: truth, misses and pools, against hand arithmetic.
+#include "tests/zoo/tally.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::zoo;
+
+namespace {
+
+JudgedCeiling ceiling(Steadiness state, double value, double half = 0.5)
+{
+    JudgedCeiling made{"L1 load", Group::near, state, {100, 100, 102}, value, value - half, value + half};
+    made.holds = state == Steadiness::at_least ? !made.is_above() : made.low <= 100 && 100 <= made.high;
+    return made;
+}
+
+constexpr auto steady = Steadiness::steady;
+constexpr auto at_least = Steadiness::at_least;
+
+}  // namespace
+
+TEST_CASE(
+    "the truth is the undisturbed rate where a tenth of the samples reach it, else what the fastest tenth reaches")
+{
+    CHECK(truth_of(100, 1, 1, {}).low == 100);
+    std::vector<float> kept(90, 0.5F);
+    kept.insert(kept.end(), 10, 1.0F);
+    kept.push_back(0.999F);
+    CHECK(truth_of(100, 1, 1, kept).low == 100);
+    kept.assign(95, 0.5F);
+    kept.insert(kept.end(), 5, 1.0F);
+    CHECK(truth_of(100, 1, 1, kept).low == Approx(50));
+    CHECK(truth_of(100, 1, 1, kept).alone == 100);
+    const Truth varied = truth_of(100, 0.975, 1, {});
+    CHECK(varied.alone == Approx(97.5));
+    CHECK(varied.fastest == Approx(100));
+}
+
+TEST_CASE("a value is compared with the nearest truth, a lower bound with the undisturbed rate at the fastest clock")
+{
+    CHECK(ceiling(steady, 95).over_truth() == Approx(0.95));
+    CHECK(ceiling(steady, 103).over_truth() == Approx(1.03));
+    JudgedCeiling with_neighbour = ceiling(steady, 80);
+    with_neighbour.truth.low = 70;
+    CHECK(with_neighbour.over_truth() == 1);
+    CHECK_FALSE(ceiling(at_least, 102.4).is_above());
+    CHECK(ceiling(at_least, 102.6).is_above());
+}
+
+TEST_CASE("a group counts its states, its misses and its bounds")
+{
+    GroupTally group;
+    for (const double value : {100.0, 100.4, 96.0, 98.0}) group.add(ceiling(steady, value));
+    for (const double value : {90.0, 99.0, 103.0}) group.add(ceiling(at_least, value));
+    group.add(ceiling(Steadiness::rounds_disagree, 97, 4));
+    CHECK(group.ceilings == 8);
+    CHECK(group.steady == 4);
+    CHECK(group.steady_holds == 2);
+    CHECK(group.steady_and_low == 1);
+    CHECK(median_of(group.misses) == Approx(0.04));
+    CHECK(group.at_least == 3);
+    CHECK(group.above == 1);
+    CHECK(median_of(group.bounds) == Approx(0.99));
+    CHECK(group.unsteady == 1);
+    CHECK(group.unsteady_holds == 1);
+    CHECK(std::isnan(median_of({})));
+}
+
+TEST_CASE(
+    "groups with few steady intervals are pooled by source, then over all sources, and are not judged where that is "
+    "too few")
+{
+    const Kind bus{.name = "a", .source = Source::bus};
+    const Kind other_bus{.name = "b", .source = Source::bus};
+    const Kind quiet{.name = "c"};
+    const auto tally = [](const Kind& kind, int intervals, double value) {
+        Tally made;
+        made.kind = &kind;
+        made.calibrations = 1;
+        for (int i = 0; i < intervals; ++i)
+            made.by_group[static_cast<std::size_t>(Group::near)].add(ceiling(steady, value));
+        return made;
+    };
+    const auto holds = [](const std::vector<Tally>& tallies, std::vector<std::string>& unjudged) {
+        std::vector<std::pair<std::string, double>> values;
+        for (const Finding& finding : findings_of(tallies, unjudged))
+            if (finding.figure == "steady intervals that hold the truth")
+                values.emplace_back(finding.of, finding.value);
+        return values;
+    };
+    std::vector<std::string> unjudged;
+    using Values = std::vector<std::pair<std::string, double>>;
+    CHECK(holds({tally(bus, 200, 100), tally(quiet, 200, 97)}, unjudged) == Values{{"a: near", 1}, {"c: near", 0}});
+    CHECK(holds({tally(bus, 120, 100), tally(other_bus, 80, 97), tally(quiet, 200, 100)}, unjudged) ==
+          Values{{"c: near", 1}, {"a + b: near", 0.6}});
+    CHECK(holds({tally(bus, 150, 100), tally(quiet, 50, 97)}, unjudged) == Values{{"c + a: near", 0.75}});
+    CHECK(unjudged.empty());
+    CHECK(holds({tally(bus, 150, 100), tally(quiet, 49, 97)}, unjudged).empty());
+    CHECK(unjudged.size() == 1);
+}
+
+TEST_CASE("a figure passes at its bound")
+{
+    CHECK(Finding{"f", "k", 0.93, 0.93, true, 1}.passes());
+    CHECK_FALSE(Finding{"f", "k", 0.9299, 0.93, true, 1}.passes());
+    CHECK(Finding{"f", "k", 0.01, 0.01, false, 1}.passes());
+    CHECK_FALSE(Finding{"f", "k", 0.0101, 0.01, false, 1}.passes());
+}

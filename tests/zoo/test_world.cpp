@@ -1,0 +1,230 @@
+// Time in a simulated machine, against hand arithmetic.
+#include "tests/zoo/world.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::zoo;
+
+namespace {
+
+Model machine(const Kind& kind)
+{
+    Model model;
+    model.kind = &kind;
+    model.seed = 7;
+    model.cores = 2;
+    model.hertz = 3e9;
+    return model;
+}
+
+/// Share of the launches that fulfil it.
+template <class Condition>
+double share_of(World& world, const Task& task, int count, const Condition& condition)
+{
+    int fulfilled = 0;
+    for (int i = 0; i < count; ++i) {
+        world.pass(0.01);
+        fulfilled += condition(world.launch(task)) ? 1 : 0;
+    }
+    return static_cast<double>(fulfilled) / count;
+}
+
+const Task arithmetic{{1e-3, 0, 0}};
+const Task memory{{0, 0, 1e-3}};
+
+}  // namespace
+
+TEST_CASE("a neighbour works for its duty, in bursts of its mean length")
+{
+    Random random(3);
+    for (const double step : {0.001, 10.0}) {  // each burst passed through, and jumped over
+        Neighbour neighbour(0.3, 0.02, {0.5, 0.5}, random);
+        int works = 0;
+        int begun = 0;
+        bool before = false;
+        constexpr int steps = 200000;
+        for (int i = 1; i <= steps; ++i) {
+            neighbour.go_to(i * step, random);
+            works += neighbour.works() ? 1 : 0;
+            begun += neighbour.works() && !before ? 1 : 0;
+            before = neighbour.works();
+            if (neighbour.works()) REQUIRE(neighbour.takes() == 0.5);
+        }
+        CHECK(static_cast<double>(works) / steps == Approx(0.3).epsilon(0.05));
+        // A burst of 0.02 s in 0.0667 s; steps of 1 ms miss the few that are shorter.
+        if (step < 0.01) CHECK(begun == Approx(steps * step / (0.02 / 0.3)).epsilon(0.08));
+    }
+}
+
+TEST_CASE("an undisturbed launch takes its time, and the clock goes on by the readings as well")
+{
+    const Kind plain{.name = "plain"};
+    World world(machine(plain));
+    const double before = world.seconds();
+    const Timing launch = world.launch({{0.1e-3, 0.2e-3, 0.3e-3}, 2});
+    CHECK(launch.seconds == Approx(0.6e-3));
+    CHECK(launch.kept == 1);
+    CHECK(launch.clock == Approx(3e9).epsilon(0.002));
+    CHECK(launch.disturbed == "what the core does alone was not known yet");
+    CHECK(world.seconds() - before == Approx(0.6e-3 + 2 * limits::reading_seconds));
+}
+
+TEST_CASE("a sibling that always works takes its share of the core and is seen nine times in ten")
+{
+    const Kind kind{.name = "sibling", .source = Source::sibling};
+    Model model = machine(kind);
+    model.duty = 1;
+    model.burst = 1;
+    model.sibling_takes = 0.5;
+    World world(model);
+    share_of(world, arithmetic, 12, [](const Timing&) { return true; });
+    CHECK(share_of(world, arithmetic, 4000, [](const Timing& l) { return l.disturbed == "a core was shared"; }) ==
+          Approx(0.9).epsilon(0.02));
+    const Timing launch = world.launch(arithmetic);
+    CHECK(launch.seconds == Approx(2e-3).epsilon(0.06));
+    CHECK(launch.kept == Approx(0.5).epsilon(0.06));
+    CHECK(world.launch(memory).kept == Approx(1 - 0.3 * 0.5).epsilon(0.02));
+}
+
+TEST_CASE("traffic on the memory bus slows memory alone, for its duty, and the monitor does not see it")
+{
+    const Kind kind{.name = "bus", .source = Source::bus};
+    Model model = machine(kind);
+    model.duty = 0.4;
+    model.burst = 0.05;
+    World world(model);
+    share_of(world, memory, 12, [](const Timing&) { return true; });
+    // 1 ms of 50 ms bursts: 2% of the launches meet an end.
+    CHECK(share_of(world, memory, 4000, [](const Timing& l) { return l.kept < 1; }) == Approx(0.41).margin(0.04));
+    CHECK(share_of(world, arithmetic, 100, [](const Timing& l) { return l.kept < 1; }) == 0);
+    CHECK(share_of(world, memory, 1000, [](const Timing& l) { return !l.disturbed.empty(); }) == 0);
+}
+
+TEST_CASE("a launch that half meets a burst takes the time of both halves")
+{
+    const Kind kind{.name = "two rates", .source = Source::two_rates};
+    Model model = machine(kind);
+    model.duty = 0.5;
+    model.burst = 2e-3;
+    model.second_rate_takes = 0.5;
+    World world(model);
+    double kept = 0;
+    constexpr int count = 20000;
+    for (int i = 0; i < count; ++i) {
+        world.pass(0.01);
+        const Timing launch = world.launch(memory);
+        REQUIRE(launch.seconds > 0.999e-3);
+        REQUIRE(launch.seconds < 2.001e-3);
+        REQUIRE(launch.kept == Approx(1e-3 / launch.seconds));
+        kept += launch.seconds;
+    }
+    // Begun at any time: half of the time at half the rate, so between the mean of the two times and the time at the mean rate.
+    CHECK(kept / count > 1e-3 / 0.75);
+    CHECK(kept / count < 1.5e-3);
+}
+
+TEST_CASE("stolen time lengthens launches by what is stolen, and the kernel counts it in ticks of 10 ms")
+{
+    const Kind kind{.name = "steal", .source = Source::steal};
+    Model model = machine(kind);
+    model.duty = 0.2;
+    model.burst = 2e-3;
+    World world(model);
+    double taken = 0;
+    int marked = 0;
+    constexpr int count = 20000;
+    for (int i = 0; i < count; ++i) {
+        const Timing launch = world.launch(arithmetic);
+        taken += launch.seconds;
+        marked += launch.disturbed == "processor time was stolen by the host" ? 1 : 0;
+    }
+    CHECK(taken / count == Approx(1e-3 / 0.8).epsilon(0.05));
+    // 0.25 ms stolen of each launch: a tick in one of forty.
+    CHECK(static_cast<double>(marked) / count == Approx(0.025).epsilon(0.2));
+}
+
+TEST_CASE("a control group's quota bounds the processor time, and every throttled launch is marked")
+{
+    const Kind kind{.name = "quota", .source = Source::quota};
+    Model model = machine(kind);
+    model.quota = 0.5;
+    World world(model);
+    const double begin = world.seconds();
+    int marked = 0;
+    int slowed = 0;
+    constexpr int count = 1000;
+    for (int i = 0; i < count; ++i) {
+        const Timing launch = world.launch(arithmetic);
+        marked += launch.disturbed.starts_with("throttled") ? 1 : 0;
+        slowed += launch.kept < 1 ? 1 : 0;
+    }
+    // 1 s of work, and 0.14 s of readings that are not counted. 50 ms of work in each 100 ms.
+    CHECK(world.seconds() - begin == Approx(2).epsilon(0.05));
+    CHECK(marked == slowed);
+    CHECK(marked == Approx(20).margin(2));
+}
+
+TEST_CASE("threads in their own cores are measured again until each had an undisturbed run")
+{
+    const Kind kind{.name = "sibling", .source = Source::sibling};
+    Model model = machine(kind);
+    model.duty = 0.3;
+    model.burst = 1e-3;
+    model.sibling_takes = 0.5;
+    World world(model);
+    Task task{{0.3e-3, 0, 0}, 2};
+    share_of(world, task, 12, [](const Timing&) { return true; });
+    const auto disturbed = [](const Timing& launch) { return !launch.disturbed.empty(); };
+    const double together = share_of(world, task, 3000, disturbed);
+    task.is_in_cores = true;
+    const double apart = share_of(world, task, 3000, disturbed);
+    CHECK(together > 0.5);
+    CHECK(apart < together / 2);
+}
+
+TEST_CASE("a clock with steps and a clock that drifts have the mean of their time, and readings follow them")
+{
+    const Kind steps{.name = "steps", .clocks = Clocks::steps};
+    Model model = machine(steps);
+    model.clock_step = 0.05;
+    model.clock_step_seconds = 1;
+    model.clock_step_duty = 0.5;
+    World world(model);
+    const double marked = share_of(world, arithmetic, 20000, [](const Timing& l) {
+        const bool is_one =
+            l.clock == 0 || l.clock == Approx(3e9).epsilon(0.002) || l.clock == Approx(0.95 * 3e9).epsilon(0.002);
+        const bool follows = l.clock == 0 || l.seconds * l.clock == Approx(3e6).epsilon(0.002);
+        return !is_one || !follows;
+    });
+    CHECK(marked == 0);
+    CHECK(world.mean_clock() == Approx(0.975).epsilon(0.005));
+    CHECK(world.fastest_clock() == 1);
+
+    const Kind drifts{.name = "drifts", .clocks = Clocks::drifts};
+    model = machine(drifts);
+    model.clock_drift = 0.04;
+    model.clock_drift_seconds = 10;
+    World drifting(model);
+    double least = 2;
+    for (int i = 0; i < 1000; ++i) {
+        drifting.pass(0.01);
+        least = std::min(least, drifting.launch(arithmetic).clock / 3e9);
+    }
+    CHECK(least == Approx(0.96).epsilon(0.002));
+    CHECK(drifting.fastest_clock() == Approx(1.04).epsilon(0.001));
+}
+
+TEST_CASE("wide vectors run at their own clock, which the readings show; a clock that cannot be read shows none")
+{
+    const Kind plain{.name = "plain"};
+    Model model = machine(plain);
+    model.wide_clock = 0.8;
+    World world(model);
+    Task task = arithmetic;
+    task.is_wide = true;
+    CHECK(world.launch(task).clock == Approx(2.4e9).epsilon(0.002));
+    const Kind unread{.name = "unread", .clocks = Clocks::unread};
+    World blind(machine(unread));
+    CHECK(blind.launch(arithmetic).clock == 0);
+}
