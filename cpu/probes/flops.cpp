@@ -21,7 +21,6 @@
 #include "ert/method/bench/search.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace roof::cpu {
@@ -32,8 +31,7 @@ namespace {
 /// chance.
 constexpr int entries_of_a_trial = 6;
 constexpr Seconds entry_target{6e-6};
-constexpr int turns = 3;
-constexpr double as_good = 1.002;
+constexpr SearchBudget budget{.time = Seconds{1e-3}, .least_turns = 3};
 
 /// A mix with its kernel and operands.
 struct Candidate {
@@ -79,7 +77,6 @@ double cost(const Candidate& candidate, const MonitoredTeam& team, std::vector<R
     return std::max_element(taken.begin(), taken.end())->value / candidate.flops();
 }
 
-/// The first candidate that is as fast as the fastest, within the precision of a trial.
 std::unique_ptr<Candidate> fastest(Candidates candidates, const MonitoredTeam& team, std::vector<RegisterFile>& results)
 {
     if (candidates.size() == 1) return std::move(candidates.front());
@@ -88,14 +85,9 @@ std::unique_ptr<Candidate> fastest(Candidates candidates, const MonitoredTeam& t
         candidate->iterations = repetitions_for(
             entry_target, [&](std::size_t n) { candidate->run(n, candidate->steady, results.front()); }, clock);
     }
-    std::vector<double> least(candidates.size(), std::numeric_limits<double>::infinity());
-    const std::size_t found = cheapest(candidates.size(), turns, [&](std::size_t i) {
-        const double latest = cost(*candidates[i], team, results, clock);
-        least[i] = std::min(least[i], latest);
-        return latest;
-    });
-    const auto first = std::find_if(least.begin(), least.end(), [&](double c) { return c <= least[found] * as_good; });
-    return std::move(candidates[static_cast<std::size_t>(first - least.begin())]);
+    const Fastest found = fastest_of(
+        candidates.size(), budget, [&](std::size_t i) { return cost(*candidates[i], team, results, clock); }, clock);
+    return std::move(candidates[found.candidate]);
 }
 
 class FlopsSubject : public Subject {

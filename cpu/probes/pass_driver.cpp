@@ -6,20 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 namespace roof::cpu {
 
 namespace {
 
-/// The stages of the search: long compared with a clock reading and the start of a team; then as long as it takes to
-/// tell two good variants apart.
-constexpr Seconds first_target{6e-6};
-constexpr int first_turns = 2;
-constexpr std::size_t finalists = 5;
-constexpr Seconds trial_target{50e-6};
-constexpr int turns = 3;
+/// Long compared with a clock reading and the start of a team. There are some sixty variants.
+constexpr Seconds trial_target{15e-6};
+constexpr SearchBudget budget{.time = Seconds{2e-3}, .least_turns = 8};
 
 }  // namespace
 
@@ -91,37 +85,21 @@ Seconds PassDriver::time_of_pass()
     return trial_target * static_cast<double>(pieces) / static_cast<double>(repetitions);
 }
 
-std::vector<double> PassDriver::least_costs(const std::vector<std::size_t>& among, int turns_each)
-{
-    const Clock& clock = team_.clock();
-    std::vector<double> least(among.size(), std::numeric_limits<double>::infinity());
-    for (int turn = 0; turn < turns_each; ++turn) {
-        ++window_;  // otherwise each variant would get the same windows in every turn
-        for (std::size_t i = 0; i < among.size(); ++i) {
-            const Segment segment = next_window();
-            const Seconds begin = clock();
-            run_variant(variants_[among[i]], segment, plan_.passes);
-            least[i] = std::min(least[i], (clock() - begin).value);
-        }
-    }
-    return least;
-}
-
 Seconds PassDriver::search(Seconds pass)
 {
-    std::vector<std::size_t> among(variants_.size());
-    std::iota(among.begin(), among.end(), std::size_t{0});
-    if (among.size() > finalists) {
-        cut(plan_for(first_target, pass));
-        const std::vector<double> least = least_costs(among, first_turns);
-        std::ranges::stable_sort(among, {}, [&](std::size_t variant) { return least[variant]; });
-        among.resize(finalists);
-    }
     cut(plan_for(trial_target, pass));
-    const std::vector<double> least = least_costs(among, turns);
-    const auto fastest = std::ranges::min_element(least);
-    chosen_ = among[static_cast<std::size_t>(fastest - least.begin())];
-    return Seconds{*fastest};
+    const Clock& clock = team_.clock();
+    const Fastest fastest = fastest_of(
+        variants_.size(), budget,
+        [&](std::size_t variant) {
+            const Segment segment = next_window();
+            const Seconds begin = clock();
+            run_variant(variants_[variant], segment, plan_.passes);
+            return (clock() - begin).value;
+        },
+        clock);
+    chosen_ = fastest.candidate;
+    return Seconds{fastest.cost};
 }
 
 void PassDriver::cut(const Plan& plan)

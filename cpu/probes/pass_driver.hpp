@@ -69,10 +69,7 @@ class PassDriver {
     };
     Plan plan_for(Seconds target, Seconds pass) const;
     Seconds time_of_pass();
-    /// The least time of each of the variants with these indices for a window, in so many turns.
-    std::vector<double> least_costs(const std::vector<std::size_t>& among, int turns);
-    /// Tries all variants for some microseconds each, then the best few in earnest. `pass`: the time of one pass.
-    /// Returns the time of the fastest variant for a window.
+    /// Tries the variants. `pass`: the time of one pass. Returns the time of the fastest variant for a window.
     Seconds search(Seconds pass);
     /// Sets the plan. The last segment is in the caches, so the first window comes next.
     void cut(const Plan& plan);

@@ -155,18 +155,19 @@ class StreamSubject : public Subject {
     /// many small pages. So each thread tries several places.
     std::size_t fastest_place(const StreamKernel& loop, int thread, const std::vector<std::size_t>& beginnings)
     {
-        constexpr int turns = 3;
+        constexpr SearchBudget budget{.time = {}, .least_turns = 3};
         constexpr double trial_bytes = 4 << 20;
         const Segment all{0, arrays_[thread].bytes};
         const auto passes = static_cast<std::size_t>(trial_bytes / static_cast<double>(all.bytes));
         const Clock& clock = team_.clock();
-        return beginnings[cheapest(beginnings.size(), turns, [&](std::size_t i) {
+        const auto cost = [&](std::size_t i) {
             arrays_[thread].from = beginnings[i];
             loop.run(1, all.bytes, arguments(thread, 0));
             const Seconds begin = clock();
             loop.run(passes, all.bytes, arguments(thread, 0));
             return (clock() - begin).value;
-        })];
+        };
+        return beginnings[fastest_of(beginnings.size(), budget, cost, clock).candidate];
     }
 
     void overwrite_destination(int thread, const Segment& segment)

@@ -1,7 +1,6 @@
 // The noise monitor during a launch, and the search among variants of the same work.
 #include "cpu/noise_monitor.hpp"
 #include "cpu/topology.hpp"
-#include "ert/method/bench/search.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -103,25 +102,6 @@ TEST_CASE("cores without readings are read before one is chosen")
     CoreHistory history(topology.alike);
     const int chosen = history.quietest(-1);
     CHECK(std::ranges::count(topology.alike.near, chosen) == 1);
-}
-
-TEST_CASE("the candidate with the least cost is found, and the first of equal ones")
-{
-    CHECK(cheapest(4, 1, [](std::size_t i) { return i == 2 ? 1.0 : 2.0; }) == 2);
-    CHECK(cheapest(3, 2, [](std::size_t) { return 1.0; }) == 0);
-    CHECK(cheapest(1, 1, [](std::size_t) { return 7.0; }) == 0);
-}
-
-TEST_CASE("candidates are tried in rotation, and a disturbed trial does not count")
-{
-    std::vector<std::size_t> asked;
-    const std::size_t found = cheapest(3, 3, [&](std::size_t i) {
-        asked.push_back(i);
-        const bool disturbed = asked.size() <= 3;  // the whole first turn
-        return disturbed ? 100.0 - static_cast<double>(i) : 10.0 - (i == 1 ? 1.0 : 0.0);
-    });
-    CHECK(found == 1);
-    CHECK(asked == std::vector<std::size_t>{0, 1, 2, 0, 1, 2, 0, 1, 2});
 }
 
 TEST_CASE("a monitored launch runs on every thread, and reports its time and clock")

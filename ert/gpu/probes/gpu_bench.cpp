@@ -27,13 +27,13 @@ class DescribedBench final : public Bench {
         const DeviceId id = id_of(device);
         const CurrentDevice current(id);
         return bench_.create(
-            {point, machine, device, id, nvml_, trials_[device.name + " " + point.without("round").str()]});
+            {point, machine, device, id, nvml_, turns_[device.name + " " + point.without("round").str()]});
     }
 
   private:
     GpuBench bench_;
     std::shared_ptr<const Nvml> nvml_;
-    mutable std::map<std::string, Trials> trials_;
+    mutable std::map<std::string, Turns> turns_;
 };
 
 }  // namespace

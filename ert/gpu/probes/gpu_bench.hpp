@@ -7,6 +7,7 @@
 #include "ert/gpu/nccl.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/bench.hpp"
+#include "ert/method/bench/search.hpp"
 
 #include <functional>
 #include <memory>
@@ -23,11 +24,6 @@ struct Libraries {
     std::shared_ptr<const Nccl> nccl;
 };
 
-/// What the earlier rounds of a point have shown of its variants.
-struct Trials {
-    std::vector<double> least_cost;  ///< seconds per FLOP or byte, by variant; empty before the first round
-};
-
 /// A point to be measured on a GPU, which is current while the subject is made.
 struct GpuPoint {
     const Point& point;
@@ -35,7 +31,7 @@ struct GpuPoint {
     const Device& device;
     DeviceId id;
     std::shared_ptr<const Nvml> nvml;  ///< may be null
-    Trials& trials;                    ///< outlives what is made
+    Turns& turns;  ///< of the search among the point's variants, from round to round; outlives what is made
 };
 
 /// The oldest compute capability that kernels of this build run on, 80 for 8.0, by CMAKE_CUDA_ARCHITECTURES. Some need a newer

@@ -162,8 +162,8 @@ class MmaSubject final : public TunedSubject {
         std::vector<Variant> variants;
         for (const Candidate& candidate : candidates) variants.push_back(variant_of(candidate));
         write_operands(instruction, Numbers::random);
-        Trials trials;  // each round tries all: the variants of several instructions share the point
-        const auto [fastest, steps] = tune(stream(), variants, max_steps, trials);
+        Turns turns;  // each round tries all: the variants of several instructions share the point
+        const auto [fastest, steps] = tune(stream(), variants, max_steps, turns);
         const Variant& variant = variants[fastest];
         const Seconds taken = stream().time([&, repeats = steps] { variant.enqueue(repeats); });
         const double rate = variant.work.flops.value * static_cast<double>(steps) / taken.value;

@@ -1,10 +1,10 @@
 #include "ert/gpu/probes/tuning.hpp"
 
-#include "ert/method/bench/search.hpp"
+#include "ert/method/bench/clock.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 namespace roof::gpu {
 
@@ -36,19 +36,6 @@ long long repeats_of_trial(const MonitoredStream& stream, const Variant& variant
     }
 }
 
-/// All variants in the first round; later those that came near the fastest.
-std::vector<std::size_t> worth_a_trial(std::size_t variants, Trials& trials)
-{
-    constexpr double near = 1.05;
-    if (trials.least_cost.size() != variants)
-        trials.least_cost.assign(variants, std::numeric_limits<double>::infinity());
-    const double least = std::ranges::min(trials.least_cost);
-    std::vector<std::size_t> worth;
-    for (std::size_t i = 0; i < variants; ++i)
-        if (trials.least_cost[i] <= least * near) worth.push_back(i);
-    return worth;
-}
-
 }  // namespace
 
 Work work_of_flops(double flops)
@@ -61,30 +48,35 @@ Work work_of_bytes(double bytes)
     return {{}, Bytes{bytes}, Bytes{bytes}, Known::analytic};
 }
 
-Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Trials& trials,
+Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Turns& turns,
            Seconds length)
 {
-    constexpr int opinions = 3;
-    const std::vector<std::size_t> tried = worth_a_trial(variants.size(), trials);
-    std::vector<long long> repeats;
-    for (const std::size_t i : tried) repeats.push_back(repeats_of_trial(stream, variants[i], max_repeats));
-    stream.settle([&] { variants[tried.front()].enqueue(repeats.front()); });
-    const auto cost = [&](std::size_t k) {
-        const Variant& variant = variants[tried[k]];
-        const Seconds taken = stream.time([&] { variant.enqueue(repeats[k]); });
-        const double found = taken.value / (amount(variant.work) * static_cast<double>(repeats[k]));
-        double& least = trials.least_cost[tried[k]];
-        least = std::min(least, found);
-        return found;
+    constexpr SearchBudget budget{.time = Seconds{0.1}, .least_turns = 3};
+    if (turns.size() != variants.size()) turns.clear();
+    std::vector<long long> repeats(variants.size(), 0);
+    const auto time_of = [&](std::size_t i) { return stream.time([&] { variants[i].enqueue(repeats[i]); }); };
+    const auto prepare = [&](std::size_t i) {
+        if (repeats[i] == 0) repeats[i] = repeats_of_trial(stream, variants[i], max_repeats);
     };
-    const std::size_t best = tried.size() == 1 ? 0 : cheapest(tried.size(), opinions, cost);
-    const Seconds taken = stream.settle([&] { variants[tried[best]].enqueue(repeats[best]); });
-    return {tried[best], repeats_for(length, taken, repeats[best], max_repeats)};
+    prepare(0);
+    stream.settle([&] { variants[0].enqueue(repeats[0]); });
+    const Fastest fastest = fastest_of(
+        variants.size(), budget,
+        [&](std::size_t i) {
+            prepare(i);
+            return time_of(i).value / (amount(variants[i].work) * static_cast<double>(repeats[i]));
+        },
+        steady_clock(), std::move(turns));
+    turns = fastest.turns;
+    const std::size_t best = fastest.candidate;
+    prepare(best);
+    const Seconds taken = stream.settle([&] { variants[best].enqueue(repeats[best]); });
+    return {best, repeats_for(length, taken, repeats[best], max_repeats)};
 }
 
 std::size_t TunedSubject::settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats, Seconds length)
 {
-    const Tuned tuned = tune(stream_, variants, max_repeats, trials_, length);
+    const Tuned tuned = tune(stream_, variants, max_repeats, turns_, length);
     settle_on(variants[tuned.variant], tuned.repeats);
     return tuned.variant;
 }

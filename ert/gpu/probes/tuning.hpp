@@ -33,8 +33,8 @@ struct Tuned {
 
 /// The variant with the most FLOPs, or if it has none bytes, per second, after launches long enough for the clock to
 /// settle. One launch of it takes about `length`. No launch repeats more than `max_repeats` times. `variants` is not
-/// empty. Variants that `trials` of earlier rounds show to be slow are not tried again. Throws Error.
-Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Trials& trials,
+/// empty. `turns`: those of earlier rounds of the point, to which it adds. Throws Error.
+Tuned tune(const MonitoredStream& stream, const std::vector<Variant>& variants, long long max_repeats, Turns& turns,
            Seconds length = launch_length);
 
 /// Repeats one variant in each launch. A probe derives from it, calls settle_on_fastest() at the end of its
@@ -48,7 +48,7 @@ class TunedSubject : public Subject {
 
   protected:
     /// `holds`: as for MonitoredStream.
-    explicit TunedSubject(const GpuPoint& at, bool holds = true) : stream_(at.id, at.nvml, holds), trials_(at.trials) {}
+    explicit TunedSubject(const GpuPoint& at, bool holds = true) : stream_(at.id, at.nvml, holds), turns_(at.turns) {}
 
     /// As tune(); returns the index of the variant chosen.
     std::size_t settle_on_fastest(const std::vector<Variant>& variants, long long max_repeats,
@@ -62,7 +62,7 @@ class TunedSubject : public Subject {
 
   private:
     MonitoredStream stream_;
-    Trials& trials_;
+    Turns& turns_;
     Variant chosen_;
     long long repeats_ = 1;
 };

@@ -1,16 +1,37 @@
-// Finds the fastest of several variants by trials, and the number of repetitions for work that is too short to time once.
+// Finds the fastest of several candidates, and the number of repetitions for work that is too short to time once.
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace roof {
 
-/// The index of the candidate with the least cost; the first of equals. `cost(i)` is called `turns` times for each candidate, in
-/// rotation so that a disturbance affects all of them; the least value counts. Both numbers are at least 1.
-std::size_t cheapest(std::size_t candidates, int turns, const std::function<double(std::size_t candidate)>& cost);
+/// When a search ends, if it is not decided before.
+struct SearchBudget {
+    Seconds time;                 ///< no turn begins after this
+    std::size_t least_turns = 4;  ///< but so many are taken in any case
+    std::size_t most_turns = 64;  ///< with those of earlier searches
+};
+
+/// The costs of each candidate, one for each turn from the first on. A candidate that is no longer tried lacks the last turns.
+using Turns = std::vector<std::vector<double>>;
+
+struct Fastest {
+    std::size_t candidate = 0;
+    /// No other candidate is more than 2% faster, by each of four groups of turns.
+    bool is_decided = false;
+    double cost = 0;  ///< the candidate's least; infinite if none could run
+    Turns turns;
+};
+
+/// Takes turns: in each, every candidate that is still tried runs once, in random order, so that a disturbance or another clock
+/// affects all of them. `cost(i)` runs candidate i; infinite: it cannot run. At least one candidate. `earlier`: turns of
+/// an earlier search among the same candidates, which goes on from there; else empty. docs/method.md has the rules.
+Fastest fastest_of(std::size_t candidates, const SearchBudget& budget,
+                   const std::function<double(std::size_t candidate)>& cost, const Clock& clock, Turns earlier = {});
 
 /// The number of repetitions, at least 1, that takes about `target`. `work(n)` does n repetitions; n doubles until a
 /// call takes a quarter of the target.
