@@ -14,8 +14,8 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double bar_left = 190;
-constexpr double bar_width = 740;
+constexpr double bar_left = 250;
+constexpr double bar_width = 680;
 constexpr double strip_height = 15;
 constexpr double row_height = 50;
 
@@ -60,14 +60,6 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
     return entries;
 }
 
-/// The label of a row. A folder of images is only "folder", because its name may be too long.
-std::string label_of(const Measurement& row)
-{
-    const std::string data = data_of(row);
-    const bool resident = data == "-" || data == "synthetic" || data == "hashed";
-    return fmt::format("batch {}, {}, {}{}", batch_of(row), precision_of(row), row.device, resident ? "" : ", folder");
-}
-
 }  // namespace
 
 Content breakdown_panel(const Study& study, const std::string&)
@@ -83,8 +75,10 @@ Content breakdown_panel(const Study& study, const std::string&)
     draw_legend(svg, legend, {bar_left, 6}, bar_width);
     double top = key + 12;
     for (const Measurement* row : rows) {
-        svg.text({bar_left - 12, top + 13}, model_of(*row), "name", Anchor::end);
-        svg.text({bar_left - 12, top + 29}, label_of(*row), "tick", Anchor::end);
+        const std::string title = step_title(*row, study.results.rows);
+        const std::size_t on = title.find(" on ");
+        svg.text({bar_left - 12, top + 13}, title.substr(0, on), "name", Anchor::end);
+        svg.text({bar_left - 12, top + 29}, title.substr(on + 1), "tick", Anchor::end);
         draw_strip(svg, phases_of(*row), row->seconds.median.value, top);
         draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 4);
         svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");

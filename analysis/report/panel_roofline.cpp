@@ -106,7 +106,7 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     for (const Placement* p : inside)
         if (p->scope == Scope::layer) fitted.push_back(p);
 
-    std::string title = title_of(*whole);
+    std::string title = step_title(row, study.results.rows);
     if (inside.size() > most_points) {
         title += fmt::format(" (the longest {} of {} points)", most_points, inside.size());
         inside.resize(most_points);

@@ -46,10 +46,9 @@ void draw_layer(Svg& svg, const LogPlot& plot, const Placement& p, Seconds step)
     svg.close();
 }
 
-Picture picture(std::vector<const Placement*> layers, const Measurement& row)
+Picture picture(std::vector<const Placement*> layers, const Measurement& row, std::string title)
 {
     const LogPlot plot = plot_of(layers);
-    std::string title = title_of(*layers.front());
     if (layers.size() > most_points) {
         title += fmt::format(" (the longest {} of {} layers)", most_points, layers.size());
         layers.resize(most_points);
@@ -71,7 +70,8 @@ Content time_roofline_panel(const Study& study, const std::string&)
         std::vector<const Placement*> layers = layers_of(study.placements, *row);
         std::erase_if(layers, [](const Placement* p) { return p->levels.empty(); });
         std::ranges::stable_sort(layers, std::greater{}, [](const Placement* p) { return p->seconds.median; });
-        if (!layers.empty()) content.emplace_back(picture(std::move(layers), *row));
+        if (!layers.empty())
+            content.emplace_back(picture(std::move(layers), *row, step_title(*row, study.results.rows)));
     }
     return content;
 }

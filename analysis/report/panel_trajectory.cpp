@@ -1,14 +1,14 @@
-// Throughput and the share of attainable over the batch: a line for each model, device, precision and source of
-// images.
+// Throughput and the share of attainable over the batch: a line for each series of steps.
 #include "analysis/report/report.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace roof::analysis {
 
@@ -18,22 +18,20 @@ using Series = std::map<std::string, std::vector<SeriesPoint>>;
 
 Series series_of(const Study& study, bool is_share)
 {
-    std::set<std::string> of_ranks;  // shown in the panel of ranks
-    for (const Measurement& row : study.results.rows)
-        if (row.ranks() > 1) of_ranks.insert(row.id());
     Series series;
-    for (const Placement& p : study.placements) {
-        if (of_ranks.contains(p.row)) continue;
-        if (p.scope != Scope::step || p.batch <= 0 || (is_share && p.attainable.value <= 0)) continue;
-        const double work = is_share ? p.attainable.value : static_cast<double>(p.batch);
-        const Estimate<Seconds>& t = p.seconds;
-        const std::string value =
-            is_share ? percent(work / t.median.value) + " of attainable"
-                     : with_interval(work / t.median.value, work / t.high.value, work / t.low.value, "images/s");
-        const std::string fed = p.data == "-" || p.data == "synthetic" ? "" : ", " + p.data;
-        series[fmt::format("{} {} {}, {}{}", p.model, p.precision, p.device, threads_text(p.threads), fed)].push_back(
-            {static_cast<double>(p.batch), work / t.median.value, work / t.high.value, work / t.low.value,
-             fmt::format("{}, batch {}: {}", p.model, p.batch, value)});
+    for (const Measurement* row : step_rows(study.results.rows)) {
+        const Placement* const p = step_placement(study.placements, *row);
+        if (p == nullptr || batch_of(*row) <= 0 || (is_share && p->attainable.value <= 0)) continue;
+        const double work = is_share ? p->attainable.value : row->images();
+        const Estimate<Seconds>& t = row->seconds;
+        const Range rate{work / t.median.value, work / t.high.value, work / t.low.value};
+        const std::string value = is_share ? percent(rate.median) + " of attainable"
+                                           : with_interval(rate.median, rate.low, rate.high, "images/s");
+        const std::string data = data_of(*row);
+        series[fmt::format("{} {} {}{}", model_of(*row), precision_of(*row), where_text(*row, study.results.rows),
+                           data == "-" || data == "synthetic" ? "" : ", " + data)]
+            .push_back({static_cast<double>(batch_of(*row)), rate.median, rate.low, rate.high,
+                        fmt::format("{}, batch {}: {}", model_of(*row), batch_text(*row), value)});
     }
     for (auto& [name, samples] : series) std::ranges::stable_sort(samples, {}, &SeriesPoint::x);
     return series;
@@ -51,7 +49,7 @@ std::optional<Picture> chart(const Series& series, const std::string& label, con
     const double left = power_below(2, batches.low);
     const LogPlot plot{{left, std::max(power_above(2, batches.high), 2 * left), 64, 500},
                        {power_below(10, values.low), std::max(top, power_above(10, values.high)), 270, 34},
-                       "batch (images)",
+                       "batch (images; per rank under weak scaling)",
                        label};
     std::vector<LegendEntry> legend;
     for (const auto& [name, samples] : series) legend.push_back(series_entry(legend.size(), name));

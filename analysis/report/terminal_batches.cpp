@@ -26,12 +26,10 @@ using Rates = std::map<long long, double>;     ///< images per second by batch
 using Series = std::map<std::string, Rates>;   ///< by what it ran on
 using Models = std::map<std::string, Series>;  ///< by model
 
-std::string series_name(const Measurement& row)
+std::string series_name(const Measurement& row, std::span<const Measurement> among)
 {
     const std::string data = data_of(row);
-    const int threads = threads_of(row);
-    return fmt::format("{} on {}{}{}", precision_of(row), place_text(row),
-                       threads > 0 ? ", " + threads_text(threads) : "",
+    return fmt::format("{} on {}{}", precision_of(row), where_text(row, among),
                        data == "-" || data == "synthetic" ? "" : ", " + data);
 }
 
@@ -40,8 +38,8 @@ Models models_of(const Study& study)
     Models models;
     for (const Measurement* row : step_rows(study.results.rows))
         if (row->status == Status::ok && batch_of(*row) > 0 && row->seconds.median.value > 0)
-            models[printable(model_of(*row))][printable(series_name(*row))].try_emplace(
-                batch_of(*row), row->images() / row->seconds.median.value);
+            models[printable(model_of(*row))][printable(series_name(*row, study.results.rows))].try_emplace(
+                batch_of(*row), image_rate(*row).median);
     std::erase_if(models, [](const auto& model) {
         return std::ranges::none_of(model.second, [](const auto& series) { return series.second.size() > 1; });
     });

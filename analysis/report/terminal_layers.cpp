@@ -53,8 +53,8 @@ std::string terminal_layers(const Study& study, int width, bool plain)
         const double step = row->seconds.median.value;
         DataTable table = table_of_kinds(kinds_of(*row), step, plain);
         if (table.empty()) continue;
-        table.title = fmt::format("{}, batch {} on {}: where its {} go ({})", printable(model_of(*row)), batch_of(*row),
-                                  printable(row->device), format_duration(step), timed(row->description));
+        table.title = fmt::format("{}: where its {} go ({})", printable(step_title(*row, study.results.rows)),
+                                  format_duration(step), timed(row->description));
         text += (text.empty() ? "" : "\n") + to_text(table, std::max(40, width));
     }
     return text;

@@ -8,16 +8,6 @@
 
 namespace roof::analysis {
 
-std::string title_of(const Placement& p)
-{
-    std::string title = p.model;
-    if (p.batch > 0) title += fmt::format(", batch {}", p.batch);
-    if (!p.precision.empty()) title += ", " + p.precision;
-    title += " on " + p.device;
-    if (p.threads > 0) title += ", " + threads_text(p.threads);
-    return title;
-}
-
 std::string share_text(const Placement& p)
 {
     if (p.fraction >= shown_as_above)

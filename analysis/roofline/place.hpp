@@ -143,8 +143,6 @@ std::string bottleneck_text(const Placement& placement);
 
 // In words (describe.cpp).
 
-/// "resnet50, batch 32, fp32 on cpu, 2 threads".
-std::string title_of(const Placement& placement);
 /// The share of attainable: "78%", or "≤ 78%" under a roof that is a lower bound. Above its roof "> 100%, from L3", with
 /// Placement::served_by.
 std::string share_text(const Placement& placement);

@@ -107,7 +107,7 @@ json levels_json(const std::vector<MeasuredLevel>& levels)
 /// The communication of a step of several ranks.
 json ranks_json(const Measurement& row)
 {
-    json fields = {{"count", row.ranks()}};
+    json fields = {{"count", row.ranks()}, {"scaling", scaling_name(row)}};
     if (row.status != Status::ok) return fields;
     fields["exposed_seconds"] = json_number(row.exposed.median.value);
     fields["hidden_seconds"] = json_number(row.hidden.median.value);
@@ -129,10 +129,12 @@ json row_json(const Measurement& row)
         step["n"] = row.seconds.n;
     }
     json fields = {
+        {"row", json_text(row.id())},
         {"model", json_text(model_of(row))},
         {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
         {"precision", text_or_null(precision_of(row))},
         {"device", json_text(row.device)},
+        {"threads", threads_of(row) > 0 ? json(threads_of(row)) : json(nullptr)},
         {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
         {"status", name(row.status)},
         {"known", timed(row.description)},
@@ -204,6 +206,10 @@ json study_json(const Study& study)
         const bool is_placed = p != nullptr && !p->binds.empty();
         fields["share_of_attainable"] = is_placed ? json_number(p->fraction) : json(nullptr);
         fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most) : json(nullptr);
+        if (const Scaling scaling = scaling_of(row, study); row.ranks() > 1) {
+            fields["ranks"]["speedup"] = scaling.alone ? json_number(scaling.speedup) : json(nullptr);
+            fields["ranks"]["efficiency"] = scaling.alone ? json_number(scaling.efficiency) : json(nullptr);
+        }
         fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
     }
     document["calibration"] = nullptr;

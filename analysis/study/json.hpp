@@ -27,7 +27,7 @@ nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
 /// {"taken", "disturbed": {reason: number}}: samples of a run, without warm-ups.
 nlohmann::json samples_json(std::span<const Measurement> rows);
 
-/// {"rows": [{"model", "batch", "precision", "device", "data", "status", "reason", "step_seconds": {"median", "low",
+/// {"rows": [{"row", "model", "batch", "precision", "device", "threads", "data", "status", "reason", "step_seconds": {"median", "low",
 /// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",
 /// "images_per_second_median_step", "losses", "flops_per_second", "peak_memory_bytes"}]}: the training steps.
 nlohmann::json rows_json(std::span<const Measurement> rows);

@@ -32,10 +32,12 @@ bool is_one_rank_of(const Measurement& one, const Measurement& row, int nodes)
            without_exchange(one.point) == without_exchange(row.point);
 }
 
+}  // namespace
+
 Scaling scaling_of(const Measurement& row, const Study& study)
 {
-    const int nodes =
-        row.ranks() > 1 ? static_cast<int>(std::max<std::size_t>(1, count_nodes(study.results.machine))) : 1;
+    if (row.status != Status::ok || row.ranks() < 2) return {.row = &row};
+    const int nodes = static_cast<int>(std::max<std::size_t>(1, count_nodes(study.results.machine)));
     Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
     if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);
     const auto& rows = study.results.rows;
@@ -48,7 +50,16 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     return scaling;
 }
 
-}  // namespace
+Cell speedup_cell(const Scaling& scaling)
+{
+    const auto hundredths = static_cast<double>(std::lround(100 * scaling.speedup));
+    return only_if(scaling.alone != nullptr, number(scaling.speedup, format_exact(hundredths / 100)));
+}
+
+Cell efficiency_cell(const Scaling& scaling)
+{
+    return only_if(scaling.alone != nullptr, share(scaling.efficiency));
+}
 
 ByteRate bus_bandwidth(const Measurement& row)
 {
@@ -69,20 +80,9 @@ DataTable scaling_table(const Study& study)
 {
     using S = const Scaling&;
     static const std::vector<ColumnOf<Scaling>> columns{
-        {"", "row", [](S s) { return word(s.row->id()); }},
-        {"model", "model", [](S s) { return word(model_of(*s.row)); }},
-        {"batch", "batch", [](S s) { return count(batch_of(*s.row), batch_text(*s.row)); }},
-        {"ranks", "ranks", [](S s) { return count(s.row->ranks()); }},
-        {"scaling", "", [](S s) { return word(s.row->point.text_or("scaling", "weak")); }},
-        {"communication", "", [](S s) { return word(s.row->point.text_or("communication", "overlapped")); }},
-        {"batch norm", "", [](S s) { return word(s.row->point.text_or("batch_norm", "local")); }},
         {"images/s", "images_per_s", [](S s) { return plain(s.row->images_per_second()); }},
-        {"speedup", "speedup",
-         [](S s) {
-             const auto hundredths = static_cast<double>(std::lround(100 * s.speedup));
-             return only_if(s.alone != nullptr, number(s.speedup, format_exact(hundredths / 100)));
-         }},
-        {"efficiency", "efficiency", [](S s) { return only_if(s.alone != nullptr, share(s.efficiency)); }},
+        {"speedup", "speedup", speedup_cell},
+        {"efficiency", "efficiency", efficiency_cell},
         {"exposed", "exposed_s", [](S s) { return seconds(s.row->exposed.median); }},
         {"hidden", "hidden_s", [](S s) { return seconds(s.row->hidden.median); }},
         {"", "messages_bytes", [](S s) { return number(s.row->messages.value); }},
@@ -91,12 +91,13 @@ DataTable scaling_table(const Study& study)
          [](S s) { return s.link == nullptr ? absent() : amount(s.link->rate.median.value, "B/s"); }},
         {"", "known", [](S s) { return word(timed(s.row->description)); }},
     };
-    DataTable table = table_of(columns, scalings(study));
+    DataTable table = table_of_steps(
+        [](S s) -> auto& { return *s.row; }, columns, scalings(study));
     table.title = fmt::format(
         "Several ranks beside one with a rank's part of the threads or one of the devices ({}; bus bandwidth: "
         "bytes over that time, with the ring's count of crossings)",
         timed(study.results.rows.empty() ? "" : study.results.rows.front().description));
-    table.expendable = {"batch norm", "link ceiling", "communication", "hidden"};
+    table.expendable = {"link ceiling", "hidden"};
     return table;
 }
 

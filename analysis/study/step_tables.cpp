@@ -22,6 +22,7 @@ struct Step {
     const Measurement& row;
     const Placement* p;
     TimeShares shares;
+    Scaling scaling;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
     bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
@@ -32,8 +33,14 @@ std::vector<Step> steps_of(const Study& study)
 {
     std::vector<Step> steps;
     for (const Measurement* row : step_rows(study.results.rows))
-        steps.push_back({*row, step_placement(study.placements, *row), time_shares(study.placements, *row)});
+        steps.push_back({*row, step_placement(study.placements, *row), time_shares(study.placements, *row),
+                         scaling_of(*row, study)});
     return steps;
+}
+
+const Measurement& row_of(S s)
+{
+    return s.row;
 }
 
 /// `without_flops`: the text of work that has none.
@@ -41,13 +48,6 @@ Cell rate_cell(const Placement& p, const char* without_flops)
 {
     const double rate = p.rate.median.value;
     return number(rate, p.flops.value > 0 ? format_si(rate, "FLOP/s") : without_flops);
-}
-
-Cell data_cell(const Measurement& row)
-{
-    Cell cell = word(data_of(row));
-    cell.is_absent = !row.point.has("data");
-    return cell;
 }
 
 /// The step time. On the page, the reason for a missing time fills the rest of the row.
@@ -115,12 +115,6 @@ Cell phase_cell(const Placement& p)
 DataTable verdict_table(const Study& study)
 {
     static const std::vector<ColumnOf<Step>> columns{
-        {"", "row", [](S s) { return word(s.row.id()); }},
-        {"model", "model", [](S s) { return word(model_of(s.row)); }},
-        {"batch", "batch_images", [](S s) { return count(batch_of(s.row), batch_text(s.row)); }},
-        {"precision", "precision", [](S s) { return word(precision_of(s.row)); }},
-        {"device", "device", [](S s) { return word(s.row.device); }},
-        {"data", "data", [](S s) { return data_cell(s.row); }},
         {"status", "status", [](S s) { return word(status_text(s.row), name(s.row.status)); }, Shown::terminal},
         {"", "reason", [](S s) { return word(s.row.reason); }},
         {"step time [95%]", "time_*_s", time_cell},
@@ -130,6 +124,9 @@ DataTable verdict_table(const Study& study)
              const double images = s.row.images_per_second();
              return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
          }},
+        {"speedup", "speedup", [](S s) { return speedup_cell(s.scaling); }},
+        {"efficiency", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
+        {"exposed", "exposed_s", [](S s) { return only_if(s.p && s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
         {"reached", "share_of_attainable",
          [](S s) { return s.is_placed() ? number(s.p->fraction, share_text(*s.p)) : absent(); }},
         {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most) : absent(); }},
@@ -147,43 +144,39 @@ DataTable verdict_table(const Study& study)
         {"", "share_unexplained", [](S s) { return only_if(s.is_placed(), number(s.shares.unexplained)); }},
         {"", "share_outside_layers", [](S s) { return only_if(s.is_placed(), number(s.shares.rest)); }},
     };
-    DataTable table = table_of(columns, steps_of(study));
+    const std::vector<Step> steps = steps_of(study);
+    DataTable table = table_of_steps(row_of, columns, steps);
+    for (std::size_t i = 0; i < table.rows.size(); ++i)  // named below the table, in one line
+        table.rows[i].is_for_programs_only = steps[i].row.status == Status::unsupported;
+    for (const char* of_ranks : {"speedup", "efficiency", "exposed"}) hide_if_empty(table, of_ranks);
     table.expendable = {"compute / bandwidth / unexplained",
                         "model rate",
                         "status",
                         "data",
                         "precision",
                         "headroom",
+                        "exposed",
                         "device",
                         "n",
                         "images/s",
                         "of peak"};
-    table.identifying = {"model", "batch", "precision", "device", "data"};
     return table;
 }
 
 DataTable trajectories_table(const Study& study)
 {
     static const std::vector<ColumnOf<Step>> columns{
-        {"", "model", [](S s) { return word(s.p->model); }},
-        {"", "device", [](S s) { return word(s.p->device); }},
-        {"", "precision", [](S s) { return word(s.p->precision); }},
-        {"", "threads", [](S s) { return count(s.p->threads); }},
-        {"", "data", [](S s) { return word(s.p->data); }},
-        {"", "batch_images", [](S s) { return count(s.p->batch); }},
-        {"", "images_per_s_*",
-         [](S s) {
-             const auto images = static_cast<double>(s.p->batch);
-             const Estimate<Seconds>& time = s.p->seconds;
-             return range({images / time.median.value, images / time.high.value, images / time.low.value}, "images/s");
-         }},
+        {"", "images_per_s_*", [](S s) { return range(image_rate(s.row), "images/s"); }},
+        {"", "speedup", [](S s) { return speedup_cell(s.scaling); }},
+        {"", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
+        {"", "exposed_s", [](S s) { return only_if(s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
         {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction) : absent(); }},
         {"", "share_of_peak", [](S s) { return s.has_peak() ? number(s.p->share_of_peak()) : absent(); }},
     };
     std::vector<Step> steps;
     for (const Step& step : steps_of(study))
         if (step.p != nullptr && step.p->batch > 0) steps.push_back(step);
-    return table_of(columns, steps);
+    return table_of_steps(row_of, columns, steps);
 }
 
 DataTable headroom_table(const Study& study, const Measurement& row, int n)
@@ -217,7 +210,7 @@ DataTable headroom_table(const Study& study, const Measurement& row, int n)
     for (const Placement* p : most_headroom(study.placements, row, n))
         layers.push_back({row, *p, static_cast<int>(layers.size()) + 1});
     DataTable table = table_of(columns, layers);
-    if (!layers.empty()) table.title = title_of(layers.front().p);
+    if (!layers.empty()) table.title = step_title(row, study.results.rows);
     table.expendable = {"kind", "of step", "reached"};
     return table;
 }

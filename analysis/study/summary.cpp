@@ -30,12 +30,6 @@ using Series = std::map<long long, Step>;                           ///< by batc
 using Devices = std::map<std::string, Series>;                      ///< by device
 using Trained = std::tuple<std::string, std::string, std::string>;  ///< model, precision, data
 
-std::string device_of(const Measurement& row)
-{
-    const std::string place = place_text(row);
-    return threads_of(row) > 0 ? fmt::format("{} ({})", place, threads_text(threads_of(row))) : place;
-}
-
 std::map<Trained, Devices> trained(std::span<const Study> studies)
 {
     std::map<Trained, Devices> all;
@@ -43,8 +37,8 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
         for (const Measurement* row : step_rows(study.results.rows)) {
             if (row->status != Status::ok || batch_of(*row) <= 0) continue;
             const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
-            all[{model_of(*row), precision_of(*row), data_of(*row)}][machine + device_of(*row)].try_emplace(
-                batch_of(*row), Step{&study, row});
+            all[{model_of(*row), precision_of(*row), data_of(*row)}][machine + where_text(*row, study.results.rows)]
+                .try_emplace(batch_of(*row), Step{&study, row});
         }
     return all;
 }
@@ -74,26 +68,28 @@ std::vector<RatioAtBatch> ratios_of(const Series& first, const Series& second)
     for (const auto& [batch, step] : first) {
         const auto other = second.find(batch);
         if (other == second.end()) continue;
-        const Change change = change_of({}, "s", side_of(step.row->seconds), side_of(other->second.row->seconds));
-        ratios.push_back({static_cast<double>(batch), change.ratio, change.low, change.high});
+        const Side a{image_rate(*step.row), step.row->seconds.n};
+        const Side b{image_rate(*other->second.row), other->second.row->seconds.n};
+        const Change change = change_of({}, "images/s", a, b);
+        ratios.push_back({static_cast<double>(batch), 1 / change.ratio, 1 / change.high, 1 / change.low});
     }
     return ratios;
 }
 
-/// "fastest on cpu (2 threads) at batch 4, ...; ": the device of each batch; empty for one device.
+/// "fastest at batch 4 on cpu, 2 threads; at batch 8 on …; ": by images per second; empty for one device.
 std::string fastest_text(const Devices& devices)
 {
     if (devices.size() == 1) return {};
     std::map<long long, std::pair<double, std::string>> best;
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series) {
-            const double seconds = step.row->seconds.median.value;
-            const auto [at, is_new] = best.try_emplace(batch, seconds, device);
-            if (!is_new && seconds < at->second.first) at->second = {seconds, device};
+            auto& [rate, winner] = best[batch];
+            if (const double own = image_rate(*step.row).median; own > rate)
+                std::tie(rate, winner) = std::tie(own, device);
         }
     std::vector<std::string> words;
-    for (const auto& [batch, winner] : best) words.push_back(fmt::format("{} at batch {}", winner.second, batch));
-    return "fastest on " + join(words, ", ") + "; ";
+    for (const auto& [batch, winner] : best) words.push_back(fmt::format("at batch {} on {}", batch, winner.second));
+    return "fastest " + join(words, "; ") + "; ";
 }
 
 std::string crossings_text(const Devices& devices)
@@ -113,7 +109,7 @@ Step best_step(const Devices& devices)
     Step best{nullptr, nullptr};
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series)
-            if (best.row == nullptr || step.row->images_per_second() > best.row->images_per_second()) best = step;
+            if (best.row == nullptr || image_rate(*step.row).median > image_rate(*best.row).median) best = step;
     return best;
 }
 
@@ -171,7 +167,7 @@ std::string verdict_sentence(const Study& study, const Measurement& row)
 {
     const Placement* const step = step_placement(study.placements, row);
     if (step == nullptr) return {};
-    const std::string title = title_of(*step) + ": ";
+    const std::string title = step_title(row, study.results.rows) + ": ";
     if (step->binds.empty())
         return title + format_duration(row.seconds.median.value) + "; no roof over it was measured.";
     if (step->above) return title + "as fast as its roofs allow, or faster: " + step->note + ".";
@@ -189,10 +185,11 @@ std::vector<std::string> summary(std::span<const Study> studies)
         const auto& [model, precision, data] = what;
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
-        sentences.push_back(printable(fmt::format("{} {}{}: {}{}most images per second at batch {} on {}: {}.{}", model,
-                                                  precision, fed, fastest_text(devices), crossings_text(devices),
-                                                  batch_of(*best.row), device_of(*best.row),
-                                                  plain_number(best.row->images_per_second()), losses_text(best))));
+        sentences.push_back(
+            printable(fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}.{}",
+                                  model, precision, fed, fastest_text(devices), crossings_text(devices),
+                                  batch_text(*best.row), where_text(*best.row, best.study->results.rows),
+                                  plain_number(image_rate(*best.row).median), losses_text(best))));
     }
     return sentences;
 }

@@ -10,7 +10,7 @@
 
 namespace roof::analysis {
 
-/// The batch at which one device overtakes another: the ratio of their step times crosses 1. It is interpolated
+/// The batch at which one device overtakes another: the ratio of their times per image crosses 1. It is interpolated
 /// between measured batches on logarithmic scales. `low` and `high` are the batches at which the ends of the ratio's
 /// interval cross 1, or the smallest and the largest common batch if they do not.
 struct Crossover {
@@ -21,7 +21,7 @@ struct Crossover {
     double high = 0;
 };
 
-/// The step time of the second device over that of the first, at one batch.
+/// The time per image of the second device over that of the first, at one batch.
 struct RatioAtBatch {
     double batch = 0;
     double ratio = 1;

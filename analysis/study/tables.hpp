@@ -22,9 +22,9 @@ DataTable hypotheses_table(std::span<const Answered> answers);
 DataTable not_measured_table(const Study& study);
 /// Every memory level, or every precision, twice as fast.
 DataTable what_if_table(const Study& study);
-/// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device, thread count
-/// or machine, by model, precision, images and batch; the fastest first. "slower": its interval of the ratio excludes 1; else
-/// "not told apart". Steps that no device ran are for programs only.
+/// Which device is fastest at which batch (winners.cpp): the steps that a plan asked for on more than one device, number of ranks or of
+/// threads, or machine, by model, precision, data and batch; the most images per second first. "slower": the interval of the
+/// ratio excludes 1; else "not told apart", or that there are too few samples to tell. Steps that no device ran are for programs only.
 DataTable winners_table(std::span<const Study> studies);
 
 /// The phase; absent for a whole step.
@@ -46,9 +46,13 @@ struct Scaling {
     const Ceiling* link = nullptr;
 };
 
-/// Measured rows of several ranks, grouped by model. `alone` has one rank's share of the threads; its batch is that of
-/// one rank under weak scaling and the whole batch under strong scaling.
+/// `alone` has one rank's share of the threads; its batch is that of one rank under weak scaling and the whole batch under
+/// strong scaling. A row of one rank has none.
+Scaling scaling_of(const Measurement& row, const Study& study);
+/// Measured rows of several ranks, grouped by model.
 std::vector<Scaling> scalings(const Study& study);
+Cell speedup_cell(const Scaling& scaling);
+Cell efficiency_cell(const Scaling& scaling);
 /// Throughput relative to one rank, and the cost of communication.
 DataTable scaling_table(const Study& study);
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 
 namespace roof::analysis {
 
@@ -166,6 +168,22 @@ std::vector<const Placement*> most_headroom(std::span<const Placement> placement
     return layers;
 }
 
+std::vector<std::string> reasons_not_measured(const Study& study)
+{
+    std::map<std::string, std::vector<const Measurement*>> missing;  // by status and reason
+    for (const Measurement* row : step_rows(study.results.rows))
+        if (row->status != Status::ok) missing[fmt::format("{}: {}", name(row->status), row->reason)].push_back(row);
+    std::vector<std::string> lines;
+    for (const auto& [reason, rows] : missing) {
+        std::set<std::string> devices;
+        for (const Measurement* row : rows) devices.insert(row->device);
+        const std::string on = join(std::vector(devices.begin(), devices.end()), " and ");
+        lines.push_back(printable(
+            (rows.size() == 1 ? rows.front()->id() : fmt::format("{} rows on {}", rows.size(), on)) + " " + reason));
+    }
+    return lines;
+}
+
 std::string verdict_text(const Study& study, int columns)
 {
     const std::vector<const Measurement*> rows = step_rows(study.results.rows);
@@ -174,11 +192,9 @@ std::string verdict_text(const Study& study, int columns)
     if (rows.empty()) return text + "No training steps in this folder.\n";
     const DataTable table = verdict_table(study);
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
+    const std::vector<std::string> missing = reasons_not_measured(study);
     const std::string below =
-        list_of("Not measured", rows,
-                [](const Measurement& row) {
-                    return row.status == Status::ok ? "" : fmt::format(" {}: {}", name(row.status), row.reason);
-                }) +
+        (missing.empty() ? "" : "\nNot measured:\n  " + join(missing, "\n  ") + "\n") +
         list_of("Unstable (the ends of the interval are more than a factor of two apart)", rows,
                 [](const Measurement& row) { return is_unstable(row) ? ": " + disturbances(row) : ""; }) +
         list_of("Remarks", rows, [](const Measurement& row) { return row.remarks.empty() ? "" : ": " + row.remarks; }) +

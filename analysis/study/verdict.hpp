@@ -42,6 +42,9 @@ std::string calibration_date(const Study& study);
 /// "Roofs: the calibration <folder> of <date>."; empty if there is none.
 std::string calibration_line(const Study& study);
 
+/// A line for each reason why steps were not measured.
+std::vector<std::string> reasons_not_measured(const Study& study);
+
 /// The verdict table, the reasons of the rows that are not ok, remarks and how the numbers are known, in at most
 /// `columns`; 0: unlimited.
 std::string verdict_text(const Study& study, int columns = 0);

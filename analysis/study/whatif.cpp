@@ -76,8 +76,7 @@ std::string binding(const std::map<std::string, double>& times)
 
 bool same_series(const Measurement& a, const Measurement& b)
 {
-    return model_of(a) == model_of(b) && place_text(a) == place_text(b) && precision_of(a) == precision_of(b) &&
-           threads_of(a) == threads_of(b) && data_of(a) == data_of(b);
+    return a.bench == b.bench && a.device == b.device && a.point.without("batch") == b.point.without("batch");
 }
 
 /// Another batch of the same series with as many layers, nearest by ratio; empty if there is none.
@@ -244,15 +243,9 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
         return static_cast<double>(a.batch) / images * (a.row->seconds.median / a.seconds);
     };
     const std::vector<ColumnOf<Predicted>> columns{
-        {"", "row", [](A a) { return word(a.row->id()); }},
         {"change", "change", [&](A) { return word(change); }, Shown::page},
-        {"model", "", [](A a) { return word(model_of(*a.row)); }},
-        {"batch", "", [](A a) { return count(batch_of(*a.row)); }},
-        {"precision", "", [](A a) { return word(precision_of(*a.row)); }},
-        {"device", "", [](A a) { return word(place_text(*a.row)); }},
-        {"data", "", [](A a) { return only_if(a.row->point.has("data"), word(data_of(*a.row))); }},
         {"measured", "measured_s", [](A a) { return seconds(a.row->seconds.median); }},
-        {"batch then", "batch_images", [](A a) { return count(a.batch); }},
+        {"batch then", "batch_then_images", [](A a) { return count(a.batch); }},
         {"predicted", "predicted_s", [&](A a) { return if_known(a, seconds(a.seconds)); }},
         {"times as fast", "", [&](A a) { return if_known(a, plain(times_as_fast(a))); }},
         {"least", "least_s", [&](A a) { return if_known(a, seconds(a.least)); }},
@@ -264,10 +257,10 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
         {"", "reason", [](A a) { return only_if(!a.reason.empty(), word(a.reason)); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
-    DataTable table = table_of(columns, answers);
+    DataTable table = table_of_steps(
+        [](A a) -> auto& { return *a.row; }, columns, answers);
     for (std::size_t i = 0; i < answers.size(); ++i) table.rows[i].is_for_programs_only = !answers[i].reason.empty();
     table.expendable = {"precision", "device", "data", "least", "batch then"};
-    table.identifying = {"model", "batch", "precision", "device", "data"};
     drop_empty_columns(table);
     return table;
 }

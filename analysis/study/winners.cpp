@@ -20,59 +20,64 @@ using Trained = std::tuple<std::string, std::string, std::string, long long>;  /
 
 /// A step on one device, beside the fastest of its group.
 struct Entry {
-    std::string place;
+    const Study* study;
     const Measurement* row;
     const Measurement* fastest;  ///< null if none of the group was measured
 };
 using E = const Entry&;
 
-bool is_measured(const Measurement& row)
+bool is_measured(E e)
 {
-    return row.status == Status::ok;
+    return e.row->status == Status::ok;
 }
 
+Side side_of(const Measurement& row)
+{
+    return {image_rate(row), row.seconds.n};
+}
+
+/// Images per second over those of the fastest.
 Change slowdown(E e)
 {
-    return change_of({}, "s", side_of(e.fastest->seconds), side_of(e.row->seconds));
-}
-
-Cell images_cell(E e)
-{
-    if (!is_measured(*e.row)) return absent();
-    const double batch = static_cast<double>(batch_of(*e.row));
-    const Estimate<Seconds>& t = e.row->seconds;
-    return range({batch / t.median.value, batch / t.high.value, batch / t.low.value}, "images/s");
+    return change_of({}, "images/s", side_of(*e.fastest), side_of(*e.row));
 }
 
 std::string verdict(E e)
 {
-    if (!is_measured(*e.row)) return status_text(*e.row);
+    if (!is_measured(e)) return status_text(*e.row);
     if (e.row == e.fastest) return "fastest";
-    return slowdown(e).shown() ? "slower" : "not told apart";
+    const Change change = slowdown(e);
+    if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
+    return change.shown() ? "slower" : "not told apart";
+}
+
+/// What it ran on, and how.
+std::string place_of(E e)
+{
+    Point point = e.row->point;
+    for (const char* shared : {"model", "precision", "data", "batch"}) point = point.without(shared);
+    return owner_of(e.study->results.machine, e.row->device) + " " + e.row->device + " " + point.str();
 }
 
 std::map<Trained, std::vector<Entry>> entries(std::span<const Study> studies)
 {
     std::map<Trained, std::vector<Entry>> groups;
     for (const Study& study : studies)
-        for (const Measurement* row : step_rows(study.results.rows)) {
-            if (batch_of(*row) <= 0) continue;
-            const std::string threads = threads_of(*row) > 0 ? ", " + threads_text(threads_of(*row)) : "";
-            const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + ": " : "";
-            groups[{model_of(*row), precision_of(*row), data_of(*row), batch_of(*row)}].push_back(
-                {machine + place_text(*row) + threads, row, nullptr});
-        }
+        for (const Measurement* row : step_rows(study.results.rows))
+            if (batch_of(*row) > 0)
+                groups[{model_of(*row), precision_of(*row), data_of(*row), batch_of(*row)}].push_back(
+                    {&study, row, nullptr});
     return groups;
 }
 
-/// Sets the fastest of the group and sorts it: measured steps by time, then the others.
+/// Sets the fastest of the group and sorts it: measured steps by images per second, then the others.
 void rank(std::vector<Entry>& group)
 {
     std::ranges::stable_sort(group, [](E a, E b) {
-        if (is_measured(*a.row) != is_measured(*b.row)) return is_measured(*a.row);
-        return is_measured(*a.row) && a.row->seconds.median < b.row->seconds.median;
+        if (is_measured(a) != is_measured(b)) return is_measured(a);
+        return is_measured(a) && image_rate(*a.row).median > image_rate(*b.row).median;
     });
-    if (is_measured(*group.front().row))
+    if (is_measured(group.front()))
         for (Entry& entry : group) entry.fastest = group.front().row;
 }
 
@@ -81,39 +86,42 @@ void rank(std::vector<Entry>& group)
 DataTable winners_table(std::span<const Study> studies)
 {
     static const std::vector<ColumnOf<Entry>> columns{
-        {"model", "model", [](E e) { return word(model_of(*e.row)); }},
-        {"precision", "precision", [](E e) { return word(precision_of(*e.row)); }},
-        {"data", "data", [](E e) { return word(data_of(*e.row)); }},
-        {"batch", "batch_images", [](E e) { return count(batch_of(*e.row)); }},
-        {"device", "device", [](E e) { return word(e.place); }},
-        {"images/s", "images_per_s_*", images_cell},
-        {"n", "samples", [](E e) { return only_if(is_measured(*e.row), count(e.row->seconds.n)); }, {}, Align::right},
+        {"machine", "machine", [](E e) { return word(owner_of(e.study->results.machine, e.row->device)); }},
+        {"run", "run", [](E e) { return word(e.study->results.folder.filename().string()); }},
+        {"images/s of median step", "images_per_s_*",
+         [](E e) { return is_measured(e) ? range(image_rate(*e.row), "images/s") : absent(); }},
+        {"n", "samples", [](E e) { return only_if(is_measured(e), count(e.row->seconds.n)); }, {}, Align::right},
         {"of the fastest", "share_of_fastest",
-         [](E e) { return only_if(is_measured(*e.row), share(is_measured(*e.row) ? 1 / slowdown(e).ratio : 0)); }},
+         [](E e) { return only_if(is_measured(e), share(is_measured(e) ? slowdown(e).ratio : 0)); }},
         {"verdict", "verdict", [](E e) { return word(verdict(e)); }},
         {"", "reason", [](E e) { return word(e.row->reason); }},
     };
     std::vector<Entry> rows;
     for (auto& [step, group] : entries(studies)) {
         std::set<std::string> places;
-        for (const Entry& entry : group) places.insert(entry.place);
+        for (const Entry& entry : group) places.insert(place_of(entry));
         if (places.size() < 2) continue;
         rank(group);
         rows.insert(rows.end(), group.begin(), group.end());
     }
-    DataTable table = table_of(columns, rows);
-    std::vector<std::string> reasons;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        table.rows[i].is_for_programs_only = rows[i].fastest == nullptr;
-        const std::string reason =
-            fmt::format("{} {}: {}.", rows[i].place, status_text(*rows[i].row), rows[i].row->reason);
-        if (!is_measured(*rows[i].row) && std::ranges::find(reasons, reason) == reasons.end())
-            reasons.push_back(reason);
+    DataTable table = table_of_steps(
+        [](E e) -> auto& { return *e.row; }, columns, rows);
+    for (const char* of_study : {"machine", "run"}) {
+        table.identifying.emplace_back(of_study);
+        const std::size_t at = table.column(of_study);
+        if (studies.size() < 2 || is_constant(table, at)) table.columns[at].title.clear();
     }
-    table.note = join(reasons, " ");
+    std::map<std::string, std::set<std::string>> missing;  // devices by status and reason
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Measurement& row = *rows[i].row;
+        table.rows[i].is_for_programs_only = rows[i].fastest == nullptr || row.status == Status::unsupported;
+        if (row.status != Status::ok) missing[status_text(row) + ": " + row.reason].insert(row.device);
+    }
+    for (const auto& [reason, devices] : missing)
+        table.note += fmt::format("{}{} {}.", table.note.empty() ? "" : " ",
+                                  join(std::vector(devices.begin(), devices.end()), " and "), reason);
     table.title = "Devices side by side";
     table.expendable = {"data", "n", "precision"};
-    table.identifying = {"model", "batch", "device"};
     return table;
 }
 

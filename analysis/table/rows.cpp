@@ -1,15 +1,60 @@
 #include "analysis/table/rows.hpp"
 
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <tuple>
 
 namespace roof::analysis {
+
+namespace {
+
+/// "batch_norm" -> "batch norm"
+std::string in_words(std::string axis)
+{
+    std::ranges::replace(axis, '_', ' ');
+    return axis;
+}
+
+/// The axes without a function of their own.
+std::vector<std::string> other_axes()
+{
+    std::vector<std::string> axes = axis_names();
+    std::erase_if(axes, [](const std::string& axis) {
+        constexpr std::array own{"model", "batch", "precision", "data", "ranks", "scaling", "threads"};
+        return std::ranges::find(own, axis) != own.end();
+    });
+    return axes;
+}
+
+std::vector<StepKey> made_step_keys()
+{
+    using M = const Measurement&;
+    const auto text = [](const std::string& known) { return known.empty() ? absent() : word(known); };
+    std::vector<StepKey> keys{
+        {"model", "model", [](M m) { return word(model_of(m)); }},
+        {"batch", "batch_images", [](M m) { return count(batch_of(m), batch_text(m)); }},
+        {"precision", "precision", [](M m) { return word(precision_of(m)); }},
+        {"device", "device", [](M m) { return word(m.device); }},
+        {"data", "data", [=](M m) { return text(m.point.has("data") ? data_of(m) : ""); }},
+        {"ranks", "ranks", [](M m) { return count(m.ranks()); }},
+        {"scaling", "scaling", [=](M m) { return text(scaling_name(m)); }},
+        {"threads", "threads", [](M m) { return only_if(threads_of(m) > 0, count(threads_of(m))); }},
+    };
+    for (const std::string& axis : other_axes())
+        keys.push_back({in_words(axis), "", [=](M m) { return text(m.point.text_or(axis, "")); }});
+    return keys;
+}
+
+}  // namespace
 
 std::string model_of(const Measurement& row)
 {
@@ -36,25 +81,45 @@ std::string data_of(const Measurement& row)
     return (where.has_filename() ? where : where.parent_path()).filename().string();
 }
 
+std::string scaling_name(const Measurement& row)
+{
+    return row.ranks() > 1 ? row.point.text_or("scaling", "weak") : "";
+}
+
 std::string batch_text(const Measurement& row)
 {
     if (!row.point.has("batch")) return "-";
-    const std::string batch = std::to_string(batch_of(row));
-    if (row.ranks() == 1) return batch;
-    const bool weak = row.images() > static_cast<double>(batch_of(row));
-    return batch + (weak ? " x " : " / ") + std::to_string(row.ranks());
+    const std::string scaling = scaling_name(row);
+    return std::to_string(batch_of(row)) + (scaling.empty() ? "" : scaling == "strong" ? " in all" : " per rank");
 }
 
-std::string place_text(const Measurement& row)
+Range image_rate(const Measurement& row)
+{
+    const Estimate<Seconds>& time = row.seconds;
+    return {row.images() / time.median.value, row.images() / time.high.value, row.images() / time.low.value};
+}
+
+std::string where_text(const Measurement& row, std::span<const Measurement> among)
 {
     std::string text = row.device;
-    if (row.ranks() == 1) return text;
-    text += ", " + std::to_string(row.ranks()) + " ranks";
-    for (const char* axis : {"scaling", "communication", "bucket_mb", "batch_norm"}) {
-        if (row.point.has(axis))
-            text += ", " + row.point.text(axis) + (std::string_view(axis) == "bucket_mb" ? " MB" : "");
+    if (row.ranks() > 1) text += fmt::format(", {} ranks, {} scaling", row.ranks(), scaling_name(row));
+    if (threads_of(row) > 0) text += ", " + threads_text(threads_of(row));
+    for (const std::string& axis : other_axes()) {
+        const auto differs = [&](const Measurement& other) {
+            return other.role == Role::step && other.point.text_or(axis, "") != row.point.text_or(axis, "");
+        };
+        if (row.point.has(axis) && std::ranges::any_of(among, differs))
+            text += ", " + in_words(axis) + " " + row.point.text(axis);
     }
     return text;
+}
+
+std::string step_title(const Measurement& row, std::span<const Measurement> among)
+{
+    const std::string data = data_of(row);
+    return model_of(row) + (batch_of(row) > 0 ? ", batch " + batch_text(row) : "") +
+           (precision_of(row).empty() ? "" : ", " + precision_of(row)) + " on " + where_text(row, among) +
+           (data == "-" || data == "synthetic" ? "" : ", images of " + data);
 }
 
 std::string owner_of(const Machine& machine, const std::string& device)
@@ -118,7 +183,7 @@ std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows)
 {
     const auto key = [](const Measurement& row) {
-        return std::tuple{model_of(row), place_text(row), precision_of(row), threads_of(row)};
+        return std::tuple{row.bench, row.device, row.point.without("batch").without("data").str()};
     };
     std::vector<const Measurement*> largest;
     for (const Measurement* row : step_rows(rows)) {
@@ -131,6 +196,25 @@ std::vector<const Measurement*> largest_batches(std::span<const Measurement> row
             *same = row;
     }
     return largest;
+}
+
+const std::vector<StepKey>& step_keys()
+{
+    static const std::vector<StepKey> keys = made_step_keys();
+    return keys;
+}
+
+void tell_steps_apart(DataTable& table)
+{
+    constexpr std::size_t always = 5;
+    for (std::size_t i = 0; i < step_keys().size(); ++i) {
+        const StepKey& key = step_keys()[i];
+        table.identifying.push_back(key.title);
+        const std::size_t column = table.column(key.title);
+        if (i < always || (table.rows.size() > 1 && !is_constant(table, column))) continue;
+        table.columns[column].title.clear();
+        if (key.key.empty()) erase_column(table, column);
+    }
 }
 
 }  // namespace roof::analysis

@@ -1,9 +1,11 @@
 // The parts of a row's point that every table, picture and file shows.
 #pragma once
 
+#include "analysis/table/table.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,10 +17,16 @@ namespace roof::analysis {
 std::string model_of(const Measurement& row);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
-/// "8"; for two ranks "8 x 2" under weak scaling and "8 / 2" under strong scaling; "-" if the point has no batch.
+/// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no batch.
 std::string batch_text(const Measurement& row);
-/// "cpu"; for several ranks "cpu, 2 ranks" and the options of their communication.
-std::string place_text(const Measurement& row);
+/// "weak" or "strong"; empty for one rank.
+std::string scaling_name(const Measurement& row);
+/// Images per second of the median step, of all ranks; data wait excluded.
+Range image_rate(const Measurement& row);
+/// "cpu, 2 ranks, weak scaling, 2 threads", and the value of every other axis, but for the batch, in which the steps of `among` differ.
+std::string where_text(const Measurement& row, std::span<const Measurement> among);
+/// "resnet50, batch 32, fp32 on cpu, 2 threads": no two steps of `among` have the same.
+std::string step_title(const Measurement& row, std::span<const Measurement> among);
 /// Threads of the row; 0 if the point has none. Throws InputError if it is not a whole number.
 int threads_of(const Measurement& row);
 /// Source of the images: "synthetic", "hashed", or the last name of a folder's path; "-" if the point has none.
@@ -39,7 +47,31 @@ std::string_view timed(std::string_view text);
 
 /// The rows of training steps, grouped by model, otherwise in their order.
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows);
-/// For each model, device, ranks, precision and thread count: the measured row with the largest batch.
+/// Of measured rows that differ in nothing but batch and data, the one with the largest batch.
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows);
+
+/// A column by which people tell training steps apart.
+struct StepKey {
+    std::string title;
+    std::string key;  ///< for programs; empty where the column "row" is enough
+    std::function<Cell(const Measurement&)> read;
+};
+/// Model, batch, precision, device, data, ranks, scaling, threads, and every other axis.
+const std::vector<StepKey>& step_keys();
+/// Hides the keys with the same text in every row, but for the first five. No two rows of a table with all keys read alike.
+void tell_steps_apart(DataTable& table);
+
+/// The id of the row, its keys and `rest` as one table; `row_of` maps an entry of the table to its row.
+template <class Row, class RowOf>
+DataTable table_of_steps(const RowOf& row_of, const std::vector<ColumnOf<Row>>& rest, const std::vector<Row>& rows)
+{
+    std::vector<ColumnOf<Row>> columns{{"", "row", [&](const Row& row) { return word(row_of(row).id()); }}};
+    for (const StepKey& key : step_keys())
+        columns.push_back({key.title.c_str(), key.key.c_str(), [&](const Row& row) { return key.read(row_of(row)); }});
+    columns.insert(columns.end(), rest.begin(), rest.end());
+    DataTable table = table_of(columns, rows);
+    tell_steps_apart(table);
+    return table;
+}
 
 }  // namespace roof::analysis

@@ -212,13 +212,18 @@ void erase_column(DataTable& table, std::size_t column)
     for (DataTable::Row& row : table.rows) row.cells.erase(row.cells.begin() + at);
 }
 
+void hide_if_empty(DataTable& table, std::string_view title)
+{
+    const std::size_t i = table.column(title);
+    if (std::ranges::any_of(table.rows, [i](const auto& row) { return !row.cells[i].is_absent; })) return;
+    table.columns[i].title.clear();
+    if (table.columns[i].key.empty()) erase_column(table, i);
+}
+
 void drop_empty_columns(DataTable& table)
 {
-    for (std::size_t i = table.columns.size(); i-- > 0;) {
-        if (std::ranges::any_of(table.rows, [i](const auto& row) { return !row.cells[i].is_absent; })) continue;
-        table.columns[i].title.clear();
-        if (table.columns[i].key.empty()) erase_column(table, i);
-    }
+    for (std::size_t i = table.columns.size(); i-- > 0;)
+        if (!table.columns[i].title.empty()) hide_if_empty(table, table.columns[i].title);
 }
 
 DataTable for_reading(DataTable table)

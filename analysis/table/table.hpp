@@ -136,7 +136,8 @@ DataTable text_table(const std::vector<std::string>& titles, const std::vector<s
 /// Whether the column has the same text in every row.
 bool is_constant(const DataTable& table, std::size_t column);
 void erase_column(DataTable& table, std::size_t column);
-/// Hides the columns in which every cell is absent from people.
+/// Hides a column, or all columns, in which every cell is absent, from people.
+void hide_if_empty(DataTable& table, std::string_view title);
 void drop_empty_columns(DataTable& table);
 /// The columns and rows that people see in the terminal or on the page.
 DataTable visible_in(Shown sink, DataTable table);

@@ -1,10 +1,10 @@
 // Two charts as ECharts options: steps over the batch, and the times that the roofs allow.
-import {duration, percent, threads, tick, withInterval} from "./format.js";
+import {duration, percent, tick, withInterval} from "./format.js";
 import {axisLook, seriesColour, shared} from "./palette.js";
 import {hoverText, logAxis, symbols} from "./rooflines.js";
 
-export const seriesName = (row) => `${row.model} ${row.precision} ${row.device}, ${threads(row.threads)}${
-    row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
+export const seriesName = (row) =>
+    `${row.model} ${row.precision} ${row.where}${row.data === "-" || row.data === "synthetic" ? "" : `, ${row.data}`}`;
 
 /// Steps by series; each series is sorted by batch.
 export function seriesOf(studies) {
@@ -22,7 +22,7 @@ export function seriesOf(studies) {
 
 /// What a step does in its time: images, or the work of the time that its roofs allow.
 const workOf = {
-  "images/s": (point) => point.row.batch,
+  "images/s": (point) => point.row.step_images,
   "share of attainable": (point) => point.attainable
 };
 
@@ -57,7 +57,7 @@ export function batchOption({series, what, palette, title}) {
       ...axisLook(palette),
       type: "log",
       logBase: 2,
-      name: "batch (images)",
+      name: "batch (images; per rank under weak scaling)",
       nameLocation: "middle",
       nameGap: 26,
       min: 2 ** first,

@@ -25,9 +25,9 @@ export function si(value, unit) {
 export const duration = (seconds) =>
     (seconds >= 120 ? `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s` : si(seconds, "s"));
 
-/// The median and its interval, with one prefix for all three numbers.
+/// The median and its interval, with one prefix for all three numbers; images have none.
 export function withInterval({median, low, high}, unit) {
-  const [factor, letter] = prefixOf(median);
+  const [factor, letter] = unit === "images/s" ? [1, ""] : prefixOf(median);
   return `${plain(median / factor)} ${letter}${unit} [${plain(low / factor)}, ${plain(high / factor)}]`;
 }
 
@@ -51,12 +51,9 @@ export const tick = (value, unit) => {
   return `${Number((value / factor).toPrecision(3))} ${letter}${unit}`;
 };
 
-export const threads = (count) => `${count} thread${count === 1 ? "" : "s"}`;
+export const titleOf = (row) => row.title;
 
-export const titleOf = (row) => `${row.model}${row.batch > 0 ? `, batch ${row.batch}` : ""}${
-                                    row.precision ? `, ${row.precision}` : ""} on ${row.device}` +
-    (row.threads > 0 ? `, ${threads(row.threads)}` : "") +
-    (row.data === "-" || row.data === "synthetic" ? "" : `, images of ${row.data}`);
+export const threads = (count) => `${count} thread${count === 1 ? "" : "s"}`;
 
 /// "fp32", or both candidates with their shares if neither binds in 95% of the resampled calibrations.
 export function bottleneckText(point) {

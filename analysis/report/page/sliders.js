@@ -1,7 +1,7 @@
 // What-if: a slider for each roof and for the batch, and the predicted step times.
 import {distinct} from "./choices.js";
 import {element, slider} from "./controls.js";
-import {duration, percent, plain, threads} from "./format.js";
+import {duration, percent, plain} from "./format.js";
 import {bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
 
 const most = 4;
@@ -161,8 +161,8 @@ export class Sliders {
   cells(row, answer) {
     const cell = (text, number = true) => element("td", {class: number ? "n" : ""}, text);
     const first = [
-      cell(row.model, false), cell(`${answer.batch ?? row.batch}`),
-      cell(`${row.device}, ${threads(row.threads)}, ${row.precision}`, false), cell(duration(row.seconds.median))
+      cell(row.model, false), cell(`${answer.batch ?? row.batch}`), cell(`${row.where}, ${row.precision}`, false),
+      cell(duration(row.seconds.median))
     ];
     if (answer.reason) return [...first, element("td", {colspan: 3, class: "warn"}, answer.reason)];
     const faster = (row.seconds.median * answer.batch) / (answer.seconds * row.batch);

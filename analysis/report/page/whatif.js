@@ -43,8 +43,8 @@ export function bindingRoof(work, roofs, precision, {factors = {}, rates = {}}) 
 
 const layersOf = (study, row) => study.points.filter((point) => point.row === row && point.scope === "layer");
 
-const sameSeries = (a, b) => a.model === b.model && a.device === b.device && a.precision === b.precision &&
-    a.threads === b.threads && a.data === b.data;
+const sameSeries = (a, b) =>
+    a.model === b.model && a.where === b.where && a.precision === b.precision && a.data === b.data;
 
 /// Another batch of the same series with the same layers, nearest by ratio; null if there is none.
 function secondRow(study, row, count) {

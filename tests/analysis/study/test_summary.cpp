@@ -55,8 +55,32 @@ TEST_CASE("the summary names the best device of each batch and the crossover")
     const Study study = made::study({on("cpu", 4, 0.02), on("cpu", 16, 0.2), on("gpu", 4, 0.04), on("gpu", 16, 0.05)});
     const std::vector<std::string> sentences = summary({&study, 1});
     REQUIRE(sentences.size() == 1);
-    CHECK_THAT(sentences[0], Catch::Contains("fastest on cpu (2 threads) at batch 4, gpu (2 threads) at batch 16"));
-    CHECK_THAT(sentences[0], Catch::Contains("gpu (2 threads) overtakes cpu (2 threads) at batch"));
+    CHECK_THAT(sentences[0], Catch::Contains("fastest at batch 4 on cpu, 2 threads; at batch 16 on gpu, 2 threads; "));
+    CHECK_THAT(sentences[0], Catch::Contains("gpu, 2 threads overtakes cpu, 2 threads at batch"));
+}
+
+TEST_CASE("two ranks with more images per second are the fastest although their step takes longer")
+{
+    Measurement two = on("cpu", 4, 4);
+    two.point.set("ranks", "2");
+    const Study study = made::study({on("cpu", 4, 2.5), two});
+    CHECK_THAT(summary({&study, 1}).at(0),
+               Catch::StartsWith(
+                   "net fp32: fastest at batch 4 on cpu, 2 ranks, weak scaling, 2 threads; most images per "
+                   "second of the median step at batch 4 per rank on cpu, 2 ranks, weak scaling, 2 threads: 2.00."));
+}
+
+TEST_CASE("ranks overtake one rank where the times per image cross, not the times of a step")
+{
+    std::vector<Measurement> rows{on("cpu", 4, 1), on("cpu", 16, 4)};      // 4 images/s at both
+    for (const auto& [batch, seconds] : {std::pair{4, 4.0}, {16, 4.0}}) {  // 2 and 8 images/s
+        rows.push_back(on("cpu", batch, seconds));
+        rows.back().point.set("ranks", "2");
+    }
+    const Study study = made::study(rows);
+    // The ratio of the times per image goes from 2 to 1/2, so it is 1 in the middle, at batch 8.
+    CHECK_THAT(summary({&study, 1}).at(0),
+               Catch::Contains("cpu, 2 ranks, weak scaling, 2 threads overtakes cpu, 2 threads at batch 8.0 ["));
 }
 
 TEST_CASE("the largest losses are those of kinds of layer in a phase, in seconds, and of the time outside the layers")

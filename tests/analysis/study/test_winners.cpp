@@ -30,11 +30,11 @@ TEST_CASE("the fastest device of each batch comes first and the others say how f
     const DataTable table =
         table_of({on("cpu", 4, 0.02), on("cpu", 16, 0.2), on("gpu:0", 4, 0.04), on("gpu:0", 16, 0.05)});
     REQUIRE(table.rows.size() == 4);
-    CHECK(table.cell(0, "device").text == "cpu, 2 threads");
+    CHECK(table.cell(0, "device").text == "cpu");
     CHECK(table.cell(0, "verdict").text == "fastest");
     CHECK(table.cell(1, "verdict").text == "slower");
     CHECK(table.cell(1, "of the fastest").text == "50%");
-    CHECK(table.cell(2, "device").text == "gpu:0, 2 threads");
+    CHECK(table.cell(2, "device").text == "gpu:0");
     CHECK(table.cell(2, "batch").text == "16");
     CHECK(table.cell(3, "of the fastest").text == "25%");
 }
@@ -52,7 +52,7 @@ TEST_CASE("a device that is not there has a row with its reason")
     const DataTable table = table_of({on("cpu", 4, 0.02), absent});
     REQUIRE(table.rows.size() == 2);
     CHECK(table.cell(1, "verdict").text == "unsupported");
-    CHECK(table.cell(1, "images/s").is_absent);
+    CHECK(table.cell(1, "images_per_s_*").is_absent);
     CHECK_THAT(table.note, Catch::Contains("unsupported: no such device"));
 }
 
@@ -64,4 +64,47 @@ TEST_CASE("steps of one device have no winner and steps that none ran are for pr
     const DataTable table = table_of({one, two});
     CHECK(table.rows.size() == 2);
     CHECK(table.empty());
+}
+
+TEST_CASE("ranks win by the images of all ranks, and the scaling decides how many these are")
+{
+    const auto ranks = [](const char* scaling, double seconds) {
+        Measurement row = on("cpu", 4, seconds);
+        row.point.set("ranks", "2");
+        row.point.set("scaling", scaling);
+        return row;
+    };
+    // 4 images in 2.5 s are 1.6 images/s; 2 x 4 in 4 s are 2.0; 4 together in 4 s are 1.0.
+    const DataTable table = table_of({on("cpu", 4, 2.5), ranks("weak", 4), ranks("strong", 4)});
+    REQUIRE(table.rows.size() == 3);
+    CHECK(table.cell(0, "batch").text == "4 per rank");
+    CHECK(table.cell(0, "images_per_s_*").text == "2.00 images/s [1.82, 2.22]");
+    CHECK(table.cell(0, "verdict").text == "fastest");
+    CHECK(table.cell(1, "batch").text == "4");
+    CHECK(table.cell(1, "of the fastest").text == "80%");
+    CHECK(table.cell(2, "batch").text == "4 in all");
+    CHECK(table.cell(2, "of the fastest").text == "50%");
+    CHECK(table.cell(2, "verdict").text == "slower");
+}
+
+TEST_CASE("three samples are too few to tell devices apart, however far apart they are")
+{
+    Measurement slow = on("gpu:0", 4, 0.8);
+    slow.seconds.n = 3;
+    CHECK(table_of({on("cpu", 4, 0.02), slow}).cell(1, "verdict").text == "too few samples to tell (9 and 3)");
+}
+
+TEST_CASE("rows of an absent device are one sentence, however many they are")
+{
+    std::vector<Measurement> rows{on("cpu", 4, 0.02), on("cpu", 8, 0.02)};
+    for (const char* device : {"gpu:0", "gpu:0,1"})
+        for (const int batch : {4, 8}) {
+            rows.push_back(on(device, batch, 0));
+            rows.back().status = Status::unsupported;
+            rows.back().reason = "no such device";
+        }
+    const DataTable table = table_of(rows);
+    CHECK(table.note == "gpu:0 and gpu:0,1 unsupported: no such device.");
+    CHECK(visible_in(Shown::terminal, table).rows.size() == 2);
+    CHECK(table.rows.size() == 6);
 }

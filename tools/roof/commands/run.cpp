@@ -55,7 +55,7 @@ int train(const Options& options, Context& context)
         return session.status();
     }
     const auto fitted = [&](const std::string& text) { return analysis::fitted_lines(text, context.terminal.width); };
-    for (const Measurement& row : session.rows) context.out << fitted(run_summary(row, study.ceilings)) << '\n';
+    for (const Measurement& row : session.rows) context.out << fitted(run_summary(row, study)) << '\n';
     for (const std::string& line : {analysis::above_text(study), analysis::calibration_line(study)})
         if (!line.empty()) context.out << fitted(line + "\n");
     context.out << session.folder.string() << '\n';

@@ -20,16 +20,6 @@ std::string line(std::string_view key, const std::string& text)
     return fmt::format("    {:<11}{}\n", key, text);
 }
 
-std::string title(const Measurement& row)
-{
-    std::string text = fmt::format("{}, batch {}, {} on {}", analysis::model_of(row), analysis::batch_of(row),
-                                   analysis::precision_of(row), row.device);
-    if (row.ranks() > 1) text += fmt::format(", {} ranks", row.ranks());
-    if (const int threads = analysis::threads_of(row); threads > 0) text += fmt::format(", {} threads", threads);
-    if (row.point.has("data")) text += ", data: " + row.point.text("data");
-    return printable(text) + '\n';
-}
-
 std::string step_text(const Measurement& row)
 {
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(), [](const Sample& s) { return !s.used; });
@@ -106,14 +96,15 @@ std::string losses_text(const Measurement& row)
 
 }  // namespace
 
-std::string run_summary(const Measurement& row, const Ceilings& ceilings)
+std::string run_summary(const Measurement& row, const analysis::Study& study)
 {
+    const std::string title = printable(analysis::step_title(row, study.results.rows)) + '\n';
     if (row.status != Status::ok) {
-        return title(row) + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
+        return title + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
-    return title(row) + line("step", step_text(row)) + line("images/s", images_text(row)) +
+    return title + line("step", step_text(row)) + line("images/s", images_text(row)) +
            line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
-           line("rate", rate_text(row, ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
+           line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }
 
 }  // namespace roof
