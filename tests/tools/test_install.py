@@ -1,5 +1,6 @@
 """`cmake --install` into a temporary prefix, which is then moved: programs, parts, manual pages and completion."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -38,7 +39,9 @@ class Installed(unittest.TestCase):
         built = {file.name for file in (Path(os.environ["ROOF_BUILD"]) / "bin").glob("roof_*.so")}
         built.discard("roof_announcing_part.so")
         self.assertEqual(built, {file.name for file in (self.prefix / "lib" / "roof").iterdir()})
-        self.assertNotIn("is missing", said_by(self.roof, "doctor")[1])
+        reasons = [part["reason"] for part in json.loads(said_by(self.roof, "doctor", "--json")[1])["absent"]]
+        not_found = tuple(f"{file} is missing: " for file in built)
+        self.assertEqual([], [reason for reason in reasons if reason.startswith(not_found)])
 
     def test_the_version_is_printed_by_either_option(self):
         self.assertEqual(said_by(self.roof, "--version"), said_by(self.roof, "-V"))
