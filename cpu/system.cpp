@@ -1,5 +1,5 @@
 // Reads small system files and CPUID. Its leaves 4 (Intel) and 0x8000001d (AMD) give the geometry of each cache; 0x80000006 (AMD) gives
-// sizes.
+// the size of L2. Its size of L3 is that of all L3 caches of the package together, so it is not read.
 #include "cpu/system.hpp"
 
 #include "ert/base/files.hpp"
@@ -105,16 +105,6 @@ std::vector<CpuidCache> by_geometry(unsigned leaf, const char* name)
     return caches;
 }
 
-std::vector<CpuidCache> plain_sizes()
-{
-    constexpr double kibibyte = 1024;
-    const Registers r = cpuid(0x80000006);
-    std::vector<CpuidCache> caches;
-    if (const unsigned l2 = bits(r.c, 16, 16)) caches.push_back({"0x80000006", 2, Bytes{l2 * kibibyte}});
-    if (const unsigned l3 = bits(r.d, 18, 14)) caches.push_back({"0x80000006", 3, Bytes{l3 * 512 * kibibyte}});
-    return caches;
-}
-
 }  // namespace
 
 std::map<std::string, std::string> first_processor()
@@ -205,9 +195,10 @@ std::vector<CpuidCache> cpuid_caches()
     if (!is_amd()) return has_leaf(4) ? by_geometry(4, "0x4") : std::vector<CpuidCache>{};
     std::vector<CpuidCache> caches;
     if (has_leaf(0x8000001d)) caches = by_geometry(0x8000001d, "0x8000001d");
-    if (has_leaf(0x80000006)) {
-        for (CpuidCache& cache : plain_sizes()) caches.push_back(std::move(cache));
-    }
+    constexpr double kibibyte = 1024;
+    if (!has_leaf(0x80000006)) return caches;
+    if (const unsigned l2 = bits(cpuid(0x80000006).c, 16, 16))
+        caches.push_back({"0x80000006", 2, Bytes{l2 * kibibyte}});
     return caches;
 }
 
