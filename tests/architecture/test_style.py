@@ -1,5 +1,6 @@
 """Checks the rules of CONTRIBUTING.md that a program can check."""
 
+import ast
 import os
 import re
 import shutil
@@ -11,7 +12,7 @@ import tree
 
 MOST_LINES = 400
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b", re.MULTILINE)
-MACRO = re.compile(r"^\s*#\s*define\s+(?!CATCH_CONFIG_MAIN\b)", re.MULTILINE)
+MACRO = re.compile(r"^\s*#\s*define\s+(?!CATCH_CONFIG_RUNNER\b)", re.MULTILINE)
 
 
 #: Private words of earlier versions, which must not return (CONTRIBUTING.md).
@@ -33,7 +34,26 @@ TOP_LEVEL = {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTIN
              "cpu", "docs", "ert", "results", "tests", "tools", "workloads"}
 
 
+def silent_ends():
+    """Places in tests where one may end without a word: "return;" in C++, a bare return in a test method in Python."""
+    tests = [path for path in tree.files(folders=("tests",)) if path.name.startswith("test_")]
+    places = []
+    for path in tests:
+        text = tree.text(path)
+        if path.suffix == ".py":
+            methods = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+            lines = {node.lineno for method in methods for node in ast.walk(method)
+                     if isinstance(node, ast.Return) and node.value is None}
+        else:
+            lines = {number for number, line in enumerate(text.splitlines(), 1) if re.search(r"\breturn;", line)}
+        places += [f"{path}:{line}" for line in sorted(lines)]
+    return places
+
+
 class Files(unittest.TestCase):
+    def test_none_ends_a_test_without_a_word(self):
+        self.assertEqual([], silent_ends(), "a test that cannot run here says why: return skip(...), or self.skipTest(...)")
+
     def test_none_is_added_to_the_top_level(self):
         if not (tree.ROOT / ".git").exists():
             self.skipTest("not a git checkout")

@@ -18,12 +18,10 @@ struct Changed {
     {
         kernel.setProtectModeRW();
         auto* const code = const_cast<std::uint8_t*>(kernel.loop().data());
-        for (std::size_t i = 0; i < kernel.loop().size(); ++i) {
-            if (code[i] != from || occurrence-- > 0) continue;
-            code[i] = to;
-            return;
-        }
-        FAIL("the loop has no such byte");
+        std::size_t i = 0;
+        while (i < kernel.loop().size() && (code[i] != from || occurrence-- > 0)) ++i;
+        if (i == kernel.loop().size()) FAIL("the loop has no such byte");
+        code[i] = to;
     }
 
     StreamKernel kernel;

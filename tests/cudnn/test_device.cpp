@@ -3,6 +3,7 @@
 #include "tests/cudnn/host_training.hpp"
 #include "tests/cudnn/small_networks.hpp"
 #include "tests/engine/reference.hpp"
+#include "tests/skip.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/model/hashed.hpp"
 
@@ -21,7 +22,6 @@ bool is_without_gpu()
     int count = 0;
     const bool none = cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
     cudaGetLastError();
-    if (none) WARN("skipped: there is no GPU here");
     return none;
 }
 
@@ -153,7 +153,7 @@ std::vector<double> losses_of(Step& step, int launches)
 
 TEST_CASE("The GPU's properties have the format of the stored device descriptions")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const std::string json = json_of(current_device());
     WARN("for tests/cudnn/data: " << json);
     CHECK(json_of(device_from_json(json)) == json);
@@ -161,7 +161,7 @@ TEST_CASE("The GPU's properties have the format of the stored device description
 
 TEST_CASE("The gradient hook runs once per parameter, before the update, in launches and in captures")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const model::Graph graph = model::build_model("alexnet");
     std::vector<std::size_t> ready;
     std::vector<std::size_t> ready_before_updates;
@@ -177,7 +177,7 @@ TEST_CASE("The gradient hook runs once per parameter, before the update, in laun
 
 TEST_CASE("On a GPU the small networks compute what the loops compute")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const auto [precision, tolerance] = GENERATE(table<Precision, double>(
         {{Precision::fp32, 1e-4}, {Precision::tf32, 0.1}, {Precision::bf16, 0.3}, {Precision::fp16, 0.1}}));
     for (const model::Graph& graph : {plain_network(), residual_network()}) {
@@ -207,7 +207,7 @@ TEST_CASE("On a GPU the small networks compute what the loops compute")
 
 TEST_CASE("On a GPU batch norms by moments compute what the loops compute by passes")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const auto [precision, tolerance] =
         GENERATE(table<Precision, double>({{Precision::bf16, 0.3}, {Precision::fp16, 0.1}}));
     INFO(traits(precision).name);
@@ -228,7 +228,7 @@ TEST_CASE("On a GPU batch norms by moments compute what the loops compute by pas
 
 TEST_CASE("On a GPU the gradients of ResNet-50 are as near to those in fp32 with moments as with passes")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     constexpr int images = 8;
     constexpr std::size_t every = 8;  // parameters: a gradient is copied with all others
     const model::Graph graph = model::build_model("resnet50");
@@ -258,7 +258,7 @@ TEST_CASE("On a GPU the gradients of ResNet-50 are as near to those in fp32 with
 
 TEST_CASE("On a GPU the engines chosen by time compute what the loops compute")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const auto [precision, tolerance] =
         GENERATE(table<Precision, double>({{Precision::fp32, 1e-4}, {Precision::bf16, 0.3}}));
     const model::Graph graph = plain_network();
@@ -277,7 +277,7 @@ TEST_CASE("On a GPU the engines chosen by time compute what the loops compute")
 
 TEST_CASE("On a GPU networks train as in PyTorch within the tolerance of each number format")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     for (const std::string model : {"alexnet", "resnet18", "vgg11_bn"})
         compare_with_pytorch(model, Precision::fp32, {});
     for (const std::string model : {"alexnet", "resnet18"}) {
@@ -289,7 +289,7 @@ TEST_CASE("On a GPU networks train as in PyTorch within the tolerance of each nu
 
 TEST_CASE("On a GPU a captured graph gives the same losses bit for bit and allocates no memory between launches")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const model::Graph graph = model::build_model("resnet18");
     const Settings settings = hashed(8, Precision::bf16, true);
     StepOptions options{.device = {0}, .device_model = "this GPU", .choices = std::make_shared<engine::Choices>()};
@@ -309,12 +309,9 @@ TEST_CASE("On a GPU a captured graph gives the same losses bit for bit and alloc
 
 TEST_CASE("On a GPU one rank that uses NCCL computes the same step as without NCCL in every mode")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const auto library = gpu::Nccl::open();
-    if (library == nullptr) {
-        WARN("skipped: libnccl.so.2 was not found");
-        return;
-    }
+    if (library == nullptr) return skip("libnccl.so.2 was not found");
     const model::Graph graph = model::build_model("resnet18");
     const Settings settings = hashed(8, Precision::bf16, true);
     const StepOptions options{
@@ -332,7 +329,7 @@ TEST_CASE("On a GPU one rank that uses NCCL computes the same step as without NC
 
 TEST_CASE("On a GPU a batch that exceeds the memory is an error that gives the batch that fits")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const model::Graph graph = model::build_model("vgg16");
     const gpu::Stream stream;
     CHECK_THROWS_AS(DeviceProgram(graph, hashed(16384, Precision::bf16), stream, nullptr, "this GPU"), OutOfMemory);

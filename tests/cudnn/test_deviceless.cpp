@@ -2,6 +2,7 @@
 // Engines that are compiled at run time need a driver and are not tested.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/host_training.hpp"
+#include "tests/skip.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/library/norm_graph.hpp"
 #include "workloads/model/models.hpp"
@@ -214,10 +215,7 @@ TEST_CASE("cuDNN accepts the graphs of convolutions between batch norms, and has
 TEST_CASE("cuDNN has no engines for batch norms on any chip without a driver")
 {
     int driver = 0;
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) {
-        WARN("skipped: there is a driver here");
-        return;
-    }
+    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) return skip("there is a driver here");
     const std::string where = GENERATE("a100", "h200", "b200");
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         for (const bool backward : {false, true}) {

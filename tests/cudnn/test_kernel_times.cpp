@@ -3,6 +3,7 @@
 // Without a GPU they only say so.
 #include "ert/base/precision.hpp"
 #include "tests/cudnn/kernel_times.hpp"
+#include "tests/skip.hpp"
 #include "workloads/cudnn/library/moments_trial.hpp"
 #include "workloads/model/models.hpp"
 
@@ -28,7 +29,6 @@ bool is_without_gpu()
     int count = 0;
     const bool none = cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
     cudaGetLastError();
-    if (none) WARN("skipped: there is no GPU here");
     return none;
 }
 
@@ -41,7 +41,7 @@ Settings chosen_settings()
 
 TEST_CASE("each of a step's own kernels has a time", "[.kernel_times]")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const Settings settings = chosen_settings();
     std::map<std::string, KernelTime> sums;
     std::printf("operation,launches,us_each,TB_per_s,us_all,operands\n");
@@ -65,7 +65,7 @@ TEST_CASE("each of a step's own kernels has a time", "[.kernel_times]")
 
 TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments", "[.moments]")
 {
-    if (is_without_gpu()) return;
+    if (is_without_gpu()) return skip("there is no GPU here");
     const Settings settings = chosen_settings();
     const gpu::Stream stream;
     Convolutions convolutions(stream, settings, nullptr, "this GPU");

@@ -1,11 +1,12 @@
 // Checks the table of metrics against CUPTI's own lists for every chip. CUPTI needs no GPU for that. If CUPTI is not
-// installed, the test says so and checks nothing.
+// installed, the tests are skipped.
 #include "ert/base/error.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/cupti/chips.hpp"
 #include "ert/cupti/parameters.hpp"
 #include "ert/cupti/records.hpp"
 #include "ert/gpu/library.hpp"
+#include "tests/skip.hpp"
 
 #include <cupti_version.h>
 #include <catch2/catch.hpp>
@@ -17,12 +18,13 @@ using namespace roof::cupti;
 
 namespace {
 
-std::shared_ptr<const Cupti> cupti_or_warning()
+/// Null where the test is skipped.
+std::shared_ptr<const Cupti> cupti_or_skip()
 {
     try {
         return Cupti::open();
     } catch (const Unsupported& error) {
-        WARN("not checked: " << error.what());
+        skip(error.what());
         return nullptr;
     }
 }
@@ -47,8 +49,8 @@ std::vector<std::string> names(const std::vector<CounterMetric>& metrics)
 
 TEST_CASE("CUPTI knows every metric of the table on that chip, and its unit is a base unit")
 {
-    const auto cupti = cupti_or_warning();
-    if (!cupti) return;
+    const auto cupti = cupti_or_skip();
+    if (!cupti) return skip("CUPTI is needed");
     const CounterTable& table = built_in_counter_table();
     const std::vector<std::string> known = known_chips(*cupti);
     for (const ChipFamily& family : table.families) {
@@ -72,13 +74,12 @@ TEST_CASE("CUPTI knows every metric of the table on that chip, and its unit is a
 
 TEST_CASE("counting a set takes as many passes as the table says")
 {
-    const auto cupti = cupti_or_warning();
-    if (!cupti) return;
+    const auto cupti = cupti_or_skip();
+    if (!cupti) return skip("CUPTI is needed");
     const CounterTable& table = built_in_counter_table();
-    if (static_cast<int>(cupti->version()) != table.cupti) {
-        WARN("not checked: the table's passes are those of CUPTI " << table.cupti << ", here is " << cupti->version());
-        return;
-    }
+    if (static_cast<int>(cupti->version()) != table.cupti)
+        return skip("the table's passes are those of CUPTI " + std::to_string(table.cupti) + ", here is " +
+                    std::to_string(cupti->version()));
     for (const ChipFamily& family : table.families) {
         for (const auto& [set, expected] : family.passes) {
             INFO(family.name << " " << set);
@@ -89,8 +90,8 @@ TEST_CASE("counting a set takes as many passes as the table says")
 
 TEST_CASE("every chip that CUPTI can count on is in the table")
 {
-    const auto cupti = cupti_or_warning();
-    if (!cupti) return;
+    const auto cupti = cupti_or_skip();
+    if (!cupti) return skip("CUPTI is needed");
     const CounterTable& table = built_in_counter_table();
     for (const std::string& chip : known_chips(*cupti)) {
         INFO(chip);
@@ -100,8 +101,8 @@ TEST_CASE("every chip that CUPTI can count on is in the table")
 
 TEST_CASE("a misspelt metric, or one of another chip, is an error that names it")
 {
-    const auto cupti = cupti_or_warning();
-    if (!cupti) return;
+    const auto cupti = cupti_or_skip();
+    if (!cupti) return skip("CUPTI is needed");
     Chip hopper(cupti, "GH100");
     CHECK(hopper.has("lts__t_bytes.sum"));
     CHECK_FALSE(hopper.has("lts__t_bytes.some"));
@@ -118,8 +119,8 @@ TEST_CASE("functions of the runtime and the driver have their plain names")
     CHECK(plain_api_name("cuMemAlloc_v2") == "cuMemAlloc");
     CHECK(plain_api_name("cuMemcpyHtoDAsync_v2_ptsz") == "cuMemcpyHtoDAsync");
     CHECK(plain_api_name("cuInit") == "cuInit");
-    const auto cupti = cupti_or_warning();
-    if (!cupti) return;
+    const auto cupti = cupti_or_skip();
+    if (!cupti) return skip("CUPTI is needed");
     CHECK(api_name(*cupti, ApiDomain::runtime, 211) == "cudaLaunchKernel");
     CHECK(api_name(*cupti, ApiDomain::driver, 1) == "cuInit");
     CHECK(api_name(*cupti, ApiDomain::driver, 999'999) == "function 999999");
@@ -139,10 +140,7 @@ TEST_CASE("a CUPTI that does not answer with this driver is passed over, and is 
 
 TEST_CASE("a CUPTI that needs a driver even to tell its version is not asked without one")
 {
-    if (gpu::Library::open(std::vector<std::string>{"libcuda.so.1"})) {
-        WARN("not checked: there is a driver");
-        return;
-    }
+    if (gpu::Library::open(std::vector<std::string>{"libcuda.so.1"})) return skip("there is a driver here");
     CHECK_THROWS_WITH(Cupti::open({ROOF_FAKE_WITHOUT_DRIVER}),
                       Catch::Contains("fake_without_driver") && Catch::Contains("needs an NVIDIA driver"));
     CHECK(Cupti::open({ROOF_FAKE_WITHOUT_DRIVER, ROOF_FAKE_CUPTI})->version() == CUPTI_API_VERSION);
@@ -150,8 +148,8 @@ TEST_CASE("a CUPTI that needs a driver even to tell its version is not asked wit
 
 TEST_CASE("missing rights for hardware counters make them unsupported, with a remedy, other failures are errors")
 {
-    const auto cupti = cupti_or_warning();
-    if (!cupti) return;
+    const auto cupti = cupti_or_skip();
+    if (!cupti) return skip("CUPTI is needed");
     CHECK_NOTHROW(cupti->check(CUPTI_SUCCESS, "call"));
     CHECK_THROWS_AS(cupti->check(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "call"), Unsupported);
     CHECK_THROWS_AS(cupti->check(CUPTI_ERROR_HARDWARE_BUSY, "call"), Unsupported);

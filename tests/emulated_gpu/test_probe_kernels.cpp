@@ -15,6 +15,7 @@
 #include "ert/gpu/probes/mma_operands.hpp"
 #include "ert/gpu/probes/wgmma_operands.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/skip.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -168,10 +169,7 @@ TEST_CASE("wgmma multiplies every format as the host does", "[kernels]")
 TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
 {
     const auto is_tcgen05 = [](const std::string& name) { return name.find("tcgen05_kernel") != std::string::npos; };
-    if (std::ranges::none_of(emulated::all_kernels(), is_tcgen05)) {
-        WARN("skipped: this nvcc is older than 12.8");
-        return;
-    }
+    if (std::ranges::none_of(emulated::all_kernels(), is_tcgen05)) return skip("this nvcc is older than 12.8");
     const Generation blackwell(10);
     std::vector<Wgmma> all = formats;
     all.insert(all.end(), {Wgmma::mxfp8, Wgmma::mxfp4, Wgmma::nvfp4});

@@ -186,8 +186,7 @@ class Comparison {
 
     void forget(const Tensor& tensor, std::vector<std::byte>& found) const
     {
-        if (!tensor) return;
-        std::memcpy(found.data() + offset(tensor), host_bytes() + offset(tensor), tensor.bytes());
+        if (tensor) std::memcpy(found.data() + offset(tensor), host_bytes() + offset(tensor), tensor.bytes());
     }
 
     HostTraining host_;

@@ -2,6 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/nccl.hpp"
+#include "tests/skip.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -52,10 +53,7 @@ TEST_CASE("ranks hold different numbers, whose sums are exact")
 TEST_CASE("NCCL reports its version, and refuses ranks on missing GPUs")
 {
     const auto library = Nccl::open();
-    if (library == nullptr) {
-        WARN("no NCCL here");
-        return;
-    }
+    if (library == nullptr) return skip("libnccl.so.2 was not found");
     CHECK_THAT(library->version(), Catch::StartsWith("2."));
     CHECK_THROWS_WITH(Communicator(library, {1 << 20}), Catch::Contains("ncclCommInitAll ended with NCCL status"));
 }

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "tests/skip.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/model/work.hpp"
@@ -75,7 +76,7 @@ TEST_CASE("Executed FLOPs come from the candidate")
     CHECK(facts("x64:gemm:jit").algorithm == Algorithm::gemm);
     CHECK(facts("jit_1x1:avx512_core").algorithm == Algorithm::direct);
 
-    if (kernels::convolution_lanes() == 0) return;
+    if (kernels::convolution_lanes() == 0) return skip("there are no convolution kernels for this processor");
     const kernels::ConvolutionShape shape{
         .batch = 2, .inputs = 32, .outputs = 32, .height = 14, .width = 14, .window = 3, .padding = 1};
     const auto plans = kernels::convolution_plans(Pass::forward, shape, {});
@@ -88,7 +89,7 @@ TEST_CASE("Executed FLOPs come from the candidate")
 
 TEST_CASE("Winograd computes suitable convolutions, direct the rest, and the parts name them")
 {
-    if (!offers_winograd(Precision::fp32)) return;
+    if (!offers_winograd(Precision::fp32)) return skip("no Winograd kernel for this processor");
     const std::vector<TimedPart> parts = parts_of(Algorithm::winograd);
     const std::vector<TimedPart> direct = parts_of(Algorithm::direct);
     for (const Phase phase : {Phase::forward, Phase::backward}) {
@@ -104,7 +105,7 @@ TEST_CASE("Winograd computes suitable convolutions, direct the rest, and the par
 
 TEST_CASE("Direct takes this project's kernel, or with choices the faster of it and oneDNN's")
 {
-    if (convolution_lanes() == 0) return;
+    if (convolution_lanes() == 0) return skip("there are no convolution kernels for this processor");
     const auto of_body = [](const std::shared_ptr<Choices>& choices) {
         return find(parts_of(Algorithm::direct, choices), "body", Phase::forward).implementation;
     };
@@ -133,7 +134,7 @@ TEST_CASE("In bf16 the candidates of a pass multiply by the dot product and by w
                              .result = {2, 32, 14, 14},
                              .window = {.size = 3, .stride = 1, .padding = 1},
                              .precision = Precision::bf16};
-    if (convolution_lanes() < 16) return;  // oneDNN has no bf16 there
+    if (convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
     for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
         const std::vector<Candidate> all = candidates(engine, shapes, pass, 1);
         const auto has = [&](const std::string& name) {

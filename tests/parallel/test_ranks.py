@@ -47,6 +47,10 @@ def has_bf16():
     return "avx512_bf16" in Path("/proc/cpuinfo").read_text(encoding="ascii")
 
 
+def goes_on(process):
+    return Path(f"/proc/{process}").exists() and " Z " not in Path(f"/proc/{process}/stat").read_text(encoding="ascii")
+
+
 class Ranks(unittest.TestCase):
     def assert_same_losses(self, one, other, tolerance=1e-4):
         self.assertEqual("ok", other["status"], other["reason"])
@@ -136,11 +140,11 @@ class Started_by_roof(Ranks):
         process, rank = self.start_endless()
         process.kill()
         process.wait()
-        for _ in range(100):
-            if not Path(f"/proc/{rank}").exists() or " Z " in Path(f"/proc/{rank}/stat").read_text(encoding="ascii"):
-                return
+        tries = 0
+        while tries < 100 and goes_on(rank):
+            tries += 1
             time.sleep(0.1)
-        self.fail("rank 1 goes on")
+        self.assertFalse(goes_on(rank), "rank 1")
 
     def test_the_all_reduce_is_measured_between_ranks_that_share_memory_and_predicts_their_rows(self):
         with tempfile.TemporaryDirectory() as folder:

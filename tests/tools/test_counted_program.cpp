@@ -2,6 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tests/skip.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/counted_program.hpp"
@@ -109,7 +110,7 @@ TEST_CASE("simulated caches give the bytes of their misses, and no time")
     CHECK_THAT(read_file(folder / "counters.csv"), Catch::Contains("lines into L1,5760,byte"));
     write_file(folder / "out", "events: Ir\nsummary: 5\n");
     CHECK_THROWS_WITH(simulated_program(folder / "out", folder / "", "solver"), Catch::Contains("no summary"));
-    if (!is_installed("valgrind")) return;
+    if (!is_installed("valgrind")) return skip("valgrind is not installed");
     std::string problem;
     REQUIRE(run_child(under_cachegrind({"true"}, folder / "real"), {}, problem) == 0);
     CHECK(simulated_program(folder / "real", folder / "", "true").row.work.compulsory.value > 64 * 100);

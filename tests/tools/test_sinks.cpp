@@ -159,7 +159,6 @@ void check_clean(const std::string& shown, const std::string& sink)
 void check_file(const std::filesystem::path& file)
 {
     const std::string text = read_file(file), kind = file.extension();
-    if (kind == ".png") return;
     INFO(file);
     check_clean(text, file.filename());
     if (kind == ".html" || kind == ".svg") CHECK(text.find("<b>") == std::string::npos);
@@ -202,7 +201,7 @@ TEST_CASE("no sink shows foreign text raw, whichever field holds it")
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(out)) {
         if (!entry.is_regular_file()) continue;
-        check_file(entry.path());
+        if (entry.path().extension() != ".png") check_file(entry.path());
         ++files;
     }
     CHECK(files > 10);
