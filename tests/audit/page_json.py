@@ -1,0 +1,129 @@
+"""The JSON block from which the page draws (page.json)."""
+
+from exported import CHECKED, cell_number, figure
+from placing import PHASES
+from product_bound import crossing
+from tables import TAKEN, point_record, step_record
+
+VERDICTS = ("unknown", "compute", "bandwidth", "unexplained", "launch", "latency", "link")
+
+
+def ceiling(findings, place, shown, expected):
+    for name, value in {"median": expected.median, "low": expected.low, "high": expected.high, "n": expected.samples}.items():
+        findings.exact(f"{place}.{name}", shown[name], value)
+    for name, value in {"operation": expected.operation, "how": expected.known, "isa": expected.isa}.items():
+        findings.text(f"{place}.{name}", shown.get(name), value)
+    for name in shown:
+        if name not in ("median", "low", "high", "n", "operation", "how", "isa", "name", "precision", "spec"):
+            findings.lacks(f"{place}.{name}", "no expectation")
+
+
+def roofs(findings, place, shown, study):
+    """The roofs of one device: those of the ceilings that are its roofs by docs/method.md, What a roof is."""
+    expected = study.roofs_at(shown["device"], shown["threads"])
+    if expected is None:
+        return findings.differs(place, shown["device"], "no roofs")
+    names = [level.name for level in expected.levels]
+    findings.text(f"{place}.levels", [level["name"] for level in shown["levels"]], names)
+    for level in shown["levels"]:
+        if level["name"] in names:
+            best = expected.level(level["name"])
+            if hasattr(best, "members"):
+                findings.exact(f"{place}.{level['name']}.median", level["median"], best.best_rate)
+            else:
+                ceiling(findings, f"{place}.{level['name']}", level, best.best)
+    for kind, of in (("compute", expected.compute), ("mixes", expected.mixes)):
+        findings.text(f"{place}.{kind}", sorted(roof["precision"] for roof in shown[kind]), sorted(of))
+        for roof in shown[kind]:
+            if roof["precision"] in of:
+                ceiling(findings, f"{place}.{roof['precision']}", roof, of[roof["precision"]])
+    for name in shown:
+        if name not in ("device", "threads", "levels", "compute", "mixes", "owner", "link"):
+            findings.lacks(f"{place}.{name}", "no expectation")
+
+
+def audit(findings, document, studies, prose):
+    for number, (shown, study) in enumerate(zip(document["studies"], studies)):
+        place = f"page.json/studies[{number}]"
+        for at, roof in enumerate(shown["roofs"]):
+            roofs(findings, f"{place}.roofs[{at}]", roof, study)
+        one_study(findings, place, shown, study, prose)
+        for name in shown:
+            if name not in ("studies", "roofs", "rows", "points", "bounds", "kinds", "known", "name", "names", "notes", "phases", "roofNames", "scopes"):
+                findings.lacks(f"{place}.{name}", "no expectation")
+    findings.text("page.json/studies", len(document["studies"]), len(studies))
+
+
+def one_study(findings, place, shown, study, prose):
+    steps = {step.row.id: step for step in study.steps}
+    findings.text(f"{place}.rows", sorted(row["id"] for row in shown["rows"]), sorted(steps))
+    for at, row in enumerate(shown["rows"]):
+        if row["id"] not in steps:
+            continue
+        record, findings.subject = step_record(steps[row["id"]]), row["id"]
+        for name, value in row.items():
+            spot = f"{place}.rows[{at}].{name}"
+            if name in CHECKED["page"]["rows"]:
+                compare(findings, spot, value, record, CHECKED["page"]["rows"][name])
+            elif name == "seconds":
+                for part, wanted in zip(("median", "low", "high"), record["time"]):
+                    findings.exact(f"{spot}.{part}", value[part], wanted)
+            elif name == "sentence":
+                prose.sentence(findings, spot, value, steps[row["id"]])
+            elif name != "roofs":
+                findings.lacks(spot, "no expectation")
+    points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps])
+
+
+def compare(findings, spot, value, record, name):
+    wanted = figure(record, name.removeprefix("="))
+    if wanted is TAKEN:
+        return
+    if name.startswith("="):
+        findings.text(spot, value, wanted)
+    else:
+        findings.exact(spot, cell_number(value), wanted)
+
+
+def points(findings, place, shown, steps):
+    table = shown["points"]
+    by_id = {step.row.id: step for step in steps}
+    order = list(dict.fromkeys(shown["rows"][row]["id"] for row in table["row"]))
+    expected = [(by_id[identity], point) for identity in order for point in by_id[identity].points]
+    findings.text(f"{place}: number", len(table["row"]), sum(len(step.points) for step in steps))
+    words = {"kind": ("kinds", "kind"), "name": ("names", "name"), "phase": ("phases", "phase"), "scope": ("scopes", "scope"), "bound": ("bounds", "verdict"),
+             "served": ("roofNames", "served")}
+    for column in table:
+        if column not in CHECKED["page"]["points"] and column not in words and column not in ("bottlenecks", "high", "moved", "note", "row"):
+            findings.lacks(f"{place}.{column}", "no expectation")
+    for at, (step, point) in enumerate(expected[:len(table["row"])]):
+        record, findings.subject = point_record(step, point), step.row.id
+        spot = f"{place}[{at}]"
+        findings.text(f"{spot}.row", shown["rows"][table["row"][at]]["id"], step.row.id)
+        for column, name in CHECKED["page"]["points"].items():
+            compare(findings, f"{spot}.{column}", table[column][at], record, name)
+        for column, (list_of, attribute) in words.items():
+            if column == "served":
+                continue  # prose.py checks the sentence that names it
+            findings.text(f"{spot}.{column}", shown[list_of][table[column][at]], getattr(point, attribute))
+        if not step.roofs:
+            continue
+        for level, value in zip(step.roofs.levels, table["high"][at]):
+            findings.exact(f"{spot}.high.{level.name}", value, point.high(level.nearer))
+        bottlenecks = {shown["roofNames"][name]: share for name, share in table["bottlenecks"][at]}
+        for name in set(bottlenecks) | set(point.drawn):
+            if bottlenecks.get(name, 0) > 0 or point.drawn.get(name, 0) > 0.004:
+                findings.draw(f"{spot}.bottlenecks.{name}", bottlenecks.get(name, 0), point.drawn.get(name, 0))
+        moved(findings, f"{spot}.moved", table["moved"][at], step, point)
+
+
+def moved(findings, place, shown, step, point):
+    expected = crossing(step, point)
+    if (shown is None) != (expected is None):
+        return findings.differs(place, shown, expected)
+    for at, ((low, high, known), (our_low, our_high)) in enumerate(zip(shown or [], expected or [])):
+        findings.checked += 2
+        if abs(low - our_low) > 1 + 1e-9 * our_low:  # whole bytes
+            findings.differs(f"{place}[{at}].low", low, our_low)
+        findings.exact(f"{place}[{at}].high", high, our_high)
+        findings.text(f"{place}[{at}].known", known, "analytic")

@@ -1,0 +1,169 @@
+"""Roofs from ceilings, and the time that they allow (docs/method.md, sections 6 and 7)."""
+
+from dataclasses import dataclass, field
+from itertools import combinations
+
+# Bytes of a loop that are read and written: docs/method.md, section 6, the table of operations.
+READ_SHARE = {"load": 1.0, "store": 0.0, "store_nt": 0.0, "copy": 0.5, "copy_nt": 0.5, "update": 0.5, "accumulate": 2 / 3,
+              "accumulate_two": 3 / 4, "triad": 2 / 3}
+NOT_A_ROOF = ("best", "fma+add", "add", "mul", "div", "sqrt", "matmul")
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A line of the program's own ceilings table; this auditor takes its rate as given (see ceilings.py)."""
+    device: str
+    kind: str
+    level: str
+    operation: str
+    precision: str
+    isa: str
+    threads: int
+    median: float
+    low: float
+    high: float
+    samples: int
+    condition: str
+    working_set: int
+    state: str
+    known: str
+
+    @property
+    def at_least(self):
+        return self.state == "at least"
+
+
+@dataclass
+class Level:
+    name: str
+    nearer: float  # what the caches nearer to the core hold, bytes
+    loops: dict = field(default_factory=dict)  # operation -> Ceiling
+
+    @property
+    def best(self):
+        return max(self.loops.values(), key=lambda ceiling: ceiling.median)
+
+    @property
+    def best_rate(self):
+        return self.best.median
+
+    def fastest(self, low, read, written, rate=lambda ceiling: ceiling.median):
+        """The least time for these bytes and the loops that make it up; `read` and `written` are None where they are not told apart."""
+        if read is None or written is None or read + written <= 0:
+            best = max(self.loops.values(), key=rate)
+            return low / rate(best), [best]
+        return sequence(read, written, [(rate(loop), READ_SHARE[operation], loop) for operation, loop in self.loops.items()])
+
+    def seconds(self, low, read, written):
+        return self.fastest(low, read, written)[0]
+
+    def interval(self):
+        """The ends of the roof's interval over its median: those of the level's fastest loop, whatever the mix."""
+        return self.best.low / self.best.median, max(1.0, self.best.high / self.best.median)
+
+
+@dataclass
+class AddedLevel:
+    """A level of several devices: the sum of what each device's roof is for the work (docs/method.md, Several devices)."""
+    name: str
+    nearer: float
+    members: list
+
+    def fastest(self, low, read, written, rate=lambda ceiling: ceiling.median):
+        each = [member.fastest(low, read, written, rate) for member in self.members]
+        return 1 / sum(1 / seconds for seconds, _ in each), [loop for _, loops in each for loop in loops]
+
+    def seconds(self, low, read, written):
+        return self.fastest(low, read, written)[0]
+
+    def interval(self):
+        best = [member.best for member in self.members]
+        return sum(c.low for c in best) / self.best_rate, max(1.0, sum(c.high for c in best) / self.best_rate)
+
+    @property
+    def loops(self):
+        return {(at, name): loop for at, member in enumerate(self.members) for name, loop in member.loops.items()}
+
+    @property
+    def best_rate(self):
+        return sum(member.best_rate for member in self.members)
+
+
+def sequence(read, written, loops):
+    """The fastest sequence of loops that reads and writes these bytes: a linear program with two conditions, so one or two loops."""
+    found = []
+    for rate, share, loop in loops:
+        if (share or not read) and (share < 1 or not written):
+            found.append((max(read / share if read else 0, written / (1 - share) if written else 0) / rate, [loop]))
+    for (rate_a, a, loop_a), (rate_b, b, loop_b) in combinations(loops, 2):
+        # x_a a + x_b b = read and x_a (1 - a) + x_b (1 - b) = written
+        determinant = a * (1 - b) - b * (1 - a)
+        if abs(determinant) < 1e-12:
+            continue
+        x_a = (read * (1 - b) - written * b) / determinant
+        x_b = (written * a - read * (1 - a)) / determinant
+        if x_a >= -1e-9 * read and x_b >= -1e-9 * written:
+            found.append((max(x_a, 0) / rate_a + max(x_b, 0) / rate_b, [loop for loop, x in ((loop_a, x_a), (loop_b, x_b)) if x > 1e-9 * (read + written)]))
+    return min(found, key=lambda item: item[0]) if found else (None, [])
+
+
+@dataclass
+class Roofs:
+    """The roofs of one device at one number of threads."""
+    device: str
+    threads: int
+    levels: list
+    compute: dict  # precision -> Ceiling
+    mixes: dict
+    latency: object = None
+
+    def level(self, name):
+        return next(level for level in self.levels if level.name == name)
+
+
+def devices(ceilings):
+    return list(dict.fromkeys(ceiling.device for ceiling in ceilings))
+
+
+def thread_counts(ceilings, device):
+    return sorted({ceiling.threads for ceiling in ceilings if ceiling.device == device and ceiling.kind in ("compute", "bandwidth")})
+
+
+def best_by(ceilings, key):
+    found = {}
+    for ceiling in ceilings:
+        name = key(ceiling)
+        if name not in found or ceiling.median > found[name].median:
+            found[name] = ceiling
+    return found
+
+
+def roofs_of(ceilings, levels, device, threads):
+    """`levels`: rows of the table of levels, with `to_bytes`. Threads that were not measured: the largest measured number."""
+    counts = thread_counts(ceilings, device)
+    if not counts:
+        return None
+    at = threads if threads in counts else counts[-1]
+    mine = [ceiling for ceiling in ceilings if ceiling.device == device and ceiling.threads == at and not ceiling.condition]
+    loops = [ceiling for ceiling in mine if ceiling.kind == "bandwidth" and ceiling.operation in READ_SHARE]
+    names = [row["level"] for row in levels if row["device"] == device and int(row["threads"]) == at] or list(
+        dict.fromkeys(ceiling.level for ceiling in loops))
+    capacity = {row["level"]: float(row["to_bytes"] or 0) for row in levels if row["device"] == device and int(row["threads"]) == at}
+    found, nearer = [], 0.0
+    for name in names:
+        operations = best_by([loop for loop in loops if loop.level == name], lambda ceiling: ceiling.operation)
+        if operations:
+            found.append(Level(name, nearer, operations))
+        nearer = capacity.get(name, 0.0)
+    arithmetic = [ceiling for ceiling in mine if ceiling.kind == "compute"]
+    roofs, mixes = {}, {}
+    for precision in dict.fromkeys(ceiling.precision for ceiling in arithmetic):
+        of = [ceiling for ceiling in arithmetic if ceiling.precision == precision]
+        products = [c for c in of if c.operation in ("fma", "dot", "tile", "widened")] or [c for c in of if c.operation == "mul+add"]
+        if products:
+            roofs[precision] = max(products, key=lambda ceiling: ceiling.median)
+        faster = [c for c in of if not products or c.median > roofs[precision].median]
+        if faster:
+            mixes[precision] = max(faster, key=lambda ceiling: ceiling.median)
+    latency = [c for c in ceilings if c.device == device and c.kind == "latency" and c.operation == "latency" and found and c.level == found[-1].name]
+    return Roofs(device, at, found, roofs, mixes, max(latency, key=lambda c: c.median) if latency else None)

@@ -1,0 +1,175 @@
+"""A results folder under the ceilings of a calibration: the figures that every output shows, each once, by docs/method.md."""
+
+import statistics
+from pathlib import Path
+
+from draws import deviations, shares_of_roofs
+from placing import PHASES, allowed, placed, rate
+from reading import Folder, table
+from roofs import AddedLevel, Ceiling, Roofs, roofs_of
+
+
+def ceilings_of(folder):
+    """The program's own table of ceilings: the seam to ceilings.py."""
+    number = lambda row, name: float(row[name] or 0)
+    return [Ceiling(row["device"], row["kind"], row["level"], row["operation"], row["precision"], row["isa"], int(row["threads"] or 0),
+                    number(row, "rate_median_per_s"), number(row, "rate_low_per_s"), number(row, "rate_high_per_s"), int(row["samples"] or 0),
+                    row["condition"], int(number(row, "working_set_bytes")), row["steadiness"], row["known"]) for row in table(folder / "ceilings.csv")]
+
+
+def added(ceilings):
+    """The sum of the ceilings of several devices; a lower bound if one of them is one."""
+    first = ceilings[0]
+    total = lambda name: sum(getattr(ceiling, name) for ceiling in ceilings)
+    state = "at least" if any(ceiling.at_least for ceiling in ceilings) else first.state
+    return Ceiling(first.device, first.kind, first.level, first.operation, first.precision, first.isa, first.threads, total("median"), total("low"),
+                   total("high"), min(ceiling.samples for ceiling in ceilings), first.condition, first.working_set, state, "measured, added")
+
+
+def group(several, name):
+    """Roofs of the devices of a group, added level by level and precision by precision (docs/parallel.md, Under which roof)."""
+    if not all(several):
+        return None
+    levels = []
+    for level in several[0].levels:
+        members = [next((other for other in roofs.levels if other.name == level.name), None) for roofs in several]
+        if all(members):
+            levels.append(AddedLevel(level.name, sum(member.nearer for member in members), members))
+    both = lambda tables: {p: added([t[p] for t in tables]) for p in tables[0] if all(p in t for t in tables)}
+    return Roofs(name, several[0].threads, levels, both([r.compute for r in several]), both([r.mixes for r in several]), several[0].latency)
+
+
+OTHER = ("softmax_cross_entropy",)
+
+
+class Step:
+    """A measured step with its points."""
+
+    def __init__(self, study, row):
+        self.study, self.row = study, row
+        self.roofs = study.roofs_for(row)
+        self.link = study.link_for(row)
+        self.points = placed(row, self.roofs)
+        self.step = self.points[0]
+        self.layers = [point for point in self.points if point.scope == "layer"]
+        drawn = {id(layer.parts[0]): (deviations(layer.parts[0], self.roofs, row["precision"]) if self.roofs else {}, layer.time) for layer in self.layers}
+        for point in self.points:
+            point.drawn = shares_of_roofs(point, [drawn[id(part)] for part in point.parts])
+        if self.link and self.step.attainable < self.link_seconds:
+            self.step.attainable, self.step.bound, self.step.drawn = self.link_seconds, "link", {"link": 1.0}
+            self.step.verdict = "link" if self.step.share >= 0.5 else "unexplained"
+
+    @property
+    def crossing(self):
+        """Bytes that each of n links carries each way."""
+        n = self.row.ranks
+        factor = 1 if self.row["communication"] == "broadcast" else 2 * (n - 1) / n
+        return float(self.row["messages_bytes"] or 0) * factor
+
+    @property
+    def bus(self):
+        seconds = sum(float(self.row[f"{name}_median_s"] or 0) for name in ("exposed", "hidden"))
+        return self.crossing / seconds if seconds else None
+
+    @property
+    def link_seconds(self):
+        return self.crossing / self.link.median
+
+    @property
+    def compute_roof(self):
+        return self.roofs.compute.get(self.row["precision"]) if self.roofs else None
+
+    @property
+    def share_of_peak(self):
+        roof = self.compute_roof
+        return self.step.flops / self.step.time / roof.median if roof and self.step.time else None
+
+    def at_most(self, point):
+        """A share of a roof that is a lower bound is an upper one (docs/ceilings.md, The estimator)."""
+        return any(ceiling.at_least for part in point.parts for ceiling in self.binding(part))
+
+    def binding(self, part):
+        """The ceilings whose roof binds a part."""
+        allows = allowed(part, self.roofs, self.row["precision"])
+        if not allows.bound:
+            return []
+        if allows.bound == self.row["precision"]:
+            return [self.compute_roof]
+        return self.roofs.level(allows.bound).fastest(part.low, part.read, part.written)[1]
+
+    @property
+    def images_per_second(self):
+        """All images over all time, waits included, over the samples that count."""
+        used = self.row.used()
+        seconds = sum(float(sample["launch_s"]) + float(sample["data_s"] or 0) for sample in used)
+        return self.row.images * len(used) / seconds if seconds else None
+
+    @property
+    def images_of_median_step(self):
+        return rate(self.row.images, self.row.step)
+
+    def time_by_verdict(self):
+        shares = {"compute": 0.0, "bandwidth": 0.0, "unexplained": 0.0}
+        for layer in self.layers:
+            shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
+        shares = {name: seconds / self.step.time for name, seconds in shares.items()}
+        shares["outside"] = 1 - sum(layer.time for layer in self.layers) / self.step.time
+        return shares
+
+    def phase_seconds(self):
+        return {phase: float(self.row[f"{phase}_median_s"] or 0) for phase in PHASES}
+
+    def breakdown(self):
+        """(by, name, seconds): phases as measured; kinds of layer, updates apart; what is left is outside the layers."""
+        found = [("phase", phase, seconds) for phase, seconds in self.phase_seconds().items() if seconds]
+        found.append(("phase", "outside the layers", self.step.time - sum(self.phase_seconds().values())))
+        kinds = {}
+        for layer in self.layers:
+            name = "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind
+            kinds[name] = kinds.get(name, 0.0) + layer.time
+        found += [("kind", name, seconds) for name, seconds in kinds.items()]
+        found.append(("kind", "outside the layers", self.step.time - sum(kinds.values())))
+        return found
+
+    def headroom(self):
+        return sorted((layer for layer in self.layers if layer.headroom > 0), key=lambda layer: -layer.headroom)
+
+    def what_if(self, memory, arithmetic):
+        """Each layer keeps its share of its roof; time outside the layers stays."""
+        predicted, least, under = self.step.time, 0.0, {}
+        for layer in self.layers:
+            changed = {name: seconds / (arithmetic if name == self.row["precision"] else memory) for name, seconds in layer.allows.by_roof.items()}
+            if not changed:
+                continue
+            longest = max(changed, key=changed.get)
+            predicted += layer.time * (changed[longest] / layer.allows.seconds - 1)
+            seconds = changed[longest] / layer.allows.seconds * min(layer.allows.seconds, layer.time)
+            least += seconds
+            under[longest] = under.get(longest, 0.0) + seconds
+        return predicted, least, max(under, key=under.get) if under else ""
+
+
+class Study:
+    def __init__(self, folder, calibration_folder, calibration):
+        """`calibration`: where the program exported ceilings.csv and levels.csv of `calibration_folder`."""
+        self.folder = Folder(folder)
+        self.name = self.folder.name
+        self.ceilings = ceilings_of(calibration)
+        self.levels = table(calibration / "levels.csv")
+        self.calibration = Folder(calibration_folder)
+        self.steps = [Step(self, row) for row in self.folder.measured_steps]
+
+    def roofs_for(self, row):
+        return self.roofs_at(row["device"], row.threads)
+
+    def roofs_at(self, device, threads):
+        kind, _, numbers = device.partition(":")
+        if "," in numbers:
+            return group([roofs_of(self.ceilings, self.levels, f"{kind}:{number}", 1) for number in numbers.split(",")], device)
+        return roofs_of(self.ceilings, self.levels, device, threads or 1)
+
+    def link_for(self, row):
+        if row.ranks < 2 or row["device"] == "cpu":
+            return None
+        found = [c for c in self.ceilings if c.operation == "bus" and c.device.startswith("gpu")]
+        return max(found, key=lambda ceiling: ceiling.median) if found else None

@@ -1,0 +1,196 @@
+"""Records for the tables that `roof report --data` and `roof export` write as CSV and JSON. `checked.yaml` says which figure of a record
+each column shows."""
+
+import math
+from dataclasses import dataclass
+
+from reading import number, table
+
+TAKEN = object()  # a figure that is an input of this audit (ceilings.py)
+
+
+@dataclass
+class Drawn:
+    """Roofs with their shares of random draws."""
+    shares: dict
+
+
+def step_record(step):
+    row, point = step.row, step.step
+    roof = step.compute_roof
+    by_verdict = step.time_by_verdict()
+    return row_record(step.study, row) | {
+        "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "images_of_median": step.images_of_median_step,
+        "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "rate": point.rate,
+        "roof": roof.median if roof else None, "bound": point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
+        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), "compute_bound": by_verdict["compute"], "bandwidth_bound": by_verdict["bandwidth"],
+        "unexplained": by_verdict["unexplained"], "outside": by_verdict["outside"]}
+
+
+def row_record(study, row):
+    return {"study": study.name, "id": row.id, "model": row["model"], "batch": row.batch, "precision": row["precision"], "device": row["device"],
+            "data": row["data"].rsplit("/", 1)[-1] or "-", "status": row.status, "reason": TAKEN if row.status == "damaged" else row["reason"], "threads": row.threads, "ranks": row.ranks,
+            "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], "place": place(row),
+            "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
+
+
+def place(row):
+    """A device with what tells rows of several ranks apart."""
+    if row.ranks < 2:
+        return row["device"]
+    return f"{row['device']}, {row.ranks} ranks, {row['scaling'] or 'weak'}, {row['communication']}, {row['bucket_mb']} MB, {row['batch_norm']}"
+
+
+def verdict(studies):
+    for study in studies:
+        measured = {step.row.id: step for step in study.steps}
+        for row in study.folder.steps:
+            yield step_record(measured[row.id]) if row.id in measured else row_record(study, row)
+
+
+def placements(studies):
+    for study in studies:
+        for step in study.steps:
+            for point in step.points:
+                if point.scope == "step" and step.link:
+                    crossing = step.crossing
+                    yield point_record(step, point) | {"level": "link", "low": crossing, "high": crossing, "level_roof": step.link.median,
+                                                       "intensity_low": point.flops / crossing, "intensity_high": point.flops / crossing}
+                for level in step.roofs.levels if step.roofs else []:
+                    low, high = point.low or None, point.high(level.nearer) or None
+                    through = point.level_seconds(level) if low else None
+                    yield point_record(step, point) | {
+                        "level": level.name, "low": low, "high": high, "intensity_low": point.flops / high if high else None,
+                        "intensity_high": point.flops / low if low else None, "level_roof": low / through if low else level.best_rate}
+
+
+def point_record(step, point):
+    return step_record(step) | {
+        "scope": point.scope, "name": point.name, "kind": point.kind, "phase": point.phase, "implementation": point.implementation,
+        "time": point.times, "samples": point.samples, "flops": point.flops, "executed": point.executed if point.executed != point.flops else 0.0, "low": point.low or None, "known": point.known, "rate": point.rate, "bound": point.bound, "drawn": Drawn(point.drawn),
+        "attainable": point.attainable or None, "share": point.share, "at_most": step.at_most(point) if point.share else None,
+        "headroom": point.headroom if point.share else None, "note": TAKEN}
+
+
+def headroom(studies):
+    for study in studies:
+        for step in study.steps:
+            for rank, point in enumerate(step.headroom(), 1):
+                farthest = step.roofs.levels[-1]
+                high = point.high(farthest.nearer)
+                yield step_record(step) | {
+                    "rank": rank, "layer": point.name, "kind": point.kind, "phase": point.phase, "time": point.times, "of_step": point.time / step.step.time,
+                    "rate": point.rate, "intensity_low": point.flops / high if high else None, "intensity_high": point.flops / point.low if point.low else None,
+                    "bound": point.bound, "drawn": Drawn(point.drawn), "share": point.share, "headroom": point.headroom, "implementation": point.implementation}
+
+
+def time(studies):
+    for study in studies:
+        for step in study.steps:
+            for point in step.layers:
+                memory = [seconds for name, seconds in point.allows.by_roof.items() if name != step.row["precision"]]
+                yield {"study": study.name, "id": step.row.id, "layer": point.name, "kind": point.kind, "phase": point.phase, "time": point.times,
+                       "memory_allows": max(memory, default=None), "compute_allows": point.allows.by_roof.get(step.row["precision"]), "analytic": "analytic"}
+
+
+def breakdown(studies):
+    for study in studies:
+        for step in study.steps:
+            for by, name, seconds in step.breakdown():
+                yield {"study": study.name, "id": step.row.id, "by": by, "name": name, "seconds": seconds, "of_step": seconds / step.step.time}
+
+
+def trajectories(studies):
+    for study in studies:
+        for step in study.steps:
+            yield step_record(step)
+
+
+CHANGES = {"all memory twice as fast": (2, 1), "arithmetic twice as fast": (1, 2)}
+
+
+def what_if(studies):
+    for study in studies:
+        for change, factors in CHANGES.items():
+            for step in study.steps:
+                predicted, least, under = step.what_if(*factors)
+                yield step_record(step) | {"change": change, "before": step.step.time, "predicted": predicted, "least": least, "under": under,
+                                           "no_reason": "", "analytic": "analytic"}
+
+
+def not_measured(studies):
+    for study in studies:
+        for row in study.folder.rows + [row for row in study.calibration.rows if study.calibration.path != study.folder.path]:
+            if not row.ok:
+                yield row_record(study, row)
+
+
+def scaling(studies):
+    """Steps of several ranks beside one rank with a rank's share of the threads, or on one of the devices (docs/parallel.md)."""
+    for study in studies:
+        for step in study.steps:
+            row = step.row
+            if row.ranks < 2:
+                continue
+            alone = next((other for other in study.steps if is_alone(other.row, row)), None)
+            speedup = step.images_per_second / alone.images_per_second if alone else None
+            yield step_record(step) | {
+                "speedup": speedup, "efficiency": speedup / row.ranks if alone else None, "exposed": float(row["exposed_median_s"] or 0),
+                "hidden": float(row["hidden_median_s"] or 0), "messages": float(row["messages_bytes"] or 0), "bus": step.bus,
+                "link": step.link.median if step.link else None, "measured": "measured"}
+
+
+def is_alone(one, several):
+    """One rank on the batch of a rank (weak) or of all (strong), with a rank's share of the threads or one of the devices."""
+    if one.ranks > 1 or any(one[name] != several[name] for name in ("model", "batch", "precision", "algorithm", "data", "parameters", "lr")):
+        return False
+    if several["device"] == "cpu":
+        return one["device"] == "cpu" and one.threads * several.ranks == several.threads
+    return one["device"] in [f"gpu:{number}" for number in several["device"].split(":")[1].split(",")]
+
+
+def owner(study, row):
+    """The machine's name for its CPU, the model of a GPU."""
+    device = row["device"].partition(",")[0]
+    model = next((its["model"] for its in study.folder.machine["devices"] if its["name"] == device), "")
+    if row["device"] == "cpu":
+        return study.folder.machine["name"]
+    return model if "," not in row["device"] else f"{row['device'].count(',') + 1} x {model}"
+
+
+def winners(studies):
+    """Devices side by side at equal model, precision, data and batch; rates are images of all ranks over the step's time (docs/parallel.md)."""
+    groups = {}
+    for study in studies:
+        measured = {step.row.id: step for step in study.steps}
+        for row in study.folder.steps:
+            key = (row["model"], row["precision"], row["data"], row.batch)
+            groups.setdefault(key, []).append((study, row, measured.get(row.id)))
+    for rows in groups.values():
+        if len(rows) < 2 or not any(step for _, _, step in rows):
+            continue
+        fastest = max(step.images_of_median_step[0] for _, _, step in rows if step)
+        for study, row, step in rows:
+            label = f"{owner(study, row)}: {place(row)}" + (f", {row.threads} thread{'s' if row.threads > 1 else ''}" if row.threads else "")
+            rates = step.images_of_median_step if step else None
+            yield row_record(study, row) | {"label": label, "images_of_median": rates, "samples": step.step.samples if step else None,
+                                            "of_fastest": rates[0] / fastest if step else None, "verdict": TAKEN, "reason": TAKEN}
+
+
+def predictions(studies):
+    """Predictions made before the measurement, beside it."""
+    for study in studies:
+        steps = {step.row.id: step for step in study.steps}
+        rows = {row.id: row for row in study.folder.rows}
+        for line in table(study.folder.path / "predictions.csv"):
+            step, row = steps.get(line["row"]), rows.get(line["row"])
+            value = {name: number(line[name]) for name in ("least_s", "predicted_s", "memory_bytes", "fits")}
+            measured = step.step.time if step else None
+            status = row.status if row else ""
+            yield {"study": study.name, "id": line["row"], **value, "status": status, "measured_s": measured,
+                   "error": value["predicted_s"] / measured - 1 if measured else None,
+                   "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
+
+
+TABLES = {"verdict": verdict, "placements": placements, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
+          "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions}
