@@ -252,8 +252,30 @@ DataTable visible_in(Shown sink, DataTable table)
 
 void append(DataTable& table, DataTable more)
 {
-    table.columns = std::move(more.columns);
-    std::ranges::move(more.rows, std::back_inserter(table.rows));
+    const auto same = [](const TableColumn& a, const TableColumn& b) {
+        return a.key.empty() || b.key.empty() ? a.key == b.key && a.title == b.title : a.key == b.key;
+    };
+    std::vector<std::size_t> places;  // of the columns of `more` in `table`
+    for (TableColumn& column : more.columns) {
+        const auto found = std::ranges::find_if(table.columns, [&](const auto& one) { return same(one, column); });
+        auto at = static_cast<std::size_t>(found - table.columns.begin());
+        if (found == table.columns.end()) {
+            at = places.empty() ? 0 : places.back() + 1;
+            for (std::size_t& place : places) place += place >= at ? 1 : 0;
+            for (DataTable::Row& row : table.rows)
+                row.cells.insert(row.cells.begin() + static_cast<std::ptrdiff_t>(at), absent());
+            table.columns.insert(table.columns.begin() + static_cast<std::ptrdiff_t>(at), std::move(column));
+        } else if (found->title.empty()) {
+            found->title = column.title;
+        }
+        places.push_back(at);
+    }
+    for (DataTable::Row& row : more.rows) {
+        std::vector<Cell> cells(table.columns.size(), absent());
+        for (std::size_t i = 0; i < row.cells.size(); ++i) cells[places[i]] = std::move(row.cells[i]);
+        row.cells = std::move(cells);
+        table.rows.push_back(std::move(row));
+    }
 }
 
 json to_json(const Range& range)

@@ -144,7 +144,7 @@ DataTable visible_in(Shown sink, DataTable table);
 /// The same table with every column shown to people: a column for programs only has its key as title. Columns with one text
 /// in all rows are left out.
 DataTable for_reading(DataTable table);
-/// Appends the rows of `more`, which must have the same columns.
+/// Appends the rows of `more` under the columns of both, told apart by key, else by title; a cell that a table lacks is absent.
 void append(DataTable& table, DataTable more);
 
 /// The text of a document: ASCII only, with invalid UTF-8 replaced. `indent`: -1 for one line.

@@ -70,6 +70,8 @@ def one_study(findings, place, shown, study, prose):
                     findings.exact(f"{spot}.{part}", value[part], wanted)
             elif name == "sentence":
                 prose.sentence(findings, spot, value, steps[row["id"]])
+            elif name in ("title", "where"):
+                prose.title(findings, spot, value, steps[row["id"]])
             elif name != "roofs":
                 findings.lacks(spot, "no expectation")
     points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps])

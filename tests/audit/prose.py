@@ -20,8 +20,25 @@ def subject(step):
     return [row["model"], row.batch, row["precision"], row["device"], row.threads]
 
 
+TITLE = {"batch": r"batch (\d+)(?: per rank| of all ranks| in all)?", "ranks": r"(\d+) ranks", "threads": r"(\d+) threads?", "bucket_mb": r"bucket mb (\d+)|(\d+) MB"}
+
+
+def title(findings, place, text, step):
+    """'netB, batch 2 per rank, fp32 on cpu, 3 ranks, weak scaling, 4 threads, bucket mb 25': each number is a cell of the row."""
+    left = text
+    for column, pattern in TITLE.items():
+        for match in re.finditer(pattern, text):
+            findings.text(f"{place}: {column}", next(group for group in match.groups() if group), step.row[column])
+            left = left.replace(match[0], "")
+    for word in (step.row["model"], step.row["precision"], step.row["device"], step.row["data"].rsplit("/", 1)[-1], step.row["lr"]):
+        left = left.replace(word, "", 1) if word else left
+    if re.search(r"\d", left):
+        findings.lacks(place, text)
+
+
 def sentence(findings, place, text, step):
     """'alexnet, batch 4, fp32 on cpu, 2 threads: ≤ 68% of what this machine allows; at least 23.0 ms to be won, 23% of it in convolution backward.'"""
+    title(findings, f"{place}: title", text.partition(": ")[0], step)
     match = re.search(r": (≤ |> )?([\d.]+)% of what (?:this machine|the machine|these devices) allows?; (?:at least )?([\d.]+ \w+) to be won, ([\d.]+%) of it in ([\w ]+)\.", text)
     if not match:
         if FIGURE.search(text):

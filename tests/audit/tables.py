@@ -19,7 +19,7 @@ def step_record(step):
     row, point = step.row, step.step
     roof = step.compute_roof
     by_verdict = step.time_by_verdict()
-    return row_record(step.study, row) | {
+    return row_record(step.study, row) | beside_one(step.study, step) | {
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
@@ -29,16 +29,11 @@ def step_record(step):
 
 def row_record(study, row):
     return {"study": study.name, "id": row.id, "model": row["model"], "batch": row.batch, "precision": row["precision"], "device": row["device"],
-            "data": row["data"].rsplit("/", 1)[-1] or "-", "status": row.status, "reason": TAKEN if row.status == "damaged" else row["reason"], "threads": row.threads, "ranks": row.ranks,
-            "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], "place": place(row),
+            "data": row["data"].rsplit("/", 1)[-1], "status": row.status, "reason": TAKEN if row.status == "damaged" else row["reason"], "threads": row.threads, "ranks": row.ranks,
+            "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], 
+            "told_scaling": row["scaling"] or ("weak" if row.ranks > 1 else ""), "told_threads": row.threads or None, "bucket": row["bucket_mb"],
+            "images": row.images, "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "graph": row["graph"],
             "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
-
-
-def place(row):
-    """A device with what tells rows of several ranks apart."""
-    if row.ranks < 2:
-        return row["device"]
-    return f"{row['device']}, {row.ranks} ranks, {row['scaling'] or 'weak'}, {row['communication']}, {row['bucket_mb']} MB, {row['batch_norm']}"
 
 
 def verdict(studies):
@@ -125,19 +120,22 @@ def not_measured(studies):
                 yield row_record(study, row)
 
 
+def beside_one(study, step):
+    """Speed-up and efficiency over one rank with a rank's share of the threads, or on one of the devices (docs/parallel.md)."""
+    row = step.row
+    alone = next((other for other in study.steps if is_alone(other.row, row)), None) if row.ranks > 1 else None
+    speedup = step.images_per_second / alone.images_per_second if alone else None
+    return {"speedup": speedup, "efficiency": speedup / row.ranks if alone else None, "exposed": number(row["exposed_median_s"]) if row.ranks > 1 else None}
+
+
 def scaling(studies):
-    """Steps of several ranks beside one rank with a rank's share of the threads, or on one of the devices (docs/parallel.md)."""
+    """Steps of several ranks (docs/parallel.md, What is measured)."""
     for study in studies:
         for step in study.steps:
             row = step.row
-            if row.ranks < 2:
-                continue
-            alone = next((other for other in study.steps if is_alone(other.row, row)), None)
-            speedup = step.images_per_second / alone.images_per_second if alone else None
-            yield step_record(step) | {
-                "speedup": speedup, "efficiency": speedup / row.ranks if alone else None, "exposed": float(row["exposed_median_s"] or 0),
-                "hidden": float(row["hidden_median_s"] or 0), "messages": float(row["messages_bytes"] or 0), "bus": step.bus,
-                "link": step.link.median if step.link else None, "measured": "measured"}
+            if row.ranks > 1:
+                yield step_record(step) | {"hidden": number(row["hidden_median_s"]), "messages": number(row["messages_bytes"]), "bus": step.bus,
+                                           "link": step.link.median if step.link else None}
 
 
 def is_alone(one, several):
@@ -150,12 +148,12 @@ def is_alone(one, several):
 
 
 def owner(study, row):
-    """The machine's name for its CPU, the model of a GPU."""
-    device = row["device"].partition(",")[0]
-    model = next((its["model"] for its in study.folder.machine["devices"] if its["name"] == device), "")
+    """The machine's name for its CPU, the model of a GPU, with the number of devices."""
     if row["device"] == "cpu":
         return study.folder.machine["name"]
-    return model if "," not in row["device"] else f"{row['device'].count(',') + 1} x {model}"
+    kind, _, numbers = row["device"].partition(":")
+    model = next((its["model"] for its in study.folder.machine["devices"] if its["name"] == f"{kind}:{numbers.split(',')[0]}"), "")
+    return f"{len(numbers.split(','))} x {model}" if "," in numbers else model
 
 
 def winners(studies):
@@ -167,13 +165,12 @@ def winners(studies):
             key = (row["model"], row["precision"], row["data"], row.batch)
             groups.setdefault(key, []).append((study, row, measured.get(row.id)))
     for rows in groups.values():
-        if len(rows) < 2 or not any(step for _, _, step in rows):
+        if len(rows) < 2:
             continue
-        fastest = max(step.images_of_median_step[0] for _, _, step in rows if step)
+        fastest = max((step.images_of_median_step[0] for _, _, step in rows if step), default=None)
         for study, row, step in rows:
-            label = f"{owner(study, row)}: {place(row)}" + (f", {row.threads} thread{'s' if row.threads > 1 else ''}" if row.threads else "")
             rates = step.images_of_median_step if step else None
-            yield row_record(study, row) | {"label": label, "images_of_median": rates, "samples": step.step.samples if step else None,
+            yield row_record(study, row) | {"machine": owner(study, row), "images_of_median": rates, "samples": step.step.samples if step else None,
                                             "of_fastest": rates[0] / fastest if step else None, "verdict": TAKEN, "reason": TAKEN}
 
 

@@ -91,3 +91,15 @@ TEST_CASE("a column without content is dropped, but kept for programs if it has 
     CHECK(to_text(table) == "c\nx\n");
     CHECK(to_csv(table) == "b\n\n");
 }
+
+TEST_CASE("tables with different columns are appended by key: a cell that one lacks is absent")
+{
+    DataTable table{.columns = {{"model", "model"}, {"ranks", "ranks"}, {"time", "time_s"}},
+                    .rows = {{{word("a"), number(2, "2"), number(0.5, "0.5")}}}};
+    append(table, {.columns = {{"model", "model"}, {"data", "data"}, {"time", "time_s"}},
+                   .rows = {{{word("b"), word("images"), number(0.25, "0.25")}}}});
+    CHECK(to_csv(table) == "model,data,ranks,time_s\na,,2,0.5\nb,images,,0.25\n");
+    DataTable empty;
+    append(empty, table);
+    CHECK(to_csv(empty) == to_csv(table));
+}
