@@ -92,13 +92,14 @@ void add_binary_readers(std::vector<Reader>& all, const std::string& data)
                        std::ofstream(fs::path(scratch) / "image.jpg", std::ios::binary) << bytes;
                        data::Jpeg(fs::path(scratch) / "image.jpg").decode(1);
                    }});
-    all.push_back(
-        {"choices",
-         {"shape,pass,precision,threads,library,implementation,seconds\n16x64 to 64,forward,fp32,2,3.0,direct,0.1\n"},
-         [](const std::string& text, const std::string& scratch) {
-             std::ofstream(fs::path(scratch) / "choices.csv", std::ios::binary) << text;
-             engine::Choices(fs::path(scratch) / "choices.csv");
-         }});
+    all.push_back({"choices",
+                   {with_checksums("shape,pass,precision,threads,library,implementation,choice,seconds\n"
+                                   "16x64 to 64,forward,fp32,2,3.0,direct,decided,0.1 0.11 0.1\n"
+                                   "16x64 to 64,forward,fp32,2,3.0,winograd,,0.3 inf\n")},
+                   [](const std::string& text, const std::string& scratch) {
+                       std::ofstream(fs::path(scratch) / "choices.csv", std::ios::binary) << text;
+                       engine::Choices(fs::path(scratch) / "choices.csv");
+                   }});
 }
 
 /// A copy of the run with records of its first row and a prediction.

@@ -13,7 +13,7 @@ using namespace roof::test;
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr SearchBudget usual{.time = Seconds{0.25}};
+constexpr SearchBudget usual{.time = Seconds{0.2}};
 
 /// Counts the runs of candidates that always take the same time.
 struct Fixed {

@@ -175,16 +175,18 @@ TEST_CASE("A step's executed FLOPs are its model FLOPs less the convolutions' sa
     CHECK_THAT(step.variant(), Catch::Contains("5 direct"));
 }
 
-TEST_CASE("auto measures each pass once and runs the remembered choice")
+TEST_CASE("auto keeps the times of all candidates and runs the remembered choice")
 {
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "machine" / "convolutions.csv";
     const Question question = question_of(body_candidates());
     parts_of(Algorithm::automatic, std::make_shared<Choices>(file));
-    const std::string written = read_file(file);
-    REQUIRE(Choices(file).find(question));
-    parts_of(Algorithm::automatic, std::make_shared<Choices>(file));
-    CHECK(read_file(file) == written);
+    const Choices kept(file);
+    const engine::Choice* const choice = kept.evidence(question);
+    REQUIRE(choice != nullptr);
+    CHECK(choice->candidates.size() > 1);
+    CHECK(std::ranges::none_of(choice->turns, &std::vector<double>::empty));
+    CHECK(choice->turns[choice->chosen].size() >= 2);
 
     for (const char* implementation : {"jit", "gemm"}) {
         const std::vector<TimedPart> parts =
@@ -210,31 +212,6 @@ TEST_CASE("auto tries a pass again when its candidates are others than at the re
     choices->remember(before, fewer.back().name, Seconds{1});
     parts_of(Algorithm::automatic, choices);
     CHECK(choices->find(now));
-}
-
-TEST_CASE("Choices persist in their file, and a damaged file is ignored")
-{
-    const Question question{"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2, "oneDNN 3.12"};
-    const fakes::TemporaryFolder folder;
-    const std::filesystem::path file = folder.path() / "convolutions.csv";
-    Choices(file).remember(question, "jit:avx2", Seconds{0.001});
-    CHECK(Choices(file).find(question) == "jit:avx2");
-    Question other = question;
-    other.threads = 3;
-    CHECK_FALSE(Choices(file).find(other));
-
-    write_file(file, "no,such,columns\n1,2,3\n");
-    CHECK_FALSE(Choices(file).find(question));
-    Choices(file).remember(question, "jit:avx512_core", Seconds{0.001});
-    CHECK(Choices(file).find(question) == "jit:avx512_core");
-    CHECK_FALSE(Choices().find(question));
-
-    const std::filesystem::path no_file = folder.path() / "folder";
-    make_folder(no_file);
-    write_file(no_file / "kept", "");
-    CHECK_FALSE(Choices(no_file).find(question));
-    Choices(no_file).remember(question, "jit:avx2", Seconds{0.001});
-    CHECK(std::filesystem::exists(no_file / "kept"));
 }
 
 TEST_CASE("An unavailable algorithm or precision reports the reason")

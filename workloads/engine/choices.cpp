@@ -1,64 +1,261 @@
 #include "workloads/engine/choices.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
-#include <vector>
+#include <thread>
 
 namespace roof::engine {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> header{"shape", "pass", "precision", "threads", "library", "implementation", "seconds"};
+/// The time of a search, and of all searches in a process that go on with undecided choices.
+constexpr SearchBudget budget{.time = Seconds{0.2}};
+constexpr Seconds for_undecided{3};
+/// Until a lock is given up, as others may try many candidates, and between two looks at it.
+constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::milliseconds pause{5};
 
-std::map<Question, std::string> read(const fs::path& file)
+/// One line for each candidate. `choice` is empty for those not chosen, `seconds` has one time for each turn.
+const std::vector<std::string> header{"shape",   "pass",           "precision", "threads",
+                                      "library", "implementation", "choice",    "seconds"};
+constexpr std::string_view decided = "decided";
+constexpr std::string_view undecided = "undecided";
+
+using Lines = std::vector<std::vector<std::string>>;
+
+std::optional<std::vector<double>> times_in(const std::string& cell)
 {
-    std::map<Question, std::string> choices;
-    const CsvTable table = read_csv(file);
-    if (table.header != header) throw InputError(file.string() + " has other columns");
-    for (const std::vector<std::string>& row : table.rows) {
-        if (row[3].empty() || row[3].find_first_not_of("0123456789") != std::string::npos) continue;
-        choices[{row[0], row[1], row[2], std::atoi(row[3].c_str()), row[4]}] = row[5];
+    std::vector<double> times;
+    if (cell.empty()) return times;
+    for (const std::string& word : split(cell, ' ')) {
+        const std::optional<double> time = parse_number<double>(word);
+        if (!time || std::isnan(*time) || *time < 0) return std::nullopt;
+        times.push_back(*time);
     }
-    return choices;
+    return times;
+}
+
+/// The choice that a block of lines holds; none if they make no sense.
+std::optional<std::pair<Question, Choice>> choice_in(const Lines& lines)
+{
+    std::pair<Question, Choice> found;
+    auto& [question, choice] = found;
+    bool has_chosen = false;
+    for (const std::vector<std::string>& cells : lines) {
+        const std::optional<int> threads = parse_number<int>(cells[3]);
+        const std::optional<std::vector<double>> times = times_in(cells[7]);
+        if (!threads || !times) return std::nullopt;
+        const Question of_line{cells[0], cells[1], cells[2], *threads, cells[4]};
+        if (choice.candidates.empty()) question = of_line;
+        if (of_line != question || (!cells[6].empty() && has_chosen)) return std::nullopt;
+        if (!cells[6].empty()) {
+            has_chosen = true;
+            choice.chosen = choice.candidates.size();
+            choice.is_decided = cells[6] == decided;
+        }
+        choice.candidates.push_back(cells[5]);
+        choice.turns.push_back(*times);
+    }
+    return has_chosen ? std::optional(found) : std::nullopt;
+}
+
+std::string text_of(const std::vector<double>& times)
+{
+    std::vector<std::string> words;
+    for (const double time : times) words.push_back(std::isinf(time) ? "inf" : format_exact(time));
+    return join(words, " ");
+}
+
+std::string lines_of(const Question& question, const Choice& choice)
+{
+    std::string lines;
+    for (std::size_t i = 0; i < choice.candidates.size(); ++i) {
+        const std::string_view mark = i != choice.chosen ? "" : choice.is_decided ? decided : undecided;
+        lines += csv_line(std::vector<std::string>{question.shape, question.pass, question.precision,
+                                                   std::to_string(question.threads), question.library,
+                                                   choice.candidates[i], std::string(mark), text_of(choice.turns[i])});
+    }
+    return lines;
+}
+
+std::string header_line()
+{
+    std::string line = csv_line(header);
+    line.pop_back();
+    return line;
 }
 
 }  // namespace
 
-Choices::Choices(fs::path file) : file_(std::move(file))
-{
-    if (file_.empty() || !fs::exists(file_)) return;
-    try {
-        choices_ = read(file_);
-    } catch (const Error&) {
-        std::error_code none;
-        fs::remove(file_, none);  // what is lost is a few seconds of timing
+/// Holds the lock of the file's folder, having read what others wrote. Without a file, or where its folder cannot be written or
+/// locked, the choices hold for this process only.
+class Choices::Writer {
+  public:
+    explicit Writer(Choices& choices) : choices_(choices)
+    {
+        if (choices_.file_.empty()) return;
+        try {
+            make_folder(choices_.file_.parent_path());
+            take_lock(choices_.file_.parent_path());
+            choices_.read();
+        } catch (const Error&) {
+            choices_.file_.clear();
+        }
     }
+    void write(const Question& question) const
+    {
+        const fs::path& file = choices_.file_;
+        if (file.empty()) return;
+        try {
+            if (choices_.is_damaged_) {
+                write_file(file, with_block_column(header_line()) + "\n");
+                for (const auto& [each, choice] : choices_.choices_)
+                    append_block(file, header_line(), lines_of(each, choice));
+            } else {
+                append_block(file, header_line(), lines_of(question, choices_.choices_.at(question)));
+            }
+            choices_.is_damaged_ = false;
+            choices_.bytes_read_ = fs::file_size(file);
+        } catch (const std::exception&) {
+            choices_.file_.clear();
+        }
+    }
+
+  private:
+    void take_lock(const fs::path& folder)
+    {
+        append_file(folder / ".lock", "");  // throws at once where nothing can be written
+        const auto begin = std::chrono::steady_clock::now();
+        while (!lock_) {
+            try {
+                lock_.emplace(folder);
+            } catch (const InputError&) {
+                if (std::chrono::steady_clock::now() - begin > patience) throw;
+                std::this_thread::sleep_for(pause);
+            }
+        }
+    }
+
+    Choices& choices_;
+    std::optional<FolderLock> lock_;
+};
+
+Choices::Choices(fs::path file, Clock clock)
+    : file_(std::move(file)), clock_(std::move(clock)), left_for_undecided_(for_undecided)
+{
+    if (file_.empty()) return;
+    try {
+        read();
+    } catch (const Error&) {
+        file_.clear();
+    }
+}
+
+/// Reads the file if it has changed.
+void Choices::read()
+{
+    std::error_code none;
+    const std::uintmax_t bytes = fs::exists(file_) ? fs::file_size(file_, none) : 0;
+    if (bytes == bytes_read_) return;
+    bytes_read_ = bytes;
+    std::ifstream in = open_to_read(file_);
+    CsvLines csv(in, file_.string());
+    std::size_t lost = 0;
+    Lines block;
+    const auto read_line = [&] {
+        try {
+            return csv.next();
+        } catch (const InputError&) {
+            block.emplace_back();  // with an open quote
+            return true;
+        }
+    };
+    const auto is_header = [&] { return csv.has_checksums() && std::ranges::equal(csv.cells(), header); };
+    is_damaged_ = !read_line() || !is_header();
+    if (is_damaged_) {
+        remarks_ = {file_.string() + " has other columns, so its choices are made again"};
+        return;
+    }
+    while (read_line()) {
+        if (!csv.cells().empty()) block.emplace_back(csv.cells().begin(), csv.cells().end());
+        if (!csv.ends_block()) continue;
+        const bool has_all_cells =
+            std::ranges::all_of(block, [](const auto& cells) { return cells.size() == header.size(); });
+        auto choice = has_all_cells && csv.block_damage().empty() ? choice_in(block) : std::nullopt;
+        if (choice)
+            choices_[choice->first] = std::move(choice->second);
+        else
+            ++lost;
+        block.clear();
+    }
+    is_damaged_ = lost > 0 || !block.empty() || csv.cut_off();
+    if (is_damaged_)
+        remarks_ = {file_.string() + " was damaged: " + std::to_string(lost + (block.empty() ? 0 : 1)) +
+                    " of its choices are made again"};
+}
+
+/// The remembered choice, if its implementation is among the candidates.
+const Choice* Choices::usable(const Question& question, const std::vector<std::string>& candidates) const
+{
+    const Choice* const known = evidence(question);
+    const bool is_there =
+        known != nullptr && std::ranges::find(candidates, known->implementation()) != candidates.end();
+    return is_there && (known->is_decided || known->candidates == candidates) ? known : nullptr;
+}
+
+std::size_t Choices::fastest(const Question& question, const std::vector<std::string>& candidates,
+                             const std::function<double(std::size_t)>& seconds)
+{
+    const Choice* known = usable(question, candidates);
+    const bool goes_on = known != nullptr;
+    if (!goes_on || (!known->is_decided && left_for_undecided_ > Seconds{} && !tried_.contains(question))) {
+        const Turns before = goes_on ? known->turns : Turns{};
+        const Writer writer(*this);
+        known = usable(question, candidates);
+        if (known == nullptr || known->turns == before) {  // else another process has just tried
+            const Seconds begin = clock_();
+            Fastest found = fastest_of(candidates.size(), budget, seconds, clock_, before);
+            if (goes_on) left_for_undecided_ -= clock_() - begin;
+            const auto turns = std::ranges::max(found.turns, {}, &std::vector<double>::size).size();
+            choices_[question] = {candidates, std::move(found.turns), found.candidate,
+                                  found.is_decided || turns >= budget.most_turns};
+            writer.write(question);
+            known = evidence(question);
+        }
+        tried_.insert(question);
+    }
+    if (known->candidates == candidates) return known->chosen;  // of candidates with the same name
+    return static_cast<std::size_t>(std::ranges::find(candidates, known->implementation()) - candidates.begin());
+}
+
+const Choice* Choices::evidence(const Question& question) const
+{
+    const auto choice = choices_.find(question);
+    return choice == choices_.end() ? nullptr : &choice->second;
 }
 
 std::optional<std::string> Choices::find(const Question& question) const
 {
-    const auto choice = choices_.find(question);
-    return choice == choices_.end() ? std::nullopt : std::optional(choice->second);
+    const Choice* const choice = evidence(question);
+    return choice == nullptr ? std::nullopt : std::optional(choice->implementation());
 }
 
 void Choices::remember(const Question& question, const std::string& implementation, Seconds seconds)
 {
-    choices_[question] = implementation;
-    if (file_.empty()) return;
-    const std::vector<std::string> row{
-        question.shape,   question.pass,  question.precision,         std::to_string(question.threads),
-        question.library, implementation, format_exact(seconds.value)};
-    try {
-        make_folder(file_.parent_path());
-        append_file(file_, (fs::exists(file_) ? "" : csv_line(header)) + csv_line(row));
-    } catch (const Error&) {
-        file_.clear();
-    }
+    const Writer writer(*this);
+    choices_[question] = {.candidates = {implementation}, .turns = {{seconds.value}}};
+    writer.write(question);
 }
 
 fs::path choices_folder()

@@ -1,13 +1,18 @@
-// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file, so
-// that the candidates are timed once.
+// The fastest implementation of each pass of each convolution on this machine, kept from run to run in a CSV file with the
+// times by which it was chosen. A choice that is undecided is tried again in later runs.
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/method/bench/search.hpp"
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace roof::engine {
 
@@ -22,20 +27,50 @@ struct Question {
     auto operator<=>(const Question&) const = default;
 };
 
+/// A choice and its evidence.
+struct Choice {
+    std::vector<std::string> candidates;
+    Turns turns;  ///< seconds of each candidate
+    std::size_t chosen = 0;
+    bool is_decided = true;
+
+    const std::string& implementation() const { return candidates[chosen]; }
+};
+
+/// Several processes may use a file: one of them tries or writes at a time, and the others wait for its choice.
 class Choices {
   public:
-    /// Reads the file if there is one; a line that cannot be read is no choice. Without a name nothing outlives this
-    /// object.
-    explicit Choices(std::filesystem::path file = {});
+    /// Reads the file if there is one. Choices that do not match their checksum are dropped, and remarks() says so. Without a
+    /// name nothing outlives this object.
+    explicit Choices(std::filesystem::path file = {}, Clock clock = steady_clock());
 
+    /// The index of the candidate to use, by their names: the remembered one, or by trials (fastest_of), which are remembered.
+    /// An undecided choice is tried again once in a process, for three seconds at most in all. `seconds(i)` runs candidate i and
+    /// returns its time, infinite if it cannot run; throws what it throws.
+    std::size_t fastest(const Question& question, const std::vector<std::string>& candidates,
+                        const std::function<double(std::size_t)>& seconds);
+
+    /// The remembered implementation.
     std::optional<std::string> find(const Question& question) const;
-    /// Keeps the implementation's name and its time. A file that cannot be written is no error: the choice then holds
-    /// for this process.
+    const Choice* evidence(const Question& question) const;
+    /// Keeps a choice that was made elsewhere, as decided.
     void remember(const Question& question, const std::string& implementation, Seconds seconds);
+    /// Sentences on damage of the file.
+    const std::vector<std::string>& remarks() const { return remarks_; }
 
   private:
+    class Writer;
+    void read();
+    const Choice* usable(const Question& question, const std::vector<std::string>& candidates) const;
+
     std::filesystem::path file_;
-    std::map<Question, std::string> choices_;
+    Clock clock_;
+    std::map<Question, Choice> choices_;
+    std::vector<std::string> remarks_;
+    std::uintmax_t bytes_read_ = 0;
+    bool is_damaged_ = false;
+    std::set<Question> tried_;
+    Seconds left_for_undecided_;
 };
 
 /// The folder `roof` in the user's cache: $XDG_CACHE_HOME, else ~/.cache. Empty if there is neither.

@@ -98,6 +98,7 @@ std::string Step::variant() const
 std::vector<std::string> Step::remarks() const
 {
     std::vector<std::string> all = engine::remarks_on(source_.facts());
+    if (settings_.choices) std::ranges::copy(settings_.choices->remarks(), std::back_inserter(all));
     if (!exchange_) return all;
     const bool takes_turns = world_.place.ranks_here > static_cast<int>(std::thread::hardware_concurrency());
     std::ranges::move(

@@ -8,6 +8,7 @@
 #include "workloads/kernels/isa/isa.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace roof::onednn {
@@ -17,48 +18,37 @@ using Candidates = std::vector<Candidate>;
 
 constexpr std::byte filling{0x3c};  ///< 0.0115 in fp32 and in bf16
 
-/// Writes one stage per candidate, all between the same edges.
-void write_trials(Program& program, Pass pass, const Candidates& candidates, const Layouts& edges, bool has_bias)
-{
-    const ConvolutionTensors tensors{.source = program.tensor(edges.source),
-                                     .weights = program.tensor(edges.weights),
-                                     .result = program.tensor(edges.result),
-                                     .bias = program.tensor(plain({dims_of(edges.result)[1]})),
-                                     .has_bias = has_bias && pass != Pass::backward_data};
-    for (const Candidate& candidate : candidates) {
-        program.begin(candidate.name, "convolution", Phase::forward);
-        append_pass(program, pass, candidate, tensors);
-    }
-    program.place("trying a convolution");
-    program.fill(filling);
-}
-
-/// Returns the minimum time of each stage. The stages alternate, so that interference affects all equally. The first
-/// round warms up; stages that are far slower than the best are then skipped.
-std::vector<Seconds> least_times(Program& program, std::size_t stages)
-{
-    constexpr int rounds = 8;
-    constexpr Seconds enough{0.2};
-    constexpr Seconds is_long{0.05};
-    constexpr double hopeless = 1.5;
-    const Clock clock = steady_clock();
-    Trace trace(clock, stages);
-    std::vector<Seconds> least(stages);
-    Seconds spent{};
-    for (int round = 0; round < rounds && (round < 3 || spent < enough); ++round) {
-        const Seconds best = *std::ranges::min_element(least);
-        const bool is_known = round > 1 || best > is_long;
-        for (std::size_t stage = 0; stage < stages; ++stage) {
-            if (is_known && least[stage] > best * hopeless) continue;
-            trace.reset();
-            program.run_stage(stage, trace);
-            const Seconds seconds = trace.part_seconds()[stage];
-            spent += seconds;
-            least[stage] = round == 0 ? seconds : std::min(least[stage], seconds);
+/// The candidates as stages of a program, all between the same edges.
+class Trials {
+  public:
+    Trials(const dnnl::engine& engine, Pass pass, const Candidates& candidates, const Layouts& edges, bool has_bias)
+        : program_(engine), clock_(steady_clock()), trace_(clock_, candidates.size())
+    {
+        const ConvolutionTensors tensors{.source = program_.tensor(edges.source),
+                                         .weights = program_.tensor(edges.weights),
+                                         .result = program_.tensor(edges.result),
+                                         .bias = program_.tensor(plain({dims_of(edges.result)[1]})),
+                                         .has_bias = has_bias && pass != Pass::backward_data};
+        for (const Candidate& candidate : candidates) {
+            program_.begin(candidate.name, "convolution", Phase::forward);
+            append_pass(program_, pass, candidate, tensors);
         }
+        program_.place("trying a convolution");
+        program_.fill(filling);
     }
-    return least;
-}
+
+    double seconds(std::size_t candidate)
+    {
+        trace_.reset();
+        program_.run_stage(candidate, trace_);
+        return trace_.part_seconds()[candidate].value;
+    }
+
+  private:
+    Program program_;
+    Clock clock_;
+    Trace trace_;
+};
 
 std::string shape_name(const Convolution& shapes)
 {
@@ -90,7 +80,7 @@ class Chooser {
     }
 
     /// oneDNN's first choice, or its matrix product if the settings ask for gemm.
-    const Candidate& favourite() const
+    const Candidate& default_candidate() const
     {
         return settings_.algorithm == Algorithm::gemm ? first(Algorithm::gemm) : all_.front();
     }
@@ -125,37 +115,29 @@ class Chooser {
         return kernel == preferred.end() ? preferred.front() : *kernel;
     }
 
-    Candidate known_or_fastest(const std::string& pass, const Candidates& candidates, const Layouts& edges) const
-    {
-        const Question asked{shape_name(shapes_), pass, std::string(traits(settings_.precision).name),
-                             settings_.threads, library_of(all_)};
-        const std::optional<std::string> known = settings_.choices ? settings_.choices->find(asked) : std::nullopt;
-        for (const Candidate& candidate : candidates) {
-            if (known && candidate.name == *known) return candidate;
-        }
-        try {
-            return fastest(asked, candidates, edges);
-        } catch (const OutOfMemory&) {
-            return candidates.front();  // the network will not fit either; its error reports the required memory
-        }
-    }
-
     /// Skips candidates whose instruction set is narrower than that of oneDNN's first choice.
-    Candidate fastest(const Question& asked, Candidates candidates, const Layouts& edges) const
+    Candidate known_or_fastest(const std::string& pass, Candidates candidates, const Layouts& edges) const
     {
         const int widest = candidates.front().vector_bits;
         std::erase_if(candidates, [&](const Candidate& candidate) {
             return candidate.vector_bits > 0 && candidate.vector_bits < widest;
         });
         if (candidates.size() == 1) return candidates.front();
-
-        Program program(engine_);
-        write_trials(program, pass_, candidates, edges, !shapes_.bias.empty());
-        const std::vector<Seconds> times = least_times(program, candidates.size());
-        const auto least = std::ranges::min_element(times);
-        const Candidate& best = candidates[static_cast<std::size_t>(least - times.begin())];
-        if (settings_.choices) settings_.choices->remember(asked, best.name, *least);
-        return best;
+        const Question asked{shape_name(shapes_), pass, std::string(traits(settings_.precision).name),
+                             settings_.threads, library_of(all_)};
+        std::vector<std::string> names;
+        for (const Candidate& candidate : candidates) names.push_back(candidate.name);
+        std::optional<Trials> trials;
+        const auto seconds = [&](std::size_t candidate) {
+            if (!trials) trials.emplace(engine_, pass_, candidates, edges, !shapes_.bias.empty());
+            return trials->seconds(candidate);
+        };
+        engine::Choices unkept;
+        try {
+            return candidates[(settings_.choices ? *settings_.choices : unkept).fastest(asked, names, seconds)];
+        } catch (const OutOfMemory&) {
+            return candidates.front();  // the network will not fit either; its error reports the required memory
+        }
     }
 
     const dnnl::engine& engine_;
@@ -184,9 +166,9 @@ ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convoluti
     const Chooser forward(engine, shapes, settings, Pass::forward);
     const Chooser backward_weights(engine, shapes, settings, Pass::backward_weights);
     ChosenConvolution chosen;
-    chosen.edges = {.source = forward.favourite().layouts.source,
-                    .weights = backward_weights.favourite().layouts.weights,
-                    .result = forward.favourite().layouts.result};
+    chosen.edges = {.source = forward.default_candidate().layouts.source,
+                    .weights = backward_weights.default_candidate().layouts.weights,
+                    .result = forward.default_candidate().layouts.result};
     chosen.forward = forward.choose(chosen.edges);
     chosen.backward_weights = backward_weights.choose(chosen.edges);
     if (!first) chosen.backward_data = Chooser(engine, shapes, settings, Pass::backward_data).choose(chosen.edges);
