@@ -1,8 +1,11 @@
 #include "tests/zoo/calibration.hpp"
 
+#include "ert/method/plan/measure.hpp"
+#include "ert/method/plan/scheduler.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/zoo/benches.hpp"
 #include "tools/roof/command_line.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include <sstream>
 
@@ -10,7 +13,8 @@ namespace roof::zoo {
 
 Calibration calibrate(const Kind& kind, std::uint64_t seed, const std::filesystem::path& folder)
 {
-    Calibration calibration{draw(kind, seed), {}, {}, 0, 0, {}, {}};
+    Calibration calibration;
+    calibration.model = draw(kind, seed);
     std::filesystem::remove_all(folder);
     const std::filesystem::path run = folder / "run";
     std::ostringstream out;
@@ -33,6 +37,32 @@ Calibration calibrate(const Kind& kind, std::uint64_t seed, const std::filesyste
     calibration.rows = results.rows.size();
     calibration.ceilings = fit_ceilings(results.rows, results.machine);
     std::filesystem::remove_all(folder);
+    return calibration;
+}
+
+Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed)
+{
+    Calibration calibration;
+    calibration.model = draw(kind, seed);
+    calibration.world = std::make_shared<World>(calibration.model);
+    const BenchRegistry registry = registry_of(calibration.world);
+    const Clock clock = calibration.world->clock().clock();
+    const Scheduler scheduler(find_plan("calibrate/cpu"), registry);
+    std::vector<Measurement> rows;
+    const Seconds begin = clock();
+    const auto is_late = [&] {
+        return scheduler.extra_rounds_until().value > 0 && clock() - begin > scheduler.extra_rounds_until();
+    };
+    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows))
+        for (const Item& item : items) rows.push_back(measure(item, registry, clock));
+    while (!is_late()) {
+        const std::vector<Item> items = scheduler.extra_rounds(rows);
+        if (items.empty()) break;
+        for (const Item& item : items)
+            if (!is_late()) rows.push_back(measure(item, registry, clock));
+    }
+    calibration.rows = rows.size();
+    calibration.ceilings = fit_ceilings(rows, registry.machine());
     return calibration;
 }
 

@@ -1,4 +1,4 @@
-// One calibration of a simulated machine: the whole command `roof calibrate`, in this process.
+// One calibration of a simulated machine, in this process: by the whole command `roof calibrate`, or by the same functions without files.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace roof::zoo {
@@ -15,12 +16,16 @@ struct Calibration {
     std::shared_ptr<World> world;  ///< after the calibration
     Ceilings ceilings;             ///< as every other command reads them from the results folder
     std::size_t rows = 0;
-    int status = 0;
+    std::optional<int> status;  ///< of the command
     std::string out;
     std::string err;
 };
 
 /// `folder`: where the results are written, and removed again. Throws what reading them back throws.
 Calibration calibrate(const Kind& kind, std::uint64_t seed, const std::filesystem::path& folder);
+
+/// Plan, scheduler, measuring loop and fit as the command calls them, without results folder, tables and exit status. Twice as fast; a test
+/// holds it against the command.
+Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed);
 
 }  // namespace roof::zoo

@@ -20,16 +20,15 @@ std::vector<float> kept_in(const World& world, const std::string& key)
     return found == world.all_kept().end() ? std::vector<float>{} : found->second;
 }
 
-/// The level of the machine that a measured level stands for: by its name where all levels were found, else by its place.
-std::size_t level_of(const Model& model, const std::string& name, int threads, double from, double to, bool are_right)
+/// The level of the machine that a ceiling stands for: by its name where all levels were found, else the one that serves most lines of the
+/// set at which it was measured. So a level that was not found counts once, as a level, and not again for each ceiling.
+std::size_t level_of(const Model& model, const Ceiling& ceiling, bool are_right)
 {
     const std::size_t memory = model.levels() - 1;
-    if (name == memory_level) return memory;
-    if (are_right) return std::min(static_cast<std::size_t>(level_traits(name).number) - 1, memory);
-    const double middle = std::sqrt(from * to);
-    std::size_t level = 0;
-    while (level < memory && model.edge(level, threads) < middle) ++level;
-    return level;
+    if (ceiling.level == memory_level && (are_right || ceiling.working_set.value <= 0)) return memory;
+    if (are_right) return std::min(static_cast<std::size_t>(level_traits(ceiling.level).number) - 1, memory);
+    const std::vector<double> served = model.served(ceiling.working_set.value, ceiling.threads);
+    return static_cast<std::size_t>(std::ranges::max_element(served) - served.begin());
 }
 
 struct Place {
@@ -54,8 +53,7 @@ std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool a
                                                                 ceiling.threads, ceiling.packs_cores))};
     if (!ceiling.condition.empty() && !has_small_pages) return std::nullopt;
     if (level_traits(ceiling.level).kind == LevelKind::path) return std::nullopt;
-    const std::size_t level = level_of(model, ceiling.level, ceiling.threads, ceiling.working_set_low.value,
-                                       ceiling.working_set_high.value, are_levels_right);
+    const std::size_t level = level_of(model, ceiling, are_levels_right);
     if (ceiling.kind == Role::latency)
         return Place{Group::latency, truth(model.loads_waiting(level), model.follows_clock(level),
                                            key_of_latency(has_small_pages, level))};

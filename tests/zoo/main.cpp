@@ -18,7 +18,9 @@ namespace {
 
 constexpr const char* usage =
     "roof-zoo [--kinds design|judging|all|NAME,NAME] [--calibrations N] [--seed S] [--threads N] [--json] [--all]\n"
+    "         [--command-every N]\n"
     "    calibrates N simulated machines of each kind and judges the results; exit status 1 if a figure fails\n"
+    "    each tenth (N-th) runs the whole command, the others the same functions without files\n"
     "roof-zoo --kinds NAME --show SEED\n"
     "    prints one machine and its calibration\n"
     "roof-zoo --kinds NAME --calibrations N --list\n"
@@ -30,6 +32,7 @@ struct Options {
     std::size_t calibrations = 20;
     std::uint64_t seed = 1;
     int threads = 2;
+    std::size_t command_every = 10;
     std::optional<std::uint64_t> show;
     bool json = false;
     bool all = false;
@@ -61,6 +64,8 @@ std::optional<Options> parsed(const std::vector<std::string>& words)
                 options.calibrations = *number;
             else if (word == "--seed")
                 options.seed = *number;
+            else if (word == "--command-every")
+                options.command_every = std::max<std::size_t>(1, *number);
             else if (word == "--threads")
                 options.threads = static_cast<int>(*number);
             else if (word == "--show")
@@ -95,8 +100,9 @@ void print_line(const zoo::Kind& kind, std::uint64_t seed, const zoo::Calibratio
         worst = ceiling.name;
     }
     fmt::print("{:<44} seed {:<16} status {} levels {}{} steady {:>3} of {:>3}, missed {:>3}, lowest {:.3f} {}\n",
-               kind.name, seed, calibration.status, verdict.has_right_levels ? "right" : "WRONG",
-               verdict.has_false_level ? " (false)" : "", steady, verdict.ceilings.size(), missed, lowest, worst);
+               kind.name, seed, calibration.status ? std::to_string(*calibration.status) : "-",
+               verdict.has_right_levels ? "right" : "WRONG", verdict.has_false_level ? " (false)" : "", steady,
+               verdict.ceilings.size(), missed, lowest, worst);
     std::fflush(stdout);
 }
 
@@ -119,7 +125,7 @@ int run_zoo(const Options& options)
         std::cout << zoo::show_text(calibration, zoo::judge(calibration));
         return 0;
     }
-    zoo::Run run{kinds, options.calibrations, options.seed, options.threads};
+    zoo::Run run{kinds, options.calibrations, options.seed, options.threads, options.command_every, {}};
     if (options.list) run.each = print_line;
     const std::vector<zoo::Tally> tallies = zoo::run(run);
     if (options.json)

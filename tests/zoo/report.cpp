@@ -156,8 +156,8 @@ std::string show_text(const Calibration& calibration, const Verdict& verdict)
         "{:.2g}\n\n",
         model.kind->name, name(model.kind->half), model.seed, model.cores, model.hertz / 1e9,
         calibration.world->mean_clock(), calibration.world->fastest_clock(), calibration.world->seconds(),
-        calibration.rows, calibration.status, model.duty, model.burst, model.sibling_takes, model.second_rate_takes,
-        model.quota, model.noise_near, model.noise_shared, model.noise_memory);
+        calibration.rows, calibration.status.value_or(-1), model.duty, model.burst, model.sibling_takes,
+        model.second_rate_takes, model.quota, model.noise_near, model.noise_shared, model.noise_memory);
     for (std::size_t level = 0; level < model.levels(); ++level) {
         text += fmt::format("{:<5}", model.level_name(level));
         if (level < model.caches.size()) {

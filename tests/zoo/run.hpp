@@ -18,6 +18,8 @@ struct Run {
     std::size_t calibrations = 1;  ///< of each kind
     std::uint64_t seed = 1;
     int threads = 1;
+    std::size_t command_every =
+        1;  ///< each so-many-th calibration of a kind runs the command, the others the same functions without files
     std::function<void(const Kind& kind, std::uint64_t seed, const Calibration&, const Verdict&)>
         each{};  ///< by one thread at a time
 };

@@ -118,7 +118,7 @@ void Tally::add(const Calibration& calibration, const Verdict& verdict)
 {
     kind = calibration.model.kind;
     ++calibrations;
-    ++statuses[calibration.status];
+    if (calibration.status) ++statuses[*calibration.status];
     seconds += calibration.world->seconds();
     rows += calibration.rows;
     levels_right += verdict.has_right_levels ? 1 : 0;
@@ -178,10 +178,11 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
             least("edges within half an octave", of, share(tally.edges_right, tally.edges),
                   kind.source == Source::none ? figures::levels_right_quiet : figures::levels_right_disturbed,
                   tally.edges);
+        std::size_t commands = tally.broken;
+        for (const auto& [status, count] : tally.statuses) commands += count;
         const auto zero = tally.statuses.find(0);
-        least("exit status 0", of,
-              share(zero == tally.statuses.end() ? 0 : zero->second, tally.calibrations + tally.broken), 1,
-              tally.calibrations);
+        if (commands > 0)
+            least("exit status 0", of, share(zero == tally.statuses.end() ? 0 : zero->second, commands), 1, commands);
         const GroupTally all = tally.all();
         if (kind.is_quiet() || kind.is_little_disturbed()) {
             least("share of steady ceilings", of, share(all.steady, all.ceilings),

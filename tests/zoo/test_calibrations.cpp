@@ -19,7 +19,7 @@ const Kind& kind_named(std::string_view name)
 
 Tally tally_of(std::string_view kind, std::size_t calibrations)
 {
-    return run({{&kind_named(kind)}, calibrations, 1, 2}).front();
+    return run({{&kind_named(kind)}, calibrations, 1, 2, 1, {}}).front();
 }
 
 double share(std::size_t part, std::size_t of)
@@ -58,11 +58,30 @@ TEST_CASE("the same seed gives the same calibration, and another kind another ma
     CHECK(seed_of(1, kind, 0) != seed_of(2, kind, 0));
 }
 
+TEST_CASE("the functions without files find what the command finds")
+{
+    const fakes::TemporaryFolder scratch(fast_folder());
+    for (const char* const name : {"two rates", "steal, clock misread"}) {
+        const Calibration by_command = calibrate(kind_named(name), 8, scratch / "run");
+        const Calibration without = calibrate_without_files(kind_named(name), 8);
+        REQUIRE(by_command.rows == without.rows);
+        REQUIRE(by_command.ceilings.all.size() == without.ceilings.all.size());
+        for (std::size_t i = 0; i < without.ceilings.all.size(); ++i) {
+            const Ceiling& one = by_command.ceilings.all[i];
+            const Ceiling& other = without.ceilings.all[i];
+            CAPTURE(name, one.point);
+            CHECK(one.point == other.point);
+            CHECK(one.steadiness == other.steadiness);
+            CHECK(one.rate.median.value == Approx(other.rate.median.value).epsilon(1e-9));
+        }
+    }
+}
+
 TEST_CASE("every kind is calibrated to the end")
 {
     std::vector<const Kind*> kinds;
     for (const Kind& kind : all_kinds()) kinds.push_back(&kind);
-    for (const Tally& tally : run({kinds, 1, 3, 2})) {
+    for (const Tally& tally : run({kinds, 1, 3, 2, 1, {}})) {
         CAPTURE(tally.kind->name);
         CHECK(tally.broken == 0);
         CHECK(tally.all().ceilings > 30);

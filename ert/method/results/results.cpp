@@ -185,15 +185,15 @@ void RunDirectory::append(const Measurement& row)
 {
     const std::string id = row.id();
     const fs::path file = folder_ / measurements_file;
-    const std::array files{with_header_of(sample_columns(), id, row.samples),
-                           with_header_of(part_columns(), id, row.parts)};
-    std::string line = row_line(id, row, measurement_columns());
+    const std::array files{with_header_of(of_samples_, id, row.samples), with_header_of(of_parts_, id, row.parts)};
+    const std::string header = header_of(columns_);
+    std::string line = row_line(id, row, columns_);
     line.pop_back();
     try {
         for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_lines[i], files[i]);
-        const std::string before =
-            last_checksum(file, fs::exists(file) ? fs::file_size(file) : 0).value_or(header_of(measurement_columns()));
-        append_after_header(file, measurements_header() + "\n" + line + "," + row_checksum(before, line, files) + "\n");
+        const std::string before = last_checksum(file, fs::exists(file) ? fs::file_size(file) : 0).value_or(header);
+        append_after_header(file, header + "," + std::string(row_column) + "\n" + line + "," +
+                                      row_checksum(before, line, files) + "\n");
     } catch (const Error&) {
         lock_.reset();  // whether the row is complete is read from the files by the next opening
         throw;
