@@ -45,6 +45,16 @@ struct Parts {
     Parts& operator+=(const Parts& other);
 };
 
+/// Bytes that enter and leave the first cache, for each byte of one array; of a store that bypasses it, those that leave.
+struct Traffic {
+    double in = 0;
+    double out = 0;
+    double bypass = 0;
+    double counted = 0;  ///< by the instructions
+};
+
+Traffic traffic_of(const std::string& operation, bool allocates);
+
 struct Model {
     const Kind* kind = nullptr;
     std::uint64_t seed = 0;
