@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
 
-from training import budget, curve, programs, table  # pylint: disable=wrong-import-position
+from training import budget, curve, programs, sets, table  # pylint: disable=wrong-import-position
 
 LOADER = importlib.machinery.SourceFileLoader("bench_training", str(ROOT / "tools/bench_training"))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_training", LOADER))
@@ -52,6 +52,31 @@ else:
 
 def round(number, who, steps, algorithm="direct", fraction=""):
     return table.Round(number, who, "net", 4, "fp32", algorithm if who == "roof" else "", steps, 1000.0, fraction, "", "")
+
+
+class Sets(unittest.TestCase):
+    def test_ratios_are_those_of_the_medians_within_a_round(self):
+        found = {("auto", 0): [(1.0, 1.0), (2.0, 2.0), (1.0, 1.0)], ("auto", 1): [(1.1, 1.1), (2.2, 2.2), (1.1, 1.1)],
+                 ("direct", 0): [(2.0, 2.0), (4.0, 4.0), (2.0, 2.0)], ("direct", 1): [(2.2, 2.2), (4.4, 4.4), (2.2, 2.2)]}
+        text = sets.as_text(found)
+        self.assertIn("upper end of the intervals 1.100", text)
+        self.assertIn("auto over direct: 0.500 [0.500, 0.500]", text)
+
+    def test_each_set_has_its_own_cache_and_one_run_before_the_rounds(self):
+        calls = []
+
+        def run(_options, row, steps, _folder, *_more, cache):
+            calls.append((row.algorithm, steps, cache.name))
+            return [0.5] * steps, 0, {}
+
+        options = bench.parse_arguments(["--sets", "2", "--models", "net", "--batches", "4", "--rounds", "3", "--seconds", "2"])
+        with unittest.mock.patch.object(sets, "run_roof", run), redirect_stdout(io.StringIO()) as out:
+            sets.compare(options, unittest.mock.Mock())
+        self.assertEqual(sorted(calls[:4]), [("auto", 1, "cache-0"), ("auto", 1, "cache-1"),
+                                             ("direct", 1, "cache-0"), ("direct", 1, "cache-1")])
+        self.assertEqual(len(calls), 4 + 3 * 4)
+        self.assertEqual({steps for _, steps, _ in calls[4:]}, {4})
+        self.assertIn("upper end of the intervals 1.000", out.getvalue())
 
 
 class OnGpu(unittest.TestCase):

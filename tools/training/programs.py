@@ -85,7 +85,7 @@ class Choice:
     """The fastest variant of PyTorch among Pythons, layouts, CUDA graphs and torch.compile. A variant that is clearly slower at one batch of
     a network and precision is not tried at later ones; torch.compile is dropped after one loss."""
 
-    HOPELESS = 1.15
+    GIVE_UP_FACTOR = 1.15
 
     def __init__(self, options):
         self.options = options
@@ -143,7 +143,7 @@ class Choice:
         least = min(times.values())
         self.last[model, precision] = min(times, key=times.get)
         for variant, seconds in times.items():
-            if seconds > least * (1 if "--compile" in variant[1] else self.HOPELESS):
+            if seconds > least * (1 if "--compile" in variant[1] else self.GIVE_UP_FACTOR):
                 self.lost.add((model, precision, variant))
         return best, least
 
@@ -160,15 +160,15 @@ def network_of(options, model):
     return str(file) if file and file.is_file() else model
 
 
-def run_roof(options, row, steps, folder, *more):
+def run_roof(options, row, steps, folder, *more, cache=None):
     """One round of ours: (seconds of each timed step, peak memory in bytes, the row that `roof` printed). The memory is that of the process;
-    on a GPU, the planned one. The first step is not timed. Raises NotMeasured."""
+    on a GPU, the planned one. The first step is not timed. `cache`: the folder of its choices, if not the user's. Raises NotMeasured."""
     command = shlex.split(options.roof) + ["run", network_of(options, row.model), "--batch", str(row.batch), "--precision", row.precision,
                                            "--algorithm", row.algorithm, *our_device(options), "--steps", str(steps + 1),
                                            "--json", "--out", str(folder), *more]
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         with subprocess.Popen(command, stdout=out, stderr=err,
-                              env={**os.environ, **openmp(options.threads)}) as process:
+                              env={**os.environ, **openmp(options.threads), **({"XDG_CACHE_HOME": str(cache)} if cache else {})}) as process:
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
