@@ -6,6 +6,7 @@
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace roof;
@@ -115,7 +116,8 @@ TEST_CASE("a bandwidth subject launches, passes its check and declares whole pas
 {
     const Topology topology = read_topology();
     const auto bench = bandwidth_bench(context(topology.processors));
-    const auto threads = std::to_string(topology.machine.threads);
+    const auto threads =
+        std::to_string(std::min(topology.machine.threads, 2));  // of many, a pass may take several launches
     for (const Stream& stream : stream_table) {
         for (const char* pages : {"huge", "small"}) {
             CAPTURE(stream.name, pages);

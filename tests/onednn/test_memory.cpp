@@ -2,6 +2,7 @@
 #include "tests/onednn/allocations.hpp"
 #include "tests/onednn/hashed_training.hpp"
 #include "tests/skip.hpp"
+#include "workloads/kernels/convolution.hpp"
 #include "workloads/onednn/program/program.hpp"
 
 #include <catch2/catch.hpp>
@@ -73,6 +74,8 @@ TEST_CASE("A batch that does not fit throws OutOfMemory with the required size")
 
 TEST_CASE("A second step allocates no tensor")
 {
+    if (kernels::convolution_lanes() == 0)
+        return skip("oneDNN's matrix product, all there is here, allocates by itself");
     const long at_first = large_allocations();
     const std::vector<char> seen(large_allocation);
     REQUIRE(large_allocations() > at_first);
