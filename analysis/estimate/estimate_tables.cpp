@@ -222,7 +222,10 @@ std::string to_text(std::span<const MachineEstimate> estimates)
     add_scaling(columns, request);
     add_throughput(columns, request);
     add_memory(columns);
-    std::string text = heading(request) + '\n' + columns.text() + '\n';
+    std::string text;
+    for (const MachineEstimate& estimate : estimates)
+        if (!estimate.quality.empty()) text += fmt::format("{}: {}\n", estimate.machine, estimate.quality);
+    text += heading(request) + '\n' + columns.text() + '\n';
     for (const MachineEstimate& estimate : estimates)
         text += fmt::format("{}: {}{}\n", estimate.machine, estimate.title,
                             estimate.reason.empty() ? "" : "; no estimate: " + estimate.reason);
@@ -234,6 +237,7 @@ nlohmann::json to_json(const MachineEstimate& e)
     const bool placed = e.reason.empty();
     return {{"machine", json_text(e.machine)},
             {"title", json_text(e.title)},
+            {"quality", e.quality.empty() ? nlohmann::json(nullptr) : nlohmann::json(json_text(e.quality))},
             {"known", name(e.known)},
             {"reason", placed ? nlohmann::json(nullptr) : nlohmann::json(e.reason)},
             {"phase", name(e.request.passes)},

@@ -118,6 +118,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.request = request;
     estimate.machine = target.name;
     estimate.title = target.title;
+    estimate.quality = target.quality;
     estimate.known = target.known;
     estimate.footprint = footprint_of(graph, request.batch, request.precision, request.passes);
     estimate.memory = target.memory;

@@ -45,6 +45,7 @@ struct MachineEstimate {
     EstimateRequest request;
     std::string machine;
     std::string title;
+    std::string quality;        ///< of measured ceilings, as a sentence; else empty
     Known known = Known::spec;  ///< how peak and bandwidths are known
     std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;

@@ -1,5 +1,6 @@
 #include "analysis/estimate/target.hpp"
 
+#include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -173,6 +174,7 @@ std::vector<Target> targets_of(const Results& calibration, const std::string& na
                            .device = device,
                            .machine = calibration.machine,
                            .ceilings = ceilings,
+                           .quality = calibration_quality(ceilings.all, calibration.rows),
                            .memory = found != nullptr ? found->memory : Bytes{},
                            .links = {}});
     }

@@ -54,7 +54,8 @@ struct Target {
     std::string device{};       ///< the device of the ceilings
     Machine machine{};
     Ceilings ceilings{};
-    Bytes memory{};  ///< 0 if unknown
+    std::string quality{};  ///< of the ceilings, as a sentence (calibration_quality); empty for a sheet
+    Bytes memory{};         ///< 0 if unknown
     std::vector<Link> links{};
 
     /// The link of this name. Throws InputError with the known names if there is none.

@@ -28,7 +28,6 @@ namespace {
 
 constexpr const char* header = "what,name,value,low,high,unit,state,n,spec";
 constexpr std::size_t longest_text = 200;
-constexpr const char* implausible = "implausible";
 constexpr std::array<std::pair<const char*, std::string Digest::*>, 5> first_facts{{{"node", &Digest::node},
                                                                                     {"kind", &Digest::kind},
                                                                                     {"plan", &Digest::plan},
@@ -63,7 +62,7 @@ std::map<std::string, std::string> facts_of(const Machine& machine)
     return facts;
 }
 
-DigestRate rate_of(const Ceiling& ceiling, const Machine& machine, const std::vector<std::string>& impossible)
+DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
 {
     const bool is_bound = ceiling.steadiness == Steadiness::at_least;
     DigestRate rate{.name = shortened(printable(id_of(ceiling)), longest_text),
@@ -74,8 +73,6 @@ DigestRate rate_of(const Ceiling& ceiling, const Machine& machine, const std::ve
                     .state = std::string(name(ceiling.steadiness)),
                     .n = ceiling.rate.n};
     if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
-    const auto names_it = [&](const std::string& sentence) { return sentence.starts_with(name_of(ceiling) + " is "); };
-    if (std::ranges::any_of(impossible, names_it)) rate.state = implausible;
     return rate;
 }
 
@@ -186,16 +183,10 @@ bool DigestRate::is_lower_bound() const
     return !std::isfinite(high);
 }
 
-bool DigestRate::is_usable() const
-{
-    return !is_lower_bound() && state != implausible;
-}
-
 Digest make_digest(const Results& results)
 {
     const Machine& machine = results.machine;
     Ceilings ceilings = fit_ceilings(results.rows, machine);
-    const std::vector<std::string> impossible = impossible_ceilings(ceilings, machine);
     std::ranges::stable_partition(ceilings.all, [&](const Ceiling& ceiling) {
         return ceiling.threads == ceilings.most_threads(ceiling.device) && ceiling.condition.empty();
     });
@@ -215,7 +206,7 @@ Digest make_digest(const Results& results)
     std::set<std::string> names;
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.rate.low.value > 0 && !between_nodes.contains(ceiling.level) && names.insert(id_of(ceiling)).second)
-            digest.ceilings.push_back(rate_of(ceiling, machine, impossible));
+            digest.ceilings.push_back(rate_of(ceiling, machine));
     for (const PairRate& pair : pair_rates(messages))
         digest.links.push_back({.name = pair.a + " " + pair.b,
                                 .value = pair.rate.median.value,

@@ -24,13 +24,12 @@ struct DigestRate {
     double low = 0;
     double high = 0;  ///< infinity for a lower bound
     std::string unit{};
-    std::string state{};  ///< as name(Steadiness), or "implausible": above the core's spec
+    std::string state{};  ///< as name(Steadiness)
     int n = 0;            ///< samples
     double spec = 0;      ///< what the core's spec allows at the measured clock; 0 if there is none
 
+    /// It cannot be compared.
     bool is_lower_bound() const;
-    /// Whether it can be compared: neither a lower bound nor implausible.
-    bool is_usable() const;
 };
 
 struct Digest {

@@ -44,7 +44,7 @@ std::map<std::string, CeilingRates> rates_of(const NodeDigests& nodes)
     std::map<std::string, CeilingRates> rates;
     for (const auto& [node, digest] : nodes) {
         for (const DigestRate& rate : digest->ceilings) {
-            if (!rate.is_usable()) continue;
+            if (rate.is_lower_bound()) continue;
             CeilingRates& ceiling = rates[rate.name];
             ceiling.unit = rate.unit;
             ceiling.nodes[node] = log_rate(rate);

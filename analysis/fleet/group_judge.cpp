@@ -19,7 +19,7 @@ constexpr std::size_t days_of_each = 3;
 const DigestRate* usable_rate(const Digest& digest, const std::string& name)
 {
     const auto found = std::ranges::find(digest.ceilings, name, &DigestRate::name);
-    return found == digest.ceilings.end() || !found->is_usable() ? nullptr : &*found;
+    return found == digest.ceilings.end() || found->is_lower_bound() ? nullptr : &*found;
 }
 
 std::vector<LogRate> rates_on_days(const Member& member, const std::string& name)
@@ -52,7 +52,7 @@ class CeilingJudge {
     {
         std::vector<Entry> usable;
         for (const Entry& entry : rates)
-            if (entry.rate->is_usable()) usable.push_back(entry);
+            if (!entry.rate->is_lower_bound()) usable.push_back(entry);
         ceiling_.nodes = usable.size();
         if (usable.empty()) return;
         find_day_variance();
@@ -61,7 +61,7 @@ class CeilingJudge {
         ceiling_.median = std::exp(all.median());
         ceiling_.scatter = all.scatter();
         for (const Entry& entry : rates)
-            if (!entry.rate->is_usable()) without_test(entry, all.median());
+            if (entry.rate->is_lower_bound()) add_bound(entry, all.median());
         if (usable.size() < fewest_compared) {
             for (const Entry& entry : usable)
                 add(entry, Finding::undecided, all.median(),
@@ -131,13 +131,10 @@ class CeilingJudge {
              entry.rate->high * std::exp(-median), 1, 1, false, std::move(reason)});
     }
 
-    /// Lower bounds, and what the node's own calibration calls impossible.
-    void without_test(const Entry& entry, double median)
+    void add_bound(const Entry& entry, double median)
     {
-        const bool is_bound = entry.rate->is_lower_bound();
-        if (is_bound && std::log(entry.rate->low) >= median + material_log()) return;
-        add(entry, is_bound ? Finding::undecided : Finding::implausible, median,
-            is_bound ? "the rate is only a lower bound" : "above what the core's spec allows");
+        if (std::log(entry.rate->low) >= median + material_log()) return;
+        add(entry, Finding::undecided, median, "the rate is only a lower bound");
     }
 
     void add_population(const std::vector<Entry>& entries)

@@ -43,7 +43,7 @@ Series series_of(const std::vector<const Digest*>& digests)
     std::map<std::tuple<std::string_view, std::string_view, std::string>, std::vector<double>> rates;
     for (const Digest* digest : digests)
         for (const DigestRate& rate : digest->ceilings)
-            if (rate.is_usable())
+            if (!rate.is_lower_bound())
                 rates[{rate.name, digest->node, week_of(digest->time)}].push_back(std::log(rate.value));
     Series series;
     series.first_time = (*std::ranges::min_element(digests, {}, [](const Digest* d) { return d->time; }))->time;

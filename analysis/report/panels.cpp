@@ -42,8 +42,6 @@ Content ceilings_panel(const Study& study, const std::string&)
     if (study.ceilings.all.empty()) return {};
     const Machine& machine = study.calibration.machine;
     std::string html;
-    for (const std::string& sentence : impossible_ceilings(study.ceilings, machine))
-        html += paragraph(sentence, "warning");
     if (const std::string moved = moved_processors(study.ceilings); !moved.empty()) html += paragraph(moved, "warning");
     for (const DataTable& table : ceiling_tables(study.ceilings, machine)) html += under_title(table);
     html += paragraph(spec_footnote(study.ceilings, machine), "legend");

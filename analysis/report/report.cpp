@@ -4,6 +4,7 @@
 #include "analysis/report/style.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 
@@ -61,6 +62,7 @@ std::string head(const std::vector<Study>& studies)
         html += paragraph(name_of(study), "subject");
         const std::string warning = calibration_warning(study);
         if (!warning.empty()) html += paragraph(warning, "warning");
+        if (const std::string line = calibration_line(study); !line.empty()) html += paragraph(line, "legend");
     }
     return html + "</header>\n";
 }

@@ -45,10 +45,12 @@ Cell per_clock_cell(C c, const Machine& machine)
     return only_if(reached > 0, number(reached, plain_number(reached, reached < 100 ? 3 : 4)));
 }
 
-Cell share_of_spec_cell(C c, const Machine& machine)
+Cell share_of_spec_cell(C c, const Ceilings& ceilings, const Machine& machine)
 {
     const std::optional<double> share = share_of_spec(c, machine);
-    return only_if(share.has_value(), number(share.value_or(0), fmt::format("{:.1f}%", 100 * share.value_or(0))));
+    if (!share) return absent();
+    const bool is_above = is_above_spec(c, ceilings, machine);
+    return warning_if(is_above, number(*share, fmt::format("{:.1f}%{}", 100 * *share, is_above ? "*" : "")));
 }
 
 Cell verdict_cell(C ceiling)
@@ -58,7 +60,8 @@ Cell verdict_cell(C ceiling)
 }
 
 /// Adds the columns rate, clock, rate per clock and core, and how the rate was reached.
-Columns with_rate(Columns columns, const char* rate, const char* per_clock, const Machine& machine)
+Columns with_rate(Columns columns, const char* rate, const char* per_clock, const Ceilings& ceilings,
+                  const Machine& machine)
 {
     for (const ColumnOf<Ceiling>& column :
          Columns{{rate, "", [](C c) { return rate_cell(c); }},
@@ -72,25 +75,25 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock, cons
                   {},
                   Align::right},
                  {per_clock, "", [&](C c) { return per_clock_cell(c, machine); }, {}, Align::right},
-                 {"of spec", "", [&](C c) { return share_of_spec_cell(c, machine); }, {}, Align::right},
+                 {"of spec", "", [&](C c) { return share_of_spec_cell(c, ceilings, machine); }, {}, Align::right},
                  {"verdict", "", [](C c) { return verdict_cell(c); }, {}, Align::left},
                  {"found by search", "", [](C c) { return name_cell(c.variant); }, {}, Align::left}})
         columns.push_back(column);
     return columns;
 }
 
-/// They refer to the machine.
-Columns columns_of(Role kind, const Machine& machine)
+/// They refer to the ceilings and the machine.
+Columns columns_of(Role kind, const Ceilings& ceilings, const Machine& machine)
 {
     if (kind == Role::bandwidth)
         return with_rate({{"level", "", [](C c) { return name_cell(c.level); }, {}, Align::left},
                           {"operation", "", [](C c) { return name_cell(c.operation); }, {}, Align::left}},
-                         "bandwidth [95%]", "B/clock", machine);
+                         "bandwidth [95%]", "B/clock", ceilings, machine);
     if (kind == Role::compute)
         return with_rate({{"precision", "", [](C c) { return name_cell(c.precision); }, {}, Align::left},
                           {"isa", "", [](C c) { return name_cell(c.isa); }, {}, Align::left},
                           {"operation", "", [](C c) { return name_cell(c.operation); }, {}, Align::left}},
-                         "rate [95%]", "FLOP/clock", machine);
+                         "rate [95%]", "FLOP/clock", ceilings, machine);
     return {
         {"device", "", [](C c) { return name_cell(c.device == "cpu" ? "" : c.device); }, {}, Align::left},
         {"level", "", [](C c) { return name_cell(c.level); }, {}, Align::left},
@@ -141,7 +144,7 @@ DataTable table_of_ceilings(std::string title, Role kind, const Ceilings& ceilin
                                     }) -
                ceilings.levels.begin();
     });
-    DataTable table = table_of(columns_of(kind, machine), group);
+    DataTable table = table_of(columns_of(kind, ceilings, machine), group);
     table.title = std::move(title);
     table.expendable = {"found by search", "GHz", "B/clock", "FLOP/clock", "n"};
     drop_empty_columns(table);
@@ -197,17 +200,6 @@ std::string title_of(const Ceiling& first)
     return fmt::format("{}, {}{} ({})", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
                        first.device == "cpu" ? threads_text(first.threads) : first.device,
                        first.condition.empty() ? "" : ", " + first.condition, timed(first.variant));
-}
-
-/// "12 of 14 ceilings are steady; 1 unsteady: clock; 1 at least."
-std::string states_of(const Ceilings& ceilings)
-{
-    std::map<Steadiness, int> counts;
-    for (const Ceiling& ceiling : ceilings.all) ++counts[ceiling.steadiness];
-    std::string text = fmt::format("{} of {} ceilings are steady", counts[Steadiness::steady], ceilings.all.size());
-    counts.erase(Steadiness::steady);
-    for (const auto& [state, count] : counts) text += fmt::format("; {} {}", count, name(state));
-    return text + ".\n";
 }
 
 std::string list_of(const std::string& heading, const std::vector<std::string>& sentences)
@@ -303,7 +295,12 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine)
 {
     for (const Ceiling& ceiling : ceilings.all)
         if (const SpecRate* spec = spec_rate_of(ceiling, machine))
-            return "of spec: per clock and core, as a share of the figure of " + spec->source;
+            return "of spec: per clock and core, as a share of the figure of " + spec->source +
+                   (above_spec(ceilings, machine).empty()
+                        ? ""
+                        : ". * Above it: the clock was read too low, a nearer level served a part of the working set, "
+                          "or the figure "
+                          "does not hold for this processor. The rate stays as measured");
     return "The spec of this processor per clock is unknown, so the ceilings have no spec beside them.";
 }
 
@@ -311,10 +308,8 @@ std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int 
 {
     std::string text;
     for (const DataTable& table : ceiling_tables(ceilings, machine)) text += to_text(table, columns) + "\n";
-    std::string remarks = ceilings.all.empty()
-                              ? "No ceilings were measured.\n"
-                              : printable(spec_footnote(ceilings, machine)) + "\n" + states_of(ceilings) +
-                                    list_of("Above the spec of the core", impossible_ceilings(ceilings, machine));
+    std::string remarks =
+        ceilings.all.empty() ? "No ceilings were measured.\n" : printable(spec_footnote(ceilings, machine)) + "\n";
     std::vector<std::string> inconsistencies = machine.inconsistencies;
     if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));
     return text +

@@ -21,14 +21,14 @@ DataTable named_ceilings(const Ceilings& ceilings);
 /// A sentence if core-to-core transfers were typically half as fast as at best, which means that vCPUs migrate. Empty otherwise.
 std::string moved_processors(const Ceilings& ceilings);
 
-/// Explains the reference of the column "of spec".
+/// Explains the column "of spec" and its mark.
 std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 
 /// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
 std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns = 0);
 
 // Beside the rate per clock that a public guide states for the core (spec_check.cpp; Known: spec). It is a column beside the
-// measured rate: no rate, interval or state depends on it, and it makes no measurement start.
+// measured rate: no rate, interval, state or exit status depends on it, and it starts no measurement.
 
 /// The guide's rate for this ceiling; null where it gives none.
 const SpecRate* spec_rate_of(const Ceiling& ceiling, const Machine& machine);
@@ -42,9 +42,12 @@ std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machi
 /// Tolerance for the error of the measured clock.
 inline constexpr double max_share_of_spec = 1.005;
 
-/// A sentence for each ceiling whose whole interval is above `max_share_of_spec` of its spec. Such a calibration must
-/// not be used.
-std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Machine& machine);
+/// Whether the ceiling's whole interval is above `max_share_of_spec` of its spec, at the fastest clock of the device too. It is marked, and
+/// used like any other.
+bool is_above_spec(const Ceiling& ceiling, const Ceilings& ceilings, const Machine& machine);
+
+/// The names of these ceilings.
+std::vector<std::string> above_spec(const Ceilings& ceilings, const Machine& machine);
 
 /// "L1 load, 1 thread"; "fp32 fma avx512, 2 threads, siblings".
 std::string name_of(const Ceiling& ceiling);

@@ -1,5 +1,6 @@
 #include "analysis/study/json.hpp"
 
+#include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
@@ -172,7 +173,7 @@ json ceilings_json(const Ceilings& ceilings, const Machine& machine)
             {"ceilings", all},
             {"levels", levels_json(ceilings.levels)},
             {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
-            {"impossible", json_texts(impossible_ceilings(ceilings, machine))}};
+            {"above_spec", json_texts(above_spec(ceilings, machine))}};
 }
 
 json samples_json(std::span<const Measurement> rows)
@@ -214,8 +215,10 @@ json study_json(const Study& study)
     }
     document["calibration"] = nullptr;
     if (!study.calibration.folder.empty())
-        document["calibration"] = {{"folder", json_text(study.calibration.folder.string())},
-                                   {"date", text_or_null(calibration_date(study))}};
+        document["calibration"] = {
+            {"folder", json_text(study.calibration.folder.string())},
+            {"date", text_or_null(calibration_date(study))},
+            {"quality", json_text(calibration_quality(study.ceilings.all, study.calibration.rows))}};
     document["damage"] = json_texts(study.results.damage);
     document["points_above_a_roof"] = above_their_roof(study).size();
     return document;

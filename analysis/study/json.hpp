@@ -20,8 +20,7 @@ nlohmann::json machine_json(const Machine& machine);
 /// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "seconds_per_access", "point"}],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
 /// "contradiction"}], "levels_by_threads": [the same for every thread count],
-/// "impossible": [a sentence for each ceiling above the
-/// spec of the core]}
+/// "above_spec": [the name of each ceiling above the spec of the core]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
 
 /// {"taken", "disturbed": {reason: number}}: samples of a run, without warm-ups.
@@ -32,7 +31,7 @@ nlohmann::json samples_json(std::span<const Measurement> rows);
 /// "images_per_second_median_step", "losses", "flops_per_second", "peak_memory_bytes"}]}: the training steps.
 nlohmann::json rows_json(std::span<const Measurement> rows);
 
-/// rows_json of the study's rows, each with "share_of_attainable", "share_is_upper_bound" and "share_of_peak", and two more keys: "calibration": null or {"folder", "date"};
+/// rows_json of the study's rows, each with "share_of_attainable", "share_is_upper_bound" and "share_of_peak", and two more keys: "calibration": null or {"folder", "date", "quality"};
 /// "points_above_a_roof": number of points above their roof beyond all intervals.
 nlohmann::json study_json(const Study& study);
 

@@ -1,4 +1,4 @@
-// Ceilings beside the spec of the core. A ceiling above it was measured wrongly.
+// Ceilings beside the spec of the core.
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
@@ -69,25 +69,22 @@ std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machi
     return reached / spec->per_clock;
 }
 
-std::vector<std::string> impossible_ceilings(const Ceilings& ceilings, const Machine& machine)
+bool is_above_spec(const Ceiling& ceiling, const Ceilings& ceilings, const Machine& machine)
 {
-    std::vector<std::string> sentences;
-    for (const Ceiling& ceiling : ceilings.all) {
-        const std::optional<double> share = share_of_spec(ceiling, machine);
-        // A neighbour can make the measured clock too low. A ceiling is impossible only if its whole interval is above
-        // the spec at the fastest measured clock, too.
-        const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
-        if (!share || *share * low_end <= max_share_of_spec) continue;
-        const Hertz clock = fastest_clock(ceilings, ceiling.device);
-        if (clock.value > 0 && *share * (ceiling.clock.median / clock) <= max_share_of_spec) continue;
-        const bool moves = ceiling.kind == Role::bandwidth;
-        const SpecRate& spec = *spec_rate_of(ceiling, machine);
-        sentences.push_back(fmt::format(
-            "{} is {:.1f}% of what the core can {} per clock ({:.4g} {}, {}): this calibration is wrong; do not use it",
-            name_of(ceiling), 100 * *share, moves ? "move" : "compute", spec.per_clock, moves ? "B" : "FLOP",
-            spec.source));
-    }
-    return sentences;
+    const std::optional<double> share = share_of_spec(ceiling, machine);
+    // A neighbour can make the measured clock too low, so it is also compared at the fastest one.
+    const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
+    if (!share || *share * low_end <= max_share_of_spec) return false;
+    const Hertz clock = fastest_clock(ceilings, ceiling.device);
+    return clock.value <= 0 || *share * (ceiling.clock.median / clock) > max_share_of_spec;
+}
+
+std::vector<std::string> above_spec(const Ceilings& ceilings, const Machine& machine)
+{
+    std::vector<std::string> names;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (is_above_spec(ceiling, ceilings, machine)) names.push_back(name_of(ceiling));
+    return names;
 }
 
 std::string name_of(const Ceiling& ceiling)

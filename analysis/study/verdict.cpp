@@ -1,5 +1,6 @@
 #include "analysis/study/verdict.hpp"
 
+#include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -130,7 +131,8 @@ std::string calibration_line(const Study& study)
     const std::string date = calibration_date(study);
     const std::filesystem::path& folder = study.calibration.folder;
     return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
-           (date.empty() ? "" : " of " + printable(date)) + ".";
+           (date.empty() ? "" : " of " + printable(date)) + ". " +
+           calibration_quality(study.ceilings.all, study.calibration.rows);
 }
 
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)
@@ -198,7 +200,7 @@ std::string verdict_text(const Study& study, int columns)
         list_of("Unstable (the ends of the interval are more than a factor of two apart)", rows,
                 [](const Measurement& row) { return is_unstable(row) ? ": " + disturbances(row) : ""; }) +
         list_of("Remarks", rows, [](const Measurement& row) { return row.remarks.empty() ? "" : ": " + row.remarks; }) +
-        line(above_text(study)) + line(calibration_line(study));
+        line(above_text(study));
     return text + to_text(table, columns) + fitted_lines(below, below.empty() ? 0 : columns) +
            closing(fitted(table, columns), rows, columns);
 }

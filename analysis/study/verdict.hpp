@@ -39,7 +39,8 @@ std::string above_text(const Study& study);
 /// The start of the calibration's first row, "2026-11-21 12:26 UTC"; empty if there is no calibration.
 std::string calibration_date(const Study& study);
 
-/// "Roofs: the calibration <folder> of <date>."; empty if there is none.
+/// "Roofs: the calibration <folder> of <date>.", and how good it is (calibration_quality); empty if there is none. The first line of
+/// what a command says about a study.
 std::string calibration_line(const Study& study);
 
 /// A line for each reason why steps were not measured.

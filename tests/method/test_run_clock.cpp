@@ -71,3 +71,17 @@ TEST_CASE("disturbed samples do not count for the clock")
         for (RateSample& sample : round) sample.disturbed = true;
     CHECK(RunClock({point}).under(point).n == 0);
 }
+
+TEST_CASE("a disturbed reading of the clock gives no more per clock than the core does")
+{
+    // 32 per clock. In the second round a neighbour delays what reads the clock by 3%, but not the work.
+    PointSummary point = point_at({3.9, 4.0, 4.1, 4.0, 4.0}, exact);
+    const RunClock clock({point});
+    point.samples[1].assign(5, {32 * 4e9, 0.97 * 4e9, true});
+    point.samples[2].assign(5, {32 * 4.1e9, 4.05e9, true});
+    const std::vector<Round> credible = clock.credible_samples(point);
+    CHECK(credible[0][0].clock == Approx(3.9e9));
+    CHECK(credible[1][0].clock == Approx(4.0e9));
+    CHECK(credible[2][0].clock == Approx(4.05e9));
+    CHECK(sustained_rate(credible, 0.01, clock.under(point)).per_clock.high.value < 32 * 1.02);
+}

@@ -24,9 +24,11 @@ void set_rate(const PointSummary& point, const RunClock& run, Ceiling& ceiling)
     const bool scales = scales_with_clock(ceiling);
     ceiling.clock = scales ? run.under(point) : point.best.clock;
     const bool divides = scales && run.varies(ceiling.device);
-    const SustainedRate sustained = point.samples.empty() ? point.sustained
-                                                          : sustained_rate(point.samples, tolerance_of(ceiling.level),
-                                                                           divides ? ceiling.clock : Estimate<Hertz>{});
+    const SustainedRate sustained =
+        point.samples.empty()
+            ? point.sustained
+            : sustained_rate(divides ? run.credible_samples(point) : point.samples, tolerance_of(ceiling.level),
+                             divides ? ceiling.clock : Estimate<Hertz>{});
     ceiling.rate = sustained.rate;
     ceiling.steadiness = sustained.steadiness;
     ceiling.rounds = sustained.rounds;

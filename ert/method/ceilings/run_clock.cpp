@@ -67,4 +67,15 @@ Estimate<Hertz> RunClock::under(const PointSummary& point) const
     return {at(0.5), at(0.025), at(0.975), static_cast<int>(found->second.size()), 0};
 }
 
+std::vector<Round> RunClock::credible_samples(const PointSummary& point) const
+{
+    const Estimate<Hertz> known = under(point);
+    std::vector<Round> rounds = point.samples;
+    for (Round& round : rounds)
+        for (RateSample& sample : round)
+            if (sample.disturbed && (sample.clock < known.low.value || sample.clock > known.high.value))
+                sample.clock = known.median.value;
+    return rounds;
+}
+
 }  // namespace roof

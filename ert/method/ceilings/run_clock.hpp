@@ -24,6 +24,10 @@ class RunClock {
 
     bool varies(const std::string& device) const { return varying_.contains(device); }
 
+    /// The point's samples with credible clocks. What disturbs a sample may disturb its clock's reading too, and a reading that is too low
+    /// would give more per clock than the core can do. A disturbed sample with a clock outside the range of under() gets its median.
+    std::vector<Round> credible_samples(const PointSummary& point) const;
+
   private:
     std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of each round, by similar work and by device
     std::set<std::string> varying_;

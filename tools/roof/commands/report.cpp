@@ -92,6 +92,7 @@ int make_report(const Options& options, Context& context)
         return 0;
     }
     const bool plain = options.plain || context.terminal.plain;
+    for (const analysis::Study& study : studies) print_calibration_line(study, context.terminal.width, context.out);
     context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
     if (const analysis::DataTable winners = analysis::winners_table(studies); !winners.empty())
         context.out << analysis::to_text(winners, context.terminal.width)

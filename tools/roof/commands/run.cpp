@@ -55,9 +55,9 @@ int train(const Options& options, Context& context)
         return session.status();
     }
     const auto fitted = [&](const std::string& text) { return analysis::fitted_lines(text, context.terminal.width); };
+    print_calibration_line(study, context.terminal.width, context.out);
     for (const Measurement& row : session.rows) context.out << fitted(run_summary(row, study)) << '\n';
-    for (const std::string& line : {analysis::above_text(study), analysis::calibration_line(study)})
-        if (!line.empty()) context.out << fitted(line + "\n");
+    if (const std::string above = analysis::above_text(study); !above.empty()) context.out << fitted(above + "\n");
     context.out << session.folder.string() << '\n';
     return session.status();
 }

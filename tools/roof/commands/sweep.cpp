@@ -98,6 +98,7 @@ void show(const Session& session, const Options& options, Context& context)
         print_json(context.out, analysis::study_json(study));
         return;
     }
+    print_calibration_line(study, context.terminal.width, context.out);
     print_study(study, {context.terminal.columns, context.terminal.width, context.terminal.plain, false}, context.out);
     context.out << session.folder.string() << '\n';
 }

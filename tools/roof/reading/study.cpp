@@ -43,6 +43,12 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
     return study;
 }
 
+void print_calibration_line(const analysis::Study& study, int width, std::ostream& out)
+{
+    const std::string line = analysis::calibration_line(study);
+    if (!line.empty()) out << analysis::fitted_lines(line + "\n", width);
+}
+
 void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out)
 {
     constexpr int top_layers = 5;

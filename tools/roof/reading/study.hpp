@@ -15,6 +15,9 @@ namespace roof {
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       Context& context);
 
+/// The first line of what a command says: the study's calibration and how good it is. Nothing without one.
+void print_calibration_line(const analysis::Study& study, int width, std::ostream& out);
+
 struct PrintOptions {
     int columns = 80;    ///< width of the drawings
     int width = 0;       ///< width of the tables; 0: unlimited, as in a pipe

@@ -1,0 +1,37 @@
+// The sentence on the quality of a calibration.
+#include "analysis/roofline/calibration_quality.hpp"
+
+#include "tests/analysis/made.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+/// Three launches of a second each, of which one was shared, one throttled for twice as long.
+Measurement disturbed_row()
+{
+    Measurement row = made::row();
+    row.samples.assign(3, {.seconds = Seconds{1}});
+    row.samples[1].disturbance = "a core was shared";
+    row.samples[2] = {.seconds = Seconds{2}, .disturbance = "processor time was stolen by the host"};
+    return row;
+}
+
+}  // namespace
+
+TEST_CASE("a calibration's quality counts what is not steady and names the most frequent disturbance")
+{
+    std::vector<Ceiling> ceilings = made::ceilings().all;
+    const std::vector<Measurement> rows{disturbed_row()};
+    CHECK(calibration_quality({}, rows).empty());
+    CHECK(calibration_quality(ceilings, rows) == "All 10 ceilings are steady.");
+    ceilings[0].steadiness = Steadiness::rounds_disagree;
+    CHECK(calibration_quality(ceilings, {}) == "1 of 10 ceilings is unsteady.");
+    for (std::size_t i = 3; i < 7; ++i) ceilings[i].steadiness = Steadiness::at_least;
+    ceilings[1].steadiness = Steadiness::clock_varied;
+    CHECK(calibration_quality(ceilings, rows) ==
+          "4 of 10 ceilings are lower bounds, 2 are unsteady: processor time was stolen by the host 50% of the time.");
+}
