@@ -45,8 +45,10 @@ std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<con
     };
     add(bounds, "is a lower bound", "are lower bounds");
     add(unsteady, "is unsteady", "are unsteady");
-    if (states.empty()) return fmt::format("All {} ceilings are steady.", ceilings.size());
-    return join(states, ", ") + most_frequent_disturbance(rows) + ".";
+    const auto skipped = std::ranges::count(rows, Status::skipped, &Measurement::status);
+    const std::string left = skipped == 0 ? "" : fmt::format(" {} of {} rows were not measured.", skipped, rows.size());
+    if (states.empty()) return fmt::format("All {} ceilings are steady.{}", ceilings.size(), left);
+    return join(states, ", ") + most_frequent_disturbance(rows) + "." + left;
 }
 
 }  // namespace roof::analysis

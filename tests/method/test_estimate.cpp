@@ -75,10 +75,10 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         std::vector<Sample> launches;
         for (int i = 0; i < 5; ++i) {
             launches.push_back({.seconds = Seconds{1}});
-            REQUIRE_FALSE(is_enough(launches, options));
+            REQUIRE_FALSE(is_enough(launches, {}, options));
         }
         launches.push_back({.seconds = Seconds{1}});
-        REQUIRE(is_enough(launches, options));
+        REQUIRE(is_enough(launches, {}, options));
     }
     SECTION("an unsteady subject continues to the maximum")
     {
@@ -86,7 +86,7 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         int n = 0;
         do {
             launches.push_back({.seconds = Seconds{n++ % 2 == 0 ? 1.0 : 2.0}});
-        } while (!is_enough(launches, options));
+        } while (!is_enough(launches, {}, options));
         REQUIRE(n == 20);
     }
     SECTION("the budget ends the sampling after the minimum")
@@ -94,10 +94,19 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         options.budget = Seconds{1};
         std::vector<Sample> launches;
         launches.push_back({.seconds = Seconds{5}});
-        REQUIRE_FALSE(is_enough(launches, options));
+        REQUIRE_FALSE(is_enough(launches, {}, options));
         launches.push_back({.seconds = Seconds{5}});
-        REQUIRE_FALSE(is_enough(launches, options));
+        REQUIRE_FALSE(is_enough(launches, {}, options));
         launches.push_back({.seconds = Seconds{6}});
-        REQUIRE(is_enough(launches, options));
+        REQUIRE(is_enough(launches, {}, options));
+    }
+    SECTION("four budgets beside the samples end it if a launch was disturbed, however short that launch itself was")
+    {
+        options.budget = Seconds{1};
+        std::vector<Sample> launches{{.seconds = Seconds{0.5}}, {.seconds = Seconds{0.1}, .used = false}};
+        REQUIRE_FALSE(is_enough(launches, Seconds{4.4}, options));
+        REQUIRE(is_enough(launches, Seconds{4.5}, options));
+        launches.pop_back();
+        REQUIRE_FALSE(is_enough(launches, Seconds{4.5}, options));
     }
 }

@@ -169,3 +169,43 @@ TEST_CASE("an unknown keyword is an error with the legal values")
     CHECK_THROWS_WITH(parse_plan("rounds: 3\nmax_rounds: 2\nrun:\n  - {bench: train}\n", "p"),
                       Catch::Contains("max_rounds"));
 }
+
+TEST_CASE("if the plan has an end, any beginning of a round is spread over its entries and their sizes")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int) { return 1.0; });
+    const std::string entries =
+        "rounds: 2\nmax_rounds: 3\nrun:\n  - {bench: bandwidth, operation: load, working_set: [1024, 2048, 3072, "
+        "4096]}\n"
+        "  - {bench: bandwidth, operation: copy, working_set: [1024, 2048]}\n";
+    const auto order = [&](const std::string& end) {
+        std::vector<std::string> items;
+        const Scheduler scheduler(parse_plan(end + entries, "p"), registry);
+        for (const Item& item : scheduler.planned())
+            items.push_back(item.point.text("operation") + " " + item.point.text("working_set") + " " +
+                            item.point.text("round"));
+        return items;
+    };
+    const std::vector<std::string> spread{"load 1024", "copy 1024", "load 3072", "load 2048", "copy 2048", "load 4096"};
+    std::vector<std::string> expected;
+    for (const char* round : {" 1", " 2"})
+        for (const std::string& item : spread) expected.push_back(item + round);
+    CHECK(order("end_after_seconds: 1\n") == expected);
+    CHECK(order("")[1] == "load 2048 1");
+}
+
+TEST_CASE("granted time lifts the limit of rounds")
+{
+    const ManualClock time;
+    const BenchRegistry registry = registry_with_keywords(time, [](int round) { return 1 + 0.1 * (round % 7); });
+    Scheduler scheduler(parse_plan(adaptive_plan, "p"), registry);
+    std::vector<Measurement> rows;
+    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows))
+        append(rows, measure_batch(items, registry, time));
+    for (auto items = scheduler.extra_rounds(rows); !items.empty(); items = scheduler.extra_rounds(rows))
+        append(rows, measure_batch(items, registry, time));
+    scheduler.grant(Seconds{180});
+    CHECK_FALSE(scheduler.extra_rounds(rows).empty());
+    CHECK(scheduler.end_after().value == 180);
+    CHECK(scheduler.extra_rounds_until().value == 180);
+}

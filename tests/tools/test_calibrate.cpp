@@ -211,3 +211,128 @@ TEST_CASE("unsteady rows are measured again until the time of the plan is over")
     CHECK(some >= 4);
     CHECK(some < all);
 }
+
+namespace {
+
+/// "id status seconds" of each row, sorted.
+std::vector<std::string> rows_in(const std::filesystem::path& folder)
+{
+    const Results results = read_results(folder);
+    CHECK(results.damage.empty());
+    std::vector<std::string> lines;
+    for (const Measurement& row : results.rows)
+        lines.push_back(fmt::format("{} {} {:.6g}", row.id(), name(row.status), row.seconds.median.value));
+    std::ranges::sort(lines);
+    return lines;
+}
+
+std::size_t count_of(const std::vector<std::string>& lines, const std::string& word)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(lines, [&](const std::string& line) { return line.find(word) != std::string::npos; }));
+}
+
+std::string last_line(const std::string& text)
+{
+    const std::string whole = text.substr(0, text.size() - 1);
+    return whole.substr(whole.rfind('\n') + 1);
+}
+
+/// Two thread counts at 16 working sets and one rate of arithmetic, thrice: 102 rows of 3 ms; then copies on the levels found.
+const std::string short_plan =
+    "measure: {warmup: 0, min_samples: 3, max_samples: 3}\nrounds: 3\nmax_rounds: 4\n"
+    "run:\n  - {bench: bandwidth, operation: load}\n  - {bench: flops, operation: fma}\n"
+    "  - {bench: bandwidth, operation: copy, working_set: levels}\n";
+
+}  // namespace
+
+TEST_CASE("a calibration ends in time, lists what it skipped, and continued it is the one that ran longer")
+{
+    const Workbench bench;
+    const auto registry = [&] { return probing_registry(bench.clock, 1); };
+    std::ofstream(bench.folder / "plan.yaml") << short_plan;
+    std::ofstream(bench.folder / "ends.yaml") << "end_after_seconds: 0.2\n" << short_plan;
+    REQUIRE(calibrate_on(bench, {"--plan", bench.path("plan.yaml"), "--out", bench.path("long")}, registry).status ==
+            0);
+    const std::vector<std::string> all = rows_in(bench.folder / "long");
+    REQUIRE(all.size() > 102);
+
+    const double begin = *bench.clock.now;
+    const std::vector<std::string> words{"--plan", bench.path("ends.yaml")};
+    const auto said = calibrate_on(bench, words, registry);
+    CHECK(said.status == 0);
+    CHECK(*bench.clock.now - begin <= 0.2 + 0.004);
+    const std::filesystem::path folder = last_line(said.out);
+    const std::vector<std::string> rows = rows_in(folder);
+    CHECK(rows.size() == 102);
+    CHECK(count_of(rows, " skipped ") == 102 - 67);
+    CHECK_THAT(said.err, Catch::Contains("skipped: 35 of 102 rows\n    35  the time of the run, 200 ms, was over"));
+    CHECK_THAT(said.out,
+               Catch::Contains("35 of 102 rows were not measured") && Catch::Contains("`roof calibrate --continue"));
+    CHECK(read_results(folder).rows.back().reason == "the time of the run, 200 ms, was over");
+    CHECK(calibration_kind(folder) == CalibrationKind::unfinished);
+
+    std::vector<std::string> more = words;
+    more.insert(more.end(), {"--continue", "--minutes", "3"});
+    const auto continued = calibrate_on(bench, more, registry);
+    CHECK(continued.status == 0);
+    CHECK(last_line(continued.out) == folder.string());
+    CHECK(rows_in(folder) == all);
+    CHECK(calibration_kind(folder) == CalibrationKind::full);
+    CHECK(last_line(calibrate_on(bench, words, registry).out) != folder.string());
+}
+
+TEST_CASE("a calibration that was stopped goes on with --continue, and without one to continue that is an error")
+{
+    const Workbench bench;
+    std::ofstream(bench.folder / "plan.yaml") << short_plan;
+    const auto run = [&](std::vector<std::string> words, int stop_at) {
+        std::ostringstream out;
+        std::ostringstream err;
+        words.insert(words.begin(), {"calibrate", "--plan", bench.path("plan.yaml")});
+        const int status =
+            run_command_line(words, {out, err, [&] { return probing_registry(bench.clock, 1); }, bench.clock.clock(),
+                                     Terminal{}, tests::interrupt_at(stop_at), bench.folder / "results"});
+        return tests::Said{status, out.str(), err.str()};
+    };
+    const auto nothing = run({"--continue"}, 1'000'000);
+    CHECK(nothing.status == 2);
+    CHECK_THAT(nothing.err, Catch::Contains("there is nothing to continue"));
+    REQUIRE(run({}, 50).status == 130);
+    const auto said = run({"--continue"}, 1'000'000);
+    CHECK(said.status == 0);
+    REQUIRE(run({"--out", bench.path("whole")}, 1'000'000).status == 0);
+    CHECK(rows_in(last_line(said.out)) == rows_in(bench.folder / "whole"));
+}
+
+TEST_CASE("--minutes measures what is not steady until they are over, however many rounds the plan allows")
+{
+    const Workbench bench;
+    std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 0, min_samples: 3, max_samples: 3}\nrounds: 2\n"
+                                                 "max_rounds: 3\nrun:\n  - {bench: flops, threads: 1}\n";
+    const auto rows_with = [&](std::vector<std::string> options, const std::string& out) {
+        int round = 0;
+        const auto registry = [&] {
+            BenchRegistry changing;
+            changing.machine() = fakes::fake_machine();
+            changing.add(std::make_unique<fakes::FakeBench>(
+                "flops", Role::compute, std::vector<Axis>{{"threads", "threads", {"1"}, {}, true, 1, 2}},
+                [&round](const Point& point) {
+                    fakes::FakeSubject::Script script = compute_script(point);
+                    script.rest_seconds = 1 + 0.1 * (++round % 7);
+                    return script;
+                },
+                bench.clock));
+            return changing;
+        };
+        options.insert(options.begin(), {"--plan", bench.path("plan.yaml"), "--out", bench.path(out)});
+        REQUIRE(calibrate_on(bench, options, registry).status == 0);
+        return rows_in(bench.folder / out).size();
+    };
+    CHECK(rows_with({}, "plan") == 3);
+    const double begin = *bench.clock.now;
+    CHECK(rows_with({"--minutes", "1"}, "minute") > 10);
+    CHECK(*bench.clock.now - begin >= 60);
+    CHECK(*bench.clock.now - begin < 65);
+    CHECK_THAT(calibrate({"--minutes", "0"}).err, Catch::Contains("--minutes"));
+}

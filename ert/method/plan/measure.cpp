@@ -162,21 +162,34 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.messages = row.samples.back().communication.bytes;
 }
 
+/// Without results.
+Measurement row_of(const Item& item)
+{
+    Measurement row;
+    row.bench = item.bench_name;
+    row.role = item.bench == nullptr ? item.role : item.bench->role();
+    row.device = item.device;
+    row.point = item.point;
+    row.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    if (item.bench != nullptr) row.description = item.bench->description();
+    return row;
+}
+
 }  // namespace
 
-bool is_enough(std::span<const Sample> launches, const StoppingOptions& options)
+bool is_enough(std::span<const Sample> launches, Seconds elapsed, const StoppingOptions& options)
 {
-    constexpr double budgets = 4;  // for disturbed launches
+    constexpr double budgets = 4;  // beside the samples
     std::vector<double> seconds;
     Seconds spent{};
-    Seconds lost{};
     for (const Sample& sample : launches) {
-        (sample.used ? spent : lost) += sample.seconds;
-        if (sample.used) seconds.push_back(sample.seconds.value);
+        if (!sample.used) continue;
+        spent += sample.seconds;
+        seconds.push_back(sample.seconds.value);
     }
     const auto kept = static_cast<int>(seconds.size());
     const int discarded = static_cast<int>(launches.size()) - kept;
-    if (discarded > options.max_samples || (discarded > 0 && lost >= options.budget * budgets)) return true;
+    if (discarded > options.max_samples || (discarded > 0 && elapsed - spent >= options.budget * budgets)) return true;
     if (kept < options.min_samples) return false;
     if (kept >= options.max_samples || spent >= options.budget) return true;
     // With fewer than six samples no interval covers the median with 95% probability.
@@ -202,13 +215,14 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     for (int i = 0; i < options.warmup; ++i) launch(false);
     subject.check();
     const std::size_t warm_ups = samples.size();
+    const Seconds begin = clock();
     const auto counted = [&] { return std::span(samples).subspan(warm_ups); };
     do {
         launch(true);
         samples.back().used = samples.back().disturbance.empty();
         for (std::size_t i = 0; i < declared.size() && samples.back().used; ++i)
             part_seconds[i].push_back(trace.part_seconds()[i].value);
-    } while (!is_enough(counted(), options));
+    } while (!is_enough(counted(), clock() - begin, options));
     if (std::ranges::none_of(counted(), &Sample::used))
         for (Sample& sample : counted()) sample.used = true;
 
@@ -217,14 +231,18 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     return samples;
 }
 
+Measurement skipped(const Item& item, const std::string& reason)
+{
+    Measurement row = row_of(item);
+    row.status = Status::skipped;
+    row.reason = reason;
+    return row;
+}
+
 Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock, const SampleObserver& observer,
                     const std::filesystem::path& folder, bool* lost_device)
 {
-    Measurement row;
-    row.bench = item.bench_name;
-    row.device = item.device;
-    row.point = item.point;
-    row.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    Measurement row = row_of(item);
     const auto give_up = [&row](Status status, const std::string& reason) {
         row.status = status;
         row.reason = reason;
@@ -232,12 +250,9 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
         row.parts.clear();
     };
     if (item.bench == nullptr) {
-        row.role = item.role;
         give_up(Status::unsupported, item.missing);
         return row;
     }
-    row.role = item.bench->role();
-    row.description = item.bench->description();
     try {
         run(row, item, registry, clock, observer, folder);
     } catch (const Interrupted&) {

@@ -15,8 +15,9 @@ namespace roof {
 using SampleObserver = std::function<bool(const Sample& sample, int launches_so_far)>;
 
 /// The stopping rule: whether these launches, without warm-ups, are enough. Disturbed ones (`used` is false) cost time and are no
-/// samples; enough of them, in number or time, end the row too, as on a busy machine.
-bool is_enough(std::span<const Sample> launches, const StoppingOptions& options);
+/// samples; enough of them end the row too, as on a busy machine. So does the time that all has taken beside the samples: `elapsed`, since
+/// the first of these launches began.
+bool is_enough(std::span<const Sample> launches, Seconds elapsed, const StoppingOptions& options);
 
 /// Warms up, checks, then launches until there are enough. `trace`: for as many parts as the subject declares. Throws what the subject
 /// throws, and Interrupted when the observer returns false.
@@ -29,6 +30,9 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
 Measurement measure(const Item& item, const BenchRegistry& registry, const Clock& clock,
                     const SampleObserver& observer = {}, const std::filesystem::path& folder = {},
                     bool* lost_device = nullptr);
+
+/// The row of an item that is not measured.
+Measurement skipped(const Item& item, const std::string& reason);
 
 /// The user pressed Ctrl-C: the current row is dropped.
 class Interrupted : public Error {

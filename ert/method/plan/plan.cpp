@@ -31,6 +31,7 @@ class Parser {
         plan.max_rounds = plan.rounds;
         number(root, "max_rounds", plan.rounds, plan.max_rounds);
         number(root, "extra_rounds_until_seconds", 0.0, plan.extra_rounds_until.value);
+        number(root, "end_after_seconds", 0.0, plan.end_after.value);
         if (root["expect"]) plan.expect = list_of(root["expect"], "expect");
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
@@ -162,9 +163,18 @@ class Parser {
     }
 
     std::string name_;
-    std::vector<std::string> plan_keys_{"name",  "description", "device",     "measure",
-                                        "quick", "rounds",      "max_rounds", "extra_rounds_until_seconds",
-                                        "run",   "expect",      "profile"};
+    std::vector<std::string> plan_keys_{"name",
+                                        "description",
+                                        "device",
+                                        "measure",
+                                        "quick",
+                                        "rounds",
+                                        "max_rounds",
+                                        "extra_rounds_until_seconds",
+                                        "end_after_seconds",
+                                        "run",
+                                        "expect",
+                                        "profile"};
     std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> profilings_{"true", "false", "steps"};
     std::vector<std::string> measure_keys_{"warmup", "min_samples", "max_samples", "interval", "budget_seconds"};

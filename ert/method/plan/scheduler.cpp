@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -56,6 +59,43 @@ Sizes across_the_edge(const MeasuredLevel& level)
     return sizes;
 }
 
+/// The numbers 0 to count - 1 in an order of which any beginning is spread over all of them: by their binary digits, reversed.
+std::vector<std::size_t> spread_order(std::size_t count)
+{
+    const auto reversed = [](std::size_t number) {
+        std::size_t digits = 0;
+        for (int i = 0; i < 32; ++i) digits = digits << 1 | (number >> i & 1);
+        return digits;
+    };
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, reversed);
+    return order;
+}
+
+/// The items of each round, spread.
+std::vector<Item> spread(const std::vector<Item>& items)
+{
+    std::map<std::pair<std::string, std::string>, std::vector<const Item*>> entries;
+    std::map<std::string, double> rounds;  // their places, in the order of the items
+    for (const Item& item : items) {
+        const std::string round = item.point.text_or("round", "");
+        rounds.try_emplace(round, static_cast<double>(rounds.size()));
+        entries[{round, item.where + item.device}].push_back(&item);
+    }
+    std::vector<std::pair<double, const Item*>> places;
+    for (const auto& [key, entry] : entries) {
+        const auto count = static_cast<double>(entry.size());
+        double place = 0.5;
+        for (const std::size_t i : spread_order(entry.size()))
+            places.emplace_back(rounds[key.first] + place++ / count, entry[i]);
+    }
+    std::ranges::stable_sort(places, {}, &std::pair<double, const Item*>::first);
+    std::vector<Item> ordered;
+    for (const auto& [place, item] : places) ordered.push_back(*item);
+    return ordered;
+}
+
 }  // namespace
 
 Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings, std::string only)
@@ -66,6 +106,13 @@ Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, const Settings& s
 {
     std::ranges::copy_if(planned_, std::back_inserter(open_), &Item::is_open);
     std::erase_if(planned_, &Item::is_open);
+    if (plan_.end_after.value > 0) planned_ = spread(planned_);
+}
+
+void Scheduler::grant(Seconds time)
+{
+    plan_.max_rounds = std::numeric_limits<int>::max();
+    if (time.value > 0) plan_.extra_rounds_until = plan_.end_after = time;
 }
 
 std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const
@@ -78,7 +125,9 @@ std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const
 std::vector<Item> Scheduler::resolved_by(std::span<const Measurement> rows) const
 {
     if (open_.empty()) return {};
-    return matching(at_sizes(open_, resolve_sizes(rows_of(planned_, rows), registry_->machine())), only_);
+    std::vector<Item> items =
+        matching(at_sizes(open_, resolve_sizes(rows_of(planned_, rows), registry_->machine())), only_);
+    return plan_.end_after.value > 0 ? spread(items) : items;
 }
 
 std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) const

@@ -24,7 +24,8 @@ class Scheduler {
   public:
     /// These items, and nothing after them.
     explicit Scheduler(std::vector<Item> items) : planned_(std::move(items)) {}
-    /// The plan's items in their rounds, then the items with keywords, in as many rounds. Throws InputError, as `expand` does.
+    /// The plan's items in their rounds, then the items with keywords, in as many rounds. If the plan has an end, each round is spread: any
+    /// beginning of it holds the same share of every entry, over the whole range of its axes. Throws InputError, as `expand` does.
     Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings = {}, std::string only = {});
 
     /// The next items without a row; empty when the plan is complete. A function of the rows alone: a stopped run continues with
@@ -36,6 +37,13 @@ class Scheduler {
 
     /// Time of the run after which no extra round begins; 0: no limit.
     Seconds extra_rounds_until() const { return plan_.extra_rounds_until; }
+
+    /// Time of the run after which nothing begins; 0: no limit.
+    Seconds end_after() const { return plan_.end_after; }
+
+    /// Extra rounds of ceilings that are not steady go on, however many they had: until `time` of the run is over, or without one as long
+    /// as the plan allows.
+    void grant(Seconds time);
 
     /// The items known before anything is measured.
     const std::vector<Item>& planned() const { return planned_; }

@@ -55,7 +55,9 @@ bool is_complete(const fs::path& folder, const Scheduler& scheduler)
     if (!fs::exists(folder / "measurements.csv")) return false;
     try {
         const Results results = read_results(folder);
-        return !results.damage.empty() || scheduler.next(results.rows).empty();
+        const bool has_ended =
+            std::ranges::find(results.rows, Status::skipped, &Measurement::status) != results.rows.end();
+        return !results.damage.empty() || has_ended || scheduler.next(results.rows).empty();
     } catch (const Error&) {
         return true;  // nothing is appended to a damaged folder
     }
@@ -68,7 +70,7 @@ bool is_finished(const Plan& plan, const std::vector<Measurement>& rows)
     return std::ranges::all_of(plan.entries, [&](const PlanEntry& entry) {
         const auto operations = entry.axes.find("operation");
         return std::ranges::any_of(rows, [&](const Measurement& row) {
-            return row.bench == entry.bench && row.device == entry.device &&
+            return row.bench == entry.bench && row.device == entry.device && row.status != Status::skipped &&
                    (operations == entry.axes.end() ||
                     row.point.text_or("operation", "") == operations->second.back()) &&
                    (row.status != Status::ok || row.point.text_or("round", "") == last);
@@ -122,25 +124,48 @@ fs::path first_calibration(std::span<const fs::path> places, const std::string& 
     return best;
 }
 
+/// How the folders of this node and version end.
+std::string ending_of(const Machine& machine)
+{
+    const auto version = machine.versions.find("revision");
+    const std::string ending = version == machine.versions.end() ? "-unknown" : "-" + version->second;
+    return machine.node.empty() ? ending : "-" + machine.node + ending;
+}
+
+/// The newest folder in `home` of this node, version and plan; empty if there is none.
+fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std::string& plan_text)
+{
+    for (const fs::path& folder : newest_first(home)) {
+        if (!folder.filename().string().ends_with(ending_of(machine)) || !fs::exists(folder / "plan.yaml")) continue;
+        if (read_file(folder / "plan.yaml") == plan_text && is_of_node(folder, machine.node)) return folder;
+    }
+    return {};
+}
+
 }  // namespace
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
                        const Scheduler& scheduler)
 {
-    const auto version = machine.versions.find("revision");
-    std::string ending = version == machine.versions.end() ? "-unknown" : "-" + version->second;
-    if (!machine.node.empty()) ending = "-" + machine.node + ending;
     const fs::path home = root / machine.name;
-    for (const fs::path& folder : newest_first(home)) {
-        if (!folder.filename().string().ends_with(ending) || !fs::exists(folder / "plan.yaml")) continue;
-        if (read_file(folder / "plan.yaml") != plan_text || !is_of_node(folder, machine.node)) continue;
-        if (!is_complete(folder, scheduler)) return folder;
-        break;  // older runs are abandoned: reading all of them would take longer with each run
-    }
+    const std::string ending = ending_of(machine);
+    // Older runs are abandoned: reading all of them would take longer with each run.
+    if (const fs::path newest = newest_of_plan(home, machine, plan_text);
+        !newest.empty() && !is_complete(newest, scheduler))
+        return newest;
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + ending);
     for (int copy = 2; fs::exists(folder); ++copy) folder = home / fmt::format("{}.{}{}", stamp, copy, ending);
     return folder;
+}
+
+fs::path folder_to_continue(const fs::path& root, const Machine& machine, const std::string& plan_text)
+{
+    fs::path newest = newest_of_plan(root / machine.name, machine, plan_text);
+    if (newest.empty())
+        throw InputError("there is nothing to continue in " + (root / machine.name).string() +
+                         ": no results of this machine by the same plan and version of roof");
+    return newest;
 }
 
 CalibrationKind calibration_kind(const fs::path& folder)

@@ -126,7 +126,7 @@ class Reader {
                           [&](const CsvLines& lines, const std::string& id, Measurement row, std::string what) {
                               if (what.empty()) what = contradiction_in(row, id);
                               if (what.empty() && whole_.contains(id)) what = "the row appears twice";
-                              if (what.empty()) whole_.insert(id);
+                              if (what.empty() && row.status != Status::skipped) whole_.insert(id);
                               RowProof proof(lines, before_);
                               before_ = crc32_of(lines.checksum());
                               if (!what.empty() && damage_.is_full()) return damage_.add(where_ + ": " + what);
@@ -170,6 +170,17 @@ class Reader {
         for (std::size_t i = 0; i < proofs_.size(); ++i)
             if (Measurement& row = results_.rows[i]; row.status != Status::damaged)
                 if (const std::string damage = proofs_[i].damage(results_.folder); !damage.empty()) mark(row, damage);
+    }
+
+    /// Drops the rows that were skipped and measured later.
+    void drop_skipped()
+    {
+        std::size_t place = 0;
+        std::erase_if(results_.rows, [&](const Measurement& row) {
+            const std::size_t here = place++;
+            const auto newest = index_.find(row.id());
+            return row.status == Status::skipped && newest != index_.end() && newest->second != here;
+        });
     }
 
     void compare_counts()
@@ -304,6 +315,7 @@ Results read_results(const fs::path& folder)
     reader.samples();
     reader.layers();
     reader.prove();
+    reader.drop_skipped();
     reader.compare_counts();
     SealCheck check = check_seal(folder);
     results.damage.insert(results.damage.end(), check.damage.begin(), check.damage.end());
@@ -317,7 +329,9 @@ std::vector<Measurement> read_rows(const fs::path& folder)
 {
     Results results;
     results.folder = folder;
-    Reader(results).measurements();
+    Reader reader(results);
+    reader.measurements();
+    reader.drop_skipped();
     return std::move(results.rows);
 }
 

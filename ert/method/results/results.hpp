@@ -78,13 +78,17 @@ class RunDirectory {
     std::set<std::string> done_;
 };
 
-/// A new `root/<machine>/<date>-<node>-<revision>`; or the newest folder there of the same node, plan and revision, if it is incomplete:
-/// the same command then continues it. A machine without a node's name has no such part.
+/// A new `root/<machine>/<date>-<node>-<revision>`; or the newest folder there of the same node, plan and revision, if it was stopped before
+/// all had rows: the same command then continues it. A machine without a node's name has no such part.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
                                     const std::string& plan_text, const Scheduler& scheduler);
 
+/// The newest folder in `root/<machine>` of the same node, plan and revision. Throws InputError if there is none.
+std::filesystem::path folder_to_continue(const std::filesystem::path& root, const Machine& machine,
+                                         const std::string& plan_text);
+
 /// `unfinished`: some of the plan's entries have no row of its last round, because the calibration was stopped early or `--only` left them
-/// out. `quick`: by a plan that says so (Plan::quick).
+/// out, or because its time was over. `quick`: by a plan that says so (Plan::quick).
 enum class CalibrationKind { unfinished, quick, full };
 
 /// `full` for a folder without ceilings or without a plan.

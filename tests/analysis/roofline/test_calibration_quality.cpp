@@ -34,4 +34,8 @@ TEST_CASE("a calibration's quality counts what is not steady and names the most 
     ceilings[1].steadiness = Steadiness::clock_varied;
     CHECK(calibration_quality(ceilings, rows) ==
           "4 of 10 ceilings are lower bounds, 2 are unsteady: processor time was stolen by the host 50% of the time.");
+    Measurement skipped = made::row();
+    skipped.status = Status::skipped;
+    CHECK(calibration_quality(made::ceilings().all, std::vector{skipped, made::row()}) ==
+          "All 10 ceilings are steady. 1 of 2 rows were not measured.");
 }

@@ -10,6 +10,7 @@
 #include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/ceilings/forecast.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
@@ -22,12 +23,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace roof {
 namespace {
 
 constexpr int most_threads = 65536;
+constexpr int most_minutes = 24 * 60;
 
 struct Options {
     std::string device = "cpu";
@@ -37,6 +40,8 @@ struct Options {
     std::string out;
     std::string compare;
     std::string node;
+    std::string minutes;
+    bool continues = false;
     bool quick = false;
     bool json = false;
 };
@@ -136,6 +141,7 @@ void check_peer(const Options& options)
 
 struct Outcome {
     Session session;
+    Machine machine;  ///< with the GPUs that measuring has found
     Ceilings ceilings;
     std::optional<analysis::Comparison> drift;  ///< none without an earlier calibration
     std::optional<std::vector<LikwidComparison>> likwid;
@@ -153,6 +159,40 @@ void show_json(const Outcome& outcome, Context& context)
     print_json(context.out, document);
 }
 
+/// What more time would bring, by the calibration's own samples: first for as few minutes as give each point that lacks samples another round,
+/// then for ten. Empty if nothing is missing, or nothing was measured in this session.
+std::string more_time(const Outcome& outcome)
+{
+    constexpr int long_time = 10;
+    constexpr double seconds_per_minute = 60;
+    constexpr int most_times = 8;
+    const std::vector<Measurement>& rows = outcome.session.rows;
+    const double each = outcome.session.seconds_per_row.value;
+    if (each <= 0) return {};
+    std::string text;
+    if (const auto left = std::ranges::count(rows, Status::skipped, &Measurement::status); left > 0)
+        text =
+            fmt::format("About {} more would measure the skipped rows: `roof calibrate --continue --minutes {:.0f}`. ",
+                        format_duration(static_cast<double>(left) * each),
+                        std::ceil(static_cast<double>(left) * each / seconds_per_minute));
+    const LowerBounds bounds = lower_bounds(rows, outcome.machine);
+    if (bounds.ceilings == 0) return text;
+    const double as_long_again = static_cast<double>(bounds.rounds) * each;
+    const int least = std::max(1, static_cast<int>(std::ceil(as_long_again / seconds_per_minute)));
+    for (const int minutes : {least, long_time}) {
+        const int times = std::min(most_times, static_cast<int>(minutes * seconds_per_minute / as_long_again));
+        const std::size_t settled = times > 0 ? settled_by_more(rows, outcome.machine, times) : 0;
+        if (settled > 0)
+            return text + fmt::format(
+                              "{} more minute{} would give about {} of the {} lower bounds enough undisturbed samples: "
+                              "`roof calibrate "
+                              "--continue --minutes {}`.",
+                              minutes, minutes == 1 ? "" : "s", settled, bounds.ceilings, minutes);
+    }
+    return text + fmt::format("More time would not settle the {} lower bounds while the machine is as busy as it was.",
+                              bounds.ceilings);
+}
+
 void show_text(const Outcome& outcome, Context& context)
 {
     const std::string network = analysis::network_text(outcome.session.rows, context.terminal.width);
@@ -163,6 +203,8 @@ void show_text(const Outcome& outcome, Context& context)
                        analysis::calibration_quality(outcome.ceilings.all, outcome.session.rows) + "\n",
                        context.terminal.width)
                 << '\n';
+    if (const std::string more = more_time(outcome); !more.empty())
+        context.out << analysis::fitted_lines(more + "\n", context.terminal.width) << '\n';
     if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
                                   : "drift: this machine has no earlier calibration by this plan\n")
@@ -175,16 +217,24 @@ int measure_ceilings(const Options& options, Context& context)
     check_peer(options);
     const Plan plan = plan_for(options.device, machine_named(options.node, context), options);
     const std::string text = text_of(plan, options);
-    const Scheduler scheduler(plan, context.registry, settings_of(options));
+    Scheduler scheduler(plan, context.registry, settings_of(options));
+    const bool is_timed = !options.minutes.empty();
+    if (is_timed || options.continues)
+        scheduler.grant({is_timed ? 60.0 * whole_number("--minutes", options.minutes, 1, most_minutes) : 0});
     Outcome outcome{
-        measure_all({text, scheduler, options.out, {}, options.node}, context, progress(context)), {}, {}, {}};
+        measure_all({text, scheduler, options.out, {}, options.node, options.continues}, context, progress(context)),
+        {},
+        {},
+        {},
+        {}};
     const Session& session = outcome.session;
     if (session.interrupted) return session.status();
     warn_if_nothing_was_measured(session, options.device, context);
-    const Machine machine = machine_named(options.node, context);  // with the GPUs that measuring has found
-    outcome.ceilings = fit_ceilings(session.rows, machine);
-    analysis::keep_digest({session.folder, machine, text, session.rows});
-    outcome.drift = drift_since_last({session.folder, machine, text, session.rows}, scheduler, context);
+    outcome.machine = machine_named(options.node, context);
+    outcome.ceilings = fit_ceilings(session.rows, outcome.machine);
+    const Results now{session.folder, outcome.machine, text, session.rows};
+    analysis::keep_digest(now);
+    outcome.drift = drift_since_last(now, scheduler, context);
     if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);
     if (options.json)
         show_json(outcome, context);
@@ -201,6 +251,8 @@ Action calibrate(OptionParser& parser)
     parser.value("--device", options->device);
     parser.value("--threads", options->threads);
     parser.value("--ranks", options->ranks);
+    parser.value("--minutes", options->minutes);
+    parser.flag("--continue", options->continues);
     parser.flag("--quick", options->quick);
     parser.value("--plan", options->plan);
     parser.value("--compare", options->compare);

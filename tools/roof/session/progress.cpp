@@ -40,8 +40,8 @@ class Progress {
     {
         ++finished_;
         const bool ok = row.status == Status::ok;
-        if (row.status == Status::unsupported && total_ > long_list) {
-            ++unsupported_[row.reason];
+        if ((row.status == Status::unsupported && total_ > long_list) || row.status == Status::skipped) {
+            ++unmeasured_[row.status][row.reason];
             return;
         }
         if (ok && (context_.terminal.live || !worth_a_line())) return;
@@ -55,7 +55,7 @@ class Progress {
     void ends()
     {
         erase();
-        sum_up_unsupported();
+        sum_up_unmeasured();
     }
 
   private:
@@ -73,22 +73,23 @@ class Progress {
         return true;
     }
 
-    /// Prints the unsupported rows without a line of their own, by reason, most frequent first.
-    void sum_up_unsupported()
+    /// Prints the rows that were not measured and have no line of their own, by status and reason, most frequent first.
+    void sum_up_unmeasured()
     {
-        if (unsupported_.empty()) return;
-        std::vector<std::pair<std::string, std::size_t>> reasons(unsupported_.begin(), unsupported_.end());
-        std::ranges::stable_sort(reasons, std::ranges::greater{}, &std::pair<std::string, std::size_t>::second);
-        std::size_t rows = 0;
-        std::string lines;
-        for (const auto& [reason, count] : reasons) {
-            rows += count;
-            lines += fmt::format("  {:>4}  {}\n", count, printable(reason));
+        for (const auto& [status, by_reason] : unmeasured_) {
+            std::vector<std::pair<std::string, std::size_t>> reasons(by_reason.begin(), by_reason.end());
+            std::ranges::stable_sort(reasons, std::ranges::greater{}, &std::pair<std::string, std::size_t>::second);
+            std::size_t rows = 0;
+            std::string lines;
+            for (const auto& [reason, count] : reasons) {
+                rows += count;
+                lines += fmt::format("  {:>4}  {}\n", count, printable(reason));
+            }
+            context_.err << in_window(fmt::format("{}: {} of {} rows\n{}", name(status), rows, finished_, lines),
+                                      context_.terminal)
+                         << std::flush;
         }
-        context_.err << in_window(fmt::format("unsupported: {} of {} rows\n{}", rows, finished_, lines),
-                                  context_.terminal)
-                     << std::flush;
-        unsupported_.clear();
+        unmeasured_.clear();
     }
 
     void draw(int launches)
@@ -116,7 +117,8 @@ class Progress {
     std::size_t left_ = 0;  ///< items without a row when the session began
     std::size_t finished_ = 0;
     std::size_t finished_at_line_ = 0;
-    std::map<std::string, std::size_t> unsupported_;  ///< rows without a line of their own, by reason
+    /// Rows without a line of their own, by status and reason.
+    std::map<Status, std::map<std::string, std::size_t>> unmeasured_;
 };
 
 }  // namespace

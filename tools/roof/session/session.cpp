@@ -14,14 +14,16 @@ namespace {
 
 struct DeviceLost {};
 
-/// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. Appends to
-/// `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
+/// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its end, items are skipped.
+/// Appends to `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
 void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Measurement>& rows, const Context& context,
                   const Listener& listener)
 {
     const Seconds begin = context.clock();
     const Seconds limit = scheduler.extra_rounds_until();
-    const auto is_late = [&] { return limit.value > 0 && context.clock() - begin > limit; };
+    const Seconds end = scheduler.end_after();
+    const auto is_past = [&](Seconds time) { return time.value > 0 && context.clock() - begin > time; };
+    const std::string over = fmt::format("the time of the run, {}, was over", format_duration(end.value));
     const auto observe = [&](const Sample& sample, int launches) {
         if (listener.sample) listener.sample(sample, launches);
         return !context.interrupted();
@@ -30,17 +32,22 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
         const std::size_t total = rows.size() + items.size();
         for (const Item& item : items) {
             if (context.interrupted()) throw Interrupted();
-            if (is_extra && is_late()) return;
+            if (is_extra && is_past(limit)) return;
             if (listener.begins) listener.begins(item, rows.size(), total);
             bool is_lost = false;
-            rows.push_back(measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
+            rows.push_back(item.bench != nullptr && is_past(end)
+                               ? skipped(item, over)
+                               : measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
             run.append(rows.back());
             if (listener.row) listener.row(rows.back());
             if (is_lost && context.start_again) throw DeviceLost();
         }
     };
-    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows)) measure_batch(items, false);
-    while (!is_late()) {
+    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows)) {
+        measure_batch(items, false);
+        if (is_past(end)) return;
+    }
+    while (!is_past(limit)) {
         const std::vector<Item> items = scheduler.extra_rounds(rows);
         if (items.empty()) return;
         measure_batch(items, true);
@@ -78,13 +85,21 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     std::vector<Measurement> rows;
     bool is_lost = false;
     if (job.out.empty()) say_where_results_are(context);
-    session.folder = job.out.empty() ? choose_folder(context.results, machine, job.plan_text, job.scheduler) : job.out;
+    session.folder = !job.out.empty() ? job.out
+                     : job.continues  ? folder_to_continue(context.results, machine, job.plan_text)
+                                      : choose_folder(context.results, machine, job.plan_text, job.scheduler);
     {
         RunDirectory run(session.folder, job.plan_text, machine);
         rows = run.rows();
         if (job.opened) job.opened(session.folder, !rows.empty());
+        if (job.continues) std::erase_if(rows, [](const Measurement& row) { return row.status == Status::skipped; });
+        const std::size_t before = rows.size();
+        const Seconds begin = context.clock();
         try {
             measure_into(run, job.scheduler, rows, context, listener);
+            const auto measured = std::count_if(rows.begin() + static_cast<std::ptrdiff_t>(before), rows.end(),
+                                                [](const Measurement& row) { return row.status != Status::skipped; });
+            if (measured > 0) session.seconds_per_row = (context.clock() - begin) / static_cast<double>(measured);
         } catch (const Interrupted&) {
             session.interrupted = true;
         } catch (const DeviceLost&) {

@@ -20,6 +20,9 @@ struct Job {
     /// Called before the first measurement, with the folder and whether it has rows already; may be empty.
     std::function<void(const std::filesystem::path& folder, bool has_rows)> opened{};
     std::string node{};  ///< as given by --node; empty: the registry's
+    /// Goes on in `out`, or in the newest folder of this plan (folder_to_continue), even if that is complete; what was skipped there is
+    /// measured first.
+    bool continues = false;
 };
 
 /// The registry's machine, with `node` in place of its node unless that is empty. Throws InputError for a `node` that is no node's name.
@@ -42,9 +45,12 @@ struct Session {
 
     /// 0: every item has a row and none failed; 1: some row failed; 130: interrupted.
     int status() const;
+
+    Seconds seconds_per_row{};  ///< of the rows measured in this session; 0 without any
 };
 
-/// Measures the items that the folder lacks, and appends each row after its measurement. An interrupt drops the current
+/// Measures the items that the folder lacks, and appends each row after its measurement. Items that have not begun when the plan's time is
+/// over get rows `skipped`; those whose working sets are not known by then get none. An interrupt drops the current
 /// row and prints on `context.err` how to continue. Throws InputError.
 Session measure_all(const Job& job, Context& context, const Listener& listener);
 
