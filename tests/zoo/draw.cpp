@@ -192,7 +192,6 @@ void draw_guide(Model& model, Device& device, Random& random)
     if (guide == Guide::none) return;
     const auto wrong = [&] {
         if (guide == Guide::low) return 1 - limits::guide_wrong_by;
-        if (guide == Guide::high) return 1 + limits::guide_wrong_by;
         return guide == Guide::off ? 1 + limits::guide_wrong_by * (2 * random.uniform() - 1) : 1;
     };
     const auto add = [&](const char* kind, const std::string& level, const std::string& operation,

@@ -39,8 +39,8 @@ constexpr EnumNames<Source, 7> names_of(Source)
 /// `unread`: no launch knows its clock. `misread`: some rows read a clock that is too low.
 enum class Clocks { fixed, steps, drifts, unread, misread };
 enum class Reports { right, wrong, missing };
-/// `low`, `high`: the guide's rates are wrong by 2%, the same for all. `off`: each by up to 2% in either direction.
-enum class Guide { none, right, low, high, off };
+/// `low`: the guide's rates are 2% too low, so that true ceilings lie above them. `off`: each is wrong by up to 2% in either direction.
+enum class Guide { none, right, low, off };
 /// `siblings`: all hardware threads of two on each core are measured too. `two_kinds`: half of the cores are slower.
 enum class Cores { alike, siblings, two_kinds };
 
