@@ -97,6 +97,22 @@ TEST_CASE("an undecided choice is tried again once in each process, until it is 
     CHECK(third.runs == 0);
 }
 
+TEST_CASE("a choice is no longer tried after 64 turns")
+{
+    const fakes::TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "convolutions.csv";
+    int runs = 0;
+    double now = 0;
+    const auto contradictory = [&](std::size_t i) {
+        now += slow;
+        return (runs++ / 2 % 4 < 2) == (i == 0) ? 0.2 : 0.22;
+    };
+    for (int process = 0; process < 20; ++process)
+        Choices(file, [&] { return Seconds{now}; }).fastest(question_of("a"), {"one", "other"}, contradictory);
+    CHECK(runs == 2 * 64);
+    CHECK(Choices(file).evidence(question_of("a"))->is_decided);
+}
+
 TEST_CASE("a process spends a few seconds in all on undecided choices")
 {
     const fakes::TemporaryFolder folder;
