@@ -81,7 +81,7 @@ TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments",
         trial.run();
         const bool is_right = trial.agrees();
         CHECK(is_right);
-        std::printf("\"%s\",%.1f,%.1f,%d\n", forward.text().c_str(), 1e6 * trial.time_by_passes().value,
-                    1e6 * trial.time_by_moments().value, is_right ? 1 : 0);
+        std::printf("\"%s\",%.1f,%.1f,%d\n", forward.text().c_str(), 1e6 * trial.by_passes().seconds(),
+                    1e6 * trial.by_moments().seconds(), is_right ? 1 : 0);
     }
 }

@@ -99,16 +99,20 @@ void ConvolutionTrial::enqueue_behind() const
 
 bool ConvolutionTrial::gains(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const
 {
-    const Seconds whole = time_in_graph(stream_, [&] {
+    const RunInGraph whole(stream_, [&] {
         run_whole();
         if (shape_.statistics) enqueue(from_sums_, memory(), stream_.get());
     });
-    const Seconds apart = time_in_graph(stream_, [&] {
+    const RunInGraph apart(stream_, [&] {
         run_alone();
         enqueue_behind();
     });
-    const Seconds before = shape_.prologue ? time_in_graph(stream_, [&] { enqueue_before(); }) : Seconds{};
-    return whole < before / 2 + apart;
+    std::optional<RunInGraph> before;
+    if (shape_.prologue) before.emplace(stream_, [&] { enqueue_before(); });
+    const Fastest fastest = fastest_of(2, [&](std::size_t way) {
+        return way == 0 ? apart.seconds() + (before ? before->seconds() / 2 : 0) : whole.seconds();
+    });
+    return fastest.candidate == 1;
 }
 
 bool ConvolutionTrial::agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const

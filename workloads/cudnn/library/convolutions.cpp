@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace roof::cudnn {
@@ -45,7 +47,7 @@ std::size_t workspace_limit()
     return available / 8;
 }
 
-/// Limit for the trials of one shape, by number and time. The heuristics list the most likely engines first.
+/// Limit for the plans of one shape, by number and time. The heuristics list the most likely engines first.
 class TrialBudget {
   public:
     bool is_spent() const { return tried_ >= least_tried && steady_clock::now() - begin_ > most_time; }
@@ -162,29 +164,33 @@ bool Convolutions::reads_by_depth(const ConvolutionShape& first)
     engine::Question asked = question(first);
     asked.pass = "layout of the images";
     if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == by_depth;
-    const auto time_of = [&](ConvolutionShape shape) {
-        Seconds sum = least_of(shape);
-        shape.pass = Pass::backward_weights;
-        return sum + least_of(shape);
-    };
-    const Seconds as_given = time_of(first);
-    const Seconds deep = time_of(space_to_depth(first));
-    if (choices_) choices_->remember(asked, deep < as_given ? by_depth : "as they are", std::min(deep, as_given));
-    return deep < as_given;
+    try {
+        const BothPasses ways[]{both_passes(first), both_passes(space_to_depth(first))};
+        const Fastest fastest = fastest_of(std::size(ways), [&](std::size_t way) {
+            double sum = ways[way].is_offered ? 0 : std::numeric_limits<double>::infinity();
+            for (const std::function<void()>& run : ways[way].runs) sum += seconds_of(stream_, run);
+            return sum;
+        });
+        const bool is_deep = fastest.candidate == 1;
+        if (choices_) choices_->remember(asked, is_deep ? by_depth : "as they are", Seconds{fastest.cost});
+        return is_deep;
+    } catch (const OutOfMemory&) {
+        return false;  // no memory for both
+    }
 }
 
-/// Returns the time of the fastest engine of a bare pass; infinity if there is none.
-Seconds Convolutions::least_of(const ConvolutionShape& shape)
+Convolutions::BothPasses Convolutions::both_passes(ConvolutionShape shape)
 {
-    constexpr Seconds never{std::numeric_limits<double>::infinity()};
-    try {
+    BothPasses both;
+    for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
+        shape.pass = pass;
         const std::optional<Candidate> best = best_of(shape);
-        if (!best) return never;
-        ConvolutionTrial trial(shape, stream_);
-        return least_time(stream_, running(*best, handle_, addresses_in(trial, best->plan)), never);
-    } catch (const OutOfMemory&) {
-        return never;
+        both.is_offered = both.is_offered && best;
+        if (!best) continue;
+        both.trials.push_back(std::make_unique<ConvolutionTrial>(shape, stream_));
+        both.runs.push_back(running(*best, handle_, addresses_in(*both.trials.back(), best->plan)));
     }
+    return both;
 }
 
 engine::Question Convolutions::question(const ConvolutionShape& shape) const
@@ -220,19 +226,24 @@ std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape&
     const std::size_t limit = workspace_limit();
     ConvolutionTrial trial(shape, stream_);
     TrialBudget budget;
-    std::optional<Tried> best;
-    Seconds least{std::numeric_limits<double>::infinity()};
+    std::vector<Candidate> all;
+    std::size_t scratch = 0;
     for (const Engine& engine : among) {
         if (budget.is_spent()) break;
         if (!budget.takes(engine.notes)) continue;
         const std::optional<Candidate> one = planned(engine, device_);
         if (!one || static_cast<std::size_t>(one->plan.workspace) > limit) continue;
-        const Seconds seconds = least_time(stream_, running(*one, handle_, addresses_in(trial, one->plan)), least);
-        if (seconds >= least) continue;
-        best = Tried{*one, seconds};
-        least = seconds;
+        all.push_back(*one);
+        scratch = std::max(scratch, static_cast<std::size_t>(one->plan.workspace));
     }
-    return best;
+    if (all.empty()) return std::nullopt;
+    void* const workspace = trial.workspace(scratch);
+    std::vector<std::function<void()>> runs;
+    for (const Candidate& one : all)
+        runs.push_back(running(one, handle_, addresses_of(trial.whole(), trial.memory(), workspace)));
+    const Fastest fastest = fastest_of(stream_, runs);
+    if (!std::isfinite(fastest.cost)) return std::nullopt;
+    return Tried{all[fastest.candidate], Seconds{fastest.cost}};
 }
 
 std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const

@@ -15,6 +15,8 @@
 
 namespace roof::cudnn {
 
+class ConvolutionTrial;
+
 class Convolutions {
   public:
     /// Choices are stored per `device_model` and library version. Throws Error.
@@ -44,7 +46,13 @@ class Convolutions {
     std::optional<Chosen> find_whole(const ConvolutionShape& shape);
     std::optional<Candidate> best_of(const ConvolutionShape& shape);
     bool is_better(const ConvolutionShape& shape, const Candidate& whole, const Candidate& alone) const;
-    Seconds least_of(const ConvolutionShape& shape);
+    /// The fastest engines of a first convolution, forward and backward_weights. Throws OutOfMemory.
+    struct BothPasses {
+        std::vector<std::unique_ptr<ConvolutionTrial>> trials;
+        std::vector<std::function<void()>> runs;
+        bool is_offered = true;  ///< for both passes
+    };
+    BothPasses both_passes(ConvolutionShape shape);
     engine::Question question(const ConvolutionShape& shape) const;
     std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
     std::optional<Candidate> first(std::vector<Engine> among) const;

@@ -153,11 +153,11 @@ void MomentsTrial::run() const
         for (const std::function<void()>& operation : *way) operation();
 }
 
-Seconds MomentsTrial::time_of(const Functions& way) const
+RunInGraph MomentsTrial::in_graph(const Functions& way) const
 {
-    return time_in_graph(stream_, [&] {
-        for (const std::function<void()>& operation : way) operation();
-    });
+    return {stream_, [&] {
+                for (const std::function<void()>& operation : way) operation();
+            }};
 }
 
 }  // namespace roof::cudnn

@@ -23,8 +23,8 @@ class MomentsTrial : public Trial {
     /// Returns whether both gave the same statistics and gradients within the precision's tolerance. Throws Error.
     bool agrees() const { return Trial::agrees(1e-2); }
     /// Return the time of all passes of both in a CUDA graph.
-    Seconds time_by_passes() const { return time_of(by_passes_); }
-    Seconds time_by_moments() const { return time_of(by_moments_); }
+    RunInGraph by_passes() const { return in_graph(by_passes_); }
+    RunInGraph by_moments() const { return in_graph(by_moments_); }
 
   private:
     using Functions = std::vector<std::function<void()>>;
@@ -40,7 +40,7 @@ class MomentsTrial : public Trial {
     Tensor result(Tensor shape, std::vector<Tensor>& to);
     ChannelNumbers channels();
     void append(const Operation& operation, const std::vector<Tensor>& used);
-    Seconds time_of(const Functions& way) const;
+    RunInGraph in_graph(const Functions& way) const;
 
     const gpu::Stream& stream_;
     Precision precision_;

@@ -35,10 +35,10 @@ bool NormedProducts::choose(const ConvolutionShape& forward)
         const MomentsTrial trial(forward, convolutions_, products_, stream_);
         trial.run();
         const bool is_right = trial.agrees();
-        const Seconds passes = trial.time_by_passes();
-        const Seconds moments = trial.time_by_moments();
-        place->second = is_right && moments < passes;
-        if (choices_) choices_->remember(asked, place->second ? by_moments : by_passes, std::min(passes, moments));
+        const RunInGraph ways[]{trial.by_passes(), trial.by_moments()};
+        const Fastest fastest = fastest_of(std::size(ways), [&](std::size_t way) { return ways[way].seconds(); });
+        place->second = is_right && fastest.candidate == 1;
+        if (choices_) choices_->remember(asked, place->second ? by_moments : by_passes, Seconds{fastest.cost});
     } catch (const Unsupported&) {
         return false;  // a library lacks one of the products
     } catch (const OutOfMemory&) {

@@ -110,12 +110,10 @@ bool Norms::is_better(const NormShape& shape, const Candidate& offered)
     const Descriptor addresses =
         shape.backward ? addresses_of(trial.backward(), trial.memory()) : addresses_of(trial.forward(), trial.memory());
     const auto run = running(offered, handle_, addresses);
-    const Seconds own = least_time(
-        stream_, [&] { trial.enqueue_own(); }, Seconds{1e9});
-    const Seconds seconds = least_time(stream_, run, own);
-    const bool is_chosen = seconds < own && trial.agrees(run);
+    const Fastest fastest = fastest_of(stream_, {[&] { trial.enqueue_own(); }, run});
+    const bool is_chosen = fastest.candidate == 1 && trial.agrees(run);
     if (choices_)
-        choices_->remember(question(shape), is_chosen ? offered.engine.name : own_kernels, is_chosen ? seconds : own);
+        choices_->remember(question(shape), is_chosen ? offered.engine.name : own_kernels, Seconds{fastest.cost});
     return is_chosen;
 }
 

@@ -8,7 +8,9 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/trial.hpp"
 
-#include <limits>
+#include <cmath>
+#include <functional>
+#include <vector>
 
 namespace roof::cudnn {
 namespace {
@@ -116,18 +118,17 @@ Products::Chosen Products::find(const Product& product)
     for (const bool fused : {true, false}) {
         const gpu::ProductShape shape = shape_of(product, fused);
         Chosen best{nullptr, 0, product.pass, fused};
-        Seconds least{std::numeric_limits<double>::infinity()};
         try {
             const auto tried = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
             const Bench bench(types, shape);
             if (shape.epilogue != gpu::ProductShape::Epilogue::none) tried->set_bias(bench.bias());
-            for (int algorithm = 0; algorithm < tried->algorithms() && (times_ || !best.product); ++algorithm) {
-                const Seconds seconds = least_time(
-                    stream_, [&] { bench.enqueue(*tried, algorithm, stream_); }, least);
-                if (seconds >= least) continue;
-                least = seconds;
+            std::vector<std::function<void()>> runs;
+            for (int algorithm = 0; algorithm < tried->algorithms() && (times_ || runs.empty()); ++algorithm)
+                runs.emplace_back([&, algorithm] { bench.enqueue(*tried, algorithm, stream_); });
+            const Fastest fastest = runs.empty() ? Fastest{} : fastest_of(stream_, runs);
+            if (!runs.empty() && std::isfinite(fastest.cost)) {
                 best.product = tried;
-                best.algorithm = algorithm;
+                best.algorithm = static_cast<int>(fastest.candidate);
             }
         } catch (const Unsupported&) {
             continue;  // no algorithm with that epilogue

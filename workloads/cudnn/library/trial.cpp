@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/step_graph.hpp"
 #include "workloads/model/hashed.hpp"
 
 #include <cuda_bf16.h>
@@ -53,37 +52,44 @@ bool are_near(const Tensor& found, const Tensor& due, const Memory& memory, doub
 
 }  // namespace
 
-Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, Seconds best)
+Fastest fastest_of(const gpu::Stream& stream, const std::vector<std::function<void()>>& candidates)
 {
-    constexpr int runs = 5;
-    constexpr double hopeless = 2;
+    return fastest_of(candidates.size(), [&](std::size_t i) { return seconds_of(stream, candidates[i]); });
+}
+
+Fastest fastest_of(std::size_t candidates, const std::function<double(std::size_t)>& seconds)
+{
+    constexpr SearchBudget budget{.time = Seconds{0.1}};
+    return roof::fastest_of(candidates, budget, seconds, steady_clock());
+}
+
+double seconds_of(const gpu::Stream& stream, const std::function<void()>& run)
+{
     try {
         const gpu::EventTimer timer;
-        timer.time(stream, run);
-        Seconds least = timer.time(stream, run);
-        for (int i = 1; i < runs && least < best * hopeless; ++i) least = std::min(least, timer.time(stream, run));
-        return least;
+        return timer.time(stream, run).value;
     } catch (const Error&) {
-        return {std::numeric_limits<double>::infinity()};
+        return std::numeric_limits<double>::infinity();
     }
 }
 
-Seconds time_in_graph(const gpu::Stream& stream, const std::function<void()>& enqueue)
+RunInGraph::RunInGraph(const gpu::Stream& stream, const std::function<void()>& enqueue) : stream_(stream)
 {
-    constexpr int repeated = 8;
-    constexpr Seconds never{std::numeric_limits<double>::infinity()};
     try {
         enqueue();  // loads the kernels, which is not possible in a capture
         stream.synchronize();
-        const StepGraph graph(stream.get(), [&] {
+        graph_.emplace(stream.get(), [&] {
             for (int i = 0; i < repeated; ++i) enqueue();
         });
-        return least_time(
-                   stream, [&] { graph.launch(stream.get()); }, never) /
-               repeated;
     } catch (const Error&) {
-        return never;
+        graph_.reset();
     }
+}
+
+double RunInGraph::seconds() const
+{
+    if (!graph_) return std::numeric_limits<double>::infinity();
+    return seconds_of(stream_, [&] { graph_->launch(stream_.get()); }) / repeated;
 }
 
 std::vector<float> pattern(float from)

@@ -5,7 +5,9 @@
 #include "ert/base/units.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/stream.hpp"
+#include "ert/method/bench/search.hpp"
 #include "workloads/cudnn/program/program.hpp"
+#include "workloads/cudnn/step_graph.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -15,13 +17,25 @@
 
 namespace roof::cudnn {
 
-/// Returns the minimum time of several runs after a warm-up. Stops after one timed run if that is far slower than
-/// `best`. Infinite if a run fails.
-Seconds least_time(const gpu::Stream& stream, const std::function<void()>& run, Seconds best);
+/// The time of one run on the device; infinite if it fails.
+double seconds_of(const gpu::Stream& stream, const std::function<void()>& run);
 
-/// Returns the time of one `enqueue` among several in a CUDA graph, as in a step: without launches by the host between them.
-/// Infinite if a run fails or no graph can hold it.
-Seconds time_in_graph(const gpu::Stream& stream, const std::function<void()>& enqueue);
+/// The search of ert/method/bench/search.hpp with the time for a trial on a GPU: among runs, or by a function of their times.
+Fastest fastest_of(const gpu::Stream& stream, const std::vector<std::function<void()>>& candidates);
+Fastest fastest_of(std::size_t candidates, const std::function<double(std::size_t)>& seconds);
+
+/// Several `enqueue` in a CUDA graph, as in a step: without launches by the host between them.
+class RunInGraph {
+  public:
+    RunInGraph(const gpu::Stream& stream, const std::function<void()>& enqueue);
+    /// The time of one `enqueue` in a run of the graph; infinite if it fails or no graph can hold it.
+    double seconds() const;
+
+  private:
+    static constexpr int repeated = 8;
+    const gpu::Stream& stream_;
+    std::optional<StepGraph> graph_;
+};
 
 /// Number of values of a pattern: a prime, so that no channel gets the same values periodically.
 inline constexpr std::size_t pattern_length = 65521;
