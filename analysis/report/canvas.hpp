@@ -2,8 +2,10 @@
 // top.
 #pragma once
 
-#include "analysis/report/frame.hpp"
+#include "analysis/report/figure.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +48,20 @@ class Canvas {
     std::vector<Cell> cells_;
 };
 
+/// A logarithmic scale from a frame onto dots; values outside are clamped.
+struct LogScale {
+    Extent frame;
+    double from = 0;
+    double to = 1;
+
+    double operator()(double value) const
+    {
+        const double inside = std::clamp(value, frame.low, frame.high);
+        return from + (to - from) * std::log(inside / frame.low) / std::log(frame.high / frame.low);
+    }
+    bool holds(double value) const { return value >= frame.low && value <= frame.high; }
+};
+
 /// A canvas with a logarithmic scale on each side, in dots.
 struct CanvasPlot {
     Canvas canvas;
@@ -53,9 +69,7 @@ struct CanvasPlot {
     LogScale down;
 
     CanvasPlot(const Extent& x, const Extent& y, int columns, int rows, bool plain)
-        : canvas(columns, rows, plain),
-          across{x.low, x.high, 0, canvas.dots_across() - 1.0},
-          down{y.low, y.high, canvas.dots_down() - 1.0, 0}
+        : canvas(columns, rows, plain), across{x, 0, canvas.dots_across() - 1.0}, down{y, canvas.dots_down() - 1.0, 0}
     {
     }
 

@@ -1,15 +1,20 @@
 #include "analysis/report/page_data.hpp"
 
+#include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/text.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 
@@ -76,23 +81,48 @@ class RoofSets {
     /// Index of the row's roofs; -1 without roofs.
     int of(const Measurement& row) { return add(roofs_of(study_.ceilings, row.device, threads_of(row))); }
     const json& list() const { return list_; }
+    const std::vector<Roofs>& all() const { return all_; }
 
   private:
     int add(const Roofs& roofs)
     {
         if (roofs.empty()) return -1;
         const auto [at, is_new] = numbers_.try_emplace({roofs.device, roofs.threads}, static_cast<int>(list_.size()));
-        if (is_new) list_.push_back(roofs_json(roofs, study_.calibration.machine));
+        if (is_new) {
+            list_.push_back(roofs_json(roofs, study_.calibration.machine));
+            all_.push_back(roofs);
+        }
         return at->second;
     }
 
     const Study& study_;
     std::map<std::pair<std::string, int>, int> numbers_;
+    std::vector<Roofs> all_;
     json list_ = json::array();
 };
 
+json frame_json(const std::optional<Frame>& frame)
+{
+    if (!frame) return nullptr;
+    return {frame->intensity.low, frame->intensity.high, frame->rate.low, frame->rate.high};
+}
+
+/// Its step with all batches of its series, and its layers.
+std::vector<const Placement*> around(const Study& study, const Measurement& row)
+{
+    const std::string id = row.id();
+    std::vector<const Placement*> points;
+    for (const Placement& p : study.placements)
+        if ((p.scope == Scope::layer && p.row == id) || (p.scope == Scope::step && series_of(p.row) == series_of(id)))
+            points.push_back(&p);
+    return points;
+}
+
 json row_json(const Study& study, const Measurement& row, int roofs)
 {
+    Roofs own = roofs_of(study.ceilings, row.device, threads_of(row));
+    if (const Ceiling* const roof = own.precision(precision_of(row))) own.compute = {roof};
+    const std::vector<const Placement*> points = around(study, row);
     return {{"id", json_text(row.id())},
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
@@ -110,33 +140,57 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},
             {"sentence", json_text(verdict_sentence(study, row))},
+            {"frame", frame_json(fitted_frame(own, points))},
+            {"level_frame", frame_json(fitted_frame(own, points, true))},
             {"roofs", roofs}};
+}
+
+std::string range_text(const LevelBytes& bytes)
+{
+    return fmt::format("{}{} ({})", format_si(bytes.low.value, "B"),
+                       bytes.high > bytes.low ? " to " + format_si(bytes.high.value, "B") : "",
+                       roof::name(bytes.known));
+}
+
+/// The arithmetic, then the bytes of the levels, and why.
+std::string explanation_of(const Placement& p)
+{
+    std::string text = explain(p), before;
+    if (!p.note.empty())
+        text += fmt::format(" {}{}.", static_cast<char>(std::toupper(p.note.front())), p.note.substr(1));
+    for (std::size_t i = 0; i < p.moved.size(); ++i) {
+        const std::string bytes = range_text(p.moved[i]);
+        text += fmt::format("{}{}{}",
+                            i == 0            ? " Bytes: "
+                            : bytes == before ? " and "
+                                              : ", ",
+                            p.levels[i].level,
+                            i + 1 < p.moved.size() && range_text(p.moved[i + 1]) == bytes ? "" : " " + bytes);
+        before = bytes;
+    }
+    if (!p.moved.empty()) text += ".";
+    return text + remarks_on(p);
 }
 
 /// The columns of the points and the texts they index.
 class Points {
   public:
-    void add(const Placement& p, std::size_t row)
+    void add(const Placement& p, std::size_t row, Seconds step)
     {
         column("row", row);
         column("scope", static_cast<int>(p.scope));
         column("phase", p.phase ? static_cast<int>(*p.phase) + 1 : 0);
-        column("bound", static_cast<int>(p.bound()));
         column("name", names_(p.name));
         column("kind", kinds_(p.kind));
-        column("note", notes_(p.note));
         column("median", json_number(p.seconds.median.value));
         column("low", json_number(p.seconds.low.value));
         column("high_seconds", json_number(p.seconds.high.value));
         column("flops", json_number(p.flops.value));
         column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
         column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
-        column("high", bytes_of(p));
-        column("moved", moved_in(p));
         column("attainable", json_number(p.attainable.value));
-        column("at_most", p.is_at_most);
-        column("served", served_by(p));
-        column("bottlenecks", bottlenecks_of(p));
+        column("text", json_text(explanation_of(p)));
+        column("cells", p.scope == Scope::layer ? cells_of(p, step) : json(nullptr));
     }
 
     void write(json& study) const
@@ -144,68 +198,85 @@ class Points {
         study["points"] = columns_;
         study["names"] = names_.list();
         study["kinds"] = kinds_.list();
-        study["notes"] = notes_.list();
-        study["roofNames"] = roof_names_.list();
         study["scopes"] = {name(Scope::step), name(Scope::phase), name(Scope::layer)};
         study["phases"] = {"", roof::name(Phase::forward), roof::name(Phase::backward), roof::name(Phase::update)};
-        study["bounds"] = json::array();
-        for (const Bound bound : all_bounds) study["bounds"].push_back(name(bound));
     }
 
   private:
     void column(const char* name, json value) { columns_[name].push_back(std::move(value)); }
 
-    static json bytes_of(const Placement& p)
+    /// Time, share of the step, rate, intensity, roof, share of attainable, headroom: the texts of the table of layers.
+    static json cells_of(const Placement& p, Seconds step)
     {
-        json list = json::array();
-        for (const LevelPlacement& level : p.levels) list.push_back(json_number(level.high.value));
-        return list;
+        const bool has_roofs = p.attainable.value > 0;
+        const bool has_flops = p.flops.value > 0;
+        return {format_duration(p.seconds.median.value),
+                percent(p.seconds.median / step),
+                has_flops ? format_si(p.rate.median.value, "FLOP/s") : "no FLOPs",
+                has_flops && !p.levels.empty() && p.levels.back().low.value > 0
+                    ? plain_number(p.levels.back().intensity_high.value, 2)
+                    : "-",
+                json_text(has_roofs ? bottleneck_text(p) : "no roof"),
+                has_roofs ? share_text(p) : "-",
+                has_roofs ? format_duration(p.headroom.value) : "-"};
     }
 
-    /// The number of the level, from 1; 0 for none.
-    static std::size_t served_by(const Placement& p)
-    {
-        const auto level = std::ranges::find(p.levels, p.served_by, &LevelPlacement::level);
-        return level == p.levels.end() ? 0 : static_cast<std::size_t>(level - p.levels.begin()) + 1;
-    }
-
-    /// [low, high, how it is known] of each level, in whole bytes; null if not known.
-    static json moved_in(const Placement& p)
-    {
-        if (p.moved.empty()) return nullptr;
-        json list = json::array();
-        for (const LevelBytes& bytes : p.moved)
-            list.push_back({std::llround(bytes.low.value), std::llround(bytes.high.value), roof::name(bytes.known)});
-        return list;
-    }
-
-    json bottlenecks_of(const Placement& p)
-    {
-        json list = json::array();
-        for (const Bottleneck& one : p.bottlenecks) list.push_back({roof_names_(one.roof), one.share});
-        return list;
-    }
-
-    SharedTexts names_, kinds_, notes_, roof_names_;
+    SharedTexts names_, kinds_;
     json columns_ = {{"row", json::array()}};
 };
 
-json study_data(const Study& study)
+/// The roofline and the times of every step under one set of roofs.
+json figures_json(const Study& study, const Roofs& roofs, const std::map<std::string, int>& roofs_of_row,
+                  const std::map<std::string, std::string>& titles, std::size_t index, std::size_t number)
 {
-    json object{{"name", json_text(study.results.folder.filename().string())},
-                {"known", study.placements.empty() ? "" : roof::name(study.placements.front().known)},
-                {"rows", json::array()}};
+    std::vector<const Placement*> placements, layers;
+    std::map<std::string, Seconds> steps;
+    for (const Placement& p : study.placements) {
+        if (roofs_of_row.at(p.row) != static_cast<int>(index)) continue;
+        placements.push_back(&p);
+        if (p.scope == Scope::step) steps[p.row] = p.seconds.median;
+        if (p.scope == Scope::layer && !p.levels.empty()) layers.push_back(&p);
+    }
+    Figure times = time_figure("all steps", layers, steps);
+    Ceilings alone;
+    for (const auto& group : {roofs.levels, roofs.compute, roofs.mixes})
+        for (const Ceiling* roof : group) alone.all.push_back(*roof);
+    const Frame frame = frame_of(alone).value_or(Frame{{0.01, 1e4}, {1e6, 1e15}});
+    Figure roofline = roofs_figure("Roofline", roofs, frame, &study.calibration.machine);
+    add_placements(roofline, placements, true);
+    for (Figure* figure : {&roofline, &times})
+        for (Mark& mark : figure->marks) {
+            mark.key = fmt::format("{}:{}", number, mark.of - study.placements.data());
+            // The page has the name, the time and the rate in the point's cells.
+            if (mark.of->scope == Scope::layer) mark.title.erase(0, std::min(mark.title.find("; "), mark.title.size()));
+            if (mark.of->scope == Scope::step) mark.title = titles.at(mark.of->row) + ": " + mark.title;
+        }
+    return {{"roofline", to_json(roofline)}, {"time", to_json(times)}};
+}
+
+json study_data(const Study& study, std::size_t number)
+{
+    json object{{"name", json_text(study.results.folder.filename().string())}, {"rows", json::array()}};
     RoofSets sets(study);
     std::map<std::string, std::size_t> rows;
+    std::map<std::string, Seconds> steps;
+    std::map<std::string, int> roofs_of_row;
+    std::map<std::string, std::string> titles;
     for (const Measurement* row : step_rows(study.results.rows)) {
         if (row->status != Status::ok) continue;
         rows[row->id()] = rows.size();
-        object["rows"].push_back(row_json(study, *row, sets.of(*row)));
+        steps[row->id()] = row->seconds.median;
+        roofs_of_row[row->id()] = sets.of(*row);
+        titles[row->id()] = step_title(*row, study.results.rows);
+        object["rows"].push_back(row_json(study, *row, roofs_of_row[row->id()]));
     }
     Points points;
-    for (const Placement& p : study.placements) points.add(p, rows.at(p.row));
+    for (const Placement& p : study.placements) points.add(p, rows.at(p.row), steps.at(p.row));
     points.write(object);
     object["roofs"] = sets.list();
+    object["figures"] = json::array();
+    for (std::size_t i = 0; i < sets.all().size(); ++i)
+        object["figures"].push_back(figures_json(study, sets.all()[i], roofs_of_row, titles, i, number));
     return object;
 }
 
@@ -214,8 +285,10 @@ json study_data(const Study& study)
 json page_json(std::span<const Study> studies)
 {
     json list = json::array();
-    for (const Study& study : studies) list.push_back(study_data(study));
-    return {{"studies", std::move(list)}};
+    for (const Study& study : studies) list.push_back(study_data(study, list.size()));
+    json trajectories = json::array();
+    for (const Figure& figure : trajectory_figures(studies)) trajectories.push_back(to_json(figure));
+    return {{"studies", std::move(list)}, {"trajectories", std::move(trajectories)}};
 }
 
 std::string script_text(const json& document)

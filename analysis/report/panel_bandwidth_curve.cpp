@@ -9,13 +9,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace roof::analysis {
 
 namespace {
 
-using Series = std::map<std::string, std::vector<SeriesPoint>>;
+using Series = std::map<std::string, std::vector<Mark>>;
 
 /// The operation, the instruction set if it is the same for all points, and unusual conditions.
 std::string name_of_series(const Measurement& row)
@@ -44,84 +45,72 @@ Series series_of(const std::vector<PointSummary>& points, const std::string& dev
         const double working_set = of_sweep(row) && threads_of(row) == most ? row.point.number("working_set") : 0;
         if (!(working_set > 0)) continue;
         const std::string name = name_of_series(row);
-        series[name].push_back({working_set, point.sustained.rate.median.value, point.sustained.rate.low.value,
-                                point.sustained.rate.high.value,
-                                fmt::format("{} over {}: {}", name, format_capacity(working_set),
-                                            with_interval(point.sustained.rate, "B/s"))});
+        series[name].push_back({.x = {working_set, working_set, working_set},
+                                .y = Range::of(point.sustained.rate),
+                                .radius = 2.6,
+                                .title = fmt::format("{} over {}: {}", name, format_capacity(working_set),
+                                                     with_interval(point.sustained.rate, "B/s"))});
     }
-    for (auto& [name, samples] : series) std::ranges::sort(samples, {}, &SeriesPoint::x);
+    for (auto& [name, samples] : series) std::ranges::sort(samples, {}, [](const Mark& mark) { return mark.x.median; });
     return series;
 }
 
-LogPlot plot_of(const Series& series)
-{
-    Extent bytes, rate;
-    for (const auto& [name, samples] : series)
-        for (const SeriesPoint& s : samples) {
-            bytes.add(s.x);
-            rate.add(s.median);
-        }
-    const double left = power_below(2, bytes.low);
-    return {{left, std::max(2 * left, power_above(2, bytes.high)), 88, 1032},
-            {power_below(10, rate.low), power_above(10, rate.high * 1.1), 330, 46},
-            "working set of all threads (bytes)",
-            "bandwidth (B/s)"};
-}
-
 /// A solid mark at the measured end of each level, a dashed mark at its reported capacity.
-void draw_levels(Svg& svg, const LogPlot& plot, const Ceilings& ceilings, const std::string& device)
+void add_levels(Figure& figure, const Ceilings& ceilings, const std::string& device)
 {
+    const Extent& frame = figure.x.frame;
     for (const MeasuredLevel& level : ceilings.levels) {
         if (level.device != device) continue;
-        const double from = std::max(level.from.value, plot.x.low);
-        const double to = std::min(level.to.value, plot.x.high);
+        const double from = std::max(level.from.value, frame.low);
+        const double to = std::min(level.to.value, frame.high);
         const bool is_memory = level.name == memory_level;
         if (!(to > from)) continue;
-        const auto mark = [&](const std::string& title, double at, std::string_view css) {
-            svg.open("level", title);
-            svg.line({plot.x(at), plot.top()}, {plot.x(at), plot.bottom()}, css);
-            svg.close();
-        };
-        if (!is_memory)
-            mark(fmt::format("{}: holds working sets up to {}, measured", level.name, format_capacity(level.to.value)),
-                 to, "level-mark");
-        svg.text({(plot.x(from) + plot.x(to)) / 2, plot.top() + 14}, level.name, "name", Anchor::middle);
-        if (plot.x.holds(level.reported.value) && !is_memory)
-            mark(fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)),
-                 level.reported.value, "reported-mark");
+        figure.rules.push_back(
+            {to, is_memory ? "" : "level-mark",
+             fmt::format("{}: holds working sets up to {}, measured", level.name, format_capacity(level.to.value)),
+             level.name, std::sqrt(from * to)});
+        if (level.reported.value >= frame.low && level.reported.value <= frame.high && !is_memory)
+            figure.rules.push_back({level.reported.value, "reported-mark",
+                                    fmt::format("{}: {} reported", level.name, format_capacity(level.reported.value)),
+                                    "", 0});
     }
 }
 
-Picture picture(const Series& series, const Ceilings& ceilings, const std::string& device)
+Figure figure_of(Series series, const Ceilings& ceilings, const std::string& device)
 {
-    const LogPlot plot = plot_of(series);
-    std::vector<LegendEntry> legend;
-    for (const auto& [name, samples] : series) legend.push_back(series_entry(legend.size(), name));
-    constexpr double height = 384;
-    const double width = plot.right() - plot.left();
-    Svg svg(1060, height + legend_height(legend, width), "Bandwidth against working set of " + device);
-    const double factor = plot.x.high / plot.x.low > 65536 ? 16 : 4;
-    draw_axes(
-        svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return format_capacity(v); },
-        ticks(plot.y.low, plot.y.high, 10), [](double v) { return tick_text(v, "B/s"); });
-    draw_levels(svg, plot, ceilings, device);
-    draw_legend(svg, legend, {plot.left(), height}, width);
-    std::size_t index = 0;
-    for (const auto& [name, samples] : series) draw_series(svg, plot, index++, samples, 2.6);
-    return {device, std::move(svg)};
+    Figure figure{.title = "Bandwidth against working set of " + device, .height = 386};
+    Extent bytes, rate;
+    for (const auto& [name, samples] : series)
+        for (const Mark& mark : samples) {
+            bytes.add(mark.x.median);
+            rate.add(mark.y.median);
+        }
+    const double left = power_below(2, bytes.low);
+    figure.x = {
+        "working set of all threads (bytes)", {left, std::max(2 * left, power_above(2, bytes.high))}, {}, false};
+    figure.x.ticks = ticks(left, figure.x.frame.high, figure.x.frame.high / left > 65536 ? 16 : 4,
+                           [](double v) { return format_capacity(v); });
+    figure.y = {"bandwidth (B/s)", {power_below(10, rate.low), power_above(10, rate.high * 1.1)}, {}, false};
+    figure.y.ticks =
+        decade_ticks(figure.y.frame.low, figure.y.frame.high, [](double v) { return tick_text(v, "B/s"); });
+    add_levels(figure, ceilings, device);
+    for (auto& [name, samples] : series) add_series(figure, figure.legend.size(), name, std::move(samples));
+    return figure;
 }
 
 }  // namespace
 
-Content bandwidth_curve_panel(const Study& study, const std::string&)
+Content bandwidth_curve_panel(const Study& study, const std::string& key)
 {
     std::vector<std::string> devices;
     for (const Measurement& row : study.calibration.rows)
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
     Content content;
     for (const std::string& device : devices) {
-        const Series series = series_of(summarize_points(study.calibration.rows), device);
-        if (!series.empty()) content.emplace_back(picture(series, study.ceilings, device));
+        Series series = series_of(summarize_points(study.calibration.rows), device);
+        if (!series.empty())
+            content.emplace_back(Picture{device, draw(figure_of(std::move(series), study.ceilings, device),
+                                                      fmt::format("{}-{}", key, content.size()))});
     }
     return content;
 }

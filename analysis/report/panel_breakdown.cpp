@@ -52,11 +52,11 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
         for (const Segment& segment : kinds_of(*row)) seen.push_back(segment.name);
     std::vector<LegendEntry> entries;
     for (const std::string phase : {"forward", "backward", "update"})
-        entries.push_back({"", "segment " + phase, phase});
-    entries.push_back({"", "segment rest", std::string(outside_layers)});
+        entries.push_back({Shape::square, "segment " + phase, phase});
+    entries.push_back({Shape::square, "segment rest", std::string(outside_layers)});
     for (const std::string_view kind : kinds_in_order)
         if (kind != "update" && std::ranges::find(seen, kind) != seen.end())
-            entries.push_back({"", "segment kind-" + std::string(kind), std::string(kind)});
+            entries.push_back({Shape::square, "segment kind-" + std::string(kind), std::string(kind)});
     return entries;
 }
 

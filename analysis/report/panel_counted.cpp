@@ -1,7 +1,6 @@
 // Kernels with counted work under the roofs of their device. Each kernel has one point for each counted memory level,
 // joined by a line.
 #include "analysis/report/report.hpp"
-#include "analysis/report/roof_lines.hpp"
 #include "analysis/study/counted_kernels.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
@@ -32,18 +31,25 @@ std::string title_of(const CountedKernel& kernel)
     return text;
 }
 
-void draw(Svg& svg, const LogPlot& plot, const CountedKernel& kernel, double longest)
+/// A mark for each counted level, joined; the farthest one has the area of the time.
+void add_kernel(Figure& figure, const CountedKernel& kernel, double longest)
 {
     constexpr double largest = 18;
-    const double radius = std::max(2.5, largest * std::sqrt(kernel.seconds.value / longest));
-    svg.open("point forward", title_of(kernel));
-    const auto spot = [&](const LevelPlacement& l) { return plot(l.intensity_low.value, kernel.rate().value); };
-    for (std::size_t i = 1; i < kernel.levels.size(); ++i)
-        svg.line(spot(kernel.levels[i - 1]), spot(kernel.levels[i]), "interval");
-    for (const LevelPlacement& level : kernel.levels)
-        svg.mark(&level == &kernel.levels.back() ? Shape::circle : Shape::ring, spot(level),
-                 &level == &kernel.levels.back() ? radius : 3, "dot", level.level);
-    svg.close();
+    Curve curve{"trajectory", {}, false};
+    for (const LevelPlacement& level : kernel.levels) {
+        const bool is_farthest = &level == &kernel.levels.back();
+        const double x = level.intensity_low.value, y = kernel.rate().value;
+        curve.marks.push_back(figure.marks.size());
+        figure.marks.push_back(
+            {.key = kernel.name,
+             .level = level.level,
+             .x = {x, x, x},
+             .y = {y, y, y},
+             .look = is_farthest ? "forward dot" : "forward hollow",
+             .radius = is_farthest ? std::max(2.5, largest * std::sqrt(kernel.seconds.value / longest)) : 3,
+             .title = title_of(kernel) + "; here " + level.level});
+    }
+    figure.curves.push_back(std::move(curve));
 }
 
 std::optional<Picture> picture(const Study& study, const std::vector<CountedKernel>& kernels, const std::string& device,
@@ -52,16 +58,15 @@ std::optional<Picture> picture(const Study& study, const std::vector<CountedKern
     const std::optional<Frame> frame = frame_of(study.ceilings);
     const Roofs roofs = roofs_of(study.ceilings, device);
     if (!frame || roofs.empty()) return std::nullopt;
-    const LogPlot plot = roofline_plot(*frame, 460, "arithmetic intensity, counted (FLOP/B)");
-    Svg svg = roofline_svg(516, "Counted kernels under the roofs of " + device, plot, roofs, key);
+    Figure figure = roofs_figure("Counted kernels under the roofs of " + device, roofs, *frame);
+    figure.height = 516;
+    figure.x.label = "arithmetic intensity, counted (FLOP/B)";
     std::size_t drawn = 0;
     for (const CountedKernel& kernel : kernels)
         if (kernel.device == device && kernel.rate().value > 0 && !kernel.levels.empty() && drawn++ < most_points)
-            draw(svg, plot, kernel, kernels.front().seconds.value);
-    name_roofs(svg, plot, roofs);
-    svg.close();
+            add_kernel(figure, kernel, kernels.front().seconds.value);
     if (drawn == 0) return std::nullopt;
-    return Picture{device, std::move(svg)};
+    return Picture{device, draw(figure, key)};
 }
 
 }  // namespace

@@ -7,79 +7,86 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <optional>
 
 namespace roof::analysis {
 
 namespace {
 
-using Series = std::map<std::string, std::vector<SeriesPoint>>;
-
-Series series_of(const Study& study, bool is_share)
+std::string number_text(double value)
 {
-    Series series;
-    for (const Measurement* row : step_rows(study.results.rows)) {
-        const Placement* const p = step_placement(study.placements, *row);
-        if (p == nullptr || batch_of(*row) <= 0 || (is_share && p->attainable.value <= 0)) continue;
-        const double work = is_share ? p->attainable.value : row->images();
-        const Estimate<Seconds>& t = row->seconds;
-        const Range rate{work / t.median.value, work / t.high.value, work / t.low.value};
-        const std::string value = is_share ? percent(rate.median) + " of attainable"
-                                           : with_interval(rate.median, rate.low, rate.high, "images/s");
-        const std::string data = data_of(*row);
-        series[fmt::format("{} {} {}{}", model_of(*row), precision_of(*row), where_text(*row, study.results.rows),
-                           data == "-" || data == "synthetic" ? "" : ", " + data)]
-            .push_back({static_cast<double>(batch_of(*row)), rate.median, rate.low, rate.high,
-                        fmt::format("{}, batch {}: {}", model_of(*row), batch_text(*row), value)});
-    }
-    for (auto& [name, samples] : series) std::ranges::stable_sort(samples, {}, &SeriesPoint::x);
-    return series;
+    return fmt::format("{:g}", value);
 }
 
-std::optional<Picture> chart(const Series& series, const std::string& label, const TickText& text, double top)
+/// `work` in the time of a step, by series and batch.
+Figure over_batches(std::span<const Study> studies, const std::string& label, bool is_share)
 {
+    std::map<std::string, std::vector<Mark>> series;
     Extent batches, values;
-    for (const auto& [name, samples] : series)
-        for (const SeriesPoint& sample : samples) {
-            batches.add(sample.x);
-            values.add(sample.median);
+    for (std::size_t i = 0; i < studies.size(); ++i) {
+        const std::vector<Measurement>& rows = studies[i].results.rows;
+        const std::string study = studies.size() > 1 ? studies[i].results.folder.filename().string() + ": " : "";
+        for (const Measurement* row : step_rows(rows)) {
+            const Placement* const p = step_placement(studies[i].placements, *row);
+            if (p == nullptr || batch_of(*row) <= 0 || (is_share && p->attainable.value <= 0)) continue;
+            const double work = is_share ? p->attainable.value : row->images();
+            const Estimate<Seconds>& t = row->seconds;
+            const Range rate{work / t.median.value, work / t.high.value, work / t.low.value};
+            const double batch = static_cast<double>(batch_of(*row));
+            const std::string value = is_share ? percent(rate.median) + " of attainable"
+                                               : with_interval(rate.median, rate.low, rate.high, "images/s");
+            const std::string data = data_of(*row);
+            const std::string name =
+                fmt::format("{}{} {} {}{}", study, model_of(*row), precision_of(*row), where_text(*row, rows),
+                            data == "-" || data == "synthetic" ? "" : ", " + data);
+            series[name].push_back({.key = fmt::format("{}:{}", i, p - studies[i].placements.data()),
+                                    .x = {batch, batch, batch},
+                                    .y = rate,
+                                    .radius = 4,
+                                    .title = fmt::format("{}, batch {}: {}", name, batch_text(*row), value)});
+            batches.add(batch);
+            values.add(rate.median);
         }
-    if (values.empty()) return std::nullopt;
-    const double left = power_below(2, batches.low);
-    const LogPlot plot{{left, std::max(power_above(2, batches.high), 2 * left), 64, 500},
-                       {power_below(10, values.low), std::max(top, power_above(10, values.high)), 270, 34},
-                       "batch (images; per rank under weak scaling)",
-                       label};
-    std::vector<LegendEntry> legend;
-    for (const auto& [name, samples] : series) legend.push_back(series_entry(legend.size(), name));
-    constexpr double height = 322;
-    const double width = plot.right() - plot.left();
-    Svg svg(520, height + legend_height(legend, width), label + " over the batch");
-    draw_legend(svg, legend, {plot.left(), height}, width);
-    const double factor = plot.x.high / plot.x.low > 512 ? 4 : 2;
-    draw_axes(
-        svg, plot, ticks(plot.x.low, plot.x.high, factor), [](double v) { return fmt::format("{:g}", v); },
-        ticks(plot.y.low, plot.y.high, 10), text);
-    std::size_t index = 0;
-    for (const auto& [name, samples] : series) draw_series(svg, plot, index++, samples, 3.5);
-    return Picture{"", std::move(svg)};
+    }
+    Figure figure{.title = label + " over the batch", .width = 520, .height = 322};
+    if (values.empty()) return figure;
+    const double low = power_below(2, batches.low);
+    figure.x.frame = {low, std::max(power_above(2, batches.high), 2 * low)};
+    figure.x.label = "batch (images; per rank under weak scaling)";
+    figure.x.ticks = ticks(low, figure.x.frame.high, figure.x.frame.high / low > 512 ? 4 : 2, number_text);
+    figure.y.label = label;
+    figure.y.linear = is_share;
+    figure.y.frame = is_share ? Extent{0, std::max(1.0, values.high)} : values.widened(1.3);
+    if (!is_share) figure.y.ticks = decade_ticks(figure.y.frame.low, figure.y.frame.high, number_text);
+    if (is_share) {
+        for (double at = 0; at <= figure.y.frame.high; at += figure.y.frame.high > 2 ? 1 : 0.25)
+            figure.y.ticks.push_back({at, percent(at), 0});
+    }
+    for (auto& [name, marks] : series) {
+        std::ranges::stable_sort(marks, {}, [](const Mark& mark) { return mark.x.median; });
+        add_series(figure, figure.legend.size(), name, std::move(marks));
+    }
+    return figure;
 }
 
 }  // namespace
 
-Content trajectory_panel(const Study& study, const std::string&)
+std::vector<Figure> trajectory_figures(std::span<const Study> studies)
 {
-    const Series images = series_of(study, false);
-    if (images.empty()) return {};
+    std::vector<Figure> figures{over_batches(studies, "images/s of the median step", false),
+                                over_batches(studies, "share of attainable", true)};
+    std::erase_if(figures, [](const Figure& figure) { return figure.marks.empty(); });
+    return figures;
+}
+
+Content trajectory_panel(const Study& study, const std::string& key)
+{
     Content content{"<div class=\"pair\">"};
-    for (std::optional<Picture> one :
-         {chart(
-              images, "throughput of the median step (images/s)", [](double v) { return fmt::format("{:g}", v); }, 0),
-          chart(series_of(study, true), "share of attainable", percent, 1)})
-        if (one) content.emplace_back(std::move(*one));
+    for (const Figure& figure : trajectory_figures({&study, 1}))
+        content.emplace_back(Picture{"", draw(figure, fmt::format("{}-{}", key, content.size()))});
     content.emplace_back("</div>\n");
-    return content;
+    return content.size() > 2 ? content : Content{};
 }
 
 }  // namespace roof::analysis

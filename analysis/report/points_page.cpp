@@ -1,7 +1,7 @@
 #include "analysis/report/pages.hpp"
 
-#include "analysis/report/roof_lines.hpp"
 #include "analysis/report/style.hpp"
+#include "analysis/report/svg.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
@@ -50,21 +50,6 @@ Frame frame_around(Frame frame, const Group& group)
     return frame;
 }
 
-void draw_point(Svg& svg, const LogPlot& plot, const Placement& p)
-{
-    const double rate = p.rate.median.value;
-    svg.open("point forward", explain(p) + remarks_on(p));
-    if (p.levels.empty()) {
-        svg.line(plot(plot.x.low, rate), plot(plot.x.high, rate), "interval");
-        svg.text({plot.left() + 8, plot.y(rate) - 5}, p.name + ": bytes unknown", "halo");
-    } else {
-        const Spot spot = plot(p.levels.back().intensity_high.value, rate);
-        svg.mark(Shape::circle, spot, 5, "dot", "");
-        svg.text({spot.x + 9, spot.y + 4}, p.name, "halo");
-    }
-    svg.close();
-}
-
 std::string picture(const Study& study, const Group& group, std::size_t index)
 {
     const std::optional<Frame> machine = frame_of(study.ceilings);
@@ -72,12 +57,19 @@ std::string picture(const Study& study, const Group& group, std::size_t index)
     const Frame frame = frame_around(*machine, group);
     const Roofs roofs = roofs_of(study.ceilings, group.front()->device, group.front()->roof_threads);
     const std::string title = fmt::format("{}, {}", group.front()->device, threads_text(roofs.threads));
-    const LogPlot plot = roofline_plot(frame, 560);
-    Svg svg = roofline_svg(616, "Points under the roofs of " + title, plot, roofs, fmt::format("points-{}", index));
-    for (const Placement* p : group) draw_point(svg, plot, *p);
-    name_roofs(svg, plot, roofs);
-    svg.close();
-    return figure(title, svg.str());
+    Figure figure = roofs_figure("Points under the roofs of " + title, roofs, frame, &study.calibration.machine);
+    for (const Placement* p : group) {
+        const double x = p->levels.empty() ? 0 : p->levels.back().intensity_high.value;
+        figure.marks.push_back({.key = p->name,
+                                .x = {x, x, x},
+                                .y = Range::of(p->rate),
+                                .look = "forward dot",
+                                .radius = 5,
+                                .name = p->name,
+                                .rank = 0,
+                                .title = explain(*p) + remarks_on(*p)});
+    }
+    return roof::analysis::figure(title, draw(figure, fmt::format("points-{}", index)).str());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "analysis/report/pages.hpp"
 
-#include "analysis/report/roof_lines.hpp"
 #include "analysis/report/style.hpp"
+#include "analysis/report/svg.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
@@ -37,33 +37,6 @@ std::vector<Point> points_on(const Target& target, std::span<const Assessment> a
     return points;
 }
 
-/// A place beside the spot, or below earlier labels.
-Spot free_place(Spot spot, std::vector<Spot>& taken)
-{
-    constexpr double line = 14;
-    constexpr double length = 110;
-    Spot place{spot.x + 9, spot.y + 4};
-    const auto meets = [&](const Spot& other) {
-        return std::abs(other.x - place.x) < length && std::abs(other.y - place.y) < line;
-    };
-    while (std::ranges::any_of(taken, meets)) place.y += line;
-    taken.push_back(place);
-    return place;
-}
-
-void draw_point(Svg& svg, const LogPlot& plot, const Point& point, std::vector<Spot>& taken)
-{
-    const PublishedNumber& number = point.rate->published;
-    const std::string label = fmt::format("{} b{}", number.of.model, number.of.batch);
-    const Spot spot = plot(point.intensity, number.si);
-    svg.open("point backward",
-             fmt::format("{}, published: {} {} at {} FLOP/B; {}: {}", label, number.value, number.unit,
-                         plain_number(point.intensity), name(point.rate->verdict), point.rate->remark));
-    svg.mark(Shape::square, spot, 5, "dot", "");
-    svg.text(free_place(spot, taken), label, "halo");
-    svg.close();
-}
-
 std::string picture(const Target& target, const std::vector<Point>& points)
 {
     const Roofs roofs = roofs_of(target.ceilings, target.device);
@@ -72,14 +45,25 @@ std::string picture(const Target& target, const std::vector<Point>& points)
     double lowest = frame->rate.low;
     for (const Point& point : points) lowest = std::min(lowest, point.rate->published.si / 2);
     frame->rate.low = power_below(10, lowest);
-    const LogPlot plot = roofline_plot(*frame, 460);
     const std::string title = fmt::format("{}: published points under the sheet's roofs", target.title);
-    Svg svg = roofline_svg(516, title, plot, roofs, "published-" + target.name);
-    name_roofs(svg, plot, roofs);
-    std::vector<Spot> taken;
-    for (const Point& point : points) draw_point(svg, plot, point, taken);
-    svg.close();
-    return figure(title, svg.str());
+    Figure figure = roofs_figure(title, roofs, *frame);
+    figure.height = 516;
+    for (const Point& point : points) {
+        const PublishedNumber& number = point.rate->published;
+        const std::string label = fmt::format("{} b{}", number.of.model, number.of.batch);
+        figure.marks.push_back(
+            {.key = label,
+             .x = {point.intensity, point.intensity, point.intensity},
+             .y = {number.si, number.si, number.si},
+             .shape = Shape::square,
+             .look = "backward dot",
+             .radius = 5,
+             .name = label,
+             .rank = 0,
+             .title = fmt::format("{}, published: {} {} at {} FLOP/B; {}: {}", label, number.value, number.unit,
+                                  plain_number(point.intensity), name(point.rate->verdict), point.rate->remark)});
+    }
+    return roof::analysis::figure(title, draw(figure, "published-" + target.name).str());
 }
 
 std::string pictures(std::span<const Assessment> assessments, std::span<const Target> targets)

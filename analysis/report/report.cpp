@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -57,7 +58,10 @@ std::string winners(const std::vector<Study>& studies)
 
 std::string head(const std::vector<Study>& studies)
 {
-    std::string html = "<header><h1>Training steps under measured roofs</h1>\n";
+    const bool has_steps =
+        std::ranges::any_of(studies, [](const Study& study) { return !step_rows(study.results.rows).empty(); });
+    std::string html =
+        fmt::format("<header><h1>{}</h1>\n", has_steps ? "Training steps under measured roofs" : "Measured roofs");
     for (const Study& study : studies) {
         html += paragraph(name_of(study), "subject");
         const std::string warning = calibration_warning(study);
@@ -67,11 +71,9 @@ std::string head(const std::vector<Study>& studies)
     return html + "</header>\n";
 }
 
-/// The page's data and its script, or a sentence that there is no script.
+/// The page's data and its script.
 std::string scripts(const std::vector<Study>& studies)
 {
-    if (page_script().empty())
-        return paragraph("This page is static: roof was built without npm, which is needed for its charts.", "legend");
     return fmt::format("<script type=\"application/json\" id=\"roof-data\">{}</script>\n<script>{}</script>\n",
                        script_text(page_json(studies)), page_script());
 }
@@ -79,8 +81,7 @@ std::string scripts(const std::vector<Study>& studies)
 /// Nothing is fetched, and only the script with this hash runs.
 std::string security_policy()
 {
-    const std::string script = page_script().empty() ? "" : fmt::format("; script-src 'sha256-{}'", page_script_hash());
-    return "; img-src data: blob:" + script;
+    return fmt::format("; img-src data: blob:; script-src 'sha256-{}'", page_script_hash());
 }
 
 }  // namespace

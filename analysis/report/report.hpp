@@ -8,6 +8,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,14 @@ struct Panel {
     Content (*render)(const Study& study, const std::string& key) = nullptr;
     bool has_numbers = false;  ///< its pictures show what only its tables say: numbers_of() follows them
 };
+
+// Figures that the page's charts draw, too.
+
+/// The times that the memory roof and the compute roof alone allow layers, which have levels. `steps`: the time of the step, by row.
+Figure time_figure(const std::string& title, std::span<const Placement* const> layers,
+                   const std::map<std::string, Seconds>& steps);
+/// Images per second and share of attainable over the batch; without those that have no mark.
+std::vector<Figure> trajectory_figures(std::span<const Study> studies);
 
 std::span<const Panel> panels();
 Content content_of(const Panel& panel, const Study& study, const std::string& key);

@@ -55,15 +55,16 @@ i.update,rect.update{background:var(--update);fill:var(--update)}i.rest,rect.res
 .grid{stroke:var(--line);stroke-width:1}.axis{fill:none;stroke:var(--soft);stroke-width:1}
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .tick{fill:var(--soft);font-size:11.5px}.label{fill:var(--soft)}.middle{text-anchor:middle}.end{text-anchor:end}
-.name{font-weight:600}.halo,.roof~.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
-.halo{font-weight:600}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
+.name{font-weight:600}.halo,.name{paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-linejoin:round}
+.halo{font-weight:500}.on-bar{fill:#fff;font-size:11px;paint-order:stroke;stroke:#0008;stroke-width:2.2px}
 .band{fill:var(--band);opacity:.16}.edge{stroke:var(--roof);stroke-width:1.5}.roof:hover .edge{stroke-width:3}.mix .edge{stroke-dasharray:6 4}
-.point .dot{fill-opacity:.55;stroke:var(--paper);stroke-width:.7}.point .phase{fill:none;stroke-width:2}
-.point .hollow{fill:var(--paper);fill-opacity:.55;stroke-width:1.4}.key-hollow{fill:none;stroke:var(--forward);stroke-width:1.4}
-.interval{stroke-width:1;opacity:.35}.point:hover .interval{opacity:1;stroke-width:2}.point:hover .dot{fill-opacity:1}
-.key.forward{fill:var(--forward)}.key.backward{fill:var(--backward)}.key.update{fill:var(--update)}
-.trajectory{fill:none;stroke:var(--ink);stroke-width:1.2;stroke-dasharray:4 3}.step{fill:var(--paper);stroke:var(--ink);stroke-width:2.2}
-.curve{fill:none;stroke-width:1.6}
+.mark{color:var(--ink)}.dot>.shape{fill:currentColor;fill-opacity:.6;stroke:var(--paper);stroke-width:.7}
+.hollow>.shape{fill:var(--paper);fill-opacity:.7;stroke:currentColor;stroke-width:1.4}
+.outline>.shape{fill:none;stroke:currentColor;stroke-width:1.4;stroke-opacity:.55}.step>.shape{fill:none;stroke:currentColor;stroke-width:2.2}
+.segment>.shape{fill:currentColor}.rest{color:var(--rest)}
+.arrow{fill:currentColor;stroke:var(--paper);stroke-width:.7}.unknown .edge{stroke-dasharray:6 4;stroke-width:1.2}
+.interval,.leader{stroke:currentColor;stroke-width:1;opacity:.75}.step>.interval{opacity:.3}.leader{stroke:var(--soft);opacity:.7}
+.curve{fill:none;stroke:currentColor;stroke-width:1.4}.curve.dot{fill-opacity:0}.trajectory{color:var(--ink);stroke-dasharray:4 3;stroke-width:1.1}
 .level-mark{stroke:var(--ink);stroke-width:1}.reported-mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 4}
 )css";
 
@@ -93,12 +94,10 @@ std::string all_rules()
 {
     std::string text(rules);
     for (const char* phase : {"forward", "backward", "update"})
-        text += fmt::format(".point.{0}{{fill:var(--{0});stroke:var(--{0})}}\n", phase);
+        text += fmt::format(".{0}{{color:var(--{0})}}\n", phase);
     for (const auto& [kind, colour] : kind_colours)
-        text += fmt::format(".kind-{0}{{background:var(--{1});fill:var(--{1})}}\n", kind, colour);
-    for (int i = 0; i < 8; ++i)
-        text += fmt::format(
-            ".s{0} .curve{{stroke:var(--c{0})}}.s{0} .dot{{fill:var(--c{0})}}i.s{0}{{background:var(--c{0})}}\n", i);
+        text += fmt::format(".kind-{0}{{background:var(--{1});fill:var(--{1});color:var(--{1})}}\n", kind, colour);
+    for (int i = 0; i < 8; ++i) text += fmt::format(".s{0}{{color:var(--c{0})}}i.s{0}{{background:var(--c{0})}}\n", i);
     return text;
 }
 
@@ -113,7 +112,7 @@ std::string variables(std::string_view Colour::*theme)
 
 std::string style_sheet()
 {
-    return fmt::format("{}\n@media (prefers-color-scheme:dark){{{}}}{}{}", variables(&Colour::light),
+    return fmt::format("{}\n@media screen and (prefers-color-scheme:dark){{{}}}{}{}", variables(&Colour::light),
                        variables(&Colour::dark), all_rules(), print_rules);
 }
 

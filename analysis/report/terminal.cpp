@@ -20,42 +20,27 @@ constexpr int narrowest = 40;
 constexpr int margin = 13;  ///< columns of the rate axis: "100 GFLOP/s |"
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-double intensity_at(const CanvasPlot& plot, int dot)
-{
-    return plot.across.low * std::pow(plot.across.high / plot.across.low, dot / (plot.canvas.dots_across() - 1.0));
-}
-
 void dot_at(CanvasPlot& plot, int x, double rate, char mark)
 {
     if (plot.down.holds(rate)) plot.canvas.dot(x, static_cast<int>(std::lround(plot.down(rate))), mark);
 }
 
-/// rate = bandwidth * intensity up to the peak.
-void draw_bandwidth(CanvasPlot& plot, double bandwidth, double peak)
+void draw_roofs(CanvasPlot& plot, const Figure& figure)
 {
-    for (int x = 0; x < plot.canvas.dots_across(); ++x)
-        if (const double rate = bandwidth * intensity_at(plot, x); rate < peak) dot_at(plot, x, rate, '/');
-}
-
-/// Draws a horizontal line from the ridge point of the fastest memory on.
-void draw_compute(CanvasPlot& plot, double rate, double fastest)
-{
-    for (int x = 0; x < plot.canvas.dots_across(); ++x)
-        if (fastest * intensity_at(plot, x) >= rate) dot_at(plot, x, rate, '-');
-}
-
-void draw_roofs(CanvasPlot& plot, const Roofs& roofs)
-{
-    double fastest = 0;
-    for (const Ceiling* roof : roofs.levels) fastest = std::max(fastest, roof->rate.median.value);
-    if (roofs.levels.empty()) fastest = INFINITY;
-    const double peak = roofs.compute.empty() ? plot.down.high : roofs.compute.front()->rate.median.value;
-    for (const Ceiling* roof : roofs.levels) draw_bandwidth(plot, roof->rate.median.value, peak);
-    for (const Ceiling* roof : roofs.compute) draw_compute(plot, roof->rate.median.value, fastest);
+    for (const RoofLine& roof : figure.roofs) {
+        if (roof.extra) continue;
+        const auto [from, to] = figure.line_of(roof, roof.rate.median, plot.across.frame);
+        for (int x = 0; x < plot.canvas.dots_across(); ++x) {
+            const Extent& frame = plot.across.frame;
+            const double at = frame.low * std::pow(frame.high / frame.low, x / (plot.canvas.dots_across() - 1.0));
+            if (at < from.first * (1 - 1e-9) || at > to.first * (1 + 1e-9)) continue;
+            dot_at(plot, x, roof.slanted ? roof.rate.median * at : roof.rate.median, roof.slanted ? '/' : '-');
+        }
+    }
 }
 
 /// Writes the name of each roof where there is space.
-void label_roofs(CanvasPlot& plot, const Roofs& roofs)
+void name_roofs(CanvasPlot& plot, const Roofs& roofs)
 {
     Canvas& canvas = plot.canvas;
     for (const Ceiling* roof : roofs.compute) {
@@ -66,10 +51,11 @@ void label_roofs(CanvasPlot& plot, const Roofs& roofs)
         while (column > 0 && !canvas.free(column, row, length)) --column;
         canvas.write(column, row, label);
     }
+    const Extent& rates = plot.down.frame;
     for (const Ceiling* roof : roofs.levels) {
         const double bandwidth = roof->rate.median.value;
-        const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.across.low) + 1);
-        const double rate = plot.down.low * std::pow(plot.down.high / plot.down.low, 1 - (row + 0.5) / canvas.rows());
+        const int row = std::min(canvas.rows() - 1, plot.row(bandwidth * plot.across.frame.low) + 1);
+        const double rate = rates.low * std::pow(rates.high / rates.low, 1 - (row + 0.5) / canvas.rows());
         std::string label = printable(roof->level + " " + roof->operation);
         const int first = plot.column(rate / bandwidth) + 2;
         const auto place = [&] {
@@ -86,57 +72,64 @@ void label_roofs(CanvasPlot& plot, const Roofs& roofs)
     }
 }
 
-std::string draw_points(CanvasPlot& plot, const Study& study, const std::string& device)
+/// A letter for each mark; '<', '>', '^' or 'v' beside it if it is outside the frame.
+std::string draw_marks(CanvasPlot& plot, const Figure& figure)
 {
     std::string legend;
-    std::vector<std::string> hidden;
+    std::vector<std::string> hidden, outside;
     std::size_t next = 0;
-    for (const Placement& p : study.placements) {
-        if (p.scope != Scope::step || p.device != device || !(p.rate.median.value > 0)) continue;
+    for (const Mark& mark : figure.marks) {
+        if (!(mark.y.median > 0)) continue;
         const std::string letter(1, next < letters.size() ? letters[next] : '*');
         ++next;
-        const bool has_bytes = !p.levels.empty();
+        const bool has_bytes = mark.x.median > 0;
         if (!has_bytes)  // the rate is known, the intensity is not
-            for (int x = 0; x < plot.canvas.dots_across(); ++x) dot_at(plot, x, p.rate.median.value, '.');
-        const int column = has_bytes ? plot.column(p.levels.back().intensity_high.value) : 1;
-        const int row = plot.row(p.rate.median.value);
+            for (int x = 0; x < plot.canvas.dots_across(); ++x) dot_at(plot, x, mark.y.median, '.');
+        const int column = has_bytes ? plot.column(mark.x.median) : 1;
+        const int row = plot.row(mark.y.median);
+        if ((has_bytes && !plot.across.holds(mark.x.median)) || !plot.down.holds(mark.y.median))
+            outside.push_back(letter);
         if (plot.canvas.free(column, row, 1))
             plot.canvas.write(column, row, letter);
         else
             hidden.push_back(letter);
-        legend += fmt::format("  {} {}\n", letter, printable(explain(p)));
+        legend += fmt::format("  {} {}\n", letter, printable(mark.title));
     }
     if (!hidden.empty()) legend += "  not drawn, behind another letter: " + join(hidden, ", ") + "\n";
+    if (!outside.empty()) legend += "  at the edge, because outside the drawing: " + join(outside, ", ") + "\n";
     return legend;
 }
 
 std::string axis_name(int columns)
 {
-    const std::string whole = "arithmetic intensity at the farthest level (FLOP/B)";
+    const std::string whole = "arithmetic intensity at the least bytes of the farthest level (FLOP/B)";
     return display_columns(whole) <= static_cast<std::size_t>(columns) ? whole : "intensity (FLOP/B)";
 }
 
-std::string with_axes(const CanvasPlot& plot, bool plain)
+std::string with_axes(const CanvasPlot& plot, const Figure& figure, bool plain)
 {
     std::string text;
     const std::vector<std::string> lines = plot.canvas.lines();
+    const auto decades = [](const Axis& axis) {
+        std::vector<Tick> ticks = axis.ticks_in(axis.frame.low, axis.frame.high);
+        std::erase_if(ticks, [](const Tick& tick) { return tick.rank > 0; });
+        return ticks;
+    };
     for (int row = 0; row < plot.canvas.rows(); ++row) {
-        std::string tick;
-        for (double rate = plot.down.high; rate >= plot.down.low * 0.99; rate /= 10)
-            if (plot.row(rate) == row) tick = tick_text(rate, "FLOP/s");
-        text += fmt::format("{:>{}} {}{}\n", tick, margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
+        std::string name;
+        for (const Tick& tick : decades(figure.y))
+            if (plot.row(tick.at) == row) name = tick.text;
+        text += fmt::format("{:>{}} {}{}\n", name, margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
     }
     std::string line(static_cast<std::size_t>(margin - 1), ' ');
     line += plain ? "+" : "└";
     for (int c = 0; c < plot.canvas.columns(); ++c) line += plain ? "-" : "─";
-    std::string ticks(static_cast<std::size_t>(margin + plot.canvas.columns()), ' ');
-    for (double i = plot.across.low; i <= plot.across.high * 1.01; i *= 10) {
-        const std::string label = fmt::format("{:g}", i);
-        const std::size_t at = static_cast<std::size_t>(margin + plot.column(i));
-        const std::size_t begin = std::min(at, ticks.size() - label.size());
-        ticks.replace(begin, label.size(), label);
+    std::string names(static_cast<std::size_t>(margin + plot.canvas.columns()), ' ');
+    for (const Tick& tick : decades(figure.x)) {
+        const std::size_t at = static_cast<std::size_t>(margin + plot.column(tick.at));
+        names.replace(std::min(at, names.size() - tick.text.size()), tick.text.size(), tick.text);
     }
-    return text + line + "\n" + ticks + "\n" + std::string(static_cast<std::size_t>(margin), ' ') +
+    return text + line + "\n" + names + "\n" + std::string(static_cast<std::size_t>(margin), ' ') +
            axis_name(plot.canvas.columns()) + "\n";
 }
 
@@ -168,10 +161,16 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     for (const std::string& device : devices_of(study.ceilings)) {
         CanvasPlot plot(frame->intensity, frame->rate, columns, std::clamp(columns / 3, 14, 34), plain);
         const Roofs roofs = roofs_of(study.ceilings, device);
-        draw_roofs(plot, roofs);
-        label_roofs(plot, roofs);
-        const std::string legend = draw_points(plot, study, device);
-        text += printable(device) + "\n" + with_axes(plot, plain) + roofs_legend(roofs, wide) +
+        std::vector<const Placement*> steps;
+        for (const Placement& p : study.placements)
+            if (p.scope == Scope::step && p.device == device) steps.push_back(&p);
+        Figure figure = roofs_figure(device, roofs, *frame);
+        add_placements(figure, steps);
+        for (Mark& mark : figure.marks) mark.title = explain(*mark.of);
+        draw_roofs(plot, figure);
+        name_roofs(plot, roofs);
+        const std::string legend = draw_marks(plot, figure);
+        text += printable(device) + "\n" + with_axes(plot, figure, plain) + roofs_legend(roofs, wide) +
                 fitted_lines(legend, legend.empty() ? 0 : wide);
     }
     return text;

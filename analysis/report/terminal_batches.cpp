@@ -93,7 +93,8 @@ std::string chart(const Series& all, int columns, bool plain)
     const std::vector<std::string> lines = plot.canvas.lines();
     for (int row = 0; row < rows; ++row) {
         const bool marked = row == 0 || row == rows - 1;
-        text += fmt::format("{:>{}} {}{}\n", marked ? plain_number(row == 0 ? plot.down.high : plot.down.low) : "",
+        text += fmt::format("{:>{}} {}{}\n",
+                            marked ? plain_number(row == 0 ? plot.down.frame.high : plot.down.frame.low) : "",
                             margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
     }
     return text + batch_axis(plot, all);

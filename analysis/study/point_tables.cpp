@@ -15,6 +15,13 @@ struct AtLevel {
     const Placement& p;
     const LevelPlacement* level;
 
+    /// The bytes that move at the level; null if not known.
+    const LevelBytes* moved() const
+    {
+        const auto at = static_cast<std::size_t>(level - p.levels.data());
+        return level != nullptr && at < p.moved.size() && p.moved[at].high.value > 0 ? &p.moved[at] : nullptr;
+    }
+
     /// The value; absent without ceilings.
     Cell if_placed(double value) const { return only_if(!p.binds.empty(), number(value)); }
 };
@@ -70,6 +77,9 @@ DataTable placements_table(const Study& study)
         {"", "level", [](A a) { return a.level ? word(a.level->level) : absent(); }},
         {"", "level_low_bytes", [](A a) { return a.level ? number(a.level->low.value) : absent(); }},
         {"", "level_high_bytes", [](A a) { return a.level ? number(a.level->high.value) : absent(); }},
+        {"", "moved_low_bytes", [](A a) { return a.moved() ? number(a.moved()->low.value) : absent(); }},
+        {"", "moved_high_bytes", [](A a) { return a.moved() ? number(a.moved()->high.value) : absent(); }},
+        {"", "moved_known", [](A a) { return a.moved() ? word(roof::name(a.moved()->known)) : absent(); }},
         {"", "level_intensity_low_flop_per_byte",
          [](A a) { return a.level ? number(a.level->intensity_low.value) : absent(); }},
         {"", "level_intensity_high_flop_per_byte",
@@ -87,7 +97,7 @@ DataTable placements_table(const Study& study)
     std::vector<AtLevel> rows;
     for (const Placement& p : study.placements) {
         for (const LevelPlacement& level : p.levels) rows.push_back({p, &level});
-        if (p.link) rows.push_back({p, &*p.link});
+        if (p.link) rows.push_back({p, &*p.link});  // not one of p.levels, so without moved()
         if (p.levels.empty()) rows.push_back({p, nullptr});
     }
     return table_of(columns, rows);

@@ -49,7 +49,7 @@ def audit(findings, document, studies, prose):
             roofs(findings, f"{place}.roofs[{at}]", roof, study)
         one_study(findings, place, shown, study, prose)
         for name in shown:
-            if name not in ("studies", "roofs", "rows", "points", "bounds", "kinds", "known", "name", "names", "notes", "phases", "roofNames", "scopes"):
+            if name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "scopes"):
                 findings.lacks(f"{place}.{name}", "no expectation")
     findings.text("page.json/studies", len(document["studies"]), len(studies))
 
@@ -72,7 +72,7 @@ def one_study(findings, place, shown, study, prose):
                 prose.sentence(findings, spot, value, steps[row["id"]])
             elif name in ("title", "where"):
                 prose.title(findings, spot, value, steps[row["id"]])
-            elif name != "roofs":
+            elif name not in ("roofs", "frame", "level_frame"):  # a frame is a choice of the view
                 findings.lacks(spot, "no expectation")
     points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps])
 
@@ -93,10 +93,10 @@ def points(findings, place, shown, steps):
     order = list(dict.fromkeys(shown["rows"][row]["id"] for row in table["row"]))
     expected = [(by_id[identity], point) for identity in order for point in by_id[identity].points]
     findings.text(f"{place}: number", len(table["row"]), sum(len(step.points) for step in steps))
-    words = {"kind": ("kinds", "kind"), "name": ("names", "name"), "phase": ("phases", "phase"), "scope": ("scopes", "scope"), "bound": ("bounds", "verdict"),
-             "served": ("roofNames", "served")}
+    words = {"kind": ("kinds", "kind"), "name": ("names", "name"), "phase": ("phases", "phase"), "scope": ("scopes", "scope")}
+    marks = marks_of(shown)
     for column in table:
-        if column not in CHECKED["page"]["points"] and column not in words and column not in ("bottlenecks", "high", "moved", "note", "row"):
+        if column not in CHECKED["page"]["points"] and column not in words and column not in ("row", "text", "cells"):
             findings.lacks(f"{place}.{column}", "no expectation")
     for at, (step, point) in enumerate(expected[:len(table["row"])]):
         record, findings.subject = point_record(step, point), step.row.id
@@ -105,27 +105,55 @@ def points(findings, place, shown, steps):
         for column, name in CHECKED["page"]["points"].items():
             compare(findings, f"{spot}.{column}", table[column][at], record, name)
         for column, (list_of, attribute) in words.items():
-            if column == "served":
-                continue  # prose.py checks the sentence that names it
             findings.text(f"{spot}.{column}", shown[list_of][table[column][at]], getattr(point, attribute))
-        if not step.roofs:
-            continue
-        for level, value in zip(step.roofs.levels, table["high"][at]):
-            findings.exact(f"{spot}.high.{level.name}", value, point.high(level.nearer))
-        bottlenecks = {shown["roofNames"][name]: share for name, share in table["bottlenecks"][at]}
-        for name in set(bottlenecks) | set(point.drawn):
-            if bottlenecks.get(name, 0) > 0 or point.drawn.get(name, 0) > 0.004:
-                findings.draw(f"{spot}.bottlenecks.{name}", bottlenecks.get(name, 0), point.drawn.get(name, 0))
-        moved(findings, f"{spot}.moved", table["moved"][at], step, point)
+        cells(findings, f"{spot}.cells", table["cells"][at], point)
+        if step.roofs and at in marks:
+            mark(findings, f"{spot}.mark", marks[at], step, point)
 
 
-def moved(findings, place, shown, step, point):
+def marks_of(shown):
+    """(positions by level, y) of the marks of the rooflines, by the number of their point."""
+    found = {}
+    for figures in shown["figures"]:
+        columns = figures["roofline"]["marks"]
+        for key, at, y in zip(columns["key"], columns["at"], columns["y"]):
+            found[int(key.split(":")[1])] = ({level: values for level, *values in at}, y)
+    return found
+
+
+def near(findings, place, shown, expected):
+    """Positions have seven digits. [drawn, low, high], or one number for all three."""
+    findings.checked += 1
+    for value, wanted in zip(shown * 3 if len(shown) == 1 else shown, expected):
+        if abs(value - wanted) > 1e-6 * abs(wanted):
+            return findings.differs(place, shown, expected)
+
+
+def mark(findings, place, shown, step, point):
+    at, y = shown
+    near(findings, f"{place}.y", y, point.rate)
+    if not point.flops or not point.low:
+        return
+    least = point.flops / point.low
+    near(findings, f"{place}.x", at[""], (least, point.flops / point.high(step.roofs.levels[-1].nearer), least))
     expected = crossing(step, point)
-    if (shown is None) != (expected is None):
-        return findings.differs(place, shown, expected)
-    for at, ((low, high, known), (our_low, our_high)) in enumerate(zip(shown or [], expected or [])):
-        findings.checked += 2
-        if abs(low - our_low) > 1 + 1e-9 * our_low:  # whole bytes
-            findings.differs(f"{place}[{at}].low", low, our_low)
-        findings.exact(f"{place}[{at}].high", high, our_high)
-        findings.text(f"{place}[{at}].known", known, "analytic")
+    findings.text(f"{place}: levels", len(at) - 1, len(expected or []))
+    for level, (low, high) in zip(step.roofs.levels, expected or []):
+        if level.name in at:
+            near(findings, f"{place}.{level.name}", at[level.name], (point.flops / low, point.flops / high, point.flops / low))
+
+
+def cells(findings, place, shown, point):
+    """The texts of the table of layers."""
+    if shown is None:
+        return
+    time, _, rate, intensity, _, share, headroom = shown
+    findings.printed(f"{place}.time", time, point.time)
+    if point.flops:
+        findings.printed(f"{place}.rate", rate, point.rate[0])
+        if intensity != "-" and point.low:
+            findings.printed(f"{place}.intensity", intensity, point.flops / point.low)
+    if share != "-" and "100%" not in share:
+        findings.printed(f"{place}.share", share, point.share)
+    if headroom != "-":
+        findings.printed(f"{place}.headroom", headroom, point.headroom)

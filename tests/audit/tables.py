@@ -4,6 +4,7 @@ each column shows."""
 import math
 from dataclasses import dataclass
 
+from product_bound import crossing
 from reading import number, table
 
 TAKEN = object()  # a figure that is an input of this audit (ceilings.py)
@@ -48,14 +49,17 @@ def placements(studies):
         for step in study.steps:
             for point in step.points:
                 if point.scope == "step" and step.link:
-                    crossing = step.crossing
-                    yield point_record(step, point) | {"level": "link", "low": crossing, "high": crossing, "level_roof": step.link.median,
-                                                       "intensity_low": point.flops / crossing, "intensity_high": point.flops / crossing}
-                for level in step.roofs.levels if step.roofs else []:
+                    over_link = step.crossing
+                    yield point_record(step, point) | {"level": "link", "low": over_link, "high": over_link, "level_roof": step.link.median,
+                                                       "moved_low": None, "moved_high": None, "moved_known": None,
+                                                       "intensity_low": point.flops / over_link, "intensity_high": point.flops / over_link}
+                moved = crossing(step, point) or [(None, None)] * (len(step.roofs.levels) if step.roofs else 0)
+                for level, (moved_low, moved_high) in zip(step.roofs.levels if step.roofs else [], moved):
                     low, high = point.low or None, point.high(level.nearer) or None
                     through = point.level_seconds(level) if low else None
                     yield point_record(step, point) | {
-                        "level": level.name, "low": low, "high": high, "intensity_low": point.flops / high if high else None,
+                        "level": level.name, "low": low, "high": high, "moved_low": moved_low, "moved_high": moved_high,
+                        "moved_known": "analytic" if moved_low is not None else None, "intensity_low": point.flops / high if high else None,
                         "intensity_high": point.flops / low if low else None, "level_roof": low / through if low else level.best_rate}
 
 

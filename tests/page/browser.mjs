@@ -11,11 +11,12 @@ const shown = (tab) => tab.evaluate(() => Number(document.documentElement.datase
 /// The centres of the layers' marks on the screen, as [x, y].
 const marks = (tab) => tab.evaluate(() => {
   document.querySelector("#roofline .chart").scrollIntoView({block: "center"});
-  return [...document.querySelectorAll("#roofline .chart path[fill-opacity]")]
-      .map((path) => path.getBoundingClientRect())
-      .filter(({width, height}) => width > 3 && width < 60 && Math.abs(width - height) < width / 2)
+  return [...document.querySelectorAll("#roofline .chart .marks .dot > .shape, #roofline .chart .marks .hollow > .shape")]
+      .map((shape) => shape.getBoundingClientRect())
       .map(({x, y, width, height}) => [x + width / 2, y + height / 2]);
 });
+/// The text under the pointer; empty if there is none.
+const tip = (tab) => tab.$eval("#roofline .tip", (one) => (one.hidden ? "" : one.textContent));
 const litRows = (tab) =>
     tab.$$eval("#layers-live tr.lit td:first-child", (cells) => cells.map((cell) => cell.textContent));
 
@@ -60,10 +61,9 @@ async function keyboardExplains(tab) {
   await tab.focus("#roofline .chart");
   await tab.keyboard.press("ArrowRight");
   await pause(200);
-  const tip = (await axisTexts(tab)).filter((text) => / of attainable|no FLOPs/.test(text));
-  assert.ok(tip.length > 0, "the arrow key shows no tooltip");
+  assert.match(await tip(tab), / of attainable|no FLOPs/, "the arrow key shows no tooltip");
   const first = await explained();
-  assert.match(first, /measured.*B.*roof/s, `this explains nothing: ${first}`);
+  assert.match(first, /B.*roof.*measured/s, `this explains nothing: ${first}`);
   assert.notEqual(first, selected);
   assert.equal((await litRows(tab)).length, 1, "the arrow key lights no row of the table");
   await tab.keyboard.press("ArrowRight");
@@ -102,9 +102,8 @@ async function everyModelAndLevelIsAPicture(tab) {
       assert.notEqual(picture, seen, `level '${level}' gives the picture of '${other}'`);
     pictures.set(level, picture);
   }
-  assert.match(await tab.$eval("#level-remark", (line) => line.textContent), /analytic|counter/,
+  assert.match(await tab.$eval("#explained", (line) => line.textContent), /Bytes: L1 .*DRAM.*(analytic|counter)/,
       "nothing says how the bytes are known");
-  assert.match(await tab.$eval("#explained", (line) => line.textContent), /DRAM/);
   await tab.select("#choose-model", "");
   assert.equal(await tab.$eval("#choose-level", (select) => select.disabled), true);
   assert.equal(await drawn(tab), pictures.get("cache-aware"));
@@ -127,20 +126,18 @@ async function linkShowsTheSame(tab) {
 
 /// Hovers over a mark and checks its tooltip, its row in the table of layers, and its mark in the chart of times.
 async function hoverLightsEveryPanel(tab) {
-  const outlines = () => tab.$$eval("#time .chart path",
-      (paths) => paths.map((path) => `${path.getAttribute("stroke-width")} ${path.getAttribute("transform")}`).join());
+  const lit = () => tab.$$eval("#time .chart .mark.lit", (marks) => marks.length);
   await tab.mouse.move(2, 2);
   await pause(100);
-  const before = await outlines();
+  assert.equal(await lit(), 0);
   for (const [x, y] of (await marks(tab)).slice(-40)) {
     await tab.mouse.move(x, y);
     await pause(60);
     const [name] = await litRows(tab);
     if (!name) continue;
     await pause(200);
-    const texts = await axisTexts(tab);
-    assert.ok(texts.some((text) => text.startsWith(name)), `no tooltip names '${name}'`);
-    assert.notEqual(await outlines(), before, "the chart of times does not light up");
+    assert.ok((await tip(tab)).startsWith(name), `no tooltip names '${name}'`);
+    assert.equal(await lit(), 1, "the chart of times does not light up");
     await tab.mouse.click(x, y);
     const explanation = await tab.$eval("#explained", (paragraph) => paragraph.textContent);
     assert.ok(explanation.startsWith(name), `'${name}' was clicked, and this explained: ${explanation}`);
@@ -165,7 +162,8 @@ async function firstScreenIsTheRoofline(tab, height) {
   const first = await tab.$$eval(
       "#layers-live tbody tr", (rows) => rows.slice(0, 5).map((row) => [...row.cells].map((cell) => cell.textContent)));
   const named = first.filter(([name, , phase]) => texts.includes(`${name.split("+")[0]} ${ends[phase]}`));
-  assert.equal(named.length, 5, `of the five layers with the largest headroom ${named.length} are named: ${texts}`);
+  const least = height < 900 ? 2 : 5;  // a phone has less room
+  assert.ok(named.length >= least, `of the five layers with the largest headroom ${named.length} are named: ${texts}`);
   assert.match(sentence, /\d+% of what this machine allows; .* to be won, \d.*% of it in |as fast as its roofs/);
 }
 
@@ -187,8 +185,11 @@ async function roofsHideAndTheFrameZooms(tab) {
       (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
   await press("Zoom in");
   assert.notEqual(await ticks(), before, "zooming changes no axis");
+  await press("First view");
+  assert.equal(await ticks(), before, "the first view does not come back");
   await press("Show all");
-  assert.equal(await ticks(), before, "showing all does not bring the axes back");
+  assert.equal(await tab.$$eval("#roofline .chart .outside", (arrows) => arrows.length), 0, "Show all leaves points outside");
+  await press("First view");
 }
 
 /// At most six screens while details are folded; then every section is opened for the tests that follow.
@@ -224,7 +225,7 @@ async function onePercentage(tab) {
   assert.ok(share || /as fast as/.test(sentence), `the sentence has no share: ${sentence}`);
   if (share)
     assert.ok(
-        explained.includes(`${share} of it is reached`), `the sentence says ${share}, the explanation '${explained}'`);
+        explained.includes(`${share} reached`), `the sentence says ${share}, the explanation '${explained}'`);
 }
 
 async function textSetsRoofs(tab) {
@@ -236,10 +237,7 @@ async function textSetsRoofs(tab) {
   }, text);
   const roof = () => axisTexts(tab).then((texts) => texts.find((text) => text.startsWith("DRAM, ")));
   const drawnRoof = await roof();
-  const ring = () =>
-      tab.evaluate(() => [...document.querySelectorAll('#roofline .chart path[fill="#fff"][stroke="#1c2126"]')]
-                             .map((path) => path.getAttribute("transform"))
-                             .join());
+  const ring = () => tab.$$eval("#roofline .chart .mark.step", (rings) => rings.map((one) => one.getAttribute("transform")).join());
   const place = await ring();
   assert.ok(place, "no ring is drawn");
   await set("DRAM=900GB/s");

@@ -36,11 +36,8 @@ export const axisTexts = (tab) =>
     tab.evaluate(() => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart text")].map(
                      (text) => text.textContent));
 export const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
-/// What the marks of the rooflines look like and where they are, in no order; without what only has a clip path's form.
+/// What the marks, roofs and curves of the rooflines look like and where they are.
 export const drawn = (tab) => tab.evaluate(
-    () => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart path")]
-              .map((path) =>
-                       `${path.getAttribute("d")} ${path.getAttribute("transform")} ${path.getAttribute("stroke")}`)
-              .filter((text) => !text.endsWith("null null"))
-              .sort()
+    () => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart :is(.marks,.roof,.curve)")]
+              .map((part) => part.outerHTML)
               .join("\n"));

@@ -2,10 +2,12 @@
 // calibration.
 import assert from "node:assert/strict";
 
-import {asked, axisTexts, browser, drawn, open, problems} from "./opened.mjs";
+import {asked, axisTexts, browser, open, problems} from "./opened.mjs";
 
 const figures = (tab) => tab.$$eval("#roofline .live-figure:not([hidden])", (list) => list.length);
-const colours = async (tab) => new Set([...(await drawn(tab)).matchAll(/#[0-9a-f]{3,6}\b/g)].map(([colour]) => colour));
+/// The colours of the runs' roofs.
+const colours = (tab) => tab.$$eval("#roofline .live-figure:not([hidden]) .roof .edge",
+    (lines) => [...new Set(lines.map((line) => getComputedStyle(line).stroke))]);
 
 try {
   const {tab} = await open(1400, 900, "light");
@@ -13,8 +15,7 @@ try {
   const texts = await axisTexts(tab);
   for (const roof of ["cpu: DRAM, ", "cpu: fp32, fma", "gpu:0: DRAM, ", "gpu:0: fp32, fma"])
     assert.ok(texts.some((text) => text.startsWith(roof)), `no roof is named '${roof}'`);
-  for (const colour of ["#0072b2", "#d55e00"])
-    assert.ok((await colours(tab)).has(colour), `no line has the colour ${colour} of a run`);
+  assert.deepEqual(await colours(tab), ["rgb(0, 114, 178)", "rgb(213, 94, 0)"]);
   const runs = await tab.$$(".runs .roof-button");
   assert.equal(runs.length, 2);
   await runs[1].click();

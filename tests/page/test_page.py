@@ -17,11 +17,8 @@ import two_gpus
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 ROOF = Path(os.environ["ROOF"])
-CHART_PACKAGES = Path(os.environ["ROOF_PAGE_PACKAGES"])  # where the build bundled the page's script
 WORK = Path(os.environ["ROOF_PAGE_WORK"])  # the folder of the browser's driver
-APPROVED = HERE / "approved"
 EXAMPLES = ROOT / "results" / "examples"
-SMALL = ROOT / "tests" / "analysis" / "data" / "made"
 NODE = shutil.which("node") or shutil.which("nodejs")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028\x1b[2J"
@@ -75,6 +72,28 @@ class Page(unittest.TestCase):
             self.skipTest("node is not installed: tools/install_dependencies --tests")
 
 
+def points_of(data, table):
+    """Where a roofline has its marks, by key: {"x": {level: intensity}, "y": rate}. The figures are those of placements.csv; the page's
+    data only say which point a key names."""
+    rows = {}
+    with table.open(newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            rows.setdefault((line["study"], line["row"], line["scope"], line["name"], line["phase"]), []).append(line)
+    points = {}
+    for number, study in enumerate(data["studies"]):
+        columns = study["points"]
+        for index, row in enumerate(columns["row"]):
+            key = (study["name"], study["rows"][row]["id"], study["scopes"][columns["scope"][index]],
+                   study["names"][columns["name"][index]], study["phases"][columns["phase"][index]])
+            lines = rows[key]
+            flops = float(lines[0]["flops"])
+            moved = {line["level"]: flops / float(line["moved_low_bytes"]) for line in lines if line["moved_low_bytes"]}
+            levels = [line for line in lines if line["level"] and line["level_low_bytes"]]
+            if levels and flops > 0:
+                points[f"{number}:{index}"] = {"x": {"": flops / float(levels[-1]["level_low_bytes"]), **moved}, "y": flops / float(lines[0]["time_median_s"])}
+    return points
+
+
 class WhatIf(Page):
     def test_says_the_same_in_the_page_and_in_the_terminal(self):
         study = copy_of_example(self.folder)
@@ -92,29 +111,11 @@ class WhatIf(Page):
             self.assertLessEqual(row["least_s"], row["predicted_s"])
 
 
-class Charts(Page):
-    def test_are_the_approved_ones(self):
-        if not (CHART_PACKAGES / "node_modules" / "echarts").is_dir():
-            self.skipTest("this build has no page script: npm or the network was missing")
-        shutil.copytree(SMALL, self.folder / "made")
-        page, data = report(self.folder / "made" / "run", self.folder)
-        run(NODE, HERE / "charts.mjs", data, page, CHART_PACKAGES, self.folder)
-        for name in ("roofline", "time", "batches"):
-            received = (self.folder / f"chart-{name}.svg").read_text()
-            approved = APPROVED / f"chart-{name}.svg"
-            if not approved.exists() or approved.read_text() != received:
-                kept = Path(tempfile.gettempdir()) / f"received-chart-{name}.svg"
-                kept.write_text(received)
-                self.fail(f"differs from tests/page/approved/chart-{name}.svg; received: {kept}")
-
-
 class Browser(Page):
     def setUp(self):
         super().setUp()
         if not CHROMIUM:
             self.skipTest("chromium is not installed: tools/install_dependencies --tests")
-        if not (CHART_PACKAGES / "page.js").stat().st_size:
-            self.skipTest("this build has no page script: npm or the network was missing")
         self.packages = driver()
 
     def use(self, page, script="browser.mjs", *more):
@@ -146,6 +147,25 @@ class Browser(Page):
         page, _ = report(study, self.folder)
         (self.folder / "answers.json").write_text(run(ROOF, "report", study, "--out", page, "--json"))
         self.use(page, "above.mjs", self.folder / "answers.json")
+
+    def check_positions(self, *folders):
+        page = self.folder / "page.html"
+        run(ROOF, "report", *folders, "--out", page, "--data", self.folder / "tables", "--brief")
+        data = json.loads((self.folder / "tables" / "page.json").read_text())
+        (self.folder / "points.json").write_text(json.dumps(points_of(data, self.folder / "tables" / "placements.csv")))
+        self.use(page, "positions.mjs", self.folder / "points.json")
+
+    def test_marks_stand_where_their_data_are_after_zooming_and_filtering(self):
+        shutil.copytree(EXAMPLES, self.folder / "results")
+        for run_folder in sorted(path.parent for path in (self.folder / "results").glob("*/*/measurements.csv")):
+            if ",step," in (run_folder / "measurements.csv").read_text():
+                with self.subTest(run_folder.name):
+                    self.check_positions(run_folder)
+
+    def test_marks_of_several_runs_stand_where_their_data_are(self):
+        shutil.copytree(EXAMPLES, self.folder / "results")
+        with_steps = [path.parent for path in sorted((self.folder / "results").glob("*/*/measurements.csv")) if ",step," in path.read_text()]
+        self.check_positions(*with_steps, next((self.folder / "results" / "nvidia-h100-80gb-hbm3").iterdir()))
 
     def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
         shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")

@@ -1,23 +1,14 @@
-// A chart on the page, drawn from an ECharts option. Tab reaches it; arrow keys, Home and End move from point to point
-// and explain it; Enter selects it; Escape goes back.
-import {CustomChart, LineChart, ScatterChart} from "echarts/charts";
-import {AriaComponent, GridComponent, MarkLineComponent, TooltipComponent} from "echarts/components";
-import {init, use} from "echarts/core";
-import {LabelLayout} from "echarts/features";
-import {SVGRenderer} from "echarts/renderers";
-
+// A figure on the page. Tab reaches it; arrow keys, Home and End move from point to point and explain it; Enter selects
+// it; Escape goes back.
 import {element} from "./controls.js";
-
-export const parts = [
-  ScatterChart, LineChart, CustomChart, AriaComponent, GridComponent, LabelLayout, MarkLineComponent, TooltipComponent,
-  SVGRenderer
-];
-use(parts);
+import {drawFigure, svg} from "./figure.js";
 
 export class Chart {
   /// `hover` gets a key or null, `choose` a key, `preview` the key that the keyboard is at, or null when it leaves.
   /// `table`: the id of the table with the same points.
   constructor(title, height, {hover, choose, preview, table}) {
+    this.svg = svg("svg", {"aria-label": title});
+    this.tip = element("div", {class: "tip", hidden: true});
     this.box = element("div", {
       class: "chart",
       tabindex: 0,
@@ -28,42 +19,97 @@ export class Chart {
       "aria-label":
           `${title}. Arrow keys move from point to point, Enter selects. A table with the same points follows.`,
       onkeydown: (event) => this.walk(event),
-      onblur: () => this.leave()
-    });
+      onblur: () => this.leave(),
+      onmouseover: ({target}) => {
+        const key = target.closest("[data-key]")?.dataset.key;
+        if (!key) return;
+        this.hover(key);
+        this.showTip(key);
+      },
+      onmouseout: ({target}) => {
+        if (!target.closest("[data-key]")) return;
+        this.hover(null);
+        this.tip.hidden = true;
+      },
+      onclick: ({target}) => {
+        const key = target.closest("[data-key]")?.dataset.key;
+        if (key) this.choose(key);
+      }
+    },
+        this.svg, this.tip);
     this.figure = element("figure", {class: "live-figure"}, element("figcaption", {}, title), this.box);
-    Object.assign(this, {hover, choose, preview});
-    this.places = new Map();
+    Object.assign(this, {hover, choose, preview, keys: [], at: -1, seen: 0});
+    new ResizeObserver(() => {
+      if (this.last && this.box.clientWidth !== this.seen) this.draw(this.last, this.view);
+    }).observe(this.box);
+  }
+
+  draw(figure, view) {
+    Object.assign(this, {last: figure, view});
+    const {clientWidth: width, clientHeight: height} = this.box;
+    if (!width) return;  // folded
+    this.seen = width;
+    this.drawn = drawFigure(figure, view, width, height);
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.setAttribute("width", width);
+    this.svg.setAttribute("height", height);
+    this.svg.replaceChildren(...this.drawn.parts);
+    const last = ({rank}) => (rank > 0 ? rank : Infinity);  // layers by headroom, then steps and phases
+    const marks = figure.marks.filter(({key}) => this.markOf(key)).sort((a, b) => (last(a) > last(b)) - (last(a) < last(b)));
+    this.keys = [...new Set(marks.map(({key}) => key))];
     this.at = -1;
+    this.point();
   }
 
-  draw(option) {
-    if (!this.box.clientWidth) return;  // folded
-    if (!this.chart) this.start();
-    this.places.clear();
-    option.series.forEach((series, seriesIndex) => series.data.forEach((item, dataIndex) => {
-      if (item.key) this.places.set(item.key, {seriesIndex, dataIndex});
-    }));
-    this.at = -1;
-    this.chart.setOption(option, {notMerge: true});
+  markOf(key) { return [...this.svg.querySelectorAll(".marks [data-key]")].find(({dataset}) => dataset.key === key); }
+
+  /// For the pointed mark: the intensities that its bytes allow, and how far its own roof is above it. `pointed`: {
+  /// marks, roof }, roof in FLOP/s and its name; null for none.
+  point(pointed = this.pointed) {
+    this.pointed = pointed;
+    const group = this.svg.querySelector(".pointed");
+    if (!group || !pointed || !this.drawn) return group?.replaceChildren();
+    const {x, y, edges: {left, right, top, bottom}} = this.drawn;
+    const inside = (value, low, high) => Math.min(high, Math.max(low, value));
+    const {marks, roof} = pointed;
+    const known = marks.filter((mark) => mark.x[0] > 0 && mark.y[0] > 0);
+    if (!known.length) return group.replaceChildren();
+    const values = known.flatMap((mark) => [mark.x[1], mark.x[2], mark.x[0]]).filter((value) => value > 0);
+    const [from, to] = [Math.min(...values), Math.max(...values)].map((value) => inside(x.at(value), left, right));
+    const height = inside(y.at(known[0].y[0]), top, bottom);
+    const path = (name, d) => svg("path", {class: name, d});
+    const parts = [path("pointed-bytes", `M${from} ${height}H${to}M${from} ${height - 4}V${height + 4}`)];
+    if (roof) {
+      const at = x.at(known.at(-1).x[0]), up = y.at(roof.rate);
+      if (at > left && at < right && up > top && up < bottom) {
+        const isRight = at < right - 160;
+        parts.push(path("pointed-roof", `M${at} ${height}V${up}M${at - 16} ${up}H${at + 16}`),
+            svg("text", {class: `halo${isRight ? "" : " end"}`, x: at + (isRight ? 4 : -4), y: up - 6}, roof.name));
+      }
+    }
+    group.replaceChildren(...parts);
   }
 
-  /// Replaces the series with the same id.
-  add(series) {
-    if (this.chart) this.chart.setOption({series: [series]});
-  }
-
-  start() {
-    this.chart = init(this.box, null, {renderer: "svg"});
-    this.chart.on("mouseover", ({data}) => data?.key && this.hover(data.key));
-    this.chart.on("mouseout", () => this.hover(null));
-    this.chart.on("click", ({data}) => data?.key && this.choose(data.key));
-    new ResizeObserver(() => this.chart.resize()).observe(this.box);
+  showTip(key) {
+    const mark = this.last.marks.find((one) => one.key === key);
+    const at = this.markOf(key)?.getBoundingClientRect();
+    if (!mark || !at) return;
+    const box = this.box.getBoundingClientRect();
+    this.tip.textContent = mark.title;
+    this.tip.hidden = false;
+    const left = Math.min(at.right - box.left + 8, box.width - this.tip.offsetWidth - 4);
+    this.tip.style.left = `${Math.max(0, left)}px`;
+    const above = at.top - box.top - this.tip.offsetHeight - 6;
+    this.tip.style.top = `${above > 0 ? above : at.bottom - box.top + 6}px`;
   }
 
   /// Lets the reader zoom and move the chart. `change` gets the factor and the place in data, or the distance in data,
-  /// as factors on both logarithmic axes; null shows everything.
+  /// as factors on both logarithmic axes; null shows the first view.
   zoomable(change) {
-    const at = (event) => this.chart.convertFromPixel({gridIndex: 0}, [event.offsetX, event.offsetY]);
+    const at = ({clientX, clientY}) => {
+      const box = this.box.getBoundingClientRect();
+      return [this.drawn.x.back(clientX - box.left), this.drawn.y.back(clientY - box.top)];
+    };
     let from = null;
     this.box.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
@@ -74,7 +120,7 @@ export class Chart {
       from = at(event);
     });
     this.box.addEventListener("pointermove", (event) => {
-      if (!from || !event.buttons) return;
+      if (!from || !event.buttons || event.pointerType === "touch") return;
       const to = at(event);
       change({move: [from[0] / to[0], from[1] / to[1]]});
     });
@@ -85,10 +131,10 @@ export class Chart {
   }
 
   light(key) {
-    if (!this.chart) return;
-    this.chart.dispatchAction({type: "downplay"});
-    const place = this.places.get(key);
-    if (place) this.chart.dispatchAction({type: "highlight", ...place});
+    for (const mark of this.svg.querySelectorAll(".mark.lit")) mark.classList.remove("lit");
+    if (key)
+      for (const mark of this.svg.querySelectorAll(".marks [data-key]"))
+        if (mark.dataset.key === key) mark.classList.add("lit");
   }
 
   /// Removes the highlight that the keyboard set.
@@ -97,11 +143,11 @@ export class Chart {
     this.at = -1;
     this.hover(null);
     this.preview(null);
-    this.chart.dispatchAction({type: "hideTip"});
+    this.tip.hidden = true;
   }
 
   walk(event) {
-    const keys = [...this.places.keys()];
+    const {keys} = this;
     if (event.key === "Escape") return this.leave();
     const last = keys.length - 1;
     const to = {
@@ -116,14 +162,10 @@ export class Chart {
     if (!keys.length || to === undefined) return;
     event.preventDefault();
     const at = (to + keys.length) % keys.length;
-    const key = keys[at];
-    if (event.key === "Enter") this.choose(key);
+    if (event.key === "Enter") this.choose(keys[at]);
     this.at = at;
-    this.hover(key);
-    this.preview(key);
-    this.chart.dispatchAction({type: "showTip", ...this.places.get(key)});
+    this.hover(keys[at]);
+    this.preview(keys[at]);
+    this.showTip(keys[at]);
   }
-
-  /// The chart as a file.
-  svg() { return this.chart.renderToSVGString(); }
 }

@@ -1,41 +1,20 @@
 // The table of layers: sorted by column, searched by text. A row highlights its point in every chart.
 import {element} from "./controls.js";
-import {bottleneckText, duration, percent, plain, shareText, si} from "./format.js";
 
 const most = 200;
 
-const columns = [
+const layerColumns = [
   {name: "layer", value: (p) => p.name, text: (p) => p.name},
   {name: "kind", value: (p) => p.kind, text: (p) => p.kind},
   {name: "phase", value: (p) => p.phase, text: (p) => p.phase},
-  {name: "time", number: true, value: (p) => p.seconds.median, text: (p) => duration(p.seconds.median)},
-  {
-    name: "of step",
-    number: true,
-    value: (p) => p.seconds.median / p.row.seconds.median,
-    text: (p) => percent(p.seconds.median / p.row.seconds.median)
-  },
-  {
-    name: "rate",
-    number: true,
-    value: (p) => p.flops / p.seconds.median,
-    text: (p) => (p.flops > 0 ? si(p.flops / p.seconds.median, "FLOP/s") : "no FLOPs")
-  },
-  {
-    name: "FLOP/B",
-    number: true,
-    value: (p) => p.levels.at(-1)?.intensityHigh ?? 0,
-    text: (p) => plain(p.levels.at(-1)?.intensityHigh ?? 0, 2)
-  },
-  {name: "roof", value: (p) => bottleneckText(p), text: (p) => bottleneckText(p)},
-  {name: "reached", number: true, value: (p) => p.fraction, text: (p) => (p.attainable > 0 ? shareText(p) : "-")},
-  {
-    name: "headroom",
-    number: true,
-    value: (p) => p.headroom,
-    text: (p) => (p.attainable > 0 ? duration(p.headroom) : "-")
-  },
-];
+  {name: "time", value: (p) => p.seconds.median},
+  {name: "of step", value: (p) => p.seconds.median},
+  {name: "rate", value: (p) => p.flops / p.seconds.median},
+  {name: "FLOP/B", value: (p) => p.flops / (p.compulsory || Infinity)},
+  {name: "roof", value: (p) => p.cells[4]},
+  {name: "reached", value: (p) => p.attainable / p.seconds.median},
+  {name: "headroom", value: (p) => p.headroom},
+].map((column, i) => ({text: (p) => p.cells[i - 3], number: i > 2 && i !== 7, ...column}));
 
 /// The points as a table for programs: SI units, exact.
 export const tableOf = (points) => ({
@@ -44,7 +23,7 @@ export const tableOf = (points) => ({
     "attainable_s", "headroom_s"
   ],
   rows: points.map((p) => [p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops,
-                       p.compulsory, bottleneckText(p), p.attainable, p.headroom]),
+                       p.compulsory, p.cells[4], p.attainable, p.headroom]),
 });
 
 export class LayerTable {
@@ -53,7 +32,7 @@ export class LayerTable {
     this.hover = hover;
     this.choose = choose;
     this.points = [];
-    this.sorted = {column: columns[9], down: true};
+    this.sorted = {column: layerColumns[9], down: true};
     this.search = "";
     this.count = element("span", {class: "legend", role: "status"});
     this.head = element("tr");
@@ -85,14 +64,13 @@ export class LayerTable {
 
   visible() {
     const {column, down} = this.sorted;
-    const found = this.points.filter(
-        (p) => columns.slice(0, 3).map((c) => c.text(p)).join(" ").toLowerCase().includes(this.search));
+    const found = this.points.filter((p) => `${p.name} ${p.kind} ${p.phase}`.toLowerCase().includes(this.search));
     const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
     return found.sort((a, b) => (down ? -1 : 1) * order(column.value(a), column.value(b)));
   }
 
   draw() {
-    this.head.replaceChildren(...columns.map((column) => {
+    this.head.replaceChildren(...layerColumns.map((column) => {
       const sorted = this.sorted.column === column;
       return element("th", {
         scope: "col",
@@ -122,7 +100,7 @@ export class LayerTable {
         if (event.key === "Enter") this.choose(point);
       }
     },
-        ...columns.map((column) => element("td", {class: column.number ? "n" : ""}, column.text(point))));
+        ...layerColumns.map((column) => element("td", {class: column.number ? "n" : ""}, column.text(point))));
   }
 
   light(key) {

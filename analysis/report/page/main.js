@@ -1,7 +1,6 @@
 // The report page. Charts replace the static pictures, which remain for print and for browsers without scripts.
 import {element} from "./controls.js";
-import {studiesOf} from "./data.js";
-import css from "./page.css";
+import {pageOf} from "./data.js";
 import {Page} from "./page.js";
 import {saveButtons} from "./save.js";
 import {enhance} from "./tables.js";
@@ -28,17 +27,16 @@ function fold(alwaysOpen, changed) {
 
 function start() {
   document.head.append(element("style", {}, css));
-  const page = new Page(studiesOf(document.getElementById("roof-data").textContent));
+  const page = new Page(pageOf(document.getElementById("roof-data").textContent));
   page.place();
   for (const table of document.querySelectorAll("main section table"))
     if (!table.closest(".on-paper,#layers-live")) enhance(table);
-  fold(page.series.size ? [] : ["ceilings"], () => page.draw());
+  fold(page.hasSteps ? [] : ["ceilings"], () => page.draw());
   for (const section of document.querySelectorAll("main section"))
     (section.querySelector(".save-here") ?? section.querySelector("h2"))
-        .append(...saveButtons(section, page.charts(),
+        .append(...saveButtons(section,
             ["roofline", "headroom"].includes(section.id) && page.hasSteps ? () => [page.table.data()] : null));
   page.draw();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page.draw());
   window.addEventListener("hashchange", () => location.hash.startsWith("#?") && page.restore());
   document.documentElement.classList.add("ready");
 }

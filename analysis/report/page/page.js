@@ -1,18 +1,12 @@
 // The state of the page and its charts: what is chosen, what is drawn, what is explained.
-import {batchOption, seriesOf, timeOption} from "./batches.js";
 import {Chart} from "./chart.js";
 // clang-format off
-import {firstChoices, hierarchical, levelRemark, levelsOf, pointsShown, roofsShown, runsOf, stepKey, stepsShown}
-    from "./choices.js";
+import {allSteps, firstChoices, hierarchical, isOfModel, layersShown, pointsShown, roofsShown, runsOf, stepKey} from "./choices.js";
 // clang-format on
 import {element} from "./controls.js";
-import {fittedFrame, unionOf} from "./data.js";
-import {explain} from "./format.js";
-import {phaseKey, questions, seriesKey} from "./key.js";
+import {boundsOf, unionOf} from "./figure.js";
 import {LayerTable} from "./layers.js";
-import {paletteOfPage} from "./palette.js";
-import {choiceControls, roofButtons, runButtons, zoomButtons} from "./plot_controls.js";
-import {diameter, rooflineOption, whiskerSeries} from "./rooflines.js";
+import {choiceControls, phaseKey, questions, roofButtons, runButtons, seriesKey, zoomButtons} from "./plot_controls.js";
 import {Sliders} from "./sliders.js";
 import {hashOf, readState} from "./state.js";
 
@@ -25,32 +19,49 @@ function replaceStatic(id, ...live) {
   section.querySelector(".lead").after(element("div", {class: "live"}, ...live));
 }
 
+/// A view from row.frame: the intensities and the rates.
+const viewOf = (frame) => frame && {x: frame.slice(0, 2), y: frame.slice(2)};
+
+/// How far a reader zooms: from a factor of two to twelve decades.
+const spans = [Math.log(2), 12 * Math.log(10)];
+
+/// What is under the pointer, from the texts of the table.
+const tipOf = ({name, phase, attainable, cells: [time, , rate, , , share]}) =>
+    `${name} ${phase}: ${time}, ${rate}${attainable > 0 ? `, of attainable: ${share}` : ""}`;
+
+/// Where slanted and flat roofs meet, as marks are placed.
+const ridges = (roofs) => {
+  const [flat, slanted] = [false, true].map((kind) => roofs.filter((roof) => roof.slanted === kind && !roof.extra));
+  return flat.flatMap(({rate: [y]}) => slanted.map(({rate: [by]}) => ({x: [y / by], y: [y]})));
+};
+
 export class Page {
-  constructor(studies) {
+  constructor({studies, trajectories}) {
     this.studies = studies;
     this.points = new Map(studies.flatMap((study) => study.points).map((point) => [point.key, point]));
     this.hasSteps = studies.some((study) => study.rows.length);
-    this.series = seriesOf(studies);
     const react = {
       hover: (key) => this.light(key),
       choose: (key) => this.select(this.points.get(key)),
       preview: (key) => this.explain(this.points.get(key) ?? this.selected),
       table: "layers-live"
     };
-    this.runs = runsOf(studies);
+    this.runs = runsOf(studies).map((run) => {
+      const figures = run.parts.map(({study, index}) => study.figures[index]);
+      return {...run, figure: figures[0].roofline, figures};
+    });
     const plot = (runs, title) => ({runs, title, chart: new Chart(title, 500, react), view: null, zoomed: false});
     this.each = this.runs.map((run) => plot([run], run.name));
     this.together = this.runs.length > 1 ? plot(this.runs, "All runs in one plot") : null;
     for (const one of this.plots()) one.chart.zoomable((change) => this.zoom(one, change));
-    const hasLayers = ({study, index}) =>
-        study.points.some((point) => point.scope === "layer" && point.row.roofs === index);
-    this.times = this.runs.filter(hasLayers).map((run) => ({run, chart: new Chart(run.name, 400, react)}));
-    this.batches = ["images/s", "share of attainable"].map(
-        (what) => ({what, chart: new Chart(what, 330, {...react, table: "trajectory"})}));
+    this.times = this.runs.filter(({figures}) => figures.some(({time}) => time.marks.length))
+                     .map((run) => ({run, chart: new Chart(run.name, 400, react)}));
+    this.batches = trajectories.map(
+        (figure) => ({figure, chart: new Chart(figure.y.label, 330, {...react, table: "trajectory"})}));
     this.table = new LayerTable((point) => this.light(point?.key ?? null), (point) => this.select(point));
     this.explanation = element("p", {id: "explained", class: "explained", role: "status", "aria-live": "polite"});
     this.sentence = element("p", {id: "sentence", class: "sentence"});
-    this.remark = element("p", {id: "level-remark", class: "legend", role: "status"});
+    this.remark = element("p", {id: "remark", class: "legend", role: "status"});
     this.roofs = element("span", {class: "controls roofs"});
     this.bar = element("div", {class: "controls roofs"}, this.roofs, element("span", {class: "save-here"}));
     this.key = element("div");
@@ -67,9 +78,8 @@ export class Page {
   /// Takes over a state that was read from a link.
   take({choices, whatif, point, view}) {
     const rows = this.studies.flatMap((study) => study.rows);
-    this.choices = rows.some((row) => stepKey(row) === choices.step) || !rows.length ?
-        choices :
-        {...choices, step: this.first.step};
+    const isKnown = choices.step === allSteps || rows.some((row) => stepKey(row) === choices.step) || !rows.length;
+    this.choices = isKnown ? choices : {...choices, step: this.first.step};
     this.wanted = this.points.get(point) ?? null;
     if (whatif !== (this.sliders.text ?? "")) this.sliders.set(whatif);
     for (const plot of this.plots()) Object.assign(plot, view ? {view, zoomed: true} : {zoomed: false});
@@ -93,7 +103,7 @@ export class Page {
                   ] :
                   [this.controls, plots, this.key, this.bar]));
     if (this.times.length) replaceStatic("time", list(this.times));
-    if (this.series.size) replaceStatic("trajectory", seriesKey([...this.series.keys()]), list(this.batches));
+    if (this.batches.length) replaceStatic("trajectory", seriesKey(this.batches[0].figure), list(this.batches));
     if (this.hasSteps) replaceStatic("headroom", this.table.element);
     if (this.hasSteps) replaceStatic("whatif", this.sliders.element);
   }
@@ -106,8 +116,9 @@ export class Page {
     };
     const open = Boolean(this.controls.querySelector(".filters")?.open);
     const focused = document.activeElement?.id;
-    this.controls.replaceChildren(
-        choiceControls({studies: this.studies, runs: this.runs, choices: this.choices, open, set}));
+    const marks = this.runs.flatMap(({figures}) => figures.flatMap(({roofline}) => roofline.marks));
+    this.controls.replaceChildren(choiceControls(
+        {studies: this.studies, runs: this.runs, points: this.points, marks, choices: this.choices, open, set}));
     if (focused) document.getElementById(focused)?.focus();
   }
 
@@ -133,90 +144,130 @@ export class Page {
       const centre = change.at?.[index] ?? Math.sqrt(low * high);
       return [centre * (low / centre) ** change.zoom, centre * (high / centre) ** change.zoom];
     };
-    plot.view = change && {intensity: scaled(view.intensity, 0), rate: scaled(view.rate, 1)};
-    plot.zoomed = Boolean(change);
+    const next = !change ? null :
+        change.all       ? unionOf([plot.all, plot.first]) :
+                           {x: scaled(view.x, 0), y: scaled(view.y, 1)};
+    const fits = ([low, high]) =>
+        low > 0 && Number.isFinite(high) && Math.log(high / low) >= spans[0] && Math.log(high / low) <= spans[1];
+    if (next && !(fits(next.x) && fits(next.y))) return;
+    plot.view = next;
+    plot.zoomed = Boolean(next);
     this.draw();
   }
 
-  /// What a plot shows of one of its runs, and the frame that it needs.
+  /// What a plot shows of one of its runs: marks, curves and roofs, and the view that fits.
   groupOf(run, several) {
-    const points = run.study.points.filter((point) => point.row.roofs === run.index);
-    const {layers, phases, whole} = pointsShown(points, this.choices);
-    const steps = stepsShown(points, this.choices);
-    const moved = (point) => this.sliders.movedPoint(point, run.roofs);
-    const chosen = points.filter((point) => point.scope !== "phase" && stepKey(point.row) === this.choices.step);
-    const frame = fittedFrame(roofsShown(run.roofs, {...this.choices, hidden: new Set()}, several),
-        [...new Set([...chosen, ...steps.flat()])], (point) => levelsOf(point, this.choices),
-        hierarchical(this.choices) && !several ?
-            run.roofs.levels.filter(({name}) => !this.choices.level || name === this.choices.level) :
-            undefined);
-    return {
-      name: run.short,
-      index: run.number,
-      all: run.roofs.levels,
-      roofs: roofsShown(this.sliders.changed(run.roofs), this.choices, several),
-      layers,
-      frame,
-      whole,
-      keys: [...layers, ...phases, ...steps.flat()].map(({key}) => key),
-      shown: [...layers, ...phases].map(moved),
-      steps: steps.map((list) => list.map(moved)),
-      moved,
-      run
+    const {choices} = this;
+    const points = run.parts.flatMap(({study, index}) => study.points.filter((point) => point.row.roofs === index));
+    const shown = new Set(pointsShown(points, choices).map(({key}) => key));
+    const {levels} = run.roofs;
+    const byLevel = hierarchical(choices) && !choices.level && !several;
+    const number = (name) => levels.findIndex((level) => level.name === name) % 8;
+    const coloured = ({classes, level}, point) => {
+      const colour = several ? `s${run.number % 8}` : byLevel && point.scope !== "step" ? `s${number(level)}` : "";
+      return colour ? [colour, ...classes.filter((name) => !["forward", "backward", "update"].includes(name))] :
+                      classes;
     };
+    const moved = (mark) => {
+      const point = this.points.get(mark.key);
+      const scale = this.sliders.scaleOf(point, run.roofs);
+      const isSmall = byLevel && point.scope === "layer";
+      return {
+        ...mark,
+        title: point.cells ? tipOf(point) : mark.title,
+        y: mark.y.map((value) => value / scale),
+        classes: coloured(mark, point),
+        radius: isSmall ? Math.max(2.5, mark.radius * 0.6) : mark.radius,
+        rank: isSmall && mark.level !== levels.at(-1)?.name ? -1 : mark.rank
+      };
+    };
+    const isShown = (mark) => shown.has(mark.key) && isOfModel(mark, this.points.get(mark.key), levels, choices);
+    const marks = run.figures.flatMap(({roofline}) => roofline.marks.filter(isShown).map(moved));
+    const byKey = new Map(marks.map((mark) => [mark.key, mark]));
+    const curves = run.figures.flatMap(({roofline}) => roofline.curves.map(({css, marks: list, stepped}) => ({
+      css: several ? `${css} s${run.number % 8}` : css,
+      stepped,
+      marks: list.map((key) => byKey.get(key)).filter(Boolean)
+    })));
+    const rows = points.filter(({row}) => stepKey(row) === choices.step).map(({row}) => row);
+    const frame = hierarchical(choices) && !several ? "level_frame" : "frame";
+    const roofs = roofsShown(this.sliders.changed(run.figure.roofs), choices, several).map((roof) => ({
+      ...roof,
+      label: (several ? `${run.short}: ` : "") + roof.label,
+      colour: several ? `s${run.number % 8}` :
+          byLevel && roof.slanted && !roof.extra ? `s${number(roof.name)}` :
+                                                   ""
+    }));
+    const highest = choices.precision ? roofs.filter(({slanted}) => !slanted).map(({rate}) => rate[0]) : [];
+    const fitted = unionOf([...new Set(rows)].map((row) => viewOf(row[frame])));
+    const near = fitted && highest.length ? {
+      x: fitted.x,
+      y: [
+        Math.min(fitted.y[0], ...highest.map((rate) => rate / 2)),
+        Math.max(fitted.y[1], ...highest.map((rate) => rate * 2))
+      ]
+    } :
+                                            fitted;
+    const rates = roofs.filter(({slanted}) => !slanted).map(({rate}) => rate[0]);
+    return {run, marks, curves, roofs, rates, view: near ?? boundsOf(marks.length ? marks : ridges(roofs), rates)};
   }
 
-  drawPlot(plot, palette, drawn) {
+  drawPlot(plot, drawn) {
     const several = plot.runs.length > 1;
     const groups = plot.runs.filter((run) => !several || !this.choices.hidden.has(run.name))
                        .map((run) => this.groupOf(run, several));
-    const frame = unionOf(groups.map((group) => group.frame));
-    if (!frame) return [];
-    if (!plot.zoomed) plot.view = frame;
-    for (const {keys} of groups)
-      for (const key of keys) drawn.add(key);
-    const movedOf = (point) => {
-      const group = point && groups.find(({run}) => run.study.index === point.study && run.index === point.row.roofs);
-      return group ? group.moved(point) : null;
-    };
-    plot.whiskers = (point) => {
-      const at = movedOf(point);
-      return whiskerSeries(at, at ? levelsOf(at, this.choices) : [], plot.view, palette);
-    };
-    const selected = this.selected && drawn.has(this.selected.key) ? movedOf(this.selected) : null;
-    plot.chart.draw(rooflineOption({
-      groups,
-      frame,
-      view: plot.view,
-      choices: this.choices,
-      palette,
-      selected,
-      title: `Roofline of ${plot.title}`,
-      width: plot.chart.box.clientWidth || 800,
-      height: plot.chart.box.clientHeight || 500
-    }));
-    return groups.flatMap((group) => group.layers);
+    const marks = groups.flatMap((group) => group.marks);
+    const alone = () => unionOf(plot.runs.map(({figure}) => ({x: figure.x.frame, y: figure.y.frame})));
+    plot.first = unionOf(groups.map(({view}) => view)) ?? alone();
+    plot.all = boundsOf(marks, groups.flatMap(({rates}) => rates));
+    if (!plot.zoomed) plot.view = plot.first;
+    for (const {key} of marks) drawn.add(key);
+    // The roofs of a group end at one another, not at those of another device.
+    const {x, y} = plot.runs[0].figure;
+    plot.chart.draw({
+      x,
+      y,
+      marks,
+      roofs: groups.flatMap(({roofs}) => roofs.map((roof) => ({...roof, among: roofs}))),
+      curves: groups.flatMap(({curves}) => curves)
+    },
+        plot.view);
+  }
+
+  layers() {
+    const {choices} = this;
+    const together = Boolean(this.together) && choices.overlay === "one";
+    return this.runs.filter((run) => !together || !choices.hidden.has(run.name))
+        .flatMap((run) => run.parts.flatMap(({study, index}) => layersShown(
+                                                study.points.filter((point) => point.row.roofs === index), choices)));
   }
 
   draw() {
-    const palette = paletteOfPage();
     const together = Boolean(this.together) && this.choices.overlay === "one";
     for (const plot of this.each) plot.chart.figure.hidden = together;
     if (this.together) this.together.chart.figure.hidden = !together;
     const drawn = new Set();
-    const layers = (together ? [this.together] : this.each).flatMap((plot) => this.drawPlot(plot, palette, drawn));
+    for (const plot of together ? [this.together] : this.each) this.drawPlot(plot, drawn);
+    const layers = this.layers();
     this.showRoofs(together);
-    this.remark.textContent = hierarchical(this.choices) ? levelRemark(layers) : "";
+    const without = layers.filter(({flops}) => !(flops > 0));
+    this.remark.textContent =
+        without.length ? `${without.length} of ${layers.length} layers do no FLOPs and have no place here.` : "";
     this.follow(drawn);
+    const keys = new Set(layers.map(({key}) => key));
     for (const {run, chart} of this.times) {
-      const {layers: some, whole} =
-          pointsShown(run.study.points.filter((point) => point.row.roofs === run.index), this.choices);
-      chart.draw(
-          timeOption({shown: some, whole, palette, size: diameter, title: `Time under the roofs of ${run.name}`}));
+      const tip = (mark) => ({...mark, title: tipOf(this.points.get(mark.key)) + mark.title});
+      const marks = run.figures.flatMap(({time}) => time.marks.filter(({key}) => keys.has(key)).map(tip));
+      const bounds = boundsOf(marks.map(({x, y}) => ({x, y: x})).concat(marks.map(({x, y}) => ({x: y, y}))));
+      const {x, y, roofs} = run.figures[0].time;
+      chart.draw({x, y, roofs, marks, curves: []}, bounds ?? {x: x.frame, y: y.frame});
     }
-    for (const {what, chart} of this.batches)
-      if (this.series.size)
-        chart.draw(batchOption({series: this.series, what, palette, title: `${what} over the batch`}));
+    for (const {figure, chart} of this.batches) {
+      const byKey = new Map(figure.marks.map((mark) => [mark.key, mark]));
+      const curves =
+          figure.curves.map(({css, marks, stepped}) => ({css, stepped, marks: marks.map((key) => byKey.get(key))}));
+      chart.draw({...figure, curves}, {x: figure.x.frame, y: figure.y.frame});
+    }
     this.table.show(layers);
     document.documentElement.dataset.points = layers.length;
     this.writeState();
@@ -235,7 +286,8 @@ export class Page {
   follow(drawn) {
     const step =
         [...this.points.values()].find((point) => point.scope === "step" && stepKey(point.row) === this.choices.step);
-    this.sentence.textContent = step?.row.sentence ?? "";
+    this.sentence.textContent =
+        step?.row.sentence ?? (this.choices.step === allSteps ? "All steps. Choose one for its layers." : "");
     const isNew = this.followed !== this.choices.step;
     this.followed = this.choices.step;
     const wanted = this.wanted && drawn.has(this.wanted.key) ? this.wanted : null;
@@ -244,16 +296,26 @@ export class Page {
       this.selected = wanted;
     else if (isNew || !this.selected || !drawn.has(this.selected.key))
       this.selected = step ?? null;
-    if (!this.selected) return;
-    this.explain(this.selected);
-    for (const plot of this.plots())
-      if (plot.whiskers) plot.chart.add(plot.whiskers(this.selected));
+    this.explanation.hidden = !this.selected;
+    if (this.selected) this.explain(this.selected);
+    this.pointAt(this.selected);
+  }
+
+  /// The line of the point's bytes and its own roof, in every plot that draws it.
+  pointAt(point) {
+    const rate = point && point.flops / point.attainable;
+    for (const {chart} of this.plots()) {
+      const marks = chart.last?.marks.filter(({key}) => key === point?.key) ?? [];
+      const roof = Number.isFinite(rate) && !this.sliders.text ?
+          {rate, name: point.cells ? `its roof: ${point.cells[4]}` : "its roofs"} :
+          null;
+      chart.point(marks.length ? {marks, roof} : null);
+    }
   }
 
   light(key) {
     for (const chart of this.charts()) chart.light(key);
-    for (const plot of this.plots())
-      if (plot.whiskers) plot.chart.add(plot.whiskers(this.points.get(key) ?? this.selected));
+    this.pointAt(this.points.get(key) ?? this.selected);
     this.table.light(key);
   }
 
@@ -261,12 +323,9 @@ export class Page {
     if (!point) return;
     this.selected = point;
     this.explain(point);
+    this.pointAt(point);
     this.writeState();
   }
 
-  explain(point) {
-    if (!point) return;
-    const levels = levelsOf(point, this.choices);
-    this.explanation.textContent = explain(point, levels.length ? levels : point.levels.slice(-1));
-  }
+  explain(point) { this.explanation.textContent = point?.text ?? ""; }
 }

@@ -1,6 +1,7 @@
-// The controls of the rooflines: what is drawn, and buttons that hide roofs and runs and zoom.
-import {distinct, hierarchical, knowsLevels, roofName, roofsShown, stepKey} from "./choices.js";
+// The controls of the rooflines: what is drawn, buttons that hide roofs and runs and zoom, and the key.
+import {allSteps, distinct, hierarchical, knowsLevels, roofsShown, stepKey} from "./choices.js";
 import {choice, element, slider} from "./controls.js";
+import {shapeOf, svg} from "./figure.js";
 import {percent} from "./format.js";
 
 const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) => [value, value])];
@@ -10,15 +11,15 @@ const stepName = (row) =>
     `${row.model}, batch ${row.batch}, ${row.precision}${isNamed(row.data) ? `, ${row.data}` : ""}`;
 
 /// The hierarchical model is off where the bytes of a level are not known; the level belongs to it.
-function modelControls(points, roofs, choices, changed) {
-  const known = knowsLevels(points, choices);
+function modelControls({runs, points, marks, choices}, changed) {
+  const known = knowsLevels(marks, points, choices);
   if (!known) choices.model = "";
   if (!hierarchical(choices)) choices.level = "";
-  const text = `hierarchical: ${known ? "bytes of each level" : "off, bytes of a level unknown"}`;
-  const models = [["", "cache-aware: one intensity"], ["hierarchical", text]];
+  const words = `hierarchical: ${known ? "bytes of each level" : "off, bytes of a level unknown"}`;
+  const models = [["", "cache-aware: one intensity"], ["hierarchical", words]];
   const model = choice("Model", "choose-model", models, choices.model, changed("model"));
   model.querySelectorAll("option")[1].disabled = !known;
-  const levels = optionsOf(roofs.flatMap((one) => one.levels.map(({name}) => name)), "all");
+  const levels = optionsOf(runs.flatMap(({roofs}) => roofs.levels.map(({name}) => name)), "all");
   const level = choice("Level", "choose-level", levels, choices.level, changed("level"));
   level.querySelector("select").disabled = !hierarchical(choices);
   return [model, level];
@@ -35,38 +36,36 @@ function filters(points, choices, open, changed) {
 }
 
 /// `open`: whether the filters are unfolded; `set` gets the name and the value of a choice.
-export function choiceControls({studies, runs, choices, open, set}) {
+export function choiceControls(parts) {
+  const {studies, runs, points, choices, open, set} = parts;
   const changed = (name) => (value) => set(name, value);
-  const points = studies.flatMap((study) => study.points);
   const rows = studies.flatMap((study) => study.rows);
-  const roofs = runs.map((run) => run.roofs);
-  const line = element("p", {class: "controls"});
+  const controls = element("p", {class: "controls"});
   if (rows.length) {
     const steps = [...new Map(rows.map((row) => [stepKey(row), stepName(row)]))];
-    line.append(choice("Step", "choose-step", steps, choices.step, changed("step")),
-        ...modelControls(points, roofs, choices, changed));
+    if (steps.length > 1) steps.push([allSteps, "all steps"]);
+    controls.append(
+        choice("Step", "choose-step", steps, choices.step, changed("step")), ...modelControls(parts, changed));
   }
   if (runs.length > 1) {
     const plots = [["one", "all runs in one plot"], ["each", "a plot for each run"]];
-    line.append(choice("Draw", "choose-overlay", plots, choices.overlay, changed("overlay")));
+    controls.append(choice("Draw", "choose-overlay", plots, choices.overlay, changed("overlay")));
   }
-  const precisions = distinct(roofs.flatMap((one) => one.compute.map(({precision}) => precision)));
+  const precisions = distinct(runs.flatMap(({roofs}) => roofs.compute.map(({precision}) => precision)));
   const all = [["", "of its precision"], ["all", "of all precisions"], ...precisions.map((name) => [name, name])];
-  line.append(choice("Roofs", "choose-precision", all, choices.precision, changed("precision")));
-  if (rows.length) line.append(filters(points, choices, open, changed));
-  return line;
+  controls.append(choice("Roofs", "choose-precision", all, choices.precision, changed("precision")));
+  if (rows.length) controls.append(filters([...points.values()], choices, open, changed));
+  return controls;
 }
 
-const hideButton = (hidden, flip, name, text, ...mark) => element("button",
+const hideButton = (hidden, flip, name, words, ...mark) => element("button",
     {type: "button", class: "roof-button", "aria-pressed": String(!hidden.has(name)), onclick: () => flip(name)},
-    ...mark, text);
+    ...mark, words);
 
 /// A button for each roof hides or shows it. It has the colour of a level where levels have colours.
 export function roofButtons({runs, choices, several, flip}) {
-  const names = distinct(runs.flatMap(({roofs}) => {
-    const shown = roofsShown(roofs, {...choices, hidden: new Set()}, several);
-    return [...shown.levels, ...shown.compute, ...shown.mixes].map(roofName);
-  }));
+  const names = distinct(runs.flatMap(
+      ({figure}) => roofsShown(figure.roofs, {...choices, hidden: new Set()}, several).map(({name}) => name)));
   const levels = runs[0]?.roofs.levels.map(({name}) => name) ?? [];
   const coloured = hierarchical(choices) && !choices.level && !several;
   const swatch = (name) =>
@@ -76,13 +75,55 @@ export function roofButtons({runs, choices, several, flip}) {
 
 /// The same for the runs of a plot of several.
 export function runButtons({runs, choices, flip}) {
-  const text = ({name, short, roofs}) => (short === roofs.device || short === name ? name : `${short}: ${name}`);
+  const words = ({name, short, roofs}) => (short === roofs.device || short === name ? name : `${short}: ${name}`);
   const buttons = runs.map(
-      (run) => hideButton(choices.hidden, flip, run.name, text(run), element("i", {class: `s${run.number % 8}`})));
+      (run) => hideButton(choices.hidden, flip, run.name, words(run), element("i", {class: `s${run.number % 8}`})));
   return element("p", {class: "controls runs"}, "Runs ", ...buttons);
 }
 
 export function zoomButtons(zoom) {
-  const press = (text, change) => element("button", {type: "button", onclick: () => zoom(change)}, text);
-  return [press("Zoom in", {zoom: 0.7}), press("Zoom out", {zoom: 1 / 0.7}), press("Show all", null)];
+  const press = (words, change) => element("button", {type: "button", onclick: () => zoom(change)}, words);
+  return [
+    press("Zoom in", {zoom: 0.7}), press("Zoom out", {zoom: 1 / 0.7}), press("Show all", {all: true}),
+    press("First view", null)
+  ];
+}
+
+const swatchOf = (shape, look, r = 5) => svg("svg", {width: 2 * r + 4, height: 2 * r + 4, "aria-hidden": "true"},
+    svg("g", {class: `mark ${look}`}, shapeOf(shape, r, [r + 2, r + 2])));
+
+/// Shapes, areas and colours of a roofline.
+export function phaseKey() {
+  return element("p", {class: "legend"},
+      ...["forward", "backward", "update"].flatMap((phase, shape) => [swatchOf(shape, `${phase} dot`), `${phase} `]),
+      "Area: share of the step ",
+      ...[0.01, 0.1, 0.3].flatMap((share) => [swatchOf(0, "forward dot", 26 * Math.sqrt(share)), `${100 * share}% `]),
+      swatchOf(0, "step"), "a step, at its least bytes; its line reaches to its most bytes ",
+      swatchOf(1, "backward outline"), "a whole phase ", swatchOf(0, "forward hollow"),
+      "above the slanted roof. An arrow is a point outside the view.");
+}
+
+/// `figure`: with a legend of series.
+export const seriesKey = ({legend}) =>
+    element("p", {class: "legend"}, ...legend.flatMap(([shape, look, name]) => [swatchOf(shape, look), `${name} `]));
+
+export function questions() {
+  const answer = (question, words) => [element("dt", {}, question), element("dd", {}, words)];
+  return element("details", {id: "questions"}, element("summary", {}, "How to read this"),
+      element("dl", {},
+          ...answer("roof",
+              "The highest rate measured here: slanted for the bytes of a memory level, flat for the FLOPs of a " +
+                  "precision. A point's own roof is that of its mix of reads and writes: it is drawn above the selected point. " +
+                  "Bands: 95% intervals."),
+          ...answer(
+              "cache-aware", "One intensity for all levels: FLOPs over compulsory bytes, each operand moved once."),
+          ...answer("hierarchical",
+              "A mark at each level, at the bytes that it moves: counted, or the least that the nearer memory " +
+                  "allows. The selected point's line shows what is possible."),
+          ...answer("unexplained",
+              "Below half of its roof: latency, launches and waiting are in the time, not in the roofs."),
+          ...answer("fp32 or DRAM (93 / 7%)", "Neither binds in 95% of the resampled calibrations."),
+          ...answer("no FLOPs", "Such a layer has no place here; the chart of times shows it."),
+          ...answer("mouse and keys",
+              "Ctrl and wheel zoom, dragging moves, a double click shows the first view. Arrows explain points, Enter selects.")));
 }

@@ -9,9 +9,9 @@ function save(blob, name) {
 
 const saveText = (text, type, name) => save(new Blob([text], {type}), name);
 
-/// A static picture as a file of its own: with its size and the page's style sheet.
-function fileOf(svg) {
-  const copy = svg.cloneNode(true);
+/// A picture as a file of its own: with its size and the page's style sheet.
+function fileOf(picture) {
+  const copy = picture.cloneNode(true);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.prepend(Object.assign(document.createElementNS("http://www.w3.org/2000/svg", "style"),
       {textContent: document.querySelector("style").textContent}));
@@ -36,15 +36,11 @@ function savePng(text, width, height, name) {
 const withoutControls = (text) => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f]/g, "?");
 
 /// Every picture of the section on the screen: { text, width, height }.
-function picturesIn(section, charts) {
-  const live = charts.filter(({figure, chart}) => chart && section.contains(figure) && figure.offsetParent)
-                   .map((one) => ({text: one.svg(), width: one.box.clientWidth, height: one.box.clientHeight}));
-  const fixed =
-      [...section.querySelectorAll("svg")]
-          .filter((svg) => svg.hasAttribute("aria-label") && svg.getClientRects().length && !svg.closest(".chart"))
-          .map((svg) => ({text: fileOf(svg), width: svg.clientWidth, height: svg.clientHeight}));
-  return [...live, ...fixed].map((picture) => ({...picture, text: withoutControls(picture.text)}));
-}
+const picturesIn =
+    (section) => [...section.querySelectorAll("svg")]
+                     .filter((one) => one.hasAttribute("aria-label") && one.getClientRects().length)
+                     .map((one) =>
+                              ({text: withoutControls(fileOf(one)), width: one.clientWidth, height: one.clientHeight}));
 
 const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 /// A spreadsheet interprets a cell that starts with one of these as a formula.
@@ -71,17 +67,16 @@ function read(table) {
 const tablesIn =
     (section) => [...section.querySelectorAll("table")].filter((table) => table.tHead && !table.closest(".on-paper"));
 
-/// The buttons of a section; `charts`: all charts of the page; `tables`: returns the tables in place of those in the
-/// page.
-export function saveButtons(section, charts, tables = null) {
+/// The buttons of a section; `tables`: returns the tables in place of those in the page.
+export function saveButtons(section, tables = null) {
   const all = (list, ending, write) =>
       list.forEach((one, index) => write(one, `${section.id}${list.length > 1 ? `-${index + 1}` : ""}.${ending}`));
-  const pictures = () => picturesIn(section, charts);
+  const pictures = () => picturesIn(section);
   const found = () => tables?.() ?? tablesIn(section).map(read);
-  const button = (text, what, press) => element("button",
-      {type: "button", class: "save", "aria-label": `Save ${what} of this section as ${text}`, onclick: press}, text);
+  const button = (words, what, press) => element("button",
+      {type: "button", class: "save", "aria-label": `Save ${what} of this section as ${words}`, onclick: press}, words);
   const buttons = [];
-  if (section.querySelector("svg[aria-label],.chart"))
+  if (section.querySelector("svg[aria-label]"))
     buttons.push(button("SVG", "the pictures",
                      () => all(pictures(), "svg", ({text}, name) => saveText(text, "image/svg+xml", name))),
         button("PNG", "the pictures",

@@ -1,10 +1,10 @@
 // What-if: a slider for each roof and for the batch, and the predicted step times.
 import {distinct} from "./choices.js";
 import {element, slider} from "./controls.js";
-import {duration, percent, plain} from "./format.js";
+import {duration, percent, plain, si} from "./format.js";
 import {bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
 
-const most = 4;
+const mostChange = 4;
 
 export class Sliders {
   /// `changed` is called after every change.
@@ -47,24 +47,25 @@ export class Sliders {
     this.draw();
   }
 
-  /// The roofs after the change.
+  /// The roofs of a figure after the change.
   changed(roofs) {
-    const rate = (name, roof) => (this.rates[name] ?? roof.median * (this.factors[name] ?? 1)) / roof.median;
-    const scaled = (name) => (roof) => {
-      const by = rate(name(roof), roof);
-      return by === 1 ? roof :
-                        {...roof, median: roof.median * by, low: roof.low * by, high: roof.high * by, spec: null};
-    };
-    return {
-      ...roofs,
-      levels: roofs.levels.map(scaled((roof) => roof.name)),
-      compute: roofs.compute.map(scaled((roof) => roof.precision))
-    };
+    return roofs.map((roof) => {
+      const name = roof.slanted ? roof.name : roof.name.split(" ")[0];
+      const by = (this.rates[name] ?? roof.rate[0] * (this.factors[name] ?? 1)) / roof.rate[0];
+      if (by === 1 || roof.extra) return roof;
+      const rate = roof.rate.map((value) => value * by);
+      return {
+        ...roof,
+        rate,
+        spec: 0,
+        label: `${roof.label.slice(0, roof.label.lastIndexOf(": "))}: ${si(rate[0], roof.slanted ? "B/s" : "FLOP/s")}`
+      };
+    });
   }
 
-  /// The point under the changed roofs. A layer keeps the share of its roof that it reached; a phase and a step change
-  /// by the sum of their layers.
-  movedPoint(point, roofs) {
+  /// How many times as long a point takes under the changed roofs. A layer keeps the share of its roof that it reached;
+  /// a phase and a step change by the sum of their layers.
+  scaleOf(point, roofs) {
     const parts = point.scope === "layer" ?
         [point] :
         this.layers.get(point.row)?.filter((layer) => point.scope === "step" || layer.phase === point.phase) ?? [];
@@ -72,11 +73,8 @@ export class Sliders {
     let by = 0;
     for (const layer of parts)
       if (time(layer, {}) > 0) by += layer.seconds.median * (time(layer, this) / time(layer, {}) - 1);
-    const {median, low, high} = point.seconds;
-    const scale = (median + by) / median;
-    return scale === 1 || !Number.isFinite(scale) ?
-        point :
-        {...point, seconds: {median: median * scale, low: low * scale, high: high * scale}};
+    const scale = (point.seconds.median + by) / point.seconds.median;
+    return Number.isFinite(scale) ? scale : 1;
   }
 
   /// Which roof binds how much of the attainable time of the layers, before and after the change.
@@ -104,8 +102,8 @@ export class Sliders {
   /// A slider from a quarter to four times, in steps of a quarter power of two.
   roofSlider(name) {
     const text = (exponent) => `${plain(2 ** exponent)}x`;
-    return slider(name, `whatif-${name}`, {min: -Math.log2(most), max: Math.log2(most), step: 0.25, value: 0, text},
-        (exponent) => {
+    return slider(name, `whatif-${name}`,
+        {min: -Math.log2(mostChange), max: Math.log2(mostChange), step: 0.25, value: 0, text}, (exponent) => {
           this.factors[name] = 2 ** exponent;
           delete this.rates[name];
           this.draw();

@@ -17,8 +17,7 @@ export function readState(hash, fallback) {
     },
     whatif: found.get("whatif") ?? "",
     point: found.get("point") ?? "",
-    view: view.length === 4 && view.every((value) => value > 0) ? {intensity: view.slice(0, 2), rate: view.slice(2)} :
-                                                                  null,
+    view: view.length === 4 && view.every((value) => value > 0) ? {x: view.slice(0, 2), y: view.slice(2)} : null,
   };
 }
 
@@ -30,6 +29,6 @@ export function hashOf({choices, whatif, point, view}, fallback) {
   for (const name of choices.hidden) kept.append("hidden", name);
   if (whatif) kept.set("whatif", whatif);
   if (point) kept.set("point", point);
-  if (view) kept.set("view", [...view.intensity, ...view.rate].map((value) => value.toPrecision(4)).join(","));
+  if (view) kept.set("view", [...view.x, ...view.y].map((value) => value.toPrecision(4)).join(","));
   return `#?${kept}`;
 }

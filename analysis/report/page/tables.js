@@ -49,5 +49,8 @@ export function enhance(table) {
     heading.replaceChildren(element(
         "button", {type: "button", class: "sort", onclick: () => sort(table, index, heading)}, heading.textContent));
   });
+  const names = [...table.tHead.rows[0].cells].map((heading) => heading.textContent);
+  for (const row of table.tBodies[0].rows)
+    for (const cell of row.cells) cell.dataset.label = names[cell.cellIndex];
   if (table.tBodies[0].rows.length >= longFrom) (table.closest(".scroll") ?? table).before(searchBox(table));
 }

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include <limits>
+#include <set>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -17,7 +18,7 @@ TEST_CASE("the style sheet of a picture has no variables, dark theme or print ru
     const std::string sheet = picture_style_sheet();
     CHECK(sheet.find("var(") == std::string::npos);
     CHECK(sheet.find("@media") == std::string::npos);
-    CHECK(sheet.find(".point.forward{fill:#0072b2;stroke:#0072b2}") != std::string::npos);
+    CHECK(sheet.find(".forward{color:#0072b2}") != std::string::npos);
 }
 
 TEST_CASE("a picture is a complete file with its style sheet, and the page has it without one")
@@ -44,9 +45,67 @@ TEST_CASE("a study's pictures are written under their panels' names")
 
 TEST_CASE("an axis has some sixty ticks at most, whatever its ends")
 {
-    CHECK(ticks(1, 1000, 10) == std::vector<double>{1, 10, 100, 1000});
-    CHECK(ticks(1e-320, 1e300, 10).size() <= 61);
-    CHECK(ticks(0, 1, 10).empty());
-    CHECK(ticks(1, std::numeric_limits<double>::infinity(), 10).empty());
-    CHECK(ticks(1, 10, 1).empty());
+    const auto none = [](double) { return ""; };
+    CHECK(ticks(1, 1000, 10, none).size() == 4);
+    CHECK(ticks(1, 1000, 10, none).back().at == Approx(1000));
+    CHECK(ticks(1e-320, 1e300, 10, none).size() <= 61);
+    CHECK(ticks(0, 1, 10, none).empty());
+    CHECK(ticks(1, std::numeric_limits<double>::infinity(), 10, none).empty());
+    CHECK(ticks(1, 10, 1, none).empty());
+    CHECK(decade_ticks(0, 10, none).empty());
+}
+
+namespace {
+
+/// 300 by 300 pixels: x and y from 1 to 100, so a decade of x is 88 pixels, one of y is 102.
+Figure two_decades()
+{
+    Figure figure{.title = "made", .width = 300, .height = 300};
+    const auto text = [](double at) { return std::to_string(static_cast<int>(at)); };
+    figure.x = {"x", {1, 100}, decade_ticks(1, 100, text), false};
+    figure.y = {"y", {1, 100}, decade_ticks(1, 100, text), false};
+    return figure;
+}
+
+Mark mark_at(double x, double y)
+{
+    return {.key = "k", .x = {x, x, x}, .y = {y, y, y}, .look = "forward dot", .radius = 4};
+}
+
+bool holds(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a mark stands where its data are, and one outside the frame is an arrow at its edge")
+{
+    Figure figure = two_decades();
+    figure.marks = {mark_at(10, 10), mark_at(1000, 10), mark_at(2000, 10)};
+    const std::string svg = draw(figure, "clip").str();
+    CHECK(holds(svg, "data-x=\"10\" data-y=\"10\"><circle class=\"shape\" cx=\"184\" cy=\"142\" r=\"4\"/>"));
+    CHECK(holds(svg,
+                "forward dot outside\" data-key=\"k\" data-level=\"\" data-x=\"1000\" data-y=\"10\"><polygon "
+                "class=\"arrow\" points=\"272,142 263,147 263,137\"/>"));
+    CHECK(holds(svg, ">2</text>"));  // two arrows at one place
+}
+
+TEST_CASE("a roof ends where another one takes over")
+{
+    Figure figure = two_decades();
+    figure.roofs = {{"DRAM", "DRAM", "", true, {2, 2, 2}}, {"fp32", "fp32", "", false, {20, 20, 20}}};
+    const auto [from, to] = figure.line_of(figure.roofs[0], 2, figure.x.frame);
+    CHECK(from == std::pair{1.0, 2.0});
+    CHECK(to == std::pair{10.0, 20.0});
+    CHECK(figure.line_of(figure.roofs[1], 20, figure.x.frame).first == std::pair{10.0, 20.0});
+    figure.roofs[1].extra = true;
+    CHECK(figure.line_of(figure.roofs[0], 2, figure.x.frame).second == std::pair{100.0, 200.0});
+}
+
+TEST_CASE("forty series differ in shape or colour")
+{
+    std::set<std::pair<Shape, std::string>> seen;
+    for (std::size_t i = 0; i < 40; ++i) seen.insert({series_entry(i, "").shape, series_entry(i, "").look});
+    CHECK(seen.size() == 40);
 }

@@ -1,0 +1,180 @@
+#include "analysis/report/figure.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace roof::analysis {
+
+void Extent::add(double value)
+{
+    if (!(value > 0) || !std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+}
+
+double power_below(double base, double value)
+{
+    return std::pow(base, std::floor(std::log(value) / std::log(base) + 1e-9));
+}
+
+double power_above(double base, double value)
+{
+    return std::pow(base, std::ceil(std::log(value) / std::log(base) - 1e-9));
+}
+
+std::vector<Tick> Axis::ticks_in(double low, double high) const
+{
+    const int most = linear || high > 1000 * low ? 0 : high > 10 * low ? 1 : 2;
+    std::vector<Tick> drawn;
+    for (const Tick& tick : ticks)
+        if (tick.rank <= most && tick.at >= low * (1 - 1e-9) && tick.at <= high * (1 + 1e-9)) drawn.push_back(tick);
+    return drawn;
+}
+
+std::vector<Tick> decade_ticks(double low, double high, const std::function<std::string(double)>& text)
+{
+    std::vector<Tick> ticks;
+    if (!(low > 0) || !std::isfinite(high)) return ticks;
+    for (int decade = static_cast<int>(std::floor(std::log10(low) + 1e-9)); std::pow(10, decade) <= high; ++decade)
+        for (int step = 1; step < 10; ++step) {
+            const double at = step * std::pow(10, decade);
+            if (at >= low * (1 - 1e-9) && at <= high * (1 + 1e-9))
+                ticks.push_back({at, text(at), step == 1 ? 0 : step == 2 || step == 5 ? 1 : 2});
+        }
+    return ticks;
+}
+
+std::vector<Tick> ticks(double low, double high, double factor, const std::function<std::string(double)>& text)
+{
+    constexpr double most = 60;
+    if (!(low > 0) || !std::isfinite(high) || factor <= 1) return {};
+    const double count = std::log(high / low) / std::log(factor);
+    if (count > most) factor = std::pow(factor, std::ceil(count / most));
+    std::vector<Tick> ticks;
+    for (double at = low; at <= high * 1.0001; at *= factor) ticks.push_back({at, text(at), 0});
+    return ticks;
+}
+
+std::pair<std::pair<double, double>, std::pair<double, double>> Figure::line_of(const RoofLine& roof, double rate,
+                                                                                const Extent& across) const
+{
+    double end = std::numeric_limits<double>::infinity();  // the ridge point
+    for (const RoofLine& other : roofs) {
+        if (other.slanted == roof.slanted || other.extra) continue;
+        const double ridge = roof.slanted ? other.rate.median / rate : rate / other.rate.median;
+        end = roof.slanted && std::isfinite(end) ? std::max(end, ridge) : std::min(end, ridge);
+    }
+    if (!roof.slanted) {
+        const double from = std::isfinite(end) ? std::max(across.low, end) : across.low;
+        return {{from, rate}, {across.high, rate}};
+    }
+    const double to = std::min(across.high, end);
+    return {{across.low, across.low * rate}, {to, to * rate}};
+}
+
+LegendEntry series_entry(std::size_t index, const std::string& text)
+{
+    constexpr std::size_t colours = 8;
+    constexpr std::array shapes{Shape::circle, Shape::square, Shape::triangle, Shape::diamond, Shape::cross};
+    return {shapes[index / colours % shapes.size()], fmt::format("s{} dot", index % colours), text};
+}
+
+void add_series(Figure& figure, std::size_t index, const std::string& name, std::vector<Mark> marks)
+{
+    const LegendEntry entry = series_entry(index, name);
+    Curve curve{entry.look, {}, true};
+    for (Mark& mark : marks) {
+        mark.shape = entry.shape;
+        mark.look = entry.look;
+        mark.whisker = true;
+        curve.marks.push_back(figure.marks.size());
+        figure.marks.push_back(std::move(mark));
+    }
+    figure.curves.push_back(std::move(curve));
+    figure.legend.push_back(entry);
+}
+
+namespace {
+
+using nlohmann::json;
+
+json axis_json(const Axis& axis)
+{
+    json ticks = json::array();
+    for (const Tick& tick : axis.ticks) ticks.push_back({tick.at, tick.text, tick.rank});
+    return {{"label", axis.label},
+            {"frame", {json_number(axis.frame.low), json_number(axis.frame.high)}},
+            {"linear", axis.linear},
+            {"ticks", std::move(ticks)}};
+}
+
+/// With seven digits: less than a pixel at any zoom. [drawn, low, high], or [drawn] if all are the same.
+json position(const Range& range)
+{
+    const auto rounded = [](double value) { return json_number(std::stod(fmt::format("{:.7g}", value))); };
+    if (range.low == range.median && range.high == range.median) return json::array({rounded(range.median)});
+    return {rounded(range.median), rounded(range.low), rounded(range.high)};
+}
+
+}  // namespace
+
+json to_json(const Figure& figure)
+{
+    json roofs = json::array();
+    for (const RoofLine& roof : figure.roofs)
+        roofs.push_back({{"name", json_text(roof.name)},
+                         {"label", json_text(roof.label)},
+                         {"title", json_text(roof.title)},
+                         {"slanted", roof.slanted},
+                         {"rate", {roof.rate.median, roof.rate.low, roof.rate.high}},
+                         {"spec", json_number(roof.spec)},
+                         {"dashed", roof.dashed},
+                         {"extra", roof.extra}});
+    json marks = json::object();
+    for (const char* column : {"key", "at", "y", "look", "radius", "name", "rank", "title"})
+        marks[column] = json::array();
+    std::map<std::string, std::size_t> numbers;
+    json looks = json::array();
+    const Mark* before = nullptr;
+    for (const Mark& mark : figure.marks) {
+        json at = json::array({json_text(mark.level)});
+        for (const json& value : position(mark.x)) at.push_back(value);
+        const bool is_same = before != nullptr && !mark.level.empty() && before->key == mark.key;
+        before = &mark;
+        if (is_same) {
+            marks["at"].back().push_back(std::move(at));
+            continue;
+        }
+        const std::string look =
+            fmt::format("{} {}{}", static_cast<int>(mark.shape), mark.look, mark.whisker ? " whisker" : "");
+        const auto [known, is_new] = numbers.try_emplace(look, looks.size());
+        if (is_new) looks.push_back(look);
+        marks["key"].push_back(json_text(mark.key));
+        marks["at"].push_back(json::array({std::move(at)}));
+        marks["y"].push_back(position(mark.y));
+        marks["look"].push_back(known->second);
+        marks["radius"].push_back(std::round(100 * mark.radius) / 100);
+        marks["name"].push_back(json_text(mark.name));
+        marks["rank"].push_back(mark.rank);
+        marks["title"].push_back(json_text(mark.title));
+    }
+    json curves = json::array();
+    for (const Curve& curve : figure.curves) {
+        json keys = json::array();
+        for (const std::size_t mark : curve.marks) keys.push_back(json_text(figure.marks[mark].key));
+        curves.push_back({{"css", curve.css}, {"marks", std::move(keys)}, {"stepped", curve.stepped}});
+    }
+    json legend = json::array();
+    for (const LegendEntry& entry : figure.legend)
+        legend.push_back({static_cast<int>(entry.shape), entry.look, json_text(entry.text)});
+    return {{"title", json_text(figure.title)}, {"x", axis_json(figure.x)},   {"y", axis_json(figure.y)},
+            {"roofs", std::move(roofs)},        {"marks", std::move(marks)},  {"looks", std::move(looks)},
+            {"curves", std::move(curves)},      {"legend", std::move(legend)}};
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,162 @@
+// A figure in data coordinates: axes, roofs, marks, curves and their texts. It is made once, in C++. The drawers only place it:
+// draw.cpp as SVG, terminal.cpp as text, page/figure.js in the page, where readers zoom.
+#pragma once
+
+#include "analysis/roofline/place.hpp"
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/table/table.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace roof::analysis {
+
+/// The smallest and the largest of positive, finite values.
+struct Extent {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+
+    /// Ignores other values.
+    void add(double value);
+    bool empty() const { return high == 0; }
+    /// With this factor of room at both ends.
+    Extent widened(double factor) const { return {low / factor, high * factor}; }
+};
+
+/// The largest power of `base` that is at most `value`, and the smallest that is at least `value`.
+double power_below(double base, double value);
+double power_above(double base, double value);
+
+/// Rank 0 is always drawn; rank 1 where an axis has up to three decades, rank 2 up to one.
+struct Tick {
+    double at = 0;
+    std::string text;
+    int rank = 0;
+};
+
+struct Axis {
+    std::string label;
+    Extent frame;             ///< what is seen first
+    std::vector<Tick> ticks;  ///< ascending; beyond the frame, too, because readers zoom out
+    bool linear = false;
+
+    /// The ticks within [low, high] that are drawn there.
+    std::vector<Tick> ticks_in(double low, double high) const;
+};
+
+/// Decades from `low` to `high` with 1 to 9 of each.
+std::vector<Tick> decade_ticks(double low, double high, const std::function<std::string(double)>& text);
+/// low, low*factor, … up to high, some sixty at most.
+std::vector<Tick> ticks(double low, double high, double factor, const std::function<std::string(double)>& text);
+
+enum class Shape { circle, square, triangle, diamond, cross };
+
+/// A slanted roof is y = rate * x, up to the highest flat one. A flat roof is y = rate, from the highest slanted one on.
+struct RoofLine {
+    std::string name;   ///< the level; of a flat roof the precision and the operation: "fp32 fma"
+    std::string label;  ///< "DRAM, update: 63.0 GB/s"
+    std::string title;  ///< a sentence
+    bool slanted = false;
+    Range rate;
+    double spec = 0;      ///< what a guide specifies; 0 if nothing
+    bool dashed = false;  ///< of a data sheet
+    bool extra = false;   ///< of other accesses or instructions than the roof: no other line ends at it
+};
+
+struct Mark {
+    std::string key{};  ///< of what it shows; the same in all figures of a page
+    const Placement* of = nullptr;
+    std::string level;     ///< the memory level whose bytes place it; empty: the farthest, at its least bytes
+    Range x;               ///< drawn at the median. A median of 0 is unknown: then a line across the figure
+    Range y;               ///< 0: not drawn, because the axis is logarithmic
+    bool whisker = false;  ///< draws the intervals
+    Shape shape = Shape::circle;
+    std::string look;  ///< classes of the style sheet: "forward dot", "step outline"
+    double radius = 4;
+    std::string name;   ///< written beside it where there is room
+    int rank = -1;      ///< order of the names; the first five are bold; -1: no name
+    std::string title;  ///< a sentence
+};
+
+/// Joins marks, by their index.
+struct Curve {
+    std::string css;
+    std::vector<std::size_t> marks;
+    bool stepped = false;  ///< because nothing was measured between the marks
+};
+
+/// A vertical line with a text at `text_at`.
+struct Rule {
+    double x = 0;
+    std::string css, title, text;
+    double text_at = 0;
+};
+
+struct LegendEntry {
+    Shape shape = Shape::square;
+    std::string look;
+    std::string text;
+};
+
+struct Figure {
+    std::string title;
+    Axis x, y;
+    std::vector<RoofLine> roofs;
+    std::vector<Mark> marks;
+    std::vector<Curve> curves;
+    std::vector<Rule> rules;
+    std::vector<LegendEntry> legend;
+    double width = 1060, height = 616;  ///< of the picture in pixels, with axes and without legend
+
+    /// Where a roof begins and ends: (x, y) and (x, y), within these intensities.
+    std::pair<std::pair<double, double>, std::pair<double, double>> line_of(const RoofLine& roof, double rate,
+                                                                            const Extent& across) const;
+};
+
+/// Shape and colour of series number `index`: forty are different.
+LegendEntry series_entry(std::size_t index, const std::string& text);
+/// A step curve through the marks, which are of series `index`; adds them and the legend.
+void add_series(Figure& figure, std::size_t index, const std::string& name, std::vector<Mark> marks);
+
+// Rooflines (roofline_figure.cpp).
+
+struct Frame {
+    Extent intensity;  ///< FLOP/byte
+    Extent rate;       ///< FLOP/s
+};
+
+/// The frame over all devices, in whole decades. nullopt without a bandwidth or a compute ceiling.
+std::optional<Frame> frame_of(const Ceilings& ceilings);
+
+/// A quarter of a decade around the layers and steps and the roofs that matter to them: the compute roofs, and the farthest
+/// level up to its ridge point. The layers with the last two percent of the time do not stretch it. `each_level`: around
+/// their marks at every level. nullopt without a point with bytes.
+std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points, bool each_level = false);
+
+/// The roofs alone. `machine`, which may be null, has the guide's figures.
+Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine = nullptr);
+
+/// Marks of steps, phases and layers at their least bytes of the farthest level, and curves that join the steps of a series by
+/// batch. `each_level`: also a mark at each level whose bytes are known.
+void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level = false);
+
+/// What the steps share that are joined by batch: the identity of the row without its batch.
+std::string series_of(const std::string& row);
+/// Circle, square or triangle: forward, backward, update.
+Shape shape_of(const Placement& p);
+/// The radius whose area is the placement's share of the step's time.
+double radius_of(const Placement& p, Seconds step);
+/// "features.3 bwd": the first of fused layers, and the phase.
+std::string short_name(const Placement& p);
+
+/// The figure for the page: marks as columns, texts that many marks share once.
+nlohmann::json to_json(const Figure& figure);
+
+}  // namespace roof::analysis

@@ -1,0 +1,234 @@
+// Rooflines as figures: the roofs of a device, and its training steps under them.
+#include "analysis/report/figure.hpp"
+
+#include "analysis/study/ceiling_tables.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+/// Decades below the first ridge point (for elementwise work) and above the last one (for convolutions).
+constexpr int decades_below_ridge = 1;
+constexpr int decades_above_ridge = 2;
+
+/// Decades beyond the frame that have ticks: a reader zooms out so far.
+constexpr double reach = 1e4;
+
+/// "DRAM, update: 58.0 GB/s": the figures of a data sheet have no operation.
+std::string label_of(const Ceiling& roof)
+{
+    return fmt::format("{}{}{}: {}", level_or_precision(roof), roof.operation.empty() ? "" : ", ", roof.operation,
+                       format_si(roof.rate.median.value, roof.unit()));
+}
+
+std::string sentence(const Ceiling& roof, double spec)
+{
+    if (roof.rate.n == 0) return label_of(roof) + ", spec";
+    const std::string_view how = timed(roof.variant);
+    const std::string known = roof.devices > 1 ? fmt::format("{} on {} devices and added", how, roof.devices)
+                                               : fmt::format("{} with {}", how, threads_text(roof.threads));
+    std::string text = fmt::format("{} roof, {}: {}, {} samples, {}{}{}", level_or_precision(roof), known,
+                                   with_interval(roof.rate, roof.unit()), roof.rate.n, roof.operation,
+                                   roof.isa.empty() ? "" : " on ", roof.isa);
+    if (spec > 0)
+        text += fmt::format("; {} of the {} that a guide specifies at that clock",
+                            percent(roof.rate.median.value / spec), format_si(spec, roof.unit()));
+    return text;
+}
+
+RoofLine line_of(const Ceiling& roof, const Machine* machine, bool extra)
+{
+    const std::optional<double> share = machine == nullptr ? std::nullopt : share_of_spec(roof, *machine);
+    const double spec = share && *share > 0 ? roof.rate.median.value / *share : 0;
+    const bool slanted = roof.kind == Role::bandwidth;
+    return {slanted ? roof.level : roof.precision + " " + roof.operation,
+            label_of(roof),
+            sentence(roof, spec),
+            slanted,
+            Range::of(roof.rate),
+            spec,
+            roof.rate.n == 0,
+            extra};
+}
+
+Axis roofline_axis(const std::string& label, const Extent& frame, const std::function<std::string(double)>& text)
+{
+    return {label, frame, decade_ticks(frame.low / reach, frame.high * reach, text), false};
+}
+
+std::string hover_text(const Placement& p)
+{
+    std::string text;
+    if (p.scope != Scope::step)
+        text = fmt::format("{}{}: ", p.name, p.scope == Scope::layer ? " " + std::string(roof::name(*p.phase)) : "");
+    text += format_duration(p.seconds.median.value);
+    text += p.flops.value > 0 ? ", " + format_si(p.rate.median.value, "FLOP/s") : ", no FLOPs";
+    if (!p.binds.empty()) text += ", of attainable: " + share_text(p);
+    return text;
+}
+
+Mark mark_of(const Placement& p, Seconds step)
+{
+    Mark mark{.of = &p};
+    mark.y = Range::of(p.rate);
+    if (!p.levels.empty() && p.flops.value > 0) {
+        const LevelPlacement& farthest = p.levels.back();
+        mark.x = {farthest.intensity_high.value, farthest.intensity_low.value, farthest.intensity_high.value};
+    }
+    mark.title = hover_text(p);
+    if (p.scope == Scope::step) {
+        mark.whisker = true;
+        mark.look = "step";
+        mark.radius = 6;
+        mark.name = p.batch > 0 ? fmt::format("{} b{}", p.model, p.batch) : p.model;
+        mark.rank = 0;
+        return mark;
+    }
+    const bool above = !p.levels.empty() && is_above(p.levels.back(), p.rate.median);
+    mark.shape = shape_of(p);
+    mark.look = std::string(roof::name(*p.phase)) + (p.scope == Scope::phase ? " outline" : above ? " hollow" : " dot");
+    mark.radius = radius_of(p, step);
+    return mark;
+}
+
+}  // namespace
+
+std::optional<Frame> frame_of(const Ceilings& ceilings)
+{
+    Extent bandwidth;
+    Extent compute;
+    for (const std::string& device : devices_of(ceilings)) {
+        const Roofs roofs = roofs_of(ceilings, device);
+        for (const Ceiling* roof : roofs.levels) bandwidth.add(roof->rate.median.value);
+        for (const Ceiling* roof : roofs.compute) compute.add(roof->rate.median.value);
+        for (const Ceiling* roof : roofs.mixes) compute.add(roof->rate.median.value);
+    }
+    if (bandwidth.empty() || compute.empty()) return std::nullopt;
+    const Extent intensity{power_below(10, compute.low / bandwidth.high) * std::pow(10.0, -decades_below_ridge),
+                           power_above(10, compute.high / bandwidth.low) * std::pow(10.0, decades_above_ridge)};
+    return Frame{
+        intensity,
+        {power_below(10, std::min(compute.low, bandwidth.low * intensity.low)), power_above(10, compute.high * 1.25)}};
+}
+
+std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placement*> points, bool each_level)
+{
+    const double margin = std::pow(10, 0.25);
+    constexpr double most_of_the_time = 0.98;
+    Extent intensity;
+    Extent rate;
+    for (const Ceiling* roof : roofs.compute) rate.add(roof->rate.median.value);
+    for (const Ceiling* roof : roofs.levels)
+        if (!rate.empty() && (each_level || roof == roofs.levels.back()))
+            intensity.add(rate.high / roof->rate.median.value);
+    std::erase_if(points, [](const Placement* p) { return !(p->flops.value > 0) || p->levels.empty(); });
+    std::ranges::stable_sort(points, std::greater{}, [](const Placement* p) { return p->seconds.median; });
+    Seconds total{};
+    for (const Placement* p : points) total += p->seconds.median;
+    Seconds sum{};
+    for (const Placement* p : points) {
+        if (sum > most_of_the_time * total) break;
+        sum += p->seconds.median;
+        rate.add(p->rate.median.value);
+        intensity.add(p->levels.back().intensity_high.value);
+        if (each_level)
+            for (const LevelBytes& bytes : p->moved) intensity.add((p->flops / bytes.low).value);
+    }
+    if (points.empty() || intensity.empty()) return std::nullopt;
+    return Frame{intensity.widened(margin), rate.widened(margin)};
+}
+
+Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine)
+{
+    Figure figure{.title = title};
+    figure.x = roofline_axis("arithmetic intensity (FLOP/B), at the least bytes of " +
+                                 (roofs.levels.empty() ? "memory" : roofs.levels.back()->level),
+                             frame.intensity, [](double v) { return fmt::format("{:g}", v); });
+    figure.y = roofline_axis("rate (FLOP/s)", frame.rate, [](double v) { return tick_text(v, "FLOP/s"); });
+    for (const auto& group : {roofs.levels, roofs.compute})
+        for (const Ceiling* roof : group) figure.roofs.push_back(line_of(*roof, machine, false));
+    for (const Ceiling* roof : roofs.mixes) figure.roofs.push_back(line_of(*roof, machine, true));
+    return figure;
+}
+
+void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level)
+{
+    std::map<std::string, Seconds> step;  // by row
+    std::map<std::string, std::vector<const Placement*>> layers;
+    std::map<std::string, std::vector<std::pair<long long, std::size_t>>> series;
+    for (const Placement* p : placements) {
+        if (p->scope == Scope::step) step[p->row] = p->seconds.median;
+        if (p->scope == Scope::layer && p->flops.value > 0) layers[p->row].push_back(p);
+    }
+    std::map<const Placement*, int> ranks;
+    for (auto& [row, list] : layers) {
+        std::ranges::stable_sort(list, std::greater{}, &Placement::headroom);
+        for (std::size_t i = 0; i < list.size(); ++i) ranks[list[i]] = static_cast<int>(i) + 1;
+    }
+    for (const Placement* const placement : placements) {
+        const Placement& p = *placement;
+        Mark mark = mark_of(p, step.contains(p.row) ? step[p.row] : p.seconds.median);
+        if (ranks.contains(&p)) {
+            mark.rank = ranks[&p];
+            mark.name = short_name(p);
+        }
+        if (p.scope == Scope::step && mark.x.median > 0)
+            series[series_of(p.row)].emplace_back(p.batch, figure.marks.size());
+        figure.marks.push_back(mark);
+        for (std::size_t level = 0; each_level && level < p.moved.size() && p.flops.value > 0; ++level) {
+            const LevelBytes& bytes = p.moved[level];
+            if (!(bytes.low.value > 0)) continue;
+            const double high = (p.flops / bytes.low).value;
+            Mark at = mark;
+            at.level = p.levels[level].level;
+            at.x = {high, (p.flops / bytes.high).value, high};
+            figure.marks.push_back(std::move(at));
+        }
+    }
+    for (auto& [name, steps] : series) {
+        std::ranges::stable_sort(steps, {}, &std::pair<long long, std::size_t>::first);
+        Curve curve{"trajectory", {}, false};
+        for (const auto& [batch, mark] : steps) curve.marks.push_back(mark);
+        figure.curves.push_back(std::move(curve));
+    }
+}
+
+std::string series_of(const std::string& row)
+{
+    std::string text;
+    for (const std::string& word : split(row, ' '))
+        if (!word.starts_with("batch=")) text += word + " ";
+    return text;
+}
+
+Shape shape_of(const Placement& p)
+{
+    if (p.phase == Phase::backward) return Shape::square;
+    return p.phase == Phase::update ? Shape::triangle : Shape::circle;
+}
+
+double radius_of(const Placement& p, Seconds step)
+{
+    constexpr double radius_of_whole_step = 26;
+    const double share = step.value > 0 ? std::clamp(p.seconds.median / step, 0.0, 1.0) : 0;
+    return std::max(2.5, radius_of_whole_step * std::sqrt(share));
+}
+
+std::string short_name(const Placement& p)
+{
+    const std::string first = split(p.name, '+').front();
+    if (!p.phase) return first;
+    return first + (*p.phase == Phase::forward ? " fwd" : *p.phase == Phase::backward ? " bwd" : " update");
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,136 @@
+// Where marks are drawn: node positions.mjs PAGE.html PACKAGES CHROMIUM POINTS.json
+// POINTS.json: { key: [[intensity, ...], rate] } of the points that a roofline can show, from `roof report --data` (placements.csv); the
+// intensities are the allowed ones, by level. The expected pixel comes from these and from the ticks on the screen, after ten
+// random zooms and filters. No text covers another one in any of the views.
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+
+import {browser, open, pause, problems, rest} from "./opened.mjs";
+
+const points = JSON.parse(readFileSync(rest[0], "utf8"));
+let seed = 20261123;
+const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+const pick = (list) => list[Math.floor(random() * list.length)];
+
+/// The number that a tick says: "10 GFLOP/s", "0.5".
+function numberOf(text) {
+  const [, digits, prefix] = /^([\d.e+-]+) ?([PTGMkm\u00b5n]?)/.exec(text);
+  return Number(digits) * {P: 1e15, T: 1e12, G: 1e9, M: 1e6, k: 1e3, "": 1, m: 1e-3, "\u00b5": 1e-6, n: 1e-9}[prefix];
+}
+
+/// From the two ticks farthest apart, the pixel of a value of a logarithmic axis; null with fewer than two ticks.
+function pixels(ticks) {
+  const [a, b] = [ticks[0], ticks.at(-1)];
+  if (!a || a === b) return null;
+  return (value) => a.at + (b.at - a.at) * Math.log(value / a.value) / Math.log(b.value / a.value);
+}
+
+/// What the visible rooflines show: ticks, marks, the frame, and the boxes of all texts.
+const seen = (tab) => tab.$$eval("#roofline .live-figure:not([hidden]) .chart > svg", (charts) => charts.map((chart) => {
+  const middle = ({left, right, top, bottom}) => [(left + right) / 2, (top + bottom) / 2];
+  const box = (one) => {
+    const {left, right, top, bottom} = one.getBoundingClientRect();
+    return {left, right, top, bottom, text: one.textContent};
+  };
+  const {left, right, top, bottom} = chart.querySelector(".axis").getBoundingClientRect();
+  return {
+    frame: {left, right, top, bottom},
+    ticks: [...chart.querySelectorAll("[data-axis]")].map(
+        (tick) => ({axis: tick.dataset.axis, text: tick.textContent, middle: middle(tick.getBoundingClientRect())})),
+    marks: [...chart.querySelectorAll(".marks [data-key]:not(.unknown)")].map((mark) => ({
+      key: mark.dataset.key,
+      level: mark.dataset.level,
+      isOut: mark.classList.contains("outside"),
+      shape: middle(mark.querySelector(".shape").getBoundingClientRect()),
+      shapeKind: mark.querySelector(".shape").tagName,
+      corners: mark.querySelector(".shape").getAttribute("points")
+    })),
+    names: [...chart.querySelectorAll(".names text")].filter((one) => !one.hasAttribute("transform")).map(box)
+  };
+}));
+
+/// The centre of a triangle's box is not its place.
+const placeOf = ({shape: [x, y], corners}) => {
+  const heights = corners?.split(" ").map((corner) => Number(corner.split(",")[1])) ?? [0];
+  return [x, y - (Math.max(...heights) + Math.min(...heights)) / 2];
+};
+
+async function check(tab, what) {
+  let checked = 0, outside = 0, worst = 0;
+  for (const {frame, ticks, marks, names} of await seen(tab)) {
+    const of = (axis, at) => pixels(ticks.filter((tick) => tick.axis === axis).map((tick) => ({value: numberOf(tick.text), at: tick.middle[at]})));
+    const x = of("x", 0), y = of("y", 1);
+    if (!x || !y) continue;
+    for (const mark of marks) {
+      const point = points[mark.key];
+      assert.ok(point, `${what}: no point of the data is ${mark.key}`);
+      const intensity = point.x[mark.level];
+      assert.ok(intensity > 0, `${what}: the data have no intensity of ${mark.key} at '${mark.level}'`);
+      const expected = [x(intensity), y(point.y)];
+      const isOut = expected[0] < frame.left - 1 || expected[0] > frame.right + 1 || expected[1] < frame.top - 1 || expected[1] > frame.bottom + 1;
+      if (isOut) {
+        ++outside;
+        assert.ok(mark.isOut, `${what}: ${mark.key} is outside and drawn as if inside`);
+        continue;
+      }
+      if (mark.isOut) {
+        const near = Math.min(...[expected[0] - frame.left, frame.right - expected[0], expected[1] - frame.top, frame.bottom - expected[1]].map(Math.abs));
+        assert.ok(near < 2, `${what}: ${mark.key} is inside and drawn as an arrow`);
+        continue;
+      }
+      const place = placeOf(mark);
+      const distance = Math.hypot(place[0] - expected[0], place[1] - expected[1]);
+      worst = Math.max(worst, distance);
+      assert.ok(distance <= 1, `${what}: ${mark.key} at ${place}, expected ${expected}`);
+      ++checked;
+    }
+    names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left), down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      assert.ok(across <= 1 || down <= 2, `${what}: '${a.text}' covers '${b.text}'`);
+    }));
+  }
+  return {checked, outside, worst};
+}
+
+const press = (tab, text) => tab.$$eval("#roofline .roofs button",
+    (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
+const select = async (tab, id) => {
+  const values = await tab.$$eval(`#${id} option:not(:disabled)`, (options) => options.map((option) => option.value)).catch(() => []);
+  if (values.length) await tab.select(`#${id}`, pick(values));
+};
+
+try {
+  const {tab} = await open(1440, 900, "light");
+  const sums = {checked: 0, outside: 0, worst: 0};
+  const add = ({checked, outside, worst}) => {
+    sums.checked += checked;
+    sums.outside += outside;
+    sums.worst = Math.max(sums.worst, worst);
+  };
+  add(await check(tab, "at first"));
+  for (let step = 0; step < 10; ++step) {
+    const what = pick(["Zoom in", "Zoom out", "Zoom out", "choose-step", "choose-model", "choose-level", "choose-phase", "choose-kind", "choose-overlay", "drag"]);
+    if (what === "drag") {
+      const {x, y, width, height} = await (await tab.$("#roofline .live-figure:not([hidden]) .chart")).boundingBox();
+      await tab.mouse.move(x + width / 2, y + height / 2);
+      await tab.mouse.down();
+      await tab.mouse.move(x + width / 2 + 200 * (random() - 0.5), y + height / 2 + 100 * (random() - 0.5), {steps: 3});
+      await tab.mouse.up();
+    } else if (what.startsWith("Zoom"))
+      await press(tab, what);
+    else
+      await select(tab, what);
+    await pause(60);
+    add(await check(tab, `after ${what}, step ${step + 1}`));
+  }
+  await press(tab, "Show all");
+  await pause(60);
+  const all = await check(tab, "after Show all");
+  assert.equal(all.outside, 0, "Show all leaves points outside");
+  add(all);
+  assert.ok(sums.checked > 0, "no mark was checked");
+  assert.deepEqual(problems, [], "the console complains");
+  console.log(`${sums.checked} marks within ${sums.worst.toFixed(2)} pixels, ${sums.outside} arrows`);
+} finally {
+  await browser.close();
+}
