@@ -48,6 +48,8 @@ double largest_cache(const Machine& machine, bool together)
     return largest;
 }
 
+constexpr double coarse_share = 1.0 / 8;  ///< of the largest set of a sweep: from there on one set per octave
+
 /// Ascending sizes: two per octave up to `coarse`, one per octave from there to `most`.
 std::vector<std::string> octaves(double coarse, double most)
 {
@@ -155,7 +157,6 @@ Axis working_set_axis(std::string meaning, std::vector<std::string> defaults)
 std::vector<std::string> usual_working_sets(const Machine& machine)
 {
     constexpr double least_largest = 256 << 20;
-    constexpr double coarse_share = 1.0 / 8;
     const double wanted = std::max(least_largest, beyond_caches * largest_cache(machine, true));
     const double most = std::min(wanted, memory_for_sweep(machine));
     return octaves(coarse_share * most, most);
@@ -179,7 +180,8 @@ std::vector<std::string> usual_chase_sets(const Machine& machine)
 {
     constexpr double least_largest = 128 << 20;
     const double wanted = std::max(least_largest, beyond_caches * largest_cache(machine, false));
-    return octaves(0, std::min(wanted, most_of_memory(machine, 1.0 / 4)));
+    const double most = std::min(wanted, most_of_memory(machine, 1.0 / 4));
+    return octaves(coarse_share * most, most);
 }
 
 std::optional<std::string> sweep_inconsistency(const Machine& machine)

@@ -59,7 +59,8 @@ TEST_CASE("an L3 with a falling rate is one level, and its best sustained rate i
     const Ceilings ceilings = fit_ceilings(sweep(shape), machine());
     REQUIRE(names(ceilings) == four_levels);
     CHECK(ceilings.levels[2].to.value == 24 * MiB);
-    CHECK(rate(ceilings, "L3") > 170e9);
+    // From 1.68 times the edge at 2.4 MiB on: 6 MiB, 8 MiB, … The second fastest counts: 195 * 4^-0.13.
+    CHECK(rate(ceilings, "L3") == Approx(162.8e9).epsilon(0.01));
 }
 
 TEST_CASE("levels whose rates differ by a fifth are separated")
@@ -103,7 +104,8 @@ TEST_CASE("a sweep of a noisy two-core machine, with one working set per octave,
     REQUIRE(names(ceilings) == four_levels);
     CHECK(ceilings.levels[0].to.value == 64 * KiB);
     CHECK(ceilings.levels[1].to.value == 1 * MiB);
-    CHECK(ceilings.levels[2].to.value == 16 * MiB);
+    // Of 32 MiB half still comes from the L3: 104 GB/s, where the half is at 2 / (1/182 + 1/62) = 92.
+    CHECK(ceilings.levels[2].to.value == 32 * MiB);
     CHECK(ceilings.levels[3].to.value == 256 * MiB);
 }
 
@@ -113,7 +115,7 @@ TEST_CASE("the end of the sweep is memory even if its points are no plateau")
     double bytes = 8 * KiB;
     for (const double gigabytes : {500, 500, 500, 500, 500, 500, 250, 120, 50, 30}) {
         rows.push_back(row("load", "avx512", 1, bytes, gigabytes * 1e9));
-        bytes *= 4;
+        bytes *= 2;
     }
     const Ceilings ceilings = fit_ceilings(rows, machine());
     REQUIRE(names(ceilings) == Names{"L1", "DRAM"});

@@ -1,6 +1,7 @@
 // A ceiling: the measured rate of a memory level or of a precision. A device's roofline is the set of its ceilings.
 #pragma once
 
+#include "ert/method/ceilings/plateaus.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <span>
@@ -56,26 +57,23 @@ constexpr EnumNames<Sharing, 3> names_of(Sharing)
     return {"sharing", {{{Sharing::unclear, "unclear"}, {Sharing::per_core, "per core"}, {Sharing::shared, "shared"}}}};
 }
 
-struct RatePoint {
-    double working_set = 0;  ///< bytes
-    double rate = 0;         ///< any unit
-};
-
-/// A memory level found in a working-set sweep: a plateau of bandwidth, and the capacity that the machine reports for it.
+/// A memory level found in working-set sweeps: a plateau of bandwidth and latency, and the capacity that the machine reports for it.
 struct MeasuredLevel {
     std::string device;
     std::string name;
-    Bytes from;                  ///< smallest working set on the plateau
-    Bytes to;                    ///< largest working set on the plateau: the measured capacity for this thread count
+    Bytes from;                  ///< smallest working set that the level before does not help to serve
+    Bytes to;                    ///< largest working set of which the level serves at least half
+    Bytes edge{};                ///< the working set of which it serves half, between measured ones; 0 for memory
     Bytes reported;              ///< total capacity reported for that many threads; 0 if none
-    bool contradiction = false;  ///< the two differ by more than a factor of two
+    bool contradiction = false;  ///< that and the edge differ by more than a factor of two
     int threads = 1;
-    Bytes beyond{};  ///< smallest working set past the plateau: the edge lies between `to` and this; 0 for memory
+    Bytes beyond{};  ///< smallest working set past the edge; 0 for memory
     Sharing sharing = Sharing::unclear;
     /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as the L2.
     /// Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
     bool past_l1 = false;
-    std::vector<RatePoint> swept{};  ///< the sweep's working sets on the plateau, B/s
+    /// The sweep's working sets, B/s, that this level alone serves: from `from` to where rates begin to fall towards the next level.
+    std::vector<RatePoint> swept{};
 };
 
 struct Ceilings {

@@ -34,14 +34,20 @@ struct RateSample {
 using Round = std::vector<RateSample>;
 
 struct SustainedRate {
-    Rate rate;           ///< n: samples that agree
+    Rate rate;           ///< n: samples that agree. Of a lower bound the median is the low end
     PerClock per_clock;  ///< all threads together; empty unless a clock was given
+    /// Where the samples agree: for comparisons of rates, not as a result.
+    double centre = 0;
     Steadiness steadiness = Steadiness::at_least;
     int rounds = 0;  ///< that agree
 };
 
 /// A rate that fewer samples reach may be chance.
 inline constexpr std::size_t min_samples = 5;
+
+/// Half the width of a 95% interval over so many rounds, in standard errors of its middle; with fewer than three rounds, whose interval is
+/// one over samples, 1.96.
+double half_width_in_errors(int rounds);
 
 /// What the hardware sustains when nothing else slows it: the fastest rate on which samples of several rounds agree. Interference only
 /// slows, so faster samples count, and slower ones do not; rounds are seconds apart, so a short disturbance cannot cover all of them.

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace roof {
@@ -18,17 +21,20 @@ bool scales_with_clock(const Ceiling& ceiling)
     return kind_of_device(ceiling.device) == "cpu" && (kind == LevelKind::core || kind == LevelKind::cache);
 }
 
-/// Sets rate, steadiness, clock and the rate per clock and thread.
-void set_rate(const PointSummary& point, const RunClock& run, Ceiling& ceiling)
+/// Sets rate, steadiness, clock and the rate per clock and thread. `samples`: of the point, or of all points that show the ceiling.
+void set_rate(const PointSummary& point, const std::vector<Round>& samples, const RunClock& run, Ceiling& ceiling)
 {
     const bool scales = scales_with_clock(ceiling);
     ceiling.clock = scales ? run.under(point) : point.best.clock;
     const bool divides = scales && run.varies(ceiling.device);
-    const SustainedRate sustained =
-        point.samples.empty()
-            ? point.sustained
-            : sustained_rate(divides ? run.credible_samples(point) : point.samples, tolerance_of(ceiling.level),
-                             divides ? ceiling.clock : Estimate<Hertz>{});
+    SustainedRate sustained = point.sustained;
+    if (!samples.empty()) {
+        const double tolerance = tolerance_of(ceiling.level);
+        sustained = divides ? sustained_rate(run.credible_samples(point, samples), tolerance, ceiling.clock)
+                            : sustained_rate(samples, tolerance);
+        // A lower bound needs no clock, and samples that lack one show it too.
+        if (divides && sustained.steadiness == Steadiness::at_least) sustained = sustained_rate(samples, tolerance);
+    }
     ceiling.rate = sustained.rate;
     ceiling.steadiness = sustained.steadiness;
     ceiling.rounds = sustained.rounds;
@@ -44,7 +50,8 @@ void set_rate(const PointSummary& point, const RunClock& run, Ceiling& ceiling)
         end->value /= ceiling.threads;
 }
 
-Ceiling ceiling_of(const PointSummary& point, std::string_view level, const RunClock& clock)
+Ceiling ceiling_of(const PointSummary& point, const std::vector<Round>& samples, std::string_view level,
+                   const RunClock& clock)
 {
     const Measurement& row = point.best;
     Ceiling ceiling;
@@ -61,26 +68,76 @@ Ceiling ceiling_of(const PointSummary& point, std::string_view level, const RunC
     ceiling.typical = point.typical;
     ceiling.point = row.id();
     if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};
-    set_rate(point, clock, ceiling);
+    set_rate(point, samples, clock, ceiling);
     return ceiling;
 }
 
-/// The point that shows the level. Null if the sweep has none on it.
-const PointSummary* point_on(const MeasuredLevel& level, const Sweep& sweep, Role role)
+Ceiling ceiling_of(const PointSummary& point, std::string_view level, const RunClock& clock)
+{
+    return ceiling_of(point, point.samples, level, clock);
+}
+
+/// A latency is taken at the middle of the working sets that the level alone serves; memory's at the largest.
+const PointSummary* middle_of(const MeasuredLevel& level, const Sweep& on)
+{
+    if (level.name == memory_level) return on.rbegin()->second;
+    const double last = level.swept.empty() ? level.to.value : level.swept.back().working_set;
+    const auto from_middle = [&](const auto& point) {
+        return std::abs(std::log2(point.first / std::sqrt(level.from.value * last)));
+    };
+    return std::ranges::min_element(on, {}, from_middle)->second;
+}
+
+/// The samples of these points, round by round.
+std::vector<Round> pooled(const std::vector<const PointSummary*>& points)
+{
+    std::vector<Round> rounds;
+    for (const PointSummary* const point : points) {
+        if (rounds.size() < point->samples.size()) rounds.resize(point->samples.size());
+        for (std::size_t i = 0; i < point->samples.size(); ++i)
+            rounds[i].insert(rounds[i].end(), point->samples[i].begin(), point->samples[i].end());
+    }
+    return rounds;
+}
+
+/// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples of all agree. A level
+/// has one rate, so their samples are one quantity. A point that reaches a rate alone may owe it to chance, and is left out.
+std::vector<const PointSummary*> agreeing(std::vector<const PointSummary*> points, std::string_view level)
+{
+    if (points.size() < 2) return points;
+    constexpr double agreement = 0.01;
+    const auto those = [&](const auto& condition) {
+        std::vector<const PointSummary*> kept;
+        std::ranges::copy_if(points, std::back_inserter(kept), condition);
+        return kept;
+    };
+    const double centre = sustained_rate(pooled(points), tolerance_of(level)).centre;
+    const std::vector<const PointSummary*> showing = those([&](const PointSummary* point) {
+        int samples = 0;
+        for (const Round& round : point->samples)
+            for (const RateSample& sample : round) samples += std::abs(sample.rate / centre - 1) <= agreement ? 1 : 0;
+        return samples >= 2;
+    });
+    if (showing.size() > 1) return showing;
+    std::ranges::sort(points, std::greater{}, &PointSummary::fastest);
+    const double second = points[1]->fastest;
+    return those([&](const PointSummary* point) { return std::abs(point->fastest / second - 1) <= agreement; });
+}
+
+/// Empty if the sweep has no point on the level.
+std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep, Role role, const RunClock& clock)
 {
     const Sweep on(sweep.lower_bound(level.from.value), sweep.upper_bound(level.to.value));
-    if (on.empty()) return nullptr;
-    if (role == Role::latency && level.name == memory_level) return on.rbegin()->second;
-    if (role == Role::latency) {
-        const auto from_middle = [&](const auto& point) {
-            const double ratio = point.first / std::sqrt(level.from.value * level.to.value);
-            return std::max(ratio, 1 / ratio);
-        };
-        return std::ranges::min_element(on, {}, from_middle)->second;
-    }
-    const auto first = std::next(on.begin(), static_cast<std::ptrdiff_t>(fastest_pair(rates_of(on))));
-    const auto second = on.size() == 1 ? first : std::next(first);
-    return first->second->rate() < second->second->rate() ? first->second : second->second;
+    if (on.empty()) return {};
+    if (role == Role::latency) return ceiling_of(*middle_of(level, on), level.name, clock);
+    std::vector<const PointSummary*> points;
+    for (const auto& [bytes, point] : on) points.push_back(point);
+    points = agreeing(std::move(points), level.name);
+    // Named after the one with the most rounds, since further ones repeat it; of equals the one in the middle.
+    const PointSummary* shown = points[points.size() / 2];
+    for (const PointSummary* const point : points)
+        if (point->rounds > shown->rounds) shown = point;
+    return ceiling_of(*shown, pooled(points), level.name, clock);
 }
 
 std::vector<MeasuredLevel> with_most_threads(std::vector<MeasuredLevel> levels)
@@ -103,11 +160,11 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
             for (const MeasuredLevel& level : levels) {
                 if (key.role != role || level.device != key.device || level.threads != key.threads) continue;
                 if (!is_answered_by(level, sweep.begin()->second->best)) continue;
-                const PointSummary* const point = point_on(level, sweep, role);
-                if (point == nullptr) continue;
-                Ceiling& ceiling = all.emplace_back(ceiling_of(*point, level.name, clock));
-                ceiling.working_set_low = level.from;
-                ceiling.working_set_high = level.to;
+                std::optional<Ceiling> ceiling = ceiling_on(level, sweep, role, clock);
+                if (!ceiling) continue;
+                ceiling->working_set_low = level.from;
+                ceiling->working_set_high = level.to;
+                all.push_back(std::move(*ceiling));
             }
         }
     };

@@ -19,14 +19,14 @@ void set_beside_report(MeasuredLevel& level, const Machine& machine)
     level.reported = reported->capacity * reported->instances_reached(level.threads, machine.smt);
     // A sweep never fills memory, so memory's capacity cannot be compared.
     if (level.name == memory_level || level.reported.value <= 0) return;
-    level.contradiction = std::abs(std::log2(level.to / level.reported)) > 1;  // a factor of two
+    level.contradiction = std::abs(std::log2(level.edge / level.reported)) > 1;  // a factor of two
 }
 
 /// Compares several threads with one: with n threads on n cores a private level holds n times as much, a shared one as much as before.
 Sharing sharing_of(const MeasuredLevel& one, const MeasuredLevel& more, const Machine& machine)
 {
-    constexpr double tolerance = 1.2;
-    const double growth = more.to / one.to;
+    constexpr double tolerance = 1.3;
+    const double growth = more.edge / one.edge;
     const auto is_about = [&](double wanted) { return growth < wanted * tolerance && growth > wanted / tolerance; };
     const Sharing seen = is_about(more.threads) ? Sharing::per_core : is_about(1) ? Sharing::shared : Sharing::unclear;
     // A neighbour that occupies half of a cache during one of the sweeps makes a private cache look shared, or a shared one private. So
@@ -50,29 +50,54 @@ bool passes_l1(const Measurement& row)
     return isa == "cg" || isa == "bulk" || row.point.text_or("operation", "") == "store";
 }
 
-/// `first`: the number of the fastest level.
-std::vector<MeasuredLevel> levels_of(const Sweep& sweep, const std::string& device, int threads, const Machine& machine,
-                                     std::size_t first)
+/// The set sweep of one device and thread count, and what else shows its levels.
+struct LevelSweeps {
+    const Sweep* loads = nullptr;
+    const Sweep* latencies = nullptr;  ///< of as many threads; null if there are none
+    std::vector<WorkingSets> edges{};  ///< where they have to lie; empty if not known
+};
+
+std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps)
 {
-    const std::vector<RatePoint> points = rates_of(sweep);
+    constexpr double weight_of_latency = 0.7;
+    std::vector<RateCurve> curves{{rates_of(*sweeps.loads)}};
+    if (sweeps.latencies != nullptr) curves.push_back({rates_of(*sweeps.latencies), weight_of_latency});
+    std::vector<Plateau> plateaus = find_plateaus(curves, sweeps.edges);
+    return plateaus.empty() ? find_plateaus(curves) : plateaus;
+}
+
+/// `first`: the number of the fastest level.
+std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::string& device, int threads,
+                                     const Machine& machine, std::size_t first)
+{
+    // From here on a cache serves nothing of a set, even if its edge is 1.5 octaves wide.
+    constexpr double clear_of_edge = 1.68;
+    const std::vector<RatePoint> points = rates_of(*sweeps.loads);
+    const auto index_from = [&](double bytes) {
+        return static_cast<std::size_t>(std::ranges::lower_bound(points, bytes, {}, &RatePoint::working_set) -
+                                        points.begin());
+    };
     std::vector<MeasuredLevel> levels;
-    for (const Plateau& plateau : find_plateaus(points)) {
+    for (const Plateau& plateau : plateaus_of(sweeps)) {
+        const bool is_memory = plateau.edge <= 0;
+        const double nearer = levels.empty() ? 0 : levels.back().edge.value;
+        // The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its
+        // plateau.
+        const double low = is_memory && nearer > 0 ? std::sqrt(plateau.flat.low * plateau.flat.high) : plateau.flat.low;
+        const std::size_t end = std::max<std::size_t>(1, index_from(plateau.flat.high + 1));  // past the last flat one
+        const std::size_t begin = std::min(index_from(std::max(low, clear_of_edge * nearer)), end - 1);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
-        level.name = cache_level(levels.size() - 1 + first);
-        level.from = Bytes{points[plateau.first].working_set};
-        level.to = Bytes{points[plateau.last].working_set};
-        if (plateau.last + 1 < points.size())
-            level.beyond = Bytes{points[plateau.last + 1].working_set};
-        else
-            level.name = memory_level;
+        level.name = is_memory ? std::string(memory_level) : cache_level(levels.size() - 1 + first);
+        level.from = Bytes{points[begin].working_set};
+        level.swept.assign(points.begin() + static_cast<std::ptrdiff_t>(begin),
+                           points.begin() + static_cast<std::ptrdiff_t>(end));
+        const std::size_t beyond = is_memory ? points.size() : index_from(plateau.edge + 1);
+        level.to = Bytes{std::max(points[begin].working_set, points[std::max<std::size_t>(beyond, 1) - 1].working_set)};
+        level.edge = Bytes{plateau.edge};
+        if (beyond < points.size()) level.beyond = Bytes{points[beyond].working_set};
         set_beside_report(level, machine);
-    }
-    // The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its plateau.
-    if (levels.size() > 1) {
-        MeasuredLevel& memory = levels.back();
-        memory.from = Bytes{sweep.lower_bound(std::sqrt(memory.from.value * memory.to.value))->first};
     }
     return levels;
 }
@@ -82,8 +107,24 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
 {
     for (MeasuredLevel& level : past) level.past_l1 = level.name != memory_level;
     if (!past.empty() && !through.empty()) past.back().from = std::max(past.back().from, through.back().from);
-    if (!through.empty() && through.front().name == "L1") past.insert(past.begin(), through.front());
+    if (through.empty() || through.front().name != "L1") return past;
+    MeasuredLevel l1 = through.front();
+    // Through the L1 its loads rise to memory at once, so half of that rise is past its edge.
+    l1.to = l1.edge = Bytes{l1.swept.back().working_set};
+    past.insert(past.begin(), l1);
     return past;
+}
+
+/// Where the edges of these levels lie with more threads: a private cache holds as many times more as there are threads, a shared one as
+/// much as before; three tenths more to both sides.
+std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads)
+{
+    constexpr double uncertainty = 1.3;
+    std::vector<WorkingSets> edges;
+    for (const MeasuredLevel& level : fewest)
+        if (level.edge.value > 0)
+            edges.push_back({level.edge.value / uncertainty, level.edge.value * threads / level.threads * uncertainty});
+    return edges;
 }
 
 /// Sets `sharing`, also of the level with one thread.
@@ -94,25 +135,6 @@ void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& ma
             if (one.threads == 1 && more.threads > 1 && one.device == more.device && one.name == more.name &&
                 one.name != memory_level)
                 one.sharing = more.sharing = sharing_of(one, more, machine);
-}
-
-constexpr double steepest = 0.35;       ///< log2 of rate per octave; recorded shared caches fall by up to 0.15
-constexpr double least_drop = 0.25;     ///< log2 of rate: 16%
-constexpr double steepest_mean = 0.22;  ///< of a whole plateau; chance agreement on a way down is steeper
-constexpr double least_span = 1;        ///< octaves
-constexpr std::size_t least_points = 3;
-
-/// Log2 of rate: the median of each point and its neighbours, then the largest of each point and those after it.
-std::vector<double> staircase_of(std::span<const RatePoint> sweep)
-{
-    std::vector<double> logs;
-    for (const RatePoint& point : sweep) logs.push_back(std::log2(point.rate));
-    std::vector<double> stairs = logs;
-    for (std::size_t i = 1; i + 1 < logs.size(); ++i)
-        stairs[i] = std::max(std::min(logs[i - 1], logs[i]), std::min(std::max(logs[i - 1], logs[i]), logs[i + 1]));
-    stairs.back() = std::max(logs.back(), logs[logs.size() - 2]);
-    for (std::size_t i = stairs.size() - 1; i-- > 0;) stairs[i] = std::max(stairs[i], stairs[i + 1]);
-    return stairs;
 }
 
 }  // namespace
@@ -131,7 +153,7 @@ std::string condition_of(const Point& point)
 std::vector<RatePoint> rates_of(const Sweep& sweep)
 {
     std::vector<RatePoint> rates;
-    for (const auto& [bytes, point] : sweep) rates.push_back({bytes, point->rate()});
+    for (const auto& [bytes, point] : sweep) rates.push_back({bytes, point->fastest});
     return rates;
 }
 
@@ -168,50 +190,21 @@ std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, 
         if (!is_first && key.operation == "load") place->second = &sweep;
     }
     std::vector<MeasuredLevel> all;
+    std::map<std::string, std::vector<MeasuredLevel>> with_fewest;
     for (const auto& [key, sweep] : chosen) {
         const auto& [device, threads] = key;
-        std::vector<MeasuredLevel> levels = levels_of(*sweep, device, threads, machine, 1);
-        const Sweep* swept = sweep;
-        if (const auto past = sweeps.find({Role::bandwidth, device, threads, "", "load", "cg"}); past != sweeps.end()) {
-            levels = behind_l1(levels, levels_of(past->second, device, threads, machine, 2));
-            swept = &past->second;
-        }
-        for (MeasuredLevel& level : levels) {
-            const Sweep& of_level = level.name == "L1" ? *sweep : *swept;
-            level.swept = rates_of({of_level.lower_bound(level.from.value), of_level.upper_bound(level.to.value)});
-        }
+        const bool is_cpu = kind_of_device(device) == "cpu";
+        const auto latencies = sweeps.find({Role::latency, device, threads, "", "latency", ""});
+        const LevelSweeps shown{sweep, is_cpu && latencies != sweeps.end() ? &latencies->second : nullptr,
+                                edges_of(with_fewest[device], threads)};
+        std::vector<MeasuredLevel> levels = levels_of(shown, device, threads, machine, 1);
+        if (const auto past = sweeps.find({Role::bandwidth, device, threads, "", "load", "cg"}); past != sweeps.end())
+            levels = behind_l1(levels, levels_of({&past->second}, device, threads, machine, 2));
+        if (is_cpu && with_fewest[device].empty()) with_fewest[device] = levels;
         all.insert(all.end(), levels.begin(), levels.end());
     }
     compare_thread_counts(all, machine);
     return all;
-}
-
-std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep)
-{
-    if (sweep.size() < least_points) return {};
-    const std::vector<double> stairs = staircase_of(sweep);
-    const auto octaves = [&](std::size_t from, std::size_t to) {
-        return std::log2(sweep[to].working_set / sweep[from].working_set);
-    };
-    std::vector<Plateau> runs{{0, 0}};
-    for (std::size_t i = 1; i < sweep.size(); ++i) {
-        if (stairs[i - 1] - stairs[i] > steepest * octaves(i - 1, i)) runs.push_back({i, i});
-        runs.back().last = i;
-    }
-    std::vector<Plateau> plateaus;
-    for (const Plateau& run : runs) {
-        if (!plateaus.empty() && stairs[plateaus.back().last] - stairs[run.first] < least_drop)
-            plateaus.back().last = run.last;
-        else
-            plateaus.push_back(run);
-    }
-    std::erase_if(plateaus, [&](const Plateau& run) {
-        const double length = octaves(run.first, run.last);
-        const bool is_steep = stairs[run.first] - stairs[run.last] > steepest_mean * length;
-        const bool is_short = run.last - run.first + 1 < least_points || length < least_span;
-        return (is_short || is_steep) && run.last + 1 < sweep.size();
-    });
-    return plateaus;
 }
 
 std::size_t fastest_pair(std::span<const RatePoint> sweep)

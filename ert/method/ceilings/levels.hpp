@@ -43,20 +43,6 @@ std::string condition_of(const Point& point);
 /// The ascending rates of a sweep.
 std::vector<RatePoint> rates_of(const Sweep& sweep);
 
-/// Indices into the sweep, both included.
-struct Plateau {
-    std::size_t first = 0;
-    std::size_t last = 0;
-};
-
-/// `sweep`: by ascending working set, rates above 0. Plateaus come in the same order, each lower than the one before; the last reaches
-/// to the end of the sweep, which lies in memory. Fewer than three points have none.
-///
-/// Interference only slows, and a level that delivers a rate from a large set delivers it from a smaller one. So each point counts as
-/// the fastest of itself and all larger sets, after a median of three has removed single outliers. That leaves a staircase; a plateau
-/// ends where it falls by more than 0.35 (log2 of rate) per octave, unless the fall is under 16%. It has at least three points, spans an octave and falls by at most 0.22 per octave in all.
-std::vector<Plateau> find_plateaus(std::span<const RatePoint> sweep);
-
 /// Of all neighbours the two whose slower member is fastest: the index of the first; 0 for a single point. One lucky point cannot decide
 /// it, nor the slope towards the next level.
 std::size_t fastest_pair(std::span<const RatePoint> sweep);

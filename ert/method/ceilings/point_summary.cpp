@@ -3,6 +3,7 @@
 #include "ert/method/bench/level.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace roof {
@@ -45,9 +46,13 @@ PointSummary over(const std::vector<const Measurement*>& rows)
     if (point.rounds > 0 && rates.empty()) {
         point.sustained.rate = Quantity<0, 0, 0>{work_of(point.best)} / point.best.seconds;
         point.sustained.rounds = 1;
+        point.fastest = point.rate();
     }
     if (rates.empty()) return point;
     point.typical = spread_of(rates).median;
+    constexpr std::size_t third = 2;
+    std::ranges::sort(rates, std::greater{});
+    point.fastest = rates[std::min(third, (rates.size() - 1) / 2)];
     point.sustained = sustained_rate(point.samples, tolerance_of(memory_level));
     return point;
 }

@@ -22,6 +22,8 @@ struct PointSummary {
     SustainedRate
         sustained;   ///< with the tolerance of memory, which is right for any point; rate.n is 0 without a round
     int rounds = 0;  ///< that are ok
+    /// The third fastest sample: two may be chance, and interference only slows. 0 without a round.
+    double fastest = 0;
     /// The median rate of all samples, disturbed ones included: what an ordinary program gets. 0 if there are none.
     double typical = 0;
 

@@ -44,6 +44,11 @@ std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const
     return kept;
 }
 
+bool asks_for_edges(const Item& item)
+{
+    return item.point.text("working_set") == "edges";
+}
+
 using Sizes = std::vector<long long>;
 
 /// Thirds of the distance (in octaves) between the level's last working set and the first beyond it, in whole pages per thread. None
@@ -118,15 +123,31 @@ void Scheduler::grant(Seconds time)
 std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const
 {
     const std::set<std::string> done = ids_of(rows);
-    const std::vector<Item> left = without_rows(planned_, done);
-    return left.empty() ? without_rows(resolved_by(rows), done) : left;
+    for (const std::vector<Item>& items : {planned_, edges_by(rows), resolved_by(rows)})
+        if (std::vector<Item> left = without_rows(items, done); !left.empty()) return left;
+    return {};
+}
+
+std::vector<Item> Scheduler::edges_by(std::span<const Measurement> rows) const
+{
+    return at_sizes_of(planned_, rows, [](const Item& item) { return asks_for_edges(item); });
 }
 
 std::vector<Item> Scheduler::resolved_by(std::span<const Measurement> rows) const
 {
-    if (open_.empty()) return {};
+    std::vector<Item> known = edges_by(rows);
+    known.insert(known.end(), planned_.begin(), planned_.end());
+    return at_sizes_of(known, rows, [](const Item& item) { return !asks_for_edges(item); });
+}
+
+std::vector<Item> Scheduler::at_sizes_of(const std::vector<Item>& known, std::span<const Measurement> rows,
+                                         bool (*is_wanted)(const Item&)) const
+{
+    std::vector<Item> open;
+    std::ranges::copy_if(open_, std::back_inserter(open), is_wanted);
+    if (open.empty()) return {};
     std::vector<Item> items =
-        matching(at_sizes(open_, resolve_sizes(rows_of(planned_, rows), registry_->machine())), only_);
+        matching(at_sizes(open, resolve_sizes(rows_of(known, rows), registry_->machine())), only_);
     return plan_.end_after.value > 0 ? spread(items) : items;
 }
 
@@ -134,6 +155,7 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
 {
     if (registry_ == nullptr || plan_.max_rounds <= plan_.rounds) return {};
     std::vector<Item> items = planned_;
+    std::ranges::move(edges_by(rows), std::back_inserter(items));
     std::ranges::move(resolved_by(rows), std::back_inserter(items));
     std::map<std::string, int> rounds;
     for (const Measurement& row : rows) ++rounds[id_without_round(row.bench, row.device, row.point)];
@@ -149,7 +171,8 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         const auto known = by_id.find(ceiling.point);
         const int so_far = rounds[ceiling.point];
         if (known == by_id.end() || so_far >= plan_.max_rounds || !taken.insert(ceiling.point).second) continue;
-        if (is_settled(ceiling)) continue;
+        // The rounds are looked at twice, after the planned ones and after all: looking after each would find chance agreements.
+        if (so_far <= plan_.rounds && is_settled(ceiling)) continue;
         more.push_back(*known->second);
         more.back().point.set("round", std::to_string(so_far + 1));
     }

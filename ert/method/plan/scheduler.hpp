@@ -1,9 +1,9 @@
 // Decides what to measure next, given the rows so far. Most items are known from the plan. Some depend on earlier rows: a working set
-// given by a keyword is resolved from a load sweep, and an unsteady ceiling may get extra rounds.
+// given by a keyword is resolved from the sweeps, and an unsteady ceiling may get extra rounds.
 //
-// Resolves the keywords of the axis `working_set` from a load sweep:
-//   levels   for each cache the three largest sizes on it, where prefetchers are effective and the previous level holds little of the set,
-//            and the two neighbours at which loads are fastest; for memory the largest size
+// Resolves the keywords of the axis `working_set` from the sweeps of loads and latencies:
+//   levels   for each cache the three largest sizes that it alone serves, where prefetchers are effective, and the two neighbours at which
+//            loads are fastest; for memory the largest size
 //   memory   that largest size alone
 //   fastest  the size at which the level's loads are fastest
 //   edges    two sizes between one level and the next
@@ -32,7 +32,8 @@ class Scheduler {
     /// the same items.
     std::vector<Item> next(std::span<const Measurement> rows) const;
 
-    /// After the plan is complete: one more round of each ceiling that is not steady, while the plan allows. Optional.
+    /// After the plan is complete: one more round of each ceiling that was not steady after the planned ones, until it has all that the plan
+    /// allows. Optional.
     std::vector<Item> extra_rounds(std::span<const Measurement> rows) const;
 
     /// Time of the run after which no extra round begins; 0: no limit.
@@ -49,7 +50,11 @@ class Scheduler {
     const std::vector<Item>& planned() const { return planned_; }
 
   private:
+    /// The items with the keyword `edges`, at the sizes that the planned rows show; then the others, at the sizes that all these rows show.
+    std::vector<Item> edges_by(std::span<const Measurement> rows) const;
     std::vector<Item> resolved_by(std::span<const Measurement> rows) const;
+    std::vector<Item> at_sizes_of(const std::vector<Item>& known, std::span<const Measurement> rows,
+                                  bool (*is_wanted)(const Item&)) const;
 
     std::vector<Item> planned_;
     std::vector<Item> open_;
@@ -61,7 +66,7 @@ class Scheduler {
 /// Bytes, ascending, by device, threads and keyword.
 using ResolvedSizes = std::map<std::tuple<std::string, int, std::string>, std::vector<long long>>;
 
-/// From the load sweeps among the rows; a device and thread count without a sweep has no sizes.
+/// From the load and latency sweeps among the rows; a device and thread count without a sweep has no sizes.
 ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& machine);
 
 /// The open ones of these items, with each size for their keyword, device and threads in place of the keyword; once each. May be empty.
