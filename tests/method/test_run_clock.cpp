@@ -26,7 +26,7 @@ const std::vector<double> exact(5, 1.0);
 
 }  // namespace
 
-TEST_CASE("a clock varies where rates agree better per clock")
+TEST_CASE("a clock varies where the rates of rounds differ as it does")
 {
     const RunClock clock({point_at({3.9, 4.0, 4.1}, exact)});
     CHECK(clock.varies("cpu"));
@@ -79,9 +79,17 @@ TEST_CASE("a disturbed reading of the clock gives no more per clock than the cor
     const RunClock clock({point});
     point.samples[1].assign(5, {32 * 4e9, 0.97 * 4e9, true});
     point.samples[2].assign(5, {32 * 4.1e9, 4.05e9, true});
-    const std::vector<Round> credible = clock.credible_samples(point);
+    const std::vector<Round> credible = clock.credible_samples(point, point.samples);
     CHECK(credible[0][0].clock == Approx(3.9e9));
     CHECK(credible[1][0].clock == Approx(4.0e9));
     CHECK(credible[2][0].clock == Approx(4.05e9));
     CHECK(sustained_rate(credible, 0.01, clock.under(point)).per_clock.high.value < 32 * 1.02);
+}
+
+TEST_CASE("a clock that is read wrong in one round does not vary, whatever interference does to the rate in others")
+{
+    PointSummary point = point_at({4, 4, 4, 4}, exact);
+    for (RateSample& sample : point.samples[0]) sample.clock *= 0.96;
+    for (RateSample& sample : point.samples[1]) sample.rate *= 0.6;
+    CHECK_FALSE(RunClock({point}).varies("cpu"));
 }

@@ -20,42 +20,60 @@ std::string similar_work(const Measurement& row)
     return key;
 }
 
-/// The distance between the quartiles over the median.
-double relative_spread(std::vector<double> values)
+/// One round of a point: the medians of its undisturbed samples with a clock.
+struct RoundMedians {
+    double rate = 0;
+    double clock = 0;
+};
+
+std::vector<RoundMedians> rounds_of(const PointSummary& point)
 {
-    std::ranges::sort(values);
-    return (quantile(values, 0.75) - quantile(values, 0.25)) / quantile(values, 0.5);
+    std::vector<RoundMedians> rounds;
+    for (const Round& round : point.samples) {
+        std::vector<double> clocks;
+        std::vector<double> rates;
+        for (const RateSample& sample : round) {
+            if (sample.disturbed || sample.clock <= 0) continue;
+            clocks.push_back(sample.clock);
+            rates.push_back(sample.rate);
+        }
+        if (!clocks.empty()) rounds.push_back({spread_of(rates).median, spread_of(clocks).median});
+    }
+    return rounds;
+}
+
+/// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less the others.
+int votes_for_clock(const std::vector<RoundMedians>& rounds)
+{
+    constexpr double least_difference = 0.004;  ///< readings scatter by less
+    constexpr double most_difference = 0.15;    ///< more than a clock changes by: interference
+    int votes = 0;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+        for (std::size_t k = i + 1; k < rounds.size(); ++k) {
+            const double clock = std::log(rounds[i].clock / rounds[k].clock);
+            const double rate = std::log(rounds[i].rate / rounds[k].rate);
+            if (std::abs(clock) < least_difference || std::abs(rate) > most_difference) continue;
+            votes += std::abs(rate - clock) < std::abs(rate) ? 1 : -1;
+        }
+    }
+    return votes;
 }
 
 }  // namespace
 
 RunClock::RunClock(const std::vector<PointSummary>& points)
 {
-    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> spreads;  // of rates, and per clock
+    std::map<std::string, int> votes;
     for (const PointSummary& point : points) {
-        const Measurement& row = point.best;
-        std::vector<double> rates;
-        std::vector<double> per_clock;
-        for (const Round& round : point.samples) {
-            std::vector<double> clocks;
-            for (const RateSample& sample : round) {
-                if (sample.disturbed || sample.clock <= 0) continue;
-                clocks.push_back(sample.clock);
-                rates.push_back(sample.rate);
-                per_clock.push_back(sample.rate / sample.clock);
-            }
-            if (clocks.empty()) continue;
-            const double median = spread_of(clocks).median;
-            clocks_[similar_work(row)].push_back(median);
-            clocks_[row.device].push_back(median);
-        }
-        if (row.role != Role::compute || rates.size() < min_samples || relative_spread(rates) <= 0) continue;
-        spreads[row.device].first.push_back(relative_spread(rates));
-        spreads[row.device].second.push_back(relative_spread(per_clock));
+        const std::vector<RoundMedians> rounds = rounds_of(point);
+        for (const RoundMedians& round : rounds)
+            for (const std::string& key : {similar_work(point.best), point.best.device})
+                clocks_[key].push_back(round.clock);
+        if (point.best.role == Role::compute) votes[point.best.device] += votes_for_clock(rounds);
     }
     for (auto& [key, clocks] : clocks_) std::ranges::sort(clocks);
-    for (const auto& [device, both] : spreads)
-        if (spread_of(both.second).median < spread_of(both.first).median) varying_.insert(device);
+    for (const auto& [device, sum] : votes)
+        if (sum > 0) varying_.insert(device);
 }
 
 Estimate<Hertz> RunClock::under(const PointSummary& point) const
@@ -67,10 +85,9 @@ Estimate<Hertz> RunClock::under(const PointSummary& point) const
     return {at(0.5), at(0.025), at(0.975), static_cast<int>(found->second.size()), 0};
 }
 
-std::vector<Round> RunClock::credible_samples(const PointSummary& point) const
+std::vector<Round> RunClock::credible_samples(const PointSummary& point, std::vector<Round> rounds) const
 {
     const Estimate<Hertz> known = under(point);
-    std::vector<Round> rounds = point.samples;
     for (Round& round : rounds)
         for (RateSample& sample : round)
             if (sample.disturbed && (sample.clock < known.low.value || sample.clock > known.high.value))

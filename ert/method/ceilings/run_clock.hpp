@@ -1,5 +1,5 @@
 // The cores' clock over a run. It may vary by some percent over seconds, with the power that neighbours on the chip draw; or it is
-// constant, and only its readings vary. The samples decide which: where the clock varies, rates divided by it agree better.
+// constant, and only its readings vary. The samples decide which: where the clock varies, rates of arithmetic differ as it does.
 #pragma once
 
 #include "ert/method/ceilings/point_summary.hpp"
@@ -24,9 +24,9 @@ class RunClock {
 
     bool varies(const std::string& device) const { return varying_.contains(device); }
 
-    /// The point's samples with credible clocks. What disturbs a sample may disturb its clock's reading too, and a reading that is too low
+    /// These samples of the point, or of others of similar work, with credible clocks. What disturbs a sample may disturb its clock's reading too, and a reading that is too low
     /// would give more per clock than the core can do. A disturbed sample with a clock outside the range of under() gets its median.
-    std::vector<Round> credible_samples(const PointSummary& point) const;
+    std::vector<Round> credible_samples(const PointSummary& point, std::vector<Round> rounds) const;
 
   private:
     std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of each round, by similar work and by device

@@ -106,6 +106,7 @@ std::vector<Item> spread(const std::vector<Item>& items)
 Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, const Settings& settings, std::string only)
     : planned_(expand(plan, registry, settings, only)),
       plan_(std::move(plan)),
+      all_rounds_(plan_.max_rounds),
       registry_(&registry),
       only_(std::move(only))
 {
@@ -172,7 +173,8 @@ std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) con
         const int so_far = rounds[ceiling.point];
         if (known == by_id.end() || so_far >= plan_.max_rounds || !taken.insert(ceiling.point).second) continue;
         // The rounds are looked at twice, after the planned ones and after all: looking after each would find chance agreements.
-        if (so_far <= plan_.rounds && is_settled(ceiling)) continue;
+        const bool is_looked_at = so_far <= plan_.rounds || so_far >= all_rounds_;
+        if (is_looked_at && is_settled(ceiling)) continue;
         more.push_back(*known->second);
         more.back().point.set("round", std::to_string(so_far + 1));
     }
