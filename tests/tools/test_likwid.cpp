@@ -28,8 +28,8 @@ const std::string listing =
 Ceilings two_levels()
 {
     Ceilings ceilings;
-    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {32768}, {}, false, 1},
-                                  {"cpu", "DRAM", {1e8}, {268435456}, {}, false, 1}};
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {32768}, {}, {}, false, 1},
+                                  {"cpu", "DRAM", {1e8}, {268435456}, {}, {}, false, 1}};
     return ceilings;
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("a device with one kind of ceiling has no named ones")
 TEST_CASE("a level has its sharing between cores and its end")
 {
     Ceilings ceilings = only({load(1)});
-    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {65536}, {65536}, false, 2, {98304}, Sharing::per_core}};
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {65536}, {}, {65536}, false, 2, {98304}, Sharing::per_core}};
     const auto tables = ceiling_tables(ceilings, made::machine());
     CHECK(*cell(tables.back(), 0, "instances") == "per core");
     CHECK(*cell(tables.back(), 0, "but not") == "96 KiB");
@@ -224,11 +224,11 @@ TEST_CASE("core-to-core transfers that are typically half as fast as at best are
 TEST_CASE("a level lists the thread counts that do not show it")
 {
     Ceilings ceilings = only({load(1)});
-    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {49152}, false, 1},
-                                  {"cpu", "L2", {65536}, {1e6}, {1e6}, false, 1},
-                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 1},
-                                  {"cpu", "L1", {8192}, {98304}, {98304}, false, 2},
-                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, false, 2}};
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {}, {49152}, false, 1},
+                                  {"cpu", "L2", {65536}, {1e6}, {}, {1e6}, false, 1},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, {}, false, 1},
+                                  {"cpu", "L1", {8192}, {98304}, {}, {98304}, false, 2},
+                                  {"cpu", "DRAM", {64e6}, {256e6}, {}, {}, false, 2}};
     const DataTable table = ceiling_tables(ceilings, made::machine()).back();
     CHECK(*cell(table, 0, "verdict") == "agree");
     CHECK_FALSE(table.cell(0, "verdict").is_warning);
