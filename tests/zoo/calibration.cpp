@@ -50,16 +50,17 @@ Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed)
     const Scheduler scheduler(find_plan("calibrate/cpu"), registry);
     std::vector<Measurement> rows;
     const Seconds begin = clock();
-    const auto is_late = [&] {
-        return scheduler.extra_rounds_until().value > 0 && clock() - begin > scheduler.extra_rounds_until();
-    };
-    for (auto items = scheduler.next(rows); !items.empty(); items = scheduler.next(rows))
-        for (const Item& item : items) rows.push_back(measure(item, registry, clock));
-    while (!is_late()) {
+    const auto is_past = [&](Seconds time) { return time.value > 0 && clock() - begin > time; };
+    const Seconds end = scheduler.end_after();
+    for (auto items = scheduler.next(rows); !items.empty() && !is_past(end); items = scheduler.next(rows))
+        for (const Item& item : items)
+            rows.push_back(item.bench != nullptr && is_past(end) ? skipped(item, "the time of the run was over")
+                                                                 : measure(item, registry, clock));
+    while (!is_past(scheduler.extra_rounds_until()) && !is_past(end)) {
         const std::vector<Item> items = scheduler.extra_rounds(rows);
         if (items.empty()) break;
         for (const Item& item : items)
-            if (!is_late()) rows.push_back(measure(item, registry, clock));
+            if (!is_past(scheduler.extra_rounds_until())) rows.push_back(measure(item, registry, clock));
     }
     calibration.rows = rows.size();
     calibration.ceilings = fit_ceilings(rows, registry.machine());
