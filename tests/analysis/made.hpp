@@ -60,9 +60,9 @@ inline Ceilings ceilings()
         c.all.push_back(compute("fp32", threads, 100e9 * share));
         c.all.push_back(compute("fp64", threads, 50e9 * share));
     }
-    c.levels = {{"cpu", "L1", {1024}, {65536}, {65536}, false},
-                {"cpu", "L2", {131072}, {1048576}, {4194304}, true},
-                {"cpu", "DRAM", {4194304}, {67108864}, {}, false}};
+    c.levels = {{"cpu", "L1", {1024}, {65536}, {}, {65536}, false},
+                {"cpu", "L2", {131072}, {1048576}, {}, {4194304}, true},
+                {"cpu", "DRAM", {4194304}, {67108864}, {}, {}, false}};
     return c;
 }
 

@@ -305,7 +305,7 @@ TEST_CASE("a calibration that was stopped goes on with --continue, and without o
     CHECK(rows_in(last_line(said.out)) == rows_in(bench.folder / "whole"));
 }
 
-TEST_CASE("--minutes measures what is not steady until they are over, however many rounds the plan allows")
+TEST_CASE("calibrate --minutes measures what is not steady until they are over, however many rounds the plan allows")
 {
     const Workbench bench;
     std::ofstream(bench.folder / "plan.yaml") << "measure: {warmup: 0, min_samples: 3, max_samples: 3}\nrounds: 2\n"
