@@ -11,8 +11,9 @@ const shown = (tab) => tab.evaluate(() => Number(document.documentElement.datase
 /// The centres of the layers' marks on the screen, as [x, y].
 const marks = (tab) => tab.evaluate(() => {
   document.querySelector("#roofline .chart").scrollIntoView({block: "center"});
-  return [...document.querySelectorAll("#roofline .chart .marks .dot > .shape, #roofline .chart .marks .hollow > .shape")]
-      .map((shape) => shape.getBoundingClientRect())
+  return [
+    ...document.querySelectorAll("#roofline .chart .marks .dot > .shape, #roofline .chart .marks .hollow > .shape")
+  ].map((shape) => shape.getBoundingClientRect())
       .map(({x, y, width, height}) => [x + width / 2, y + height / 2]);
 });
 /// The text under the pointer; empty if there is none.
@@ -188,7 +189,8 @@ async function roofsHideAndTheFrameZooms(tab) {
   await press("First view");
   assert.equal(await ticks(), before, "the first view does not come back");
   await press("Show all");
-  assert.equal(await tab.$$eval("#roofline .chart .outside", (arrows) => arrows.length), 0, "Show all leaves points outside");
+  assert.equal(
+      await tab.$$eval("#roofline .chart .outside", (arrows) => arrows.length), 0, "Show all leaves points outside");
   await press("First view");
 }
 
@@ -224,8 +226,7 @@ async function onePercentage(tab) {
   const share = /: ((?:\u2264 )?\d[\d.]*%) of what/.exec(sentence)?.[1];
   assert.ok(share || /as fast as/.test(sentence), `the sentence has no share: ${sentence}`);
   if (share)
-    assert.ok(
-        explained.includes(`${share} reached`), `the sentence says ${share}, the explanation '${explained}'`);
+    assert.ok(explained.includes(`${share} reached`), `the sentence says ${share}, the explanation '${explained}'`);
 }
 
 async function textSetsRoofs(tab) {
@@ -237,7 +238,8 @@ async function textSetsRoofs(tab) {
   }, text);
   const roof = () => axisTexts(tab).then((texts) => texts.find((text) => text.startsWith("DRAM, ")));
   const drawnRoof = await roof();
-  const ring = () => tab.$$eval("#roofline .chart .mark.step", (rings) => rings.map((one) => one.getAttribute("transform")).join());
+  const ring = () =>
+      tab.$$eval("#roofline .chart .mark.step", (rings) => rings.map((one) => one.getAttribute("transform")).join());
   const place = await ring();
   assert.ok(place, "no ring is drawn");
   await set("DRAM=900GB/s");
@@ -300,7 +302,7 @@ try {
   await linkShowsTheSame(tab);
   await savesPicturesAndTables(tab);
   await tablesSort(tab);
-  const words = await fewWords(tab, 1200);
+  const words = await fewWords(tab, 1250);
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
   await keyboardExplains(tab);

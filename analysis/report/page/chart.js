@@ -55,7 +55,8 @@ export class Chart {
     this.svg.setAttribute("height", height);
     this.svg.replaceChildren(...this.drawn.parts);
     const last = ({rank}) => (rank > 0 ? rank : Infinity);  // layers by headroom, then steps and phases
-    const marks = figure.marks.filter(({key}) => this.markOf(key)).sort((a, b) => (last(a) > last(b)) - (last(a) < last(b)));
+    const marks =
+        figure.marks.filter(({key}) => this.markOf(key)).sort((a, b) => (last(a) > last(b)) - (last(a) < last(b)));
     this.keys = [...new Set(marks.map(({key}) => key))];
     this.at = -1;
     this.point();

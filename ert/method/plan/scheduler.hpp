@@ -59,7 +59,7 @@ class Scheduler {
     std::vector<Item> planned_;
     std::vector<Item> open_;
     Plan plan_;
-    int all_rounds_ = 1;  ///< of a ceiling, unless time for more is granted
+    int all_rounds_ = 1;                       ///< of a ceiling, unless time for more is granted
     const BenchRegistry* registry_ = nullptr;  ///< null: no keywords and no extra rounds
     std::string only_;
 };
