@@ -18,7 +18,8 @@ try {
   const names = await tab.$$eval(".runs .roof-button", (buttons) => buttons.map((button) => button.textContent));
   assert.deepEqual(names, ["cpu, 2 threads", "gpu:0, Emulated H100", "gpu:0,1, 2 x Emulated H100"]);
   const marks = await drawn(tab);
-  for (const colour of ["s0", "s1", "s2"]) assert.ok(marks.includes(`class="mark ${colour} `), `no mark has the colour ${colour} of a run`);
+  for (const colour of ["s0", "s1", "s2"])
+    assert.ok(marks.includes(`class="mark ${colour} `), `no mark has the colour ${colour} of a run`);
   // How a number is known is said of each device.
   const known = new Set();
   await tab.focus("#roofline .live-figure:not([hidden]) .chart");

@@ -1,7 +1,7 @@
 // Where marks are drawn: node positions.mjs PAGE.html PACKAGES CHROMIUM POINTS.json
-// POINTS.json: { key: [[intensity, ...], rate] } of the points that a roofline can show, from `roof report --data` (placements.csv); the
-// intensities are the allowed ones, by level. The expected pixel comes from these and from the ticks on the screen, after ten
-// random zooms and filters. No text covers another one in any of the views.
+// POINTS.json: { key: [[intensity, ...], rate] } of the points that a roofline can show, from `roof report --data`
+// (placements.csv); the intensities are the allowed ones, by level. The expected pixel comes from these and from the
+// ticks on the screen, after ten random zooms and filters. No text covers another one in any of the views.
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 
@@ -26,28 +26,30 @@ function pixels(ticks) {
 }
 
 /// What the visible rooflines show: ticks, marks, the frame, and the boxes of all texts.
-const seen = (tab) => tab.$$eval("#roofline .live-figure:not([hidden]) .chart > svg", (charts) => charts.map((chart) => {
-  const middle = ({left, right, top, bottom}) => [(left + right) / 2, (top + bottom) / 2];
-  const box = (one) => {
-    const {left, right, top, bottom} = one.getBoundingClientRect();
-    return {left, right, top, bottom, text: one.textContent};
-  };
-  const {left, right, top, bottom} = chart.querySelector(".axis").getBoundingClientRect();
-  return {
-    frame: {left, right, top, bottom},
-    ticks: [...chart.querySelectorAll("[data-axis]")].map(
-        (tick) => ({axis: tick.dataset.axis, text: tick.textContent, middle: middle(tick.getBoundingClientRect())})),
-    marks: [...chart.querySelectorAll(".marks [data-key]:not(.unknown)")].map((mark) => ({
-      key: mark.dataset.key,
-      level: mark.dataset.level,
-      isOut: mark.classList.contains("outside"),
-      shape: middle(mark.querySelector(".shape").getBoundingClientRect()),
-      shapeKind: mark.querySelector(".shape").tagName,
-      corners: mark.querySelector(".shape").getAttribute("points")
-    })),
-    names: [...chart.querySelectorAll(".names text")].filter((one) => !one.hasAttribute("transform")).map(box)
-  };
-}));
+const seen = (tab) =>
+    tab.$$eval("#roofline .live-figure:not([hidden]) .chart > svg", (charts) => charts.map((chart) => {
+      const middle = ({left, right, top, bottom}) => [(left + right) / 2, (top + bottom) / 2];
+      const box = (one) => {
+        const {left, right, top, bottom} = one.getBoundingClientRect();
+        return {left, right, top, bottom, text: one.textContent};
+      };
+      const {left, right, top, bottom} = chart.querySelector(".axis").getBoundingClientRect();
+      return {
+        frame: {left, right, top, bottom},
+        ticks: [...chart.querySelectorAll("[data-axis]")].map(
+            (tick) =>
+                ({axis: tick.dataset.axis, text: tick.textContent, middle: middle(tick.getBoundingClientRect())})),
+        marks: [...chart.querySelectorAll(".marks [data-key]:not(.unknown)")].map((mark) => ({
+          key: mark.dataset.key,
+          level: mark.dataset.level,
+          isOut: mark.classList.contains("outside"),
+          shape: middle(mark.querySelector(".shape").getBoundingClientRect()),
+          shapeKind: mark.querySelector(".shape").tagName,
+          corners: mark.querySelector(".shape").getAttribute("points")
+        })),
+        names: [...chart.querySelectorAll(".names text")].filter((one) => !one.hasAttribute("transform")).map(box)
+      };
+    }));
 
 /// The centre of a triangle's box is not its place.
 const placeOf = ({shape: [x, y], corners}) => {
@@ -58,7 +60,8 @@ const placeOf = ({shape: [x, y], corners}) => {
 async function check(tab, what) {
   let checked = 0, outside = 0, worst = 0;
   for (const {frame, ticks, marks, names} of await seen(tab)) {
-    const of = (axis, at) => pixels(ticks.filter((tick) => tick.axis === axis).map((tick) => ({value: numberOf(tick.text), at: tick.middle[at]})));
+    const of = (axis, at) => pixels(
+        ticks.filter((tick) => tick.axis === axis).map((tick) => ({value: numberOf(tick.text), at: tick.middle[at]})));
     const x = of("x", 0), y = of("y", 1);
     if (!x || !y) continue;
     for (const mark of marks) {
@@ -67,14 +70,17 @@ async function check(tab, what) {
       const intensity = point.x[mark.level];
       assert.ok(intensity > 0, `${what}: the data have no intensity of ${mark.key} at '${mark.level}'`);
       const expected = [x(intensity), y(point.y)];
-      const isOut = expected[0] < frame.left - 1 || expected[0] > frame.right + 1 || expected[1] < frame.top - 1 || expected[1] > frame.bottom + 1;
+      const isOut = expected[0] < frame.left - 1 || expected[0] > frame.right + 1 || expected[1] < frame.top - 1 ||
+          expected[1] > frame.bottom + 1;
       if (isOut) {
         ++outside;
         assert.ok(mark.isOut, `${what}: ${mark.key} is outside and drawn as if inside`);
         continue;
       }
       if (mark.isOut) {
-        const near = Math.min(...[expected[0] - frame.left, frame.right - expected[0], expected[1] - frame.top, frame.bottom - expected[1]].map(Math.abs));
+        const near = Math.min(...[expected[0] - frame.left, frame.right - expected[0], expected[1] - frame.top,
+            frame.bottom - expected[1]]
+                                  .map(Math.abs));
         assert.ok(near < 2, `${what}: ${mark.key} is inside and drawn as an arrow`);
         continue;
       }
@@ -85,17 +91,19 @@ async function check(tab, what) {
       ++checked;
     }
     names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
-      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left), down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left),
+            down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
       assert.ok(across <= 1 || down <= 2, `${what}: '${a.text}' covers '${b.text}'`);
     }));
   }
   return {checked, outside, worst};
 }
 
-const press = (tab, text) => tab.$$eval("#roofline .roofs button",
-    (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
+const press = (tab, text) => tab.$$eval(
+    "#roofline .roofs button", (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
 const select = async (tab, id) => {
-  const values = await tab.$$eval(`#${id} option:not(:disabled)`, (options) => options.map((option) => option.value)).catch(() => []);
+  const values = await tab.$$eval(`#${id} option:not(:disabled)`, (options) => options.map((option) => option.value))
+                     .catch(() => []);
   if (values.length) await tab.select(`#${id}`, pick(values));
 };
 
@@ -109,7 +117,10 @@ try {
   };
   add(await check(tab, "at first"));
   for (let step = 0; step < 10; ++step) {
-    const what = pick(["Zoom in", "Zoom out", "Zoom out", "choose-step", "choose-model", "choose-level", "choose-phase", "choose-kind", "choose-overlay", "drag"]);
+    const what = pick([
+      "Zoom in", "Zoom out", "Zoom out", "choose-step", "choose-model", "choose-level", "choose-phase", "choose-kind",
+      "choose-overlay", "drag"
+    ]);
     if (what === "drag") {
       const {x, y, width, height} = await (await tab.$("#roofline .live-figure:not([hidden]) .chart")).boundingBox();
       await tab.mouse.move(x + width / 2, y + height / 2);
