@@ -99,9 +99,8 @@ Content roofs_alone(const Study& study, const Frame& frame, const std::string& k
 
 constexpr std::string_view phase_key =
     "<p class=\"legend\"><i class=\"forward\"></i>circle: forward <i class=\"backward\"></i>square: backward "
-    "<i class=\"update\"></i>triangle: update; outlined: the whole phase. Ring: a step, joined over batches; it stands "
-    "at its "
-    "least bytes, its line reaches to its most bytes. Hollow: above the slanted roof. Arrow: outside this frame.</p>\n";
+    "<i class=\"update\"></i>triangle: update; outlined: the whole phase. Ring: a step, joined over batches, at its "
+    "least bytes, with a line to the most. Hollow: above the slanted roof. Arrow: outside.</p>\n";
 
 }  // namespace
 

@@ -98,9 +98,8 @@ export function phaseKey() {
       ...["forward", "backward", "update"].flatMap((phase, shape) => [swatchOf(shape, `${phase} dot`), `${phase} `]),
       "Area: share of the step ",
       ...[0.01, 0.1, 0.3].flatMap((share) => [swatchOf(0, "forward dot", 26 * Math.sqrt(share)), `${100 * share}% `]),
-      swatchOf(0, "step"), "a step, at its least bytes; its line reaches to its most bytes ",
-      swatchOf(1, "backward outline"), "a whole phase ", swatchOf(0, "forward hollow"),
-      "above the slanted roof. An arrow is a point outside the view.");
+      swatchOf(0, "step"), "a step at its least bytes, its line to the most ", swatchOf(1, "backward outline"),
+      "a whole phase ", swatchOf(0, "forward hollow"), "above the slanted roof. Arrow: outside.");
 }
 
 /// `figure`: with a legend of series.
@@ -113,17 +112,14 @@ export function questions() {
       element("dl", {},
           ...answer("roof",
               "The highest rate measured here: slanted for the bytes of a memory level, flat for the FLOPs of a " +
-                  "precision. A point's own roof is that of its mix of reads and writes: it is drawn above the selected point. " +
-                  "Bands: 95% intervals."),
-          ...answer(
-              "cache-aware", "One intensity for all levels: FLOPs over compulsory bytes, each operand moved once."),
+                  "precision. The lowest above a point limits it; the selected point's own is drawn. Bands: 95% intervals."),
+          ...answer("cache-aware", "One intensity for all levels: FLOPs over compulsory bytes."),
           ...answer("hierarchical",
               "A mark at each level, at the bytes that it moves: counted, or the least that the nearer memory " +
-                  "allows. The selected point's line shows what is possible."),
+                  "allows."),
           ...answer("unexplained",
               "Below half of its roof: latency, launches and waiting are in the time, not in the roofs."),
           ...answer("fp32 or DRAM (93 / 7%)", "Neither binds in 95% of the resampled calibrations."),
-          ...answer("no FLOPs", "Such a layer has no place here; the chart of times shows it."),
           ...answer("mouse and keys",
               "Ctrl and wheel zoom, dragging moves, a double click shows the first view. Arrows explain points, Enter selects.")));
 }
