@@ -302,7 +302,7 @@ try {
   await linkShowsTheSame(tab);
   await savesPicturesAndTables(tab);
   await tablesSort(tab);
-  const words = await fewWords(tab, 1250);
+  const words = await fewWords(tab, 1200);
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
   await keyboardExplains(tab);
