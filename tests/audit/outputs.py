@@ -25,5 +25,5 @@ def audit(findings, outputs, studies):
     page_json.audit(findings, outputs.page, studies, prose)
     step_json.audit(findings, outputs.steps, studies)
     svg.audit(findings, outputs.pictures, studies)
-    verdicts = outputs.data / "verdict.csv"
-    terminal.audit(findings, outputs.terminal, studies, [line["row"] for line in table(verdicts)])
+    verdicts = table(outputs.data / "verdict.csv")
+    terminal.audit(findings, outputs.terminal, studies, [(line["study"], line["row"]) for line in verdicts if line["status"] == "ok"])

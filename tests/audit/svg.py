@@ -32,7 +32,7 @@ def value_of(text):
 def axes(findings, place, root):
     grid = {"x": [], "y": []}
     lines = [[float(n) for n in re.findall(r"[-\d.]+", path.get("d"))] for path in root.iter() if tag(path) == "path" and "grid" in classes(path)]
-    for text in (text for text in root.iter() if tag(text) == "text" and "tick" in classes(text)):
+    for text in (text for text in root.iter() if tag(text) == "text" and {"tick", "middle"} <= set(classes(text)) or {"tick", "end"} <= set(classes(text))):
         at = "x" if "middle" in classes(text) else "y"
         pixel = float(text.get(at))
         near = [line[0] if at == "x" else line[1] for line in lines if (line[0] == line[2]) == (at == "x")]
@@ -46,14 +46,18 @@ def axes(findings, place, root):
             findings.checked += 1
             if abs(to[name](value) - pixel) > PIXELS:
                 findings.differs(f"{place}: tick {name} {value:g}", pixel, to[name](value))
-    return to["x"], to["y"]
+    frame = next(line.get("points").split() for line in root.iter() if tag(line) == "polyline" and "axis" in classes(line))
+    (left, top), (_, bottom), (right, _) = [map(float, corner.split(",")) for corner in frame]
+    return to["x"], to["y"], lambda x, y: (min(max(x, left), right), min(max(y, top), bottom))
 
 
 def centre(mark):
-    """The point that a mark stands for."""
+    """The point that a mark stands for: the tip of an arrow at the frame, the centre of another shape."""
+    if "arrow" in classes(mark):
+        return *map(float, mark.get("points").split()[0].split(",")), 0.05
     number = lambda name: float(mark.get(name))
     if tag(mark) == "circle":
-        return number("cx"), number("cy"), 0.05
+        return number("cx"), number("cy"), 0.45  # less than 0.5 outside the frame is drawn, not an arrow
     if tag(mark) == "rect":
         return number("x") + number("width") / 2, number("y") + number("height") / 2, 0.15
     points = [tuple(map(float, pair.split(","))) for pair in mark.get("points").split()]
@@ -67,15 +71,15 @@ def roofline(findings, place, text, steps):
     found = axes(findings, place, root)
     if not found:
         return
-    to_x, to_y = found
+    to_x, to_y, into_frame = found
     candidates = [step for step in steps if label.startswith(f"Roofline of {step.row['model']}, batch {step.row.batch}") and f" {step.row['precision']} " in label + " "]
     for group in (group for group in root.iter() if tag(group) == "g"):
         title = next((child.text for child in group if tag(child) == "title"), "") or ""
         if "roof" in classes(group):
             roof_line(findings, f"{place}: {title.partition(',')[0]}", group, title, to_x, to_y)
-        elif "point" in classes(group):
+        elif "mark" in classes(group) and not group.get("data-level"):
             mark = next((child for child in group if tag(child) in ("circle", "rect", "polygon")), None)
-            point(findings, place, title, mark, candidates, to_x, to_y)
+            point(findings, place, title, mark, candidates, lambda x, y: into_frame(to_x(x), to_y(y)))
 
 
 def roof_line(findings, place, group, title, to_x, to_y):
@@ -117,7 +121,7 @@ def shows(text, value):
     return printed(number, unit, value)
 
 
-def point(findings, place, title, mark, steps, to_x, to_y):
+def point(findings, place, title, mark, steps, to):
     match = TITLE.match(title)
     if not match:
         if re.search(r"\d", title) and "FLOP" in title:
@@ -150,7 +154,7 @@ def point(findings, place, title, mark, steps, to_x, to_y):
     if mark is not None and intensity:
         x, y, slack = centre(mark)
         findings.checked += 2
-        wanted = to_x(intensity), to_y(one.rate[0])
+        wanted = to(intensity, one.rate[0])
         if abs(x - wanted[0]) > PIXELS + slack or abs(y - wanted[1]) > PIXELS + slack:
             findings.differs(f"{spot}: position", (round(x, 2), round(y, 2)), tuple(round(value, 2) for value in wanted))
 

@@ -27,7 +27,7 @@ def verdict(findings, text, studies, order_of):
     for (heading, rows), study in zip(found, [study for study in studies if study.folder.steps]):
         steps = {step.row.id: step for step in study.steps}
         measured = [cells for cells in rows if dict(zip(heading, cells)).get("status", "ok") == "ok"]
-        order = [identity for identity in order_of if identity in steps]  # rows that were not measured may share a line
+        order = [identity for name, identity in order_of if name == study.name]
         findings.text("terminal: measured rows of the verdict", len(measured), len(order))
         for cells, identity in zip(measured, order):
             if len(cells) == len(heading):
@@ -51,5 +51,5 @@ def line(findings, cells, step):
 
 
 def audit(findings, text, studies, order):
-    """`order`: the rows of verdict.csv, in whose order the tables stand."""
+    """`order`: (folder, row) of the measured rows of verdict.csv, in whose order the tables stand."""
     verdict(findings, text, studies, order)
