@@ -43,6 +43,7 @@ MessagePoint message_of(const PointSummary& summary)
             if (sample.rate > 0) point.seconds.push_back(point.bytes.value / sample.rate);
     point.rate = {ByteRate{summary.sustained.rate.median.value}, ByteRate{summary.sustained.rate.low.value},
                   ByteRate{summary.sustained.rate.high.value}, summary.sustained.rate.n, 0};
+    point.rounds = summary.sustained.steadiness == Steadiness::at_least ? 0 : summary.sustained.rounds;
     point.nodes = row.variant;
     return point;
 }
@@ -151,7 +152,7 @@ std::vector<PairRate> pair_rates(std::span<const MessagePoint> points)
     std::vector<PairRate> pairs;
     for (const auto& [path, point] : largest) {
         const std::vector<std::string> nodes = split(point->nodes.substr(0, point->nodes.find(',')), ' ');
-        if (nodes.size() == 2) pairs.push_back({nodes[0], nodes[1], point->rate});
+        if (nodes.size() == 2) pairs.push_back({nodes[0], nodes[1], point->rate, point->rounds});
     }
     return pairs;
 }

@@ -26,6 +26,7 @@ struct MessagePoint {
     Bytes bytes;
     std::vector<double> seconds;  ///< of one message or all-reduce, by launch
     Estimate<ByteRate> rate;      ///< bytes that one rank sends, as the ceiling is estimated
+    int rounds = 0;               ///< over which its interval is Student's; 0: over samples
     std::string nodes;            ///< "n1 n2, Open MPI v4.1.4"
 };
 
@@ -56,6 +57,7 @@ struct PairRate {
     std::string a;
     std::string b;
     Estimate<ByteRate> rate;
+    int rounds = 0;  ///< as of the message
 };
 
 /// Of each pair of nodes the largest size; pairs on one node are left out.

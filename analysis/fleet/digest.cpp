@@ -26,7 +26,9 @@
 namespace roof::analysis {
 namespace {
 
-constexpr const char* header = "what,name,value,low,high,unit,state,n,spec";
+constexpr const char* header = "what,name,value,low,high,unit,state,n,spec,rounds";
+constexpr const char* older_header = "what,name,value,low,high,unit,state,n,spec";
+constexpr std::size_t place_of_rounds = 9;
 constexpr std::size_t longest_text = 200;
 constexpr std::array<std::pair<const char*, std::string Digest::*>, 5> first_facts{{{"node", &Digest::node},
                                                                                     {"kind", &Digest::kind},
@@ -71,7 +73,8 @@ DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
                     .high = is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
                     .unit = std::string(ceiling.unit()),
                     .state = std::string(name(ceiling.steadiness)),
-                    .n = ceiling.rate.n};
+                    .n = ceiling.rate.n,
+                    .rounds = ceiling.rounds_of_interval()};
     if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
     return rate;
 }
@@ -84,14 +87,14 @@ std::string digits(double value)
 std::string line_of(const char* what, const DigestRate& rate)
 {
     const std::vector<std::string> cells{
-        what,      rate.name,  digits(rate.value),     digits(rate.low), digits(rate.high),
-        rate.unit, rate.state, std::to_string(rate.n), digits(rate.spec)};
+        what,      rate.name,  digits(rate.value),     digits(rate.low),  digits(rate.high),
+        rate.unit, rate.state, std::to_string(rate.n), digits(rate.spec), std::to_string(rate.rounds)};
     return csv_line(cells);
 }
 
 std::string fact_line(const std::string& name, const std::string& text)
 {
-    return csv_line(std::vector<std::string>{"fact", name, text, "", "", "", "", "", ""});
+    return csv_line(std::vector<std::string>{"fact", name, text, "", "", "", "", "", "", ""});
 }
 
 struct Reader {
@@ -112,16 +115,21 @@ struct Reader {
         return *value;
     }
 
+    int count_of(std::size_t i, const char* what) const
+    {
+        const auto n = parse_number<int>(lines.cells()[i]);
+        if (!n || *n < 0) refuse("'" + shortened(text(i), 40) + "' is no number of " + what);
+        return *n;
+    }
+
     DigestRate rate() const
     {
-        DigestRate rate{text(1), positive(2), positive(3), std::numeric_limits<double>::infinity(),
-                        text(5), text(6),     0,           0};
+        DigestRate rate{text(1), positive(2), positive(3), std::numeric_limits<double>::infinity(), text(5), text(6)};
         if (!lines.cells()[4].empty()) rate.high = positive(4);
         if (rate.low > rate.value || rate.value > rate.high) refuse("the value lies outside its interval");
-        const auto n = parse_number<int>(lines.cells()[7]);
-        if (!n || *n < 0) refuse("'" + shortened(text(7), 40) + "' is no number of samples");
-        rate.n = *n;
+        rate.n = count_of(7, "samples");
         if (!lines.cells()[8].empty()) rate.spec = positive(8);
+        if (lines.cells().size() > place_of_rounds) rate.rounds = count_of(place_of_rounds, "rounds");
         return rate;
     }
 
@@ -213,7 +221,8 @@ Digest make_digest(const Results& results)
                                 .low = pair.rate.low.value,
                                 .high = pair.rate.high.value,
                                 .unit = "B/s",
-                                .n = pair.rate.n});
+                                .n = pair.rate.n,
+                                .rounds = pair.rounds});
     return digest;
 }
 
@@ -246,7 +255,7 @@ std::string to_csv(const Digest& digest)
         ++count;
     }
     text += ceilings + links;
-    text += csv_line(std::vector<std::string>{"end", "", std::to_string(count), "", "", "", "", "", ""});
+    text += csv_line(std::vector<std::string>{"end", "", std::to_string(count), "", "", "", "", "", "", ""});
     return with_checksums(text);
 }
 
@@ -256,7 +265,9 @@ Digest parse_digest(const std::string& text, const std::string& name)
     std::istringstream in(text);
     CsvLines lines(in, name);
     Reader reader{.digest = {}, .lines = lines};
-    if (!lines.next() || !text.starts_with(with_block_column(header) + "\n"))
+    const bool has_columns =
+        text.starts_with(with_block_column(header) + "\n") || text.starts_with(with_block_column(older_header) + "\n");
+    if (!lines.next() || !has_columns)
         throw InputError(name + ": its columns are not those of a digest, or have no checksums");
     while (lines.next()) reader.line();
     if (!reader.has_ended || lines.ends_block()) throw InputError(name + ": it is cut off");

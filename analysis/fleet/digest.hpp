@@ -1,7 +1,8 @@
 // The digest of a run: digest.csv, at most 10 kB in its results folder, from which fleets of machines are judged without the rows.
-//   what,name,value,low,high,unit,state,n,spec,block_checksum
+//   what,name,value,low,high,unit,state,n,spec,rounds,block_checksum
 //   fact       a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such as BIOS
-//   ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the core's spec allows
+//   ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the core's spec allows; the rounds of
+//              the interval, which older digests lack
 //   link       the bandwidth between two nodes; `name` is theirs with a blank between: "n17 n18"
 //   end        the number of lines before it, without the header: a file without it is cut off
 #pragma once
@@ -27,6 +28,7 @@ struct DigestRate {
     std::string state{};  ///< as name(Steadiness)
     int n = 0;            ///< samples
     double spec = 0;      ///< what the core's spec allows at the measured clock; 0 if there is none
+    int rounds = 0;       ///< over which the interval is Student's; 0: over samples, or not known
 
     /// It cannot be compared.
     bool is_lower_bound() const;

@@ -1,6 +1,7 @@
 #include "analysis/fleet/fleet_comparison.hpp"
 
 #include "analysis/fleet/group_judge.hpp"
+#include "ert/method/ceilings/estimator.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,8 +99,9 @@ void of_fleets(std::vector<double> a, const std::vector<double>& b, CeilingChang
 {
     const auto [median_a, variance_a] = SortedRates(a).median_and_variance(no_place);
     const auto [median_b, variance_b] = SortedRates(b).median_and_variance(no_place);
+    constexpr double normal_95 = 1.96;
     const double half =
-        half_width *
+        normal_95 *
         std::sqrt(0.5 * std::numbers::pi *
                   (variance_a / static_cast<double>(a.size()) + variance_b / static_cast<double>(b.size())));
     change.ratio = std::exp(median_b - median_a);
@@ -161,10 +163,12 @@ Digest ratios_of(const Digest& a, const Digest& b)
     for (const DigestRate& rate : b.ceilings) {
         const auto before = std::ranges::find(a.ceilings, rate.name, &DigestRate::name);
         if (before == a.ceilings.end() || before->is_lower_bound() || rate.is_lower_bound()) continue;
-        const double half = half_width * std::sqrt(log_rate(rate).variance + log_rate(*before).variance);
+        const int rounds = std::min(rate.rounds, before->rounds);
+        const double half =
+            half_width_in_errors(rounds) * std::sqrt(log_rate(rate).variance + log_rate(*before).variance);
         const double ratio = rate.value / before->value;
         ratios.ceilings.push_back(
-            {rate.name, ratio, ratio * std::exp(-half), ratio * std::exp(half), "", rate.state, rate.n, 0});
+            {rate.name, ratio, ratio * std::exp(-half), ratio * std::exp(half), "", rate.state, rate.n, 0, rounds});
     }
     return ratios;
 }

@@ -1,6 +1,7 @@
 #include "analysis/fleet/group_judge.hpp"
 
 #include "analysis/study/ceiling_tables.hpp"
+#include "ert/method/ceilings/estimator.hpp"
 
 #include <fmt/format.h>
 
@@ -116,7 +117,8 @@ class CeilingJudge {
         entry.days = rates.size();
         entry.x = mean.x;
         entry.variance = std::max(mean.variance, day_variance_.value_or(0)) / static_cast<double>(rates.size());
-        const double half = half_width * std::sqrt(entry.variance);
+        const int rounds = entry.variance > mean.variance ? 0 : entry.rate->rounds * static_cast<int>(rates.size());
+        const double half = half_width_in_errors(rounds) * std::sqrt(entry.variance);
         entry.low = entry.x - half;
         entry.high = entry.x + half;
         if (rates.size() > 1 || entry.variance > mean.variance) return;
@@ -217,7 +219,7 @@ void mark_missing(const std::string& name, const std::vector<Entry>& entries, st
 
 LogRate log_rate(const DigestRate& rate)
 {
-    const double s = (std::log(rate.high) - std::log(rate.low)) / (2 * half_width);
+    const double s = (std::log(rate.high) - std::log(rate.low)) / (2 * half_width_in_errors(rate.rounds));
     return {std::log(rate.value), s * s};
 }
 

@@ -11,9 +11,6 @@
 
 namespace roof::analysis {
 
-/// Of a 95% interval, in standard deviations.
-inline constexpr double half_width = 1.96;
-
 /// A node in a group.
 struct Member {
     std::vector<const Digest*>
@@ -58,7 +55,7 @@ void compare_nodes(FleetGroup& group, std::vector<Member>& members, GroupTests& 
 /// The newest rate of a ceiling on another day than the newest; null if there is none that can be compared.
 const DigestRate* rate_on_another_day(const Member& member, const std::string& ceiling);
 
-/// The interval is 95% of a normal one on the scale of ln.
+/// The half-width of the interval on the scale of ln, over the factor of its rounds (half_width_in_errors), is the standard error.
 LogRate log_rate(const DigestRate& rate);
 
 /// ln(1 - material): a rate this far below the median or farther matters.

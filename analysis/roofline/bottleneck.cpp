@@ -13,8 +13,6 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double normal_95 = 1.959964;
-
 constexpr double confident_share = 0.95;
 constexpr int draws = 1000;
 
@@ -26,20 +24,25 @@ std::vector<const Ceiling*> roofs_over(const Roofs& roofs, const std::string& pr
     return all;
 }
 
-double drawn_rate(const Ceiling& roof, double z)
-{
-    const double median = roof.rate.median.value;
-    const double end = z > 0 ? roof.rate.high.value : roof.rate.low.value;
-    if (!(median > 0) || !(end > 0)) return median;
-    return median * std::exp(std::abs(z) / normal_95 * std::log(end / median));
-}
-
-/// Box-Muller. std::normal_distribution differs between implementations.
-double normal(std::mt19937_64& random)
+/// In standard errors of a mean of so many rounds: from Student's distribution, by Bailey's form of the method of Box and Muller; of an
+/// interval over samples from the normal one. The distributions of the standard library differ between implementations.
+double drawn_error(int rounds, std::mt19937_64& random)
 {
     const auto uniform = [&] { return (static_cast<double>(random() >> 11) + 0.5) * 0x1.0p-53; };
-    const double radius = std::sqrt(-2 * std::log(uniform()));
-    return radius * std::cos(2 * M_PI * uniform());
+    const double degrees = rounds - 1;
+    const double first = uniform();
+    const double square = rounds < min_rounds ? -2 * std::log(first) : degrees * (std::pow(first, -2 / degrees) - 1);
+    return std::sqrt(square) * std::cos(2 * M_PI * uniform());
+}
+
+double drawn_rate(const Ceiling& roof, std::mt19937_64& random)
+{
+    const double median = roof.rate.median.value;
+    const double error = drawn_error(roof.rounds_of_interval(), random);
+    const double end = error > 0 ? roof.rate.high.value : roof.rate.low.value;
+    if (!(median > 0) || !(end > 0)) return median;
+    return median *
+           std::exp(std::abs(error) / half_width_in_errors(roof.rounds_of_interval()) * std::log(end / median));
 }
 
 /// [draw][roof]: seconds for one byte or FLOP.
@@ -50,7 +53,7 @@ std::vector<std::vector<double>> drawn_costs(const std::vector<const Ceiling*>& 
     for (int i = 0; i < draws; ++i) {
         costs.emplace_back();
         for (const Ceiling* roof : roofs) {
-            const double rate = drawn_rate(*roof, normal(random));
+            const double rate = drawn_rate(*roof, random);
             costs.back().push_back(rate > 0 ? 1 / rate : 0);
         }
     }

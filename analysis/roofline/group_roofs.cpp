@@ -35,6 +35,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     sum.isa = first.isa;
     sum.devices = static_cast<int>(parts.size());
     sum.rate = first.rate;
+    sum.rounds = first.rounds;
     sum.variant = (timed(first.variant) == "emulated" ? "Emulated, added: " : "measured, added: ") + first.device;
     for (const Ceiling* part : std::span(parts).subspan(1)) {
         add(sum.rate, part->rate);
@@ -42,6 +43,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     }
     for (const Ceiling* part : parts) {
         sum.steadiness = std::max(sum.steadiness, part->steadiness);
+        sum.rounds = std::min(sum.rounds, part->rounds);
         sum.working_set_low += part->working_set_low;
         sum.working_set_high += part->working_set_high;
     }

@@ -12,9 +12,10 @@
 //   bottleneck         the roof that binds, and the confidence in it. The rates of the roofs are known as intervals, so the
 //                      binding roof is determined for many random sets of roofs. If no roof binds in 95% of them, both
 //                      candidates are named with their shares.
-//                      A random rate is median * exp(z * s), with z standard normal, s = ln(high / median) / 1.96 above the
-//                      median and ln(median / low) / 1.96 below it (Known: measured). Roofs are independent of each other; all
-//                      work of a row uses the same draw. Draws are the same in every run. Traffic is compulsory.
+//                      A random rate is median * exp(t * s), with t from Student's distribution for the rounds of the
+//                      interval, or z from the normal one for an interval over samples, and s the interval's half-width over
+//                      half_width_in_errors(), on each side its own (Known: measured). Roofs are independent of each other;
+//                      all work of a row uses the same draw. Draws are the same in every run. Traffic is compulsory.
 // Rate and intensity count the model's FLOPs. Executed FLOPs may be fewer (Winograd, or a direct convolution without
 // padding). Then the rate may be above a roof, and the note gives the reason.
 #pragma once

@@ -84,6 +84,11 @@ def interval_of(roofs, precision, name):
     return roofs.level(name).interval()
 
 
+def rounds_of(roofs, precision, name):
+    """The rounds of a roof's interval; 0 for one over samples."""
+    return (roofs.compute[precision] if name == precision else roofs.level(name)).rounds_of_interval
+
+
 @dataclass
 class Point:
     scope: str

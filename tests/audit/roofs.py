@@ -27,10 +27,16 @@ class Ceiling:
     working_set: int
     state: str
     known: str
+    rounds: int
 
     @property
     def at_least(self):
         return self.state == "at least"
+
+    @property
+    def rounds_of_interval(self):
+        """0 for an interval over samples."""
+        return 0 if self.at_least or self.rounds < 3 else self.rounds
 
 
 @dataclass
@@ -61,6 +67,10 @@ class Level:
         """The ends of the roof's interval over its median: those of the level's fastest loop, whatever the mix."""
         return self.best.low / self.best.median, max(1.0, self.best.high / self.best.median)
 
+    @property
+    def rounds_of_interval(self):
+        return self.best.rounds_of_interval
+
 
 @dataclass
 class AddedLevel:
@@ -79,6 +89,10 @@ class AddedLevel:
     def interval(self):
         best = [member.best for member in self.members]
         return sum(c.low for c in best) / self.best_rate, max(1.0, sum(c.high for c in best) / self.best_rate)
+
+    @property
+    def rounds_of_interval(self):
+        return min(member.best.rounds_of_interval for member in self.members)
 
     @property
     def loops(self):

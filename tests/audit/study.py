@@ -14,7 +14,7 @@ def ceilings_of(folder):
     number = lambda row, name: float(row[name] or 0)
     return [Ceiling(row["device"], row["kind"], row["level"], row["operation"], row["precision"], row["isa"], int(row["threads"] or 0),
                     number(row, "rate_median_per_s"), number(row, "rate_low_per_s"), number(row, "rate_high_per_s"), int(row["samples"] or 0),
-                    row["condition"], int(number(row, "working_set_bytes")), row["steadiness"], row["known"]) for row in table(folder / "ceilings.csv")]
+                    row["condition"], int(number(row, "working_set_bytes")), row["steadiness"], row["known"], int(row["rounds"] or 0)) for row in table(folder / "ceilings.csv")]
 
 
 def added(ceilings):
@@ -23,7 +23,8 @@ def added(ceilings):
     total = lambda name: sum(getattr(ceiling, name) for ceiling in ceilings)
     state = "at least" if any(ceiling.at_least for ceiling in ceilings) else first.state
     return Ceiling(first.device, first.kind, first.level, first.operation, first.precision, first.isa, first.threads, total("median"), total("low"),
-                   total("high"), min(ceiling.samples for ceiling in ceilings), first.condition, first.working_set, state, "measured, added")
+                   total("high"), min(ceiling.samples for ceiling in ceilings), first.condition, first.working_set, state, "measured, added",
+                   min(ceiling.rounds for ceiling in ceilings))
 
 
 def group(several, name):

@@ -45,6 +45,8 @@ struct Ceiling {
     {
         return typical > 0 && typical < rate.median.value ? typical / rate.median.value : 1;
     }
+    /// Over which the interval of the rate is Student's; 0 for a lower bound, whose interval is one over samples.
+    int rounds_of_interval() const { return steadiness == Steadiness::at_least ? 0 : rounds; }
     /// The time of one access, for a latency.
     Seconds per_access() const { return {rate.median.value > 0 ? 1 / rate.median.value : 0}; }
 };

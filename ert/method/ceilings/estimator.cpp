@@ -14,7 +14,6 @@ constexpr double window_in_tolerances = 1.5;
 constexpr double min_share = 0.45;   ///< of all samples, in the window
 constexpr double max_faster = 0.04;  ///< of all samples, faster than the window
 constexpr std::size_t min_samples_of_round = 2;
-constexpr std::size_t min_rounds = 3;
 
 /// Student's t, 98.75%, for 1 to 30 degrees of freedom: rounds are looked at twice, after the planned ones and after all.
 constexpr std::array<double, 30> student{25.452, 6.205, 4.177, 3.495, 3.163, 2.969, 2.841, 2.752, 2.685, 2.634,
@@ -61,7 +60,7 @@ Spread over_rounds(const std::vector<double>& medians)
 double half_width_in_errors(int rounds)
 {
     constexpr double normal = 1.96;
-    if (rounds < static_cast<int>(min_rounds)) return normal;
+    if (rounds < min_rounds) return normal;
     return student[std::min(static_cast<std::size_t>(rounds) - 2, student.size() - 1)];
 }
 
@@ -91,7 +90,7 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
         if (const std::vector<double> inside = within(reach, centre, round); inside.size() >= min_samples_of_round)
             medians.push_back(spread_of(inside).median);
     const auto faster = std::ranges::count_if(all, [&](double value) { return value > centre * (1 + reach); });
-    const bool is_shown = medians.size() >= min_rounds && agreeing.size() >= min_samples &&
+    const bool is_shown = std::ssize(medians) >= min_rounds && agreeing.size() >= min_samples &&
                           static_cast<double>(agreeing.size()) >= min_share * static_cast<double>(all.size()) &&
                           static_cast<double>(faster) <= max_faster * static_cast<double>(all.size()) &&
                           2 * within(reach, centre, undisturbed).size() >= agreeing.size();

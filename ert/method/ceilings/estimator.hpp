@@ -42,10 +42,11 @@ struct SustainedRate {
     int rounds = 0;  ///< that agree
 };
 
-/// A rate that fewer samples reach may be chance.
+/// A rate that fewer samples or rounds reach may be chance.
 inline constexpr std::size_t min_samples = 5;
+inline constexpr int min_rounds = 3;
 
-/// Half the width of a 95% interval over so many rounds, in standard errors of its middle; with fewer than three rounds, whose interval is
+/// Half the width of an interval over so many rounds, in standard errors of its middle; with fewer than `min_rounds`, whose interval is
 /// one over samples, 1.96.
 double half_width_in_errors(int rounds);
 

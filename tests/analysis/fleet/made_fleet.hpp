@@ -32,7 +32,7 @@ inline analysis::DigestRate made_rate(std::string name, double usual, double x, 
                                       std::mt19937_64& generator)
 {
     constexpr int rounds = 5;
-    constexpr double student = 2.776;
+    constexpr double student = 3.495;  ///< 98.75%, 4 degrees of freedom
     std::normal_distribution<double> normal;
     double sum = 0;
     double squares = 0;
@@ -44,7 +44,7 @@ inline analysis::DigestRate made_rate(std::string name, double usual, double x, 
     const double mean = sum / rounds;
     const double half = student * std::sqrt(std::max(0.0, squares / rounds - mean * mean) / (rounds - 1));
     const double rate = usual * std::exp(mean);
-    return {std::move(name), rate, rate * std::exp(-half), rate * std::exp(half), "B/s", "steady", 30, 0};
+    return {std::move(name), rate, rate * std::exp(-half), rate * std::exp(half), "B/s", "steady", 30, 0, rounds};
 }
 
 /// Healthy nodes, on each day once. The scatter between nodes is that of `seed`, the noise that of seed and days.

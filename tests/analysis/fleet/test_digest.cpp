@@ -19,7 +19,7 @@ Digest made_digest()
     Digest digest{
         .node = "n17", .kind = "xeon-26cpu", .plan = "0123", .revision = "abc", .time = "2026-11-22T18:02:16Z"};
     digest.facts = {{"BIOS", "2.1, \"beta\""}};
-    digest.ceilings = {{"cpu bandwidth DRAM load threads=26", 1e11, 0.99e11, 1.01e11, "B/s", "steady", 30, 0},
+    digest.ceilings = {{"cpu bandwidth DRAM load threads=26", 1e11, 0.99e11, 1.01e11, "B/s", "steady", 30, 0, 5},
                        {"cpu compute fp32 fma", 2e12, 1.9e12, std::numeric_limits<double>::infinity(), "FLOP/s",
                         "at least", 4, 2.1e12}};
     digest.links = {{"n17 n18", 1.2e9, 1.1e9, 1.3e9, "B/s", "steady", 9, 0}};
@@ -48,10 +48,23 @@ TEST_CASE("a digest reads back as it was written")
     REQUIRE(digest.ceilings.size() == 2);
     CHECK(digest.ceilings[0].high == 1.01e11);
     CHECK(digest.ceilings[0].n == 30);
+    CHECK(digest.ceilings[0].rounds == 5);
     CHECK(digest.ceilings[1].is_lower_bound());
     CHECK(digest.ceilings[1].spec == 2.1e12);
     REQUIRE(digest.links.size() == 1);
     CHECK(digest.links[0].name == "n17 n18");
+}
+
+TEST_CASE("a digest of an older version lacks the rounds of its intervals")
+{
+    std::string text = "what,name,value,low,high,unit,state,n,spec\n";
+    for (const char* const fact : {"node,n17", "kind,xeon", "plan,0123", "revision,abc", "time,2026-11-22T18:02:16Z"})
+        text += std::string("fact,") + fact + ",,,,,,\n";
+    text += "ceiling,cpu L1 load,1e+11,9.9e+10,1.01e+11,B/s,steady,30,\nend,,6,,,,,,\n";
+    const Digest digest = parse_digest(with_checksums(text), "d");
+    REQUIRE(digest.ceilings.size() == 1);
+    CHECK(digest.ceilings[0].n == 30);
+    CHECK(digest.ceilings[0].rounds == 0);
 }
 
 TEST_CASE("messages between nodes are links, not ceilings of a node")
@@ -85,6 +98,7 @@ TEST_CASE("a digest with numbers that no measurement has is refused")
                           Contains("no number above 0"));
     CHECK_THROWS_WITH(parse_digest(forged(",1e+11,", ",5e+11,"), "d"), Contains("outside its interval"));
     CHECK_THROWS_WITH(parse_digest(forged("steady,30", "steady,-3"), "d"), Contains("number of samples"));
+    CHECK_THROWS_WITH(parse_digest(forged("steady,30,,5", "steady,30,,-5"), "d"), Contains("number of rounds"));
 }
 
 TEST_CASE("a digest with a foreign name, time or line is refused")

@@ -2,11 +2,13 @@
 #include "tests/analysis/fleet/made_fleet.hpp"
 
 #include "analysis/fleet/fleet_tables.hpp"
+#include "analysis/fleet/group_judge.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace roof;
@@ -24,6 +26,14 @@ const NodeFinding& finding_of(const FleetFindings& findings, const std::string& 
 }
 
 }  // namespace
+
+TEST_CASE("the standard error of a rate is its half-width over the factor of its rounds")
+{
+    DigestRate rate{"L1 load", 1, std::exp(-0.03), std::exp(0.03)};
+    CHECK(std::sqrt(log_rate(rate).variance) == Approx(0.03 / 1.96));
+    rate.rounds = 5;  // Student's 98.75% for four degrees of freedom
+    CHECK(std::sqrt(log_rate(rate).variance) == Approx(0.03 / 3.495));
+}
 
 TEST_CASE("in healthy fleets hardly a node is called slow")
 {

@@ -54,6 +54,33 @@ TEST_CASE("the share of a roof follows from the intervals of both roofs")
     CHECK(placed(0.010 * apart, 0.010, 0.1).bottlenecks[0].share == Approx(expected).margin(0.04));
 }
 
+TEST_CASE(
+    "roofs are drawn from Student's distribution for the rounds of their intervals, and lower bounds from the normal "
+    "one")
+{
+    const double apart = 1.02;
+    Measurement row = made::row();
+    row.parts = {
+        made::part("conv1", "convolution", Phase::forward, 1, 0.010 * apart * 100e9, 0.010 * 10e9, 0.010 * 10e9)};
+    Ceilings ceilings = made::ceilings();
+    for (Ceiling& c : ceilings.all) {
+        const bool is_memory = c.level == "DRAM";
+        c.rate.low = c.rate.median * (is_memory ? 1 / 1.1 : 1);
+        c.rate.high = c.rate.median * (is_memory ? 1.1 : 1);
+        c.rounds = 3;
+    }
+    const auto share_of_memory = [&] {
+        const Placement p = place(row, ceilings, made::machine()).back();
+        return p.bottlenecks.size() < 2 ? 0 : p.bottlenecks[1].share;
+    };
+    // Beyond t lie 1/2 - t / (2 sqrt(2 + t²)) of Student's distribution with two degrees of freedom; its interval reaches to 6.205.
+    const double t = std::log(apart) / std::log(1.1) * 6.205;
+    CHECK(share_of_memory() == Approx(0.5 - t / (2 * std::sqrt(2 + t * t))).margin(0.04));
+    for (Ceiling& c : ceilings.all) c.steadiness = Steadiness::at_least;
+    CHECK(share_of_memory() ==
+          Approx(0.5 * std::erfc(std::log(apart) / std::log(1.1) * 1.96 / std::sqrt(2.0))).margin(0.04));
+}
+
 TEST_CASE("a confident bottleneck is right in at least 95 of 100 calibrations, at three levels of noise")
 {
     for (const double noise : {0.02, 0.1, 0.3}) {
