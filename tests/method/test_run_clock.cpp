@@ -47,18 +47,31 @@ TEST_CASE("the run's clock is the median of the rounds, with the range of the mi
     CHECK(clock.high.value == Approx(4.2e9));
 }
 
-TEST_CASE("similar work has its own clock, and few rounds of it use the device's")
+TEST_CASE("similar work has its own clock, with the range that all work of the device saw")
 {
     PointSummary wide = point_at({3.0, 3.0, 3.0, 3.0, 3.0}, exact);
     wide.best.point.set("isa", "avx512");
-    const PointSummary narrow = point_at({4, 4, 4, 4, 4, 4, 4, 4}, exact);
-    const PointSummary rare = point_at({2.0}, exact);
-    PointSummary other = rare;
-    other.best.point.set("isa", "amx");
-    const RunClock clock({wide, narrow, other});
-    CHECK(clock.under(wide).median.value == Approx(3e9));
+    const PointSummary narrow = point_at({3.8, 4.0, 4.2}, exact);
+    const RunClock clock({wide, narrow});
     CHECK(clock.under(narrow).median.value == Approx(4e9));
-    CHECK(clock.under(other).median.value == Approx(4e9));
+    CHECK(clock.under(wide).median.value == Approx(3e9));
+    CHECK(clock.under(wide).low.value == Approx(3e9 * 0.95));
+    CHECK(clock.under(wide).high.value == Approx(3e9 * 1.05));
+}
+
+TEST_CASE("a clock varies where the loads of the smallest set show it, though all arithmetic met one clock")
+{
+    const PointSummary arithmetic = point_at({4, 4, 4}, exact);
+    PointSummary near = point_at({3.8, 4.0, 4.2}, exact);
+    near.best.role = Role::bandwidth;
+    near.best.point.set("working_set", "8192");
+    PointSummary far = point_at({3.8, 4.0, 4.2}, exact);  // the same rate at each clock
+    far.best.role = Role::bandwidth;
+    far.best.point.set("working_set", "67108864");
+    for (Round& round : far.samples)
+        for (RateSample& sample : round) sample.rate = 32e9;
+    CHECK(RunClock({arithmetic, near, far, far}).varies("cpu"));
+    CHECK_FALSE(RunClock({arithmetic, far}).varies("cpu"));
 }
 
 TEST_CASE("disturbed samples do not count for the clock")

@@ -64,25 +64,43 @@ int votes_for_clock(const std::vector<RoundMedians>& rounds)
 RunClock::RunClock(const std::vector<PointSummary>& points)
 {
     std::map<std::string, int> votes;
+    std::map<std::string, double> smallest;  // working set, of similar work
+    for (const PointSummary& point : points)
+        if (const Point& at = point.best.point; at.has("working_set")) {
+            const double bytes = at.number("working_set");
+            double& least = smallest.try_emplace(similar_work(point.best), bytes).first->second;
+            least = std::min(least, bytes);
+        }
     for (const PointSummary& point : points) {
         const std::vector<RoundMedians> rounds = rounds_of(point);
-        for (const RoundMedians& round : rounds)
-            for (const std::string& key : {similar_work(point.best), point.best.device})
-                clocks_[key].push_back(round.clock);
-        if (point.best.role == Role::compute) votes[point.best.device] += votes_for_clock(rounds);
+        const std::string key = similar_work(point.best);
+        for (const RoundMedians& round : rounds) clocks_[key].push_back(round.clock);
+        const auto least = smallest.find(key);
+        const bool is_in_core =
+            point.best.role == Role::compute || (least != smallest.end() && point.best.point.has("working_set") &&
+                                                 point.best.point.number("working_set") <= least->second);
+        if (is_in_core) votes[point.best.device] += votes_for_clock(rounds);
     }
     for (auto& [key, clocks] : clocks_) std::ranges::sort(clocks);
+    for (const PointSummary& point : points) {
+        const std::vector<RoundMedians> rounds = rounds_of(point);
+        if (rounds.empty()) continue;
+        const double usual = quantile(clocks_[similar_work(point.best)], 0.5);
+        for (const RoundMedians& round : rounds) shares_[point.best.device].push_back(round.clock / usual);
+    }
+    for (auto& [device, shares] : shares_) std::ranges::sort(shares);
     for (const auto& [device, sum] : votes)
         if (sum > 0) varying_.insert(device);
 }
 
 Estimate<Hertz> RunClock::under(const PointSummary& point) const
 {
-    auto found = clocks_.find(similar_work(point.best));
-    if (found == clocks_.end() || found->second.size() < min_samples) found = clocks_.find(point.best.device);
+    const auto found = clocks_.find(similar_work(point.best));
     if (found == clocks_.end()) return {};
-    const auto at = [&](double share) { return Hertz{quantile(found->second, share)}; };
-    return {at(0.5), at(0.025), at(0.975), static_cast<int>(found->second.size()), 0};
+    const std::vector<double>& shares = shares_.find(point.best.device)->second;
+    const double usual = quantile(found->second, 0.5);
+    return {Hertz{usual}, Hertz{usual * quantile(shares, 0.025)}, Hertz{usual * quantile(shares, 0.975)},
+            static_cast<int>(found->second.size()), 0};
 }
 
 std::vector<Round> RunClock::credible_samples(const PointSummary& point, std::vector<Round> rounds) const

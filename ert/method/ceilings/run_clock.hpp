@@ -14,12 +14,12 @@ namespace roof {
 
 class RunClock {
   public:
-    /// Decides per device from the points of arithmetic; a device without any counts as constant.
+    /// Decides per device from the points of arithmetic and those of the smallest working sets, which the core serves alone.
     explicit RunClock(const std::vector<PointSummary>& points);
 
-    /// The median over the rounds of similar work, and the range of the middle 95% of them: where the clock was, not how well it is
-    /// known. Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the clock; with fewer than
-    /// five such rounds, all of the device. Empty if no clock was read.
+    /// The median over the rounds of similar work, and that times the range of the middle 95% of all rounds of the device, each as a share of
+    /// its similar work's median: where the clock was over the whole run, not how well it is known. Similar: same device, role, ISA and
+    /// threads, since wide instructions and many cores may lower the clock. Empty if no clock was read.
     Estimate<Hertz> under(const PointSummary& point) const;
 
     bool varies(const std::string& device) const { return varying_.contains(device); }
@@ -29,7 +29,9 @@ class RunClock {
     std::vector<Round> credible_samples(const PointSummary& point, std::vector<Round> rounds) const;
 
   private:
-    std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of each round, by similar work and by device
+    std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of each round, by similar work
+    std::map<std::string, std::vector<double>>
+        shares_;  ///< sorted: of each round, of the median of similar work; by device
     std::set<std::string> varying_;
 };
 
