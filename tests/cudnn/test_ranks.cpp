@@ -127,3 +127,20 @@ TEST_CASE("Buckets are consecutive ranges of the block of gradients, and each pa
         for (std::size_t k = 0; k < parameters.all().size(); ++k) CHECK(packing.begins[k] == parameters.all()[k].first);
     }
 }
+
+TEST_CASE("Ranks that store the first convolution's weights in other ways do not train")
+{
+    const auto complaints = parallel::on_ranks(2, [](parallel::Communicator& communicator) {
+        Choosers choosers = loops(true);
+        const bool is_deep = communicator.rank == 1;
+        choosers.deep_images = [is_deep](const ConvolutionShape& first) {
+            return is_deep && first.source.channels == 3;
+        };
+        const Written written(residual_network(), {.batch = 2}, choosers);
+        require_same(communicator, written.parameters().layouts());
+    });
+    CHECK(complaints[0] == "rank 1: " + complaints[1]);
+    // The backward pass completes the first layer's weights last: all others are alike.
+    CHECK(complaints[1].find("gradients of different layout: 'conv1.weight ") != std::string::npos);
+    CHECK(complaints[1].find("by space to depth, read in fp32' here") != std::string::npos);
+}

@@ -218,3 +218,22 @@ TEST_CASE("a choice that was made elsewhere is kept, too")
     CHECK(process.fastest("a", {0.001, 0.002}) == 1);
     CHECK(process.runs == 0);
 }
+
+TEST_CASE("a process that follows another's decisions tries nothing, not even what is undecided, and writes nothing")
+{
+    const fakes::TemporaryFolder folder;
+    Process first(folder / "first.csv");
+    CHECK(first.fastest("a", {slow, slow * 1.01}) == 0);
+    CHECK(first.fastest("b, with a comma", {0.002, 0.001}) == 1);
+    Process second(folder / "second.csv");
+    CHECK(second.fastest("a", {0.002, 0.001}) == 1);
+    const int runs = second.runs;
+    const std::string before = read_file(folder / "second.csv");
+    second.choices.follow(first.choices.decisions());
+    CHECK(second.fastest("a", {slow * 1.01, slow}) == 0);
+    CHECK(second.fastest("b, with a comma", {0.001, 0.002}) == 1);
+    CHECK(second.runs == runs);
+    // What the other could not choose is chosen here, for this process only.
+    CHECK(second.fastest("c", {0.002, 0.001}) == 1);
+    CHECK(read_file(folder / "second.csv") == before);
+}

@@ -200,3 +200,19 @@ TEST_CASE("A step of several ranks reports the work of all ranks and the cost of
     });
     CHECK(complaints == std::vector<std::string>(2));
 }
+
+TEST_CASE("Ranks whose algorithms store weights in other layouts do not train, and say what differs")
+{
+    const auto complaints = parallel::on_ranks(2, [](parallel::Communicator& communicator) {
+        Settings settings = settings_of({.model = "small"});
+        const auto shared = parallel::shared(communicator);
+        settings.ranks = shared;
+        settings.algorithm = communicator.rank == 0 ? Algorithm::direct : Algorithm::gemm;
+        Step step(graph_of("small"), settings, "hashed", 1);
+        step.train_with({shared, nullptr, {}}, {.mode = parallel::Mode::overlapped, .bucket_bytes = 4'000'000});
+    });
+    for (const std::string& complaint : complaints) {
+        CAPTURE(complaint);
+        CHECK(complaint.find("gradients of different layout: 'first.weight ") != std::string::npos);
+    }
+}

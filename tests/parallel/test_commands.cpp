@@ -3,6 +3,7 @@
 #include "workloads/parallel/commands.hpp"
 #include "workloads/parallel/world.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 
 using namespace roof;
@@ -101,4 +102,55 @@ TEST_CASE("a team is released once, explicitly or at its end, and not after a ra
         }
     });
     CHECK(messages == std::vector<std::string>(2));
+}
+
+TEST_CASE("what differs from rank 0 is named on all ranks, and no difference is silent")
+{
+    const auto on_three = [](const std::string& of_rank_1) {
+        return on_ranks(3, [&](Communicator& communicator) {
+            require_same(communicator, communicator.rank == 1 ? of_rank_1 : "conv1 9408\nfc 10\n");
+        });
+    };
+    CHECK(on_three("conv1 9408\nfc 10\n") == std::vector<std::string>(3));
+    const std::string complaint =
+        "the ranks would add gradients of different layout: 'conv1 16384' here, 'conv1 9408' on rank 0";
+    CHECK(on_three("conv1 16384\nfc 10\n") ==
+          std::vector<std::string>{"rank 1: " + complaint, complaint, "rank 1: " + complaint});
+    CHECK(on_three("conv1 9408\n")[0].find("'' here, 'fc 10' on rank 0") != std::string::npos);
+    CHECK(on_three("conv1 9408\nfc 10\nfc 11\n")[2].find("'fc 11' here, '' on rank 0") != std::string::npos);
+    CHECK(on_three("")[1].find("'' here, 'conv1 9408' on rank 0") != std::string::npos);
+}
+
+TEST_CASE("rank 0 makes its part first, and the others follow what it chose")
+{
+    std::atomic<int> made = 0;
+    std::vector<std::string> followed(3);
+    const auto messages = on_ranks(3, [&](Communicator& communicator) {
+        const World world{shared(communicator), nullptr, {}};
+        const auto rank = static_cast<std::size_t>(communicator.rank);
+        const auto place = world.made_by_first([&] { return std::make_unique<int>(made++); },
+                                               [&] { return "rank 0's, after " + std::to_string(made); },
+                                               [&](const std::string& text) { followed[rank] = text; });
+        if (place == nullptr || (*place == 0) != (rank == 0)) throw Error("made in another order");
+    });
+    CHECK(messages == std::vector<std::string>(3));
+    CHECK(made == 3);
+    CHECK(followed == std::vector<std::string>{"", "rank 0's, after 1", "rank 0's, after 1"});
+}
+
+TEST_CASE("a rank that cannot make its part after rank 0 has made its own fails on all ranks")
+{
+    const auto failing = [](int broken) {
+        return on_ranks(2, [&](Communicator& communicator) {
+            const World world{shared(communicator), nullptr, {}};
+            world.made_by_first(
+                [&] {
+                    if (communicator.rank == broken) throw Error("no room");
+                    return std::make_unique<int>(1);
+                },
+                [] { return std::string(); }, [](const std::string&) {});
+        });
+    };
+    CHECK(failing(0) == std::vector<std::string>{"no room", "rank 0: no room"});
+    CHECK(failing(1) == std::vector<std::string>{"rank 1: no room", "no room"});
 }

@@ -39,6 +39,7 @@ Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_pt
 void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library,
                  const parallel::Options& options, cudaStream_t step)
 {
+    parallel::require_same(*world_.communicator, program.written().parameters().layouts());
     const parallel::Packing packing = pack(program.written().parameters(), options.bucket_bytes);
     buckets_ = packing.buckets.size();
     devices_ = std::make_shared<nccl::Ranks>(std::move(library), world_.communicator);

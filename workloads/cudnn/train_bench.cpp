@@ -132,7 +132,7 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
 std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& machine, const Device& device) const
 {
     if (parallel::place_of_process().rank > 0 || goes_by_nccl(point)) return make_on_ranks(point, machine, device);
-    return make_step(point, device, machine.threads, {});
+    return make_step(point, device, machine.threads, {}, choices_of(device));
 }
 
 std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Machine& machine,
@@ -142,18 +142,27 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     const parallel::World world = parallel::open_world(parallel::assignment_of("train", device, point), options.ranks);
     claim_own_machine(world.place);
     const auto library = gpu::Nccl::open();
-    auto step = world.made_by_all([&] {
-        if (library == nullptr) throw Unsupported(lacking_nccl);
-        if (const auto reason = lacking_on(point, device)) throw Unsupported(*reason);
-        return make_step(point, device, parallel::threads_of_rank(machine.threads, world.place.ranks_here),
-                         {.rank = world.communicator->rank, .ranks = options.ranks});
-    });
+    const auto choices = choices_of(device);
+    auto step = world.made_by_first(
+        [&] {
+            if (library == nullptr) throw Unsupported(lacking_nccl);
+            if (const auto reason = lacking_on(point, device)) throw Unsupported(*reason);
+            return make_step(point, device, parallel::threads_of_rank(machine.threads, world.place.ranks_here),
+                             {.rank = world.communicator->rank, .ranks = options.ranks}, choices);
+        },
+        [&] { return choices->decisions(); }, [&](const std::string& decisions) { choices->follow(decisions); });
     step->train_with(world, library, options, device.others.empty() && world.place.ranks_here > 1);
     return step;
 }
 
+std::shared_ptr<engine::Choices> TrainBench::choices_of(const Device& device) const
+{
+    return std::make_shared<engine::Choices>(cache_.empty() ? cache_
+                                                            : cache_ / slug(device.model) / "cudnn_convolutions.csv");
+}
+
 std::unique_ptr<Step> TrainBench::make_step(const Point& point, const Device& device, int workers,
-                                            const data::Share& share) const
+                                            const data::Share& share, std::shared_ptr<engine::Choices> choices) const
 {
     Settings settings = settings_of(point);
     settings.share = share;
@@ -163,8 +172,7 @@ std::unique_ptr<Step> TrainBench::make_step(const Point& point, const Device& de
         .data = point.text("data"),
         .workers = workers,
         .graph = point.text("graph") == "on",
-        .choices = std::make_shared<engine::Choices>(
-            cache_.empty() ? cache_ : cache_ / slug(device.model) / "cudnn_convolutions.csv"),
+        .choices = std::move(choices),
         .nvml = nvml_,
         .gradients = {},
     };

@@ -24,8 +24,9 @@ class TrainBench : public Bench {
 
   private:
     std::unique_ptr<Subject> make_on_ranks(const Point& point, const Machine& machine, const Device& device) const;
-    std::unique_ptr<Step> make_step(const Point& point, const Device& device, int workers,
-                                    const data::Share& share) const;
+    std::unique_ptr<Step> make_step(const Point& point, const Device& device, int workers, const data::Share& share,
+                                    std::shared_ptr<engine::Choices> choices) const;
+    std::shared_ptr<engine::Choices> choices_of(const Device& device) const;
 
     std::filesystem::path cache_;
     std::shared_ptr<const gpu::Nvml> nvml_;

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <sstream>
 #include <thread>
 
 namespace roof::engine {
@@ -256,6 +257,26 @@ void Choices::remember(const Question& question, const std::string& implementati
     const Writer writer(*this);
     choices_[question] = {.candidates = {implementation}, .turns = {{seconds.value}}};
     writer.write(question);
+}
+
+std::string Choices::decisions() const
+{
+    std::string text = header_line() + '\n';
+    for (const auto& [question, choice] : choices_)
+        text += lines_of(question, {.candidates = {choice.implementation()}, .turns = {{}}});
+    return text;
+}
+
+void Choices::follow(const std::string& decisions)
+{
+    file_.clear();
+    std::istringstream in(decisions);
+    CsvLines csv(in, "decisions");
+    csv.next();
+    while (csv.next()) {
+        auto choice = choice_in({{csv.cells().begin(), csv.cells().end()}});
+        if (choice) choices_[choice->first] = std::move(choice->second);
+    }
 }
 
 fs::path choices_folder()

@@ -55,6 +55,10 @@ class Choices {
     const Choice* evidence(const Question& question) const;
     /// Keeps a choice that was made elsewhere, as decided.
     void remember(const Question& question, const std::string& implementation, Seconds seconds);
+    /// What was chosen, without evidence, as text for follow().
+    std::string decisions() const;
+    /// Takes another process's decisions() and from now on neither reads nor writes the file.
+    void follow(const std::string& decisions);
     /// Sentences on damage of the file.
     const std::vector<std::string>& remarks() const { return remarks_; }
 

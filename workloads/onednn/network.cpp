@@ -85,6 +85,17 @@ std::vector<parallel::GradientSize> Network::gradient_sizes() const
     return sizes;
 }
 
+std::string Network::exchanged_layouts() const
+{
+    const std::vector<parallel::GradientSize> sizes = gradient_sizes();
+    std::string lines;
+    for (std::size_t k = 0; k < trained_.size(); ++k)
+        lines += parameters_[k].name + " " + layout_name(trained_[k].gradient.desc()) + ", value " +
+                 layout_name(trained_[k].value.desc()) + ", " + std::to_string(sizes[k].count) + " numbers, stage " +
+                 std::to_string(sizes[k].stage) + "\n";
+    return lines;
+}
+
 void Network::place_gradients(const std::function<float*(std::size_t parameter)>& place)
 {
     for (std::size_t k = 0; k < trained_.size(); ++k) trained_[k].gradient.memory.set_data_handle(place(k));

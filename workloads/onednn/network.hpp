@@ -33,6 +33,8 @@ class Network {
     /// first backward pass. The memory must outlive the network.
     std::vector<parallel::GradientSize> gradient_sizes() const;
     void place_gradients(const std::function<float*(std::size_t parameter)>& place);
+    /// A line on each parameter: what must be the same on all ranks so that they add the same gradients in the same order.
+    std::string exchanged_layouts() const;
     /// All memory that training changes, for rank 0 to send.
     std::vector<std::span<std::byte>> trained_bytes() const;
 

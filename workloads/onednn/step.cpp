@@ -35,6 +35,7 @@ void Step::train_with(const parallel::World& world, const parallel::Options& opt
 {
     pinned_ = std::move(pinned);
     world_ = world;
+    parallel::require_same(*world.communicator, network_.exchanged_layouts());
     exchange_.emplace(world.communicator, parallel::pack(network_.gradient_sizes(), options.bucket_bytes), options.mode,
                       clock_);
     network_.place_gradients([this](std::size_t parameter) { return exchange_->gradient(parameter); });

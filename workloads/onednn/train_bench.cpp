@@ -92,9 +92,12 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     settings.ranks = world.communicator;
     settings.synchronised_batch_norm = options.synchronised_batch_norm;
     auto pinned = std::make_unique<PinnedThreads>(world.place, settings.threads);  // before memory is touched
-    auto step = world.made_by_all([&] {
-        return std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
-    });
+    auto step = world.made_by_first(
+        [&] {
+            return std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
+        },
+        [&] { return settings.choices->decisions(); },
+        [&](const std::string& decisions) { settings.choices->follow(decisions); });
     step->train_with(world, options, std::move(pinned));
     return step;
 }

@@ -3,7 +3,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 
 namespace roof::parallel {
@@ -112,6 +114,15 @@ std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::s
     return nodes;
 }
 
+std::string text_of_first(Communicator& communicator, std::string text)
+{
+    std::uint64_t size = text.size();
+    communicator.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+    text.resize(size);
+    communicator.broadcast(std::as_writable_bytes(std::span(text)), 0);
+    return text;
+}
+
 void agree(Communicator& communicator, const std::exception_ptr& failure)
 {
     const Failure own = failure_of(failure);
@@ -123,6 +134,21 @@ void agree(Communicator& communicator, const std::exception_ptr& failure)
             throw_failure(failed, rank);
         }
     }
+}
+
+void require_same(Communicator& communicator, const std::string& lines)
+{
+    std::vector<std::string> own = split(lines, '\n');
+    std::vector<std::string> first = split(text_of_first(communicator, lines), '\n');
+    const std::size_t count = std::max(first.size(), own.size());
+    own.resize(count);
+    first.resize(count);
+    const auto [here, there] = std::ranges::mismatch(own, first);
+    std::exception_ptr failure;
+    if (here != own.end())
+        failure = std::make_exception_ptr(Error("the ranks would add gradients of different layout: '" + *here +
+                                                "' here, '" + *there + "' on rank 0"));
+    agree(communicator, failure);
 }
 
 }  // namespace roof::parallel

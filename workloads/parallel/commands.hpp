@@ -41,9 +41,16 @@ Command receive(Communicator& communicator);
 /// The name of each rank's node; `own` is this rank's. Collective.
 std::vector<std::string> nodes_of_ranks(Communicator& communicator, const std::string& own);
 
+/// Rank 0's text. Collective.
+std::string text_of_first(Communicator& communicator, std::string text);
+
 /// Exchanges whether each rank succeeded; `failure` is this rank's exception, or null. Collective. If any rank
 /// failed, all ranks throw: the failed one its own exception, the others OutOfMemory or Error with the message of the
 /// first failed rank.
 void agree(Communicator& communicator, const std::exception_ptr& failure);
+
+/// For what must be the same on all ranks, such as the layout of gradients that are added: one line for each thing. Collective. If a
+/// rank's lines are not those of rank 0, all ranks throw an Error that names the first that differs.
+void require_same(Communicator& communicator, const std::string& lines);
 
 }  // namespace roof::parallel

@@ -62,6 +62,20 @@ struct World {
         agree(*communicator, failure);
         return made;
     }
+
+    /// As made_by_all(), but rank 0 comes first. The others then `follow` the text that it `gives`, such as what it chose, and make theirs.
+    template <class Make, class Gives, class Follow>
+    auto made_by_first(Make make, Gives gives, Follow follow) const -> decltype(make())
+    {
+        const bool is_first = communicator->rank == 0;
+        auto made = made_by_all([&] { return is_first ? make() : decltype(make()){}; });
+        const std::string given = text_of_first(*communicator, is_first ? gives() : std::string());
+        return made_by_all([&] {
+            if (is_first) return std::move(made);
+            follow(given);
+            return make();
+        });
+    }
 };
 
 /// The reason why this machine cannot run that many ranks, or none.

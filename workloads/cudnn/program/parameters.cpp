@@ -89,6 +89,18 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, int 
     }
 }
 
+std::string Parameters::layouts() const
+{
+    std::string lines;
+    for (const std::size_t k : order_) {
+        const Trained& one = trained_[k];
+        lines += described_[k].name + " " + std::to_string(one.count) + " numbers from " + std::to_string(one.first) +
+                 (one.depth.block > 0 ? " by space to depth" : "") + ", read in " +
+                 std::string(traits(one.read.precision).name) + "\n";
+    }
+    return lines;
+}
+
 std::size_t Parameters::index_of(int layer, bool is_bias) const
 {
     return engine::parameter_index(described_, layer, is_bias);

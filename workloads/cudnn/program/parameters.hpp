@@ -8,6 +8,7 @@
 #include "workloads/model/graph.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace roof::cudnn {
@@ -37,6 +38,8 @@ class Parameters {
     const std::vector<Trained>& all() const { return trained_; }
     const Trained& of(int layer, bool is_bias) const { return trained_[index_of(layer, is_bias)]; }
     std::size_t index_of(int layer, bool is_bias) const;
+    /// A line on each parameter in order of readiness: what must be the same on all ranks so that they add the same gradients.
+    std::string layouts() const;
     /// Returns the indices of the parameters in order of readiness: later layers first.
     const std::vector<std::size_t>& order() const { return order_; }
 
