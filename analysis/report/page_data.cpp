@@ -2,8 +2,8 @@
 
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/answer.hpp"
 #include "analysis/study/ceiling_tables.hpp"
-#include "analysis/study/summary.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -28,19 +28,19 @@ using nlohmann::json;
 
 namespace {
 
-/// Texts that many points share. Each is written once; points hold its index.
-class SharedTexts {
+/// Values that many points share. Each is written once; points hold its index.
+class Shared {
   public:
-    std::size_t operator()(const std::string& text)
+    std::size_t operator()(const json& value)
     {
-        const auto [at, is_new] = numbers_.try_emplace(text, list_.size());
-        if (is_new) list_.push_back(json_text(text));
+        const auto [at, is_new] = numbers_.try_emplace(value, list_.size());
+        if (is_new) list_.push_back(value);
         return at->second;
     }
     const json& list() const { return list_; }
 
   private:
-    std::map<std::string, std::size_t> numbers_;
+    std::map<json, std::size_t> numbers_;
     json list_ = json::array();
 };
 
@@ -139,7 +139,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"seconds", to_json(Range::of(row.seconds))},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},
-            {"sentence", json_text(verdict_sentence(study, row))},
+            {"sentence", json_text(answer_text(study, row))},
             {"frame", frame_json(fitted_frame(own, points))},
             {"level_frame", frame_json(fitted_frame(own, points, true))},
             {"roofs", roofs}};
@@ -180,14 +180,17 @@ class Points {
         column("row", row);
         column("scope", static_cast<int>(p.scope));
         column("phase", p.phase ? static_cast<int>(*p.phase) + 1 : 0);
-        column("name", names_(p.name));
-        column("kind", kinds_(p.kind));
+        column("name", names_(json_text(p.name)));
+        column("kind", kinds_(json_text(p.kind)));
         column("median", json_number(p.seconds.median.value));
         column("low", json_number(p.seconds.low.value));
         column("high_seconds", json_number(p.seconds.high.value));
         column("flops", json_number(p.flops.value));
         column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
         column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
+        json rates = json::array();
+        for (const LevelPlacement& level : p.levels) rates.push_back(json_number(level.roof.value));
+        column("rates", rates_(rates));
         column("attainable", json_number(p.attainable.value));
         column("text", json_text(explanation_of(p)));
         column("cells", p.scope == Scope::layer ? cells_of(p, step) : json(nullptr));
@@ -198,6 +201,7 @@ class Points {
         study["points"] = columns_;
         study["names"] = names_.list();
         study["kinds"] = kinds_.list();
+        study["rates"] = rates_.list();
         study["scopes"] = {name(Scope::step), name(Scope::phase), name(Scope::layer)};
         study["phases"] = {"", roof::name(Phase::forward), roof::name(Phase::backward), roof::name(Phase::update)};
     }
@@ -221,7 +225,7 @@ class Points {
                 has_roofs ? format_duration(p.headroom.value) : "-"};
     }
 
-    SharedTexts names_, kinds_;
+    Shared names_, kinds_, rates_;
     json columns_ = {{"row", json::array()}};
 };
 

@@ -31,15 +31,14 @@ DataTable table_of_kinds(std::vector<Segment> kinds, double step, bool plain_tex
         const bool a_last = a.name == outside_layers, b_last = b.name == outside_layers;
         return a_last != b_last ? b_last : a.seconds > b.seconds;
     });
-    DataTable table = table_of<Segment>(
-        {{"layers", "", [](K k) { return word(k.name); }},
-         {"time", "",
-          [](K k) { return number(k.seconds, (k.seconds < 0 ? "-" : "") + format_duration(std::abs(k.seconds))); }},
-         {"forward", "", [](K k) { return only_if(k.forward > 0, seconds(Seconds{k.forward})); }},
-         {"backward", "", [](K k) { return only_if(k.backward > 0, seconds(Seconds{k.backward})); }},
-         {"of step", "", [&](K k) { return share(k.seconds / step); }},
-         {" ", "", [&](K k) { return word(bar(k.seconds / step, plain_text)); }}},
-        kinds);
+    DataTable table =
+        table_of<Segment>({{"layers", "", [](K k) { return word(k.name); }},
+                           {"time", "", [](K k) { return seconds(Seconds{k.seconds}); }},
+                           {"forward", "", [](K k) { return only_if(k.forward > 0, seconds(Seconds{k.forward})); }},
+                           {"backward", "", [](K k) { return only_if(k.backward > 0, seconds(Seconds{k.backward})); }},
+                           {"of step", "", [&](K k) { return share(k.seconds / step); }},
+                           {" ", "", [&](K k) { return word(bar(k.seconds / step, plain_text)); }}},
+                          kinds);
     table.expendable = {"forward", "backward"};
     return table;
 }
@@ -55,6 +54,11 @@ std::string terminal_layers(const Study& study, int width, bool plain)
         if (table.empty()) continue;
         table.title = fmt::format("{}: where its {} go ({})", printable(step_title(*row, study.results.rows)),
                                   format_duration(step), timed(row->description));
+        double sum = 0;
+        for (const Segment& kind : kinds_of(*row)) sum += kind.seconds;
+        constexpr double rounding = 1e-9;
+        if (sum > (1 + rounding) * step)
+            table.title += fmt::format("; its layers, timed apart, took {} longer", format_duration(sum - step));
         text += (text.empty() ? "" : "\n") + to_text(table, std::max(40, width));
     }
     return text;

@@ -11,8 +11,14 @@ namespace roof::analysis {
 std::string share_text(const Placement& p)
 {
     if (p.fraction >= shown_as_above)
-        return (p.is_at_most ? "≤ 100%" : "> 100%") + (p.served_by.empty() ? "" : ", from " + p.served_by);
-    return (p.is_at_most ? "≤ " : "") + percent(p.fraction);
+        return (p.roof_may_be_higher ? "≤ 100%" : "> 100%") + (p.served_by.empty() ? "" : ", from " + p.served_by);
+    return (p.is_at_most() ? "≤ " : "") + percent(p.fraction);
+}
+
+std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
+{
+    if (roof_may_be_higher && bytes_may_be_more) return "about ";
+    return roof_may_be_higher ? "at least " : bytes_may_be_more ? "up to " : "";
 }
 
 std::string roof_name(const Placement& p)

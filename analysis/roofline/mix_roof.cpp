@@ -83,7 +83,8 @@ std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::str
         const bool is_of_level = c.kind == Role::bandwidth && c.device == device && c.level == level;
         if (!is_of_level || c.threads != threads || !c.condition.empty() || !(c.rate.median.value > 0)) continue;
         if (const auto access = access_of(c.operation))
-            measured.push_back({c.operation, *access, ByteRate{c.rate.median.value}});
+            measured.push_back(
+                {c.operation, *access, ByteRate{c.rate.median.value}, c.steadiness == Steadiness::at_least});
     }
     return measured;
 }
@@ -95,11 +96,13 @@ std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Byt
     constexpr double rounding = 1e-9;
     double least = never;
     const MeasuredAccess* only = nullptr;
+    bool may_be_higher = false;
     for (const MeasuredAccess& loop : measured) {
         const double seconds = alone(loop, work);
         if (seconds < least) {
             least = seconds;
             only = &loop;
+            may_be_higher = loop.may_be_higher;
         }
     }
     for (const MeasuredAccess& a : measured) {
@@ -108,12 +111,14 @@ std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Byt
             if (seconds < least * (1 - rounding)) {
                 least = seconds;
                 only = nullptr;
+                may_be_higher = a.may_be_higher || b.may_be_higher;
             }
         }
     }
     if (least == never) return std::nullopt;
     const bool is_loop = only != nullptr && has_mix(only->access, work);
-    return MixRoof{ByteRate{(work.read + work.written) / least}, is_loop ? only->operation : "mix " + ratio_text(work)};
+    return MixRoof{ByteRate{(work.read + work.written) / least}, is_loop ? only->operation : "mix " + ratio_text(work),
+                   may_be_higher};
 }
 
 }  // namespace roof::analysis

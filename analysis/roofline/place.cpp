@@ -68,7 +68,7 @@ std::string why_above_bandwidth(Placement& p)
     const std::string nearer =
         p.served_by.empty() ? "no roof of a nearer level allows its rate: if its bytes are right, calibrate again"
                             : "the " + p.served_by + " roof allows its rate";
-    if (p.is_at_most)
+    if (p.roof_may_be_higher)
         return fmt::format("above the {} roof, a lower bound: it is higher, or some bytes were in a nearer cache; {}",
                            p.binds, nearer);
     return fmt::format(
@@ -88,17 +88,28 @@ struct Limit {
 Limit limit_of(const Work& work, const RowRoofs& over)
 {
     Limit limit;
-    const auto offer = [&](Seconds time, const std::string& roof, bool compute, const Ceiling& ceiling) {
-        if (time > limit.time) limit = {time, roof, compute, ceiling.steadiness == Steadiness::at_least};
+    const auto offer = [&](Seconds time, const std::string& roof, bool compute, bool may_be_higher) {
+        if (time > limit.time) limit = {time, roof, compute, may_be_higher};
     };
     for (std::size_t i = 0; i < over.roofs.levels.size(); ++i) {
-        const ByteRate rate = roof_of(work, over, i).rate;
-        if (rate.value > 0) offer(work.compulsory / rate, over.roofs.levels[i]->level, false, *over.roofs.levels[i]);
+        const MixRoof roof = roof_of(work, over, i);
+        if (roof.rate.value > 0)
+            offer(work.compulsory / roof.rate, over.roofs.levels[i]->level, false, roof.may_be_higher);
     }
     if (over.compute)
         offer(executed_by(work) / FlopRate{over.compute->rate.median.value}, over.compute->precision, true,
-              *over.compute);
+              over.compute->steadiness == Steadiness::at_least);
     return limit;
+}
+
+/// The time that the bandwidth roofs allow for the most bytes.
+Seconds most_time_of(const Work& work, const RowRoofs& over)
+{
+    Seconds most{};
+    for (std::size_t i = 0; i < over.roofs.levels.size(); ++i)
+        if (const ByteRate rate = roof_of(work, over, i).rate; rate.value > 0)
+            most = std::max(most, traffic(work, over.nearer[i]).high / rate);
+    return most;
 }
 
 /// Works run one after another, so the times that their roofs allow add up. The roof with most of that time binds. `taken`:
@@ -110,7 +121,9 @@ void bind(Placement& p, const std::vector<const Work*>& works, const std::vector
         Limit limit = limit_of(*works[i], over);
         if (i < taken.size() && taken[i].value > 0) limit.time = std::min(limit.time, taken[i]);
         p.attainable += limit.time;
-        p.is_at_most = p.is_at_most || limit.is_lower_bound;
+        p.roof_may_be_higher = p.roof_may_be_higher || limit.is_lower_bound;
+        const Seconds own = i < taken.size() ? taken[i] : p.seconds.median;
+        p.bytes_may_be_more = p.bytes_may_be_more || std::min(most_time_of(*works[i], over), own) > limit.time;
         Limit& sum = under[limit.roof];
         sum = {sum.time + limit.time, limit.roof, limit.compute, limit.is_lower_bound};
     }

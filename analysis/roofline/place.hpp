@@ -115,8 +115,10 @@ struct Placement {
     std::vector<Bottleneck> bottlenecks;      ///< the most likely first
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings
-    /// A roof that limits it is a lower bound (Steadiness::at_least): `fraction` is then an upper bound, and `attainable` too.
-    bool is_at_most = false;
+    bool roof_may_be_higher =
+        false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less time
+    bool bytes_may_be_more =
+        false;            ///< with `high` in place of `low` bytes the roofs would allow more of the measured time
     double fraction = 0;  ///< share of attainable; may exceed 1: then `above` is true and `note` has the reason
     Seconds headroom;
     bool above = false;
@@ -125,6 +127,8 @@ struct Placement {
     std::string note;
 
     Bound bound() const;
+    /// Whether `fraction` is an upper bound: the true roofs may allow less time, and more bytes cannot ask for more.
+    bool is_at_most() const { return roof_may_be_higher && !bytes_may_be_more; }
     /// The rate over the compute roof, by the model's FLOPs; 0 without a compute roof.
     double share_of_peak() const { return compute_roof.value > 0 ? rate.median / compute_roof : 0; }
 };
@@ -144,7 +148,9 @@ std::string bottleneck_text(const Placement& placement);
 
 // In words (describe.cpp).
 
-/// The share of attainable: "78%", or "≤ 78%" under a roof that is a lower bound. Above its roof "> 100%, from L3", with
+/// "up to ", "at least ", "about " or nothing: what the intervals of the bytes and the roofs allow to say of a headroom.
+std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more);
+/// The share of attainable: "78%", or "≤ 78%" if it is an upper bound. Above its roof "> 100%, from L3", with
 /// Placement::served_by.
 std::string share_text(const Placement& placement);
 /// The roof that binds, with its accesses: "DRAM update", "DRAM mix 2:1", "fp32".

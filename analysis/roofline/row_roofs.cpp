@@ -75,7 +75,7 @@ MixRoof roof_of(const Work& work, const RowRoofs& over, std::size_t level)
         if (auto mixed = mix_roof(over.accesses[level], work.read, work.written)) return *mixed;
     }
     const Ceiling& fastest = *over.roofs.levels[level];
-    return {ByteRate{fastest.rate.median.value}, {}};
+    return {ByteRate{fastest.rate.median.value}, {}, fastest.steadiness == Steadiness::at_least};
 }
 
 MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std::size_t level)

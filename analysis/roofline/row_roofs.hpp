@@ -27,6 +27,7 @@ struct MeasuredAccess {
     std::string operation;
     Access access;
     ByteRate rate;
+    bool may_be_higher = false;  ///< Steadiness::at_least
 };
 
 /// The ceilings of a level whose reads and writes are known, for a device and a thread count.
@@ -37,6 +38,7 @@ struct MixRoof {
     ByteRate rate;  ///< of read and written bytes together
     /// "load", "update" if one loop alone is fastest and has this mix, else "mix 2:1", reads first.
     std::string access;
+    bool may_be_higher = false;  ///< one of its loops may be
 };
 
 /// The roof for a mix of reads and writes. nullopt if the measured loops cannot do the mix, or if nothing is read or

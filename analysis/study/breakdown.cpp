@@ -1,7 +1,6 @@
 #include "analysis/study/breakdown.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace roof::analysis {
@@ -14,8 +13,7 @@ std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
     double sum = 0;
     for (const Segment& segment : segments) sum += segment.seconds;
     if (sum <= 0) return {};
-    if (std::abs(step - sum) > rounding * step)
-        segments.push_back({.name = std::string(outside_layers), .seconds = step - sum});
+    if (step - sum > rounding * step) segments.push_back({.name = std::string(outside_layers), .seconds = step - sum});
     return segments;
 }
 

@@ -1,4 +1,5 @@
-// The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step.
+// The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step, or to more if the layers,
+// which are timed apart, took longer than it.
 #pragma once
 
 #include "ert/method/bench/measurement.hpp"
@@ -10,7 +11,7 @@
 
 namespace roof::analysis {
 
-/// The rest of the step. It is negative if the layers, which are timed apart, took longer than the step.
+/// The rest of the step, if there is any.
 inline constexpr std::string_view outside_layers = "outside the layers";
 
 struct Segment {

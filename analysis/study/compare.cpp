@@ -176,6 +176,12 @@ json changes_json(const std::vector<Change>& changes, bool time)
     return list;
 }
 
+/// The command that shows runs of different devices together.
+std::string side_by_side(const Comparison& c)
+{
+    return "Different devices stand side by side in:\n  roof report " + printable(c.a) + " " + printable(c.b) + "\n";
+}
+
 }  // namespace
 
 std::string id_of(const Ceiling& ceiling)
@@ -256,7 +262,7 @@ std::string to_text(const Comparison& c, int width)
     std::string head = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
-    text += c.steps.empty() ? "\nNo step was measured on both sides.\n"
+    text += c.steps.empty() ? "\nNo step was measured on both sides. " + side_by_side(c)
                             : "\n" + changes_text(c.steps, "step time", true, columns) + how_many_steps(c);
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",

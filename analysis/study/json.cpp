@@ -1,11 +1,13 @@
 #include "analysis/study/json.hpp"
 
 #include "analysis/roofline/calibration_quality.hpp"
+#include "analysis/study/answer.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/machine_fields.hpp"
 
 #include <nlohmann/json.hpp>
@@ -118,6 +120,18 @@ json ranks_json(const Measurement& row)
     return fields;
 }
 
+json answer_json(const StepAnswer& answer)
+{
+    if (answer.headline.empty()) return nullptr;
+    json actions = json::array();
+    for (const Action& one : answer.actions)
+        actions.push_back({{"action", json_text(one.what)},
+                           {"seconds", json_number(one.seconds.value)},
+                           {"sense", trim(one.sense)},
+                           {"known", one.known}});
+    return {{"headline", json_text(answer.headline)}, {"actions", std::move(actions)}};
+}
+
 json row_json(const Measurement& row)
 {
     const bool ok = row.status == Status::ok;
@@ -206,11 +220,12 @@ json study_json(const Study& study)
         const Placement* const p = step_placement(study.placements, row);
         const bool is_placed = p != nullptr && !p->binds.empty();
         fields["share_of_attainable"] = is_placed ? json_number(p->fraction) : json(nullptr);
-        fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most) : json(nullptr);
+        fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most()) : json(nullptr);
         if (const Scaling scaling = scaling_of(row, study); row.ranks() > 1) {
             fields["ranks"]["speedup"] = scaling.alone ? json_number(scaling.speedup) : json(nullptr);
             fields["ranks"]["efficiency"] = scaling.alone ? json_number(scaling.efficiency) : json(nullptr);
         }
+        fields["answer"] = answer_json(answer_of(study, row));
         fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
     }
     document["calibration"] = nullptr;

@@ -31,7 +31,8 @@ nlohmann::json samples_json(std::span<const Measurement> rows);
 /// "images_per_second_median_step", "losses", "flops_per_second", "peak_memory_bytes"}]}: the training steps.
 nlohmann::json rows_json(std::span<const Measurement> rows);
 
-/// rows_json of the study's rows, each with "share_of_attainable", "share_is_upper_bound" and "share_of_peak", and two more keys: "calibration": null or {"folder", "date", "quality"};
+/// rows_json of the study's rows, each with "share_of_attainable", "share_is_upper_bound", "share_of_peak" and "answer": null or {"headline", "actions": [{"action", "seconds",
+/// "sense", "known"}]}, and two more keys: "calibration": null or {"folder", "date", "quality"};
 /// "points_above_a_roof": number of points above their roof beyond all intervals.
 nlohmann::json study_json(const Study& study);
 

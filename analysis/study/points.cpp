@@ -33,6 +33,16 @@ Cell ridge_cell(P p)
     return is_known ? plain((p.compute_roof / memory->roof).value) : absent();
 }
 
+/// The share of attainable; above the roof how many times it, "6,085 times": a slip in a number of one's own is told from it.
+std::string reached_text(P p)
+{
+    if (p.fraction < shown_as_above) return share_text(p);
+    std::string times = plain_number(p.fraction);
+    for (std::size_t at = times.find('.') == std::string::npos ? times.size() : 0; at > 3; at -= 3)
+        times.insert(at - 3, ",");
+    return times + " times";
+}
+
 }  // namespace
 
 Measurement row_of(const GivenPoint& point)
@@ -49,10 +59,23 @@ Measurement row_of(const GivenPoint& point)
     return row;
 }
 
-double positive_number(const std::string& text, const std::string& where)
+double positive_number(const std::string& text, const std::string& where, std::string_view unit)
 {
-    if (const auto value = parse_number<double>(text); value && *value > 0 && std::isfinite(*value)) return *value;
-    throw InputError(fmt::format("{}: '{}' is not a number above 0, such as 2e12", where, printable(text)));
+    static const std::map<char, double> prefixes{{'k', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
+    std::string_view digits = text;
+    double factor = 1;
+    if (!unit.empty() && digits.ends_with(unit)) {
+        digits = trim(digits.substr(0, digits.size() - unit.size()));
+        if (const auto prefix = digits.empty() ? prefixes.end() : prefixes.find(digits.back());
+            prefix != prefixes.end()) {
+            factor = prefix->second;
+            digits = trim(digits.substr(0, digits.size() - 1));
+        }
+    }
+    const auto value = parse_number<double>(digits);
+    if (value && *value > 0 && std::isfinite(*value * factor)) return *value * factor;
+    throw InputError(fmt::format("{}: '{}' is not a number above 0, such as 2e12{}", where, printable(text),
+                                 unit.empty() ? "" : fmt::format(" or 2T{}", unit)));
 }
 
 std::vector<GivenPoint> parse_points(std::string_view text, const std::string& file, const GivenPoint& usual)
@@ -121,7 +144,7 @@ DataTable points_table(const Study& study)
         {"ridge", "ridge_flop_per_byte", ridge_cell},
         {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
         {"reached", "share_of_attainable",
-         [](P p) { return only_if(!p.binds.empty(), number(p.fraction, share_text(p))); }},
+         [](P p) { return only_if(!p.binds.empty(), number(p.fraction, reached_text(p))); }},
         {"least time", "attainable_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.attainable)); }},
         {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom)); }},
         {"at most", "times_as_fast",

@@ -1,5 +1,6 @@
 // Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, hypotheses, and rows that were not
 // measured.
+#include "analysis/study/answer.hpp"
 #include "analysis/study/breakdown.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
@@ -23,6 +24,7 @@ struct Step {
     const Placement* p;
     TimeShares shares;
     Scaling scaling;
+    bool no_roof_binds;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
     bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
@@ -34,7 +36,7 @@ std::vector<Step> steps_of(const Study& study)
     std::vector<Step> steps;
     for (const Measurement* row : step_rows(study.results.rows))
         steps.push_back({*row, step_placement(study.placements, *row), time_shares(study.placements, *row),
-                         scaling_of(*row, study)});
+                         scaling_of(*row, study), answer_of(study, *row).no_roof_binds});
     return steps;
 }
 
@@ -73,7 +75,7 @@ Cell shares_cell(S s)
         fmt::format("{} / {} / {}", percent(shares.compute), percent(shares.bandwidth), percent(shares.unexplained)));
     const std::string title = fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
                                           percent(shares.compute), percent(shares.bandwidth),
-                                          percent(shares.unexplained), percent(shares.rest));
+                                          percent(shares.unexplained), percent(std::max(0.0, shares.rest)));
     cell.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
     for (const auto& [share, css_class] : {std::pair{shares.compute, "compute"},
                                            {shares.bandwidth, "bandwidth"},
@@ -129,11 +131,12 @@ DataTable verdict_table(const Study& study)
         {"exposed", "exposed_s", [](S s) { return only_if(s.p && s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
         {"reached", "share_of_attainable",
          [](S s) { return s.is_placed() ? number(s.p->fraction, share_text(*s.p)) : absent(); }},
-        {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most) : absent(); }},
+        {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most()) : absent(); }},
         {"of peak", "share_of_peak", [](S s) { return s.has_peak() ? share(s.p->share_of_peak()) : absent(); }},
         {"model rate", "rate_median_flop_per_s", [](S s) { return s.p ? rate_cell(*s.p, "-") : absent(); }},
         {"", "compute_roof_flop_per_s", [](S s) { return s.has_peak() ? number(s.p->compute_roof.value) : absent(); }},
-        {"bound by", "binds", [](S s) { return s.is_placed() ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
+        {"bound by", "binds",
+         [](S s) { return s.is_placed() && !s.no_roof_binds ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
         {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
         {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
         {"time bound by", "", shares_cell, Shown::page, Align::left},
@@ -142,7 +145,8 @@ DataTable verdict_table(const Study& study)
         {"", "share_compute_bound", [](S s) { return only_if(s.is_placed(), number(s.shares.compute)); }},
         {"", "share_bandwidth_bound", [](S s) { return only_if(s.is_placed(), number(s.shares.bandwidth)); }},
         {"", "share_unexplained", [](S s) { return only_if(s.is_placed(), number(s.shares.unexplained)); }},
-        {"", "share_outside_layers", [](S s) { return only_if(s.is_placed(), number(s.shares.rest)); }},
+        {"", "share_outside_layers",
+         [](S s) { return only_if(s.is_placed() && s.shares.rest >= 0, number(s.shares.rest)); }},
     };
     const std::vector<Step> steps = steps_of(study);
     DataTable table = table_of_steps(row_of, columns, steps);

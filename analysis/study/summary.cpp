@@ -1,7 +1,7 @@
 #include "analysis/study/summary.hpp"
 
+#include "analysis/study/answer.hpp"
 #include "analysis/study/compare.hpp"
-#include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -18,8 +18,6 @@
 namespace roof::analysis {
 
 namespace {
-
-constexpr std::size_t losses_named = 3;
 
 /// A measured step and the study it belongs to.
 struct Step {
@@ -113,16 +111,6 @@ Step best_step(const Devices& devices)
     return best;
 }
 
-std::string losses_text(const Step& step)
-{
-    const std::vector<Loss> losses = largest_losses(*step.study, *step.row, losses_named);
-    if (losses.empty()) return {};
-    std::vector<std::string> words;
-    for (const Loss& loss : losses) words.push_back(loss.what + " " + format_duration(loss.seconds.value));
-    return fmt::format(" Largest losses of its {}: {}.", format_duration(step.row->seconds.median.value),
-                       join(words, ", "));
-}
-
 }  // namespace
 
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
@@ -145,39 +133,6 @@ std::vector<Crossover> crossovers(const std::string& first, const std::string& s
     return found;
 }
 
-std::vector<Loss> largest_losses(const Study& study, const Measurement& row, std::size_t n)
-{
-    std::map<std::string, double> seconds;
-    double layers = 0;
-    for (const Placement* p : layers_of(study.placements, row)) {
-        if (p->binds.empty()) continue;
-        layers += p->seconds.median.value;
-        seconds[p->kind + " " + std::string(roof::name(*p->phase))] += p->headroom.value;
-    }
-    if (layers > 0) seconds["outside the layers"] = row.seconds.median.value - layers;
-    std::vector<Loss> losses;
-    for (const auto& [what, lost] : seconds)
-        if (lost > 0) losses.push_back({what, {lost}});
-    std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.seconds > b.seconds; });
-    if (losses.size() > n) losses.resize(n);
-    return losses;
-}
-
-std::string verdict_sentence(const Study& study, const Measurement& row)
-{
-    const Placement* const step = step_placement(study.placements, row);
-    if (step == nullptr) return {};
-    const std::string title = step_title(row, study.results.rows) + ": ";
-    if (step->binds.empty())
-        return title + format_duration(row.seconds.median.value) + "; no roof over it was measured.";
-    if (step->above) return title + "as fast as its roofs allow, or faster: " + step->note + ".";
-    std::string text = title + fmt::format("{} of what this machine allows; {}{} to be won", share_text(*step),
-                                           step->is_at_most ? "at least " : "", format_duration(step->headroom.value));
-    if (const std::vector<Loss> losses = largest_losses(study, row, 1); !losses.empty())
-        text += fmt::format(", {} of it in {}", percent(losses.front().seconds / step->headroom), losses.front().what);
-    return text + ".";
-}
-
 std::vector<std::string> summary(std::span<const Study> studies)
 {
     std::vector<std::string> sentences;
@@ -185,11 +140,11 @@ std::vector<std::string> summary(std::span<const Study> studies)
         const auto& [model, precision, data] = what;
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
-        sentences.push_back(
-            printable(fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}.{}",
-                                  model, precision, fed, fastest_text(devices), crossings_text(devices),
-                                  batch_text(*best.row), where_text(*best.row, best.study->results.rows),
-                                  plain_number(image_rate(*best.row).median), losses_text(best))));
+        sentences.push_back(printable(
+            fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}.", model,
+                        precision, fed, fastest_text(devices), crossings_text(devices), batch_text(*best.row),
+                        where_text(*best.row, best.study->results.rows), plain_number(image_rate(*best.row).median))));
+        sentences.push_back(printable(answer_text(*best.study, *best.row)));
     }
     return sentences;
 }

@@ -1,5 +1,5 @@
 // The main results in sentences: for each model the best device at each batch, the batches at which one device
-// overtakes another, with intervals, and the three largest losses in seconds.
+// overtakes another, with intervals, and what binds the best step.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -33,19 +33,8 @@ struct RatioAtBatch {
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
                                   std::span<const RatioAtBatch> ratios);
 
-/// Seconds of a step above the time its roofs allow, by kind of layer and phase, or outside the layers.
-struct Loss {
-    std::string what;
-    Seconds seconds;
-};
-/// The `n` largest losses of one measured step, largest first.
-std::vector<Loss> largest_losses(const Study& study, const Measurement& row, std::size_t n);
-
-/// "vgg16, batch 8, fp32 on cpu, 2 threads: 79% of what this machine allows; 400 ms to be won, 59% of it in convolution
-/// backward." Without roofs, the time and what is missing.
-std::string verdict_sentence(const Study& study, const Measurement& row);
-
-/// One or two sentences for each model, precision and source of images; empty without training steps.
+/// For each model, precision and source of images, the best device in one sentence and the answer about its best step; empty without
+/// training steps.
 std::vector<std::string> summary(std::span<const Study> studies);
 
 /// The sentences as lines of at most `columns`, with indented continuations.

@@ -42,11 +42,12 @@ Amounts amounts_of(const Placement& layer)
     return {flops, layer.levels.front().low.value};
 }
 
-double rate_of(const Ceiling& roof, const std::string& name, const WhatIf& change)
+/// How many times a roof the change makes it.
+double times_of(double rate, const std::string& name, const WhatIf& change)
 {
-    if (const auto rate = change.rates.find(name); rate != change.rates.end()) return rate->second;
+    if (const auto other = change.rates.find(name); other != change.rates.end()) return other->second / rate;
     const auto factor = change.factors.find(name);
-    return roof.rate.median.value * (factor == change.factors.end() ? 1 : factor->second);
+    return factor == change.factors.end() ? 1 : factor->second;
 }
 
 /// The time that the roofs allow, and the roof under which the work takes that long.
@@ -55,15 +56,19 @@ struct Limit {
     std::string roof;
 };
 
-Limit limit_of(const Amounts& work, const Roofs& roofs, const std::string& precision, const WhatIf& change)
+/// `work` with the reads and writes of the layer. A level set to a rate is a level whose loops all change as its fastest does.
+Limit limit_of(const Amounts& work, const Placement& layer, const Roofs& roofs, const WhatIf& change)
 {
     Limit limit;
     const auto offer = [&](double time, const std::string& roof) {
         if (time > limit.time) limit = {time, roof};
     };
-    for (const Ceiling* level : roofs.levels) offer(work.bytes / rate_of(*level, level->level, change), level->level);
-    if (const Ceiling* compute = roofs.precision(precision))
-        offer(work.flops / rate_of(*compute, precision, change), precision);
+    for (const LevelPlacement& level : layer.levels) {
+        const double fastest = roofs.level(level.level)->rate.median.value;
+        offer(work.bytes / (level.roof.value * times_of(fastest, level.level, change)), level.level);
+    }
+    if (const double rate = layer.compute_roof.value; rate > 0)
+        offer(work.flops / (rate * times_of(rate, layer.precision, change)), layer.precision);
     return limit;
 }
 
@@ -107,7 +112,9 @@ Amounts at_batch(const Placement& layer, const Placement& other, double share)
     return {between(a.flops, b.flops), between(a.bytes, b.bytes)};
 }
 
-Predicted predict(const Study& study, const Measurement& row, const WhatIf& change)
+}  // namespace
+
+Predicted what_if(const Study& study, const Measurement& row, const WhatIf& change)
 {
     Predicted answer{.row = &row, .batch = change.batch > 0 ? change.batch : batch_of(row)};
     const Layers layers = placed_layers(study, row);
@@ -132,20 +139,22 @@ Predicted predict(const Study& study, const Measurement& row, const WhatIf& chan
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Amounts now = amounts_of(*layers[i]);
         const Amounts then = moved ? at_batch(*layers[i], *others[i], share) : now;
-        const Limit before = limit_of(now, roofs, precision_of(row), {});
-        const Limit after = limit_of(then, roofs, precision_of(row), change);
-        bound_before[before.roof] += before.time;
-        bound_after[after.roof] += after.time;
+        const Limit before = limit_of(now, *layers[i], roofs, {});
+        const Limit after = limit_of(then, *layers[i], roofs, change);
         const double taken = layers[i]->seconds.median.value;
         // A layer above its roof adds its own time, as in place().
-        const bool is_above = taken > 0 && before.time > taken;
-        answer.least += Seconds{after.time * (is_above ? taken / before.time : 1)};
+        const double credited = taken > 0 && before.time > taken ? taken / before.time : 1;
+        bound_before[before.roof] += before.time * credited;
+        bound_after[after.roof] += after.time * credited;
+        answer.least += Seconds{after.time * credited};
         if (before.time > 0) answer.seconds += Seconds{taken * (after.time / before.time - 1)};
     }
     answer.binds_before = binding(bound_before);
     answer.binds = binding(bound_after);
     return answer;
 }
+
+namespace {
 
 std::vector<std::string> names_of_roofs(const Study& study)
 {
@@ -230,7 +239,7 @@ std::vector<Predicted> what_if(const Study& study, const WhatIf& change)
 {
     std::vector<Predicted> answers;
     for (const Measurement& row : study.results.rows)
-        if (row.role == Role::step && row.status == Status::ok) answers.push_back(predict(study, row, change));
+        if (row.role == Role::step && row.status == Status::ok) answers.push_back(what_if(study, row, change));
     return answers;
 }
 

@@ -49,7 +49,7 @@ def audit(findings, document, studies, prose):
             roofs(findings, f"{place}.roofs[{at}]", roof, study)
         one_study(findings, place, shown, study, prose)
         for name in shown:
-            if name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "scopes"):
+            if name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes"):
                 findings.lacks(f"{place}.{name}", "no expectation")
     findings.text("page.json/studies", len(document["studies"]), len(studies))
 
@@ -96,7 +96,7 @@ def points(findings, place, shown, steps):
     words = {"kind": ("kinds", "kind"), "name": ("names", "name"), "phase": ("phases", "phase"), "scope": ("scopes", "scope")}
     marks = marks_of(shown)
     for column in table:
-        if column not in CHECKED["page"]["points"] and column not in words and column not in ("row", "text", "cells"):
+        if column not in CHECKED["page"]["points"] and column not in words and column not in ("row", "text", "cells", "rates"):
             findings.lacks(f"{place}.{column}", "no expectation")
     for at, (step, point) in enumerate(expected[:len(table["row"])]):
         record, findings.subject = point_record(step, point), step.row.id
@@ -107,6 +107,8 @@ def points(findings, place, shown, steps):
         for column, (list_of, attribute) in words.items():
             findings.text(f"{spot}.{column}", shown[list_of][table[column][at]], getattr(point, attribute))
         cells(findings, f"{spot}.cells", table["cells"][at], point)
+        for level, rate in zip(step.roofs.levels if point.low else [], shown["rates"][table["rates"][at]]):
+            findings.exact(f"{spot}.rates.{level.name}", rate, point.low / point.level_seconds(level))
         if step.roofs and at in marks:
             mark(findings, f"{spot}.mark", marks[at], step, point)
 

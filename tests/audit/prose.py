@@ -1,24 +1,9 @@
-"""Sentences: each is a pattern whose figures have an expectation. A sentence that no pattern matches and that holds a number is unaudited."""
+"""Sentences: a text with its figures, each recomputed. A sentence of another form is a difference."""
 
 import re
 
-from figures import FIGURE
-
-
-def gains(step):
-    """Headroom of a step by kind of layer and phase, the largest first; layers above their roof have none."""
-    found = {}
-    for layer in step.layers:
-        name = f"{layer.kind.replace('_', ' ')} {layer.phase}"
-        found[name] = found.get(name, 0.0) + layer.headroom
-    found["outside the layers"] = step.step.time - sum(layer.time for layer in step.layers)
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
-
-
-def subject(step):
-    row = step.row
-    return [row["model"], row.batch, row["precision"], row["device"], row.threads]
-
+import answer
+from figures import NUMBER, UNIT
 
 TITLE = {"batch": r"batch (\d+)(?: per rank| of all ranks| in all)?", "ranks": r"(\d+) ranks", "threads": r"(\d+) threads?", "bucket_mb": r"bucket mb (\d+)|(\d+) MB"}
 
@@ -36,21 +21,23 @@ def title(findings, place, text, step):
         findings.lacks(place, text)
 
 
-def sentence(findings, place, text, step):
-    """'alexnet, batch 4, fp32 on cpu, 2 threads: ≤ 68% of what this machine allows; at least 23.0 ms to be won, 23% of it in convolution backward.'"""
-    title(findings, f"{place}: title", text.partition(": ")[0], step)
-    match = re.search(r": (≤ |> )?([\d.]+)% of what (?:this machine|the machine|these devices) allows?; (?:at least )?([\d.]+ \w+) to be won, ([\d.]+%) of it in ([\w ]+)\.", text)
+def worded(findings, place, text, pattern, values):
+    """A text that is a pattern with figures at {}."""
+    match = re.fullmatch(rf"({NUMBER}\s?(?:{UNIT})?)".join(map(re.escape, pattern.split("{}"))), text)
     if not match:
-        if FIGURE.search(text):
-            findings.lacks(place, text)
-        return
-    findings.printed(f"{place}: reached", match[2] + "%", step.step.share)
-    findings.text(f"{place}: bound", match[1] or "", "≤ " if step.at_most(step.step) else "")
-    findings.printed(f"{place}: to be won", match[3], step.step.headroom)
-    found = gains(step)
-    name = match[5].replace("_", " ")
-    if name not in found:
-        findings.differs(place, text, found)
-    else:
-        findings.printed(f"{place}: share", match[4], found[name] / step.step.headroom)
-        findings.text(f"{place}: where", name, next(iter(found)))
+        return findings.differs(place, text, (pattern, values))
+    for shown, value in zip(match.groups(), values):
+        findings.printed(place, shown, value)
+
+
+def sentence(findings, place, text, step):
+    """'TITLE: HEADLINE. Most worthwhile of its TIME: ACTION: up to TIME (measured); ….'"""
+    head, _, rest = text.partition(": ")
+    title(findings, f"{place}: title", head, step)
+    pattern, values = answer.headline(step)
+    actions = answer.actions(step)
+    if actions:
+        told = [f"{action.what}: {action.sense}{' ' if action.sense else ''}{{}} ({action.known})" for action in actions]
+        pattern += f". Most worthwhile of its {{}}: {'; '.join(told)}"
+        values = [*values, step.step.time, *(action.seconds for action in actions)]
+    worded(findings, place, rest, pattern + ".", values)

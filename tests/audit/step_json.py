@@ -1,6 +1,8 @@
 """`roof report --json`."""
 
+import answer
 from exported import CHECKED, cell_number, figure
+import prose
 from page_json import compare
 from reading import number
 from tables import row_record, step_record
@@ -48,8 +50,20 @@ def one_row(findings, place, row, record, step, source):
                                  "message_bytes": number(source["messages_bytes"]), "bus_bytes_per_second": step.bus if step else None}.items():
                 if step:
                     findings.exact(f"{spot}.{part}", value[part], wanted)
+        elif name == "answer":
+            if step:
+                answered(findings, spot, value, step)
         elif name == "losses":
             if step:
                 findings.text(spot, value, [float(sample["loss"]) for sample in source.samples])
         elif name not in ("reason", "remarks", "unstable", "status"):
             findings.lacks(spot, "no expectation")
+
+
+def answered(findings, place, shown, step):
+    prose.worded(findings, f"{place}.headline", shown["headline"], *answer.headline(step))
+    expected = answer.actions(step)
+    findings.text(f"{place}.actions", [{name: value for name, value in one.items() if name != "seconds"} for one in shown["actions"]],
+                  [{"action": one.what, "sense": one.sense, "known": one.known} for one in expected])
+    for at, (one, wanted) in enumerate(zip(shown["actions"], expected)):
+        findings.exact(f"{place}.actions[{at}].seconds", one["seconds"], wanted.seconds)

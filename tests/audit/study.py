@@ -85,9 +85,20 @@ class Step:
         roof = self.compute_roof
         return self.step.flops / self.step.time / roof.median if roof and self.step.time else None
 
-    def at_most(self, point):
-        """A share of a roof that is a lower bound is an upper one (docs/ceilings.md, The estimator)."""
+    def roof_may_be_higher(self, point):
         return any(ceiling.at_least for part in point.parts for ceiling in self.binding(part))
+
+    def bytes_may_be_more(self, point):
+        """Whether with `high` bytes the bandwidth roofs would allow more of the measured time of a part."""
+        def most(part):
+            return max((level.seconds(part.low, part.read, part.written) * part.high(level.nearer) / part.low for level in self.roofs.levels if part.low),
+                       default=0.0)
+        return bool(self.roofs) and any(min(most(part), part.time) > (1 + 1e-9) * min(allowed(part, self.roofs, self.row["precision"]).seconds, part.time)
+                                        for part in point.parts)
+
+    def at_most(self, point):
+        """A share is an upper bound under a roof that may be higher, if the bytes cannot be more (docs/method.md, section 7)."""
+        return self.roof_may_be_higher(point) and not self.bytes_may_be_more(point)
 
     def binding(self, part):
         """The ceilings whose roof binds a part."""
@@ -114,22 +125,24 @@ class Step:
         for layer in self.layers:
             shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
         shares = {name: seconds / self.step.time for name, seconds in shares.items()}
-        shares["outside"] = 1 - sum(layer.time for layer in self.layers) / self.step.time
+        outside = 1 - sum(layer.time for layer in self.layers) / self.step.time
+        shares["outside"] = outside if outside >= 0 else None
         return shares
 
     def phase_seconds(self):
         return {phase: float(self.row[f"{phase}_median_s"] or 0) for phase in PHASES}
 
     def breakdown(self):
-        """(by, name, seconds): phases as measured; kinds of layer, updates apart; what is left is outside the layers."""
-        found = [("phase", phase, seconds) for phase, seconds in self.phase_seconds().items() if seconds]
-        found.append(("phase", "outside the layers", self.step.time - sum(self.phase_seconds().values())))
+        """(by, name, seconds): phases as measured; kinds of layer, updates apart; what is left, if anything, is outside the layers."""
         kinds = {}
         for layer in self.layers:
             name = "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind
             kinds[name] = kinds.get(name, 0.0) + layer.time
-        found += [("kind", name, seconds) for name, seconds in kinds.items()]
-        found.append(("kind", "outside the layers", self.step.time - sum(kinds.values())))
+        found = []
+        for by, parts in (("phase", {phase: seconds for phase, seconds in self.phase_seconds().items() if seconds}), ("kind", kinds)):
+            found += [(by, name, seconds) for name, seconds in parts.items()]
+            rest = self.step.time - sum(parts.values())
+            found += [(by, "outside the layers", rest)] if rest > 1e-9 * self.step.time else []
         return found
 
     def headroom(self):

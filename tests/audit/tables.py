@@ -1,9 +1,9 @@
 """Records for the tables that `roof report --data` and `roof export` write as CSV and JSON. `checked.yaml` says which figure of a record
 each column shows."""
 
-import math
 from dataclasses import dataclass
 
+import answer
 from product_bound import crossing
 from reading import number, table
 
@@ -23,7 +23,7 @@ def step_record(step):
     return row_record(step.study, row) | beside_one(step.study, step) | {
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "rate": point.rate,
-        "roof": roof.median if roof else None, "bound": point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
+        "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
         "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), "compute_bound": by_verdict["compute"], "bandwidth_bound": by_verdict["bandwidth"],
         "unexplained": by_verdict["unexplained"], "outside": by_verdict["outside"]}
 

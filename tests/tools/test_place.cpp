@@ -62,3 +62,21 @@ TEST_CASE("a point is refused without numbers, without a calibration, and on a d
     elsewhere.insert(elsewhere.end(), {"--device", "gpu:7"});
     CHECK_THAT(bench.roof(elsewhere).err, Contains("unknown device 'gpu:7'"));
 }
+
+TEST_CASE("amounts may have a prefix and their unit, and a rate far above the roof is told as a multiple of it")
+{
+    const Workbench bench;
+    calibrate(bench);
+    const auto points = [&](const std::vector<std::string>& amounts) {
+        std::vector<std::string> words{"place"};
+        words.insert(words.end(), amounts.begin(), amounts.end());
+        return bench.roof(words);
+    };
+    const auto document =
+        nlohmann::json::parse(points({"--flops", "2TFLOP", "--bytes", "30GB", "--seconds", "1.4", "--json"}).out);
+    CHECK(document["points"][0]["flops"] == 2e12);
+    CHECK(document["points"][0]["bytes"] == 3e10);
+    CHECK_THAT(points({"--flops", "1", "--bytes", "3XB", "--seconds", "1"}).err, Contains("--bytes: '3XB'"));
+    // 1e15 FLOP in 1 s at 100 GFLOP/s are 10,000 times the roof.
+    CHECK_THAT(points({"--flops", "1e15", "--seconds", "1"}).out, Contains("10,000 times") && !Contains("100%"));
+}

@@ -52,3 +52,16 @@ TEST_CASE("a report of a run draws pictures and data, a trace and what-if read i
     CHECK(bench.roof({"compare", run, run, "--fail-if", "slower"}).status == 2);
     CHECK(bench.roof({"whatif", run, "--set", "nothing=2x"}).status == 2);
 }
+
+TEST_CASE("a folder of runs is answered with its runs, the newest first")
+{
+    const Workbench bench;
+    for (const char* run : {"all/machine/2026-01-01", "all/machine/2026-01-02"})
+        REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", bench.path(run)}).status == 0);
+    for (const char* folder : {"all", "all/machine"}) {
+        const auto said = bench.roof({"report", bench.path(folder)});
+        CHECK(said.status == 2);
+        CHECK_THAT(said.err, Catch::Contains("holds 2 runs"));
+        CHECK(said.err.find("2026-01-02") < said.err.find("2026-01-01"));
+    }
+}

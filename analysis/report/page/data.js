@@ -31,6 +31,7 @@ function point(study, index, i) {
     flops: columns.flops[i],
     compulsory: columns.compulsory[i],
     executed: columns.executed[i] || columns.flops[i],
+    rates: study.rates[columns.rates[i]],
     scope: study.scopes[columns.scope[i]],
     name: study.names[columns.name[i]],
     kind: study.kinds[columns.kind[i]],

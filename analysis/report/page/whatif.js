@@ -31,13 +31,16 @@ export function parseChange(text, units) {
   return change;
 }
 
-/// The roof under which the work takes longest, and that time in seconds; `work`: a layer, or its FLOPs `executed` and
-/// its bytes `compulsory`.
+/// The roof under which the work takes longest, and that time in seconds; `work`: a layer, or its FLOPs `executed`, its
+/// bytes `compulsory` and its `rates` at the farthest levels. A level set to a rate is a level whose loops all change
+/// as its fastest does.
 export function bindingRoof(work, roofs, precision, {factors = {}, rates = {}}) {
-  const rateOf = (roof, name) => rates[name] ?? roof.median * (factors[name] ?? 1);
-  const times = roofs.levels.map((level) => ({name: level.name, time: work.compulsory / rateOf(level, level.name)}));
+  const timesOf = (roof, name) => (name in rates ? rates[name] / roof.median : factors[name] ?? 1);
+  const times = roofs.levels.slice(roofs.levels.length - work.rates.length)
+                    .map((level, i) => (
+                             {name: level.name, time: work.compulsory / (work.rates[i] * timesOf(level, level.name))}));
   const compute = roofs.compute.find((roof) => roof.precision === precision);
-  if (compute) times.push({name: precision, time: work.executed / rateOf(compute, precision)});
+  if (compute) times.push({name: precision, time: work.executed / (compute.median * timesOf(compute, precision))});
   return times.reduce((a, b) => (b.time > a.time ? b : a), {name: "", time: 0});
 }
 
@@ -58,7 +61,11 @@ function secondRow(study, row, count) {
 function atBatch(layer, other, batch) {
   const share = (batch - layer.row.batch) / (other.row.batch - layer.row.batch);
   const between = (a, b) => Math.max(0, a + (b - a) * share);
-  return {executed: between(layer.executed, other.executed), compulsory: between(layer.compulsory, other.compulsory)};
+  return {
+    ...layer,
+    executed: between(layer.executed, other.executed),
+    compulsory: between(layer.compulsory, other.compulsory)
+  };
 }
 
 /// { seconds, least, reason }: the predicted step time and the least that the roofs allow. `change` is { factors,

@@ -48,13 +48,12 @@ struct Options {
     bool json = false;
 };
 
-analysis::EstimateRequest request_of(const Options& options)
+analysis::EstimateRequest request_of(const Options& options, const std::string& batch)
 {
     if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
-    if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     analysis::EstimateRequest request;
     request.model = options.model;
-    request.batch = whole_number("--batch", options.batch, 1, largest_batch);
+    request.batch = whole_number("--batch", batch, 1, largest_batch);
     request.precision = parse_precision(options.precision);
     request.passes = analysis::parse_passes(options.phase);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
@@ -77,18 +76,23 @@ std::vector<analysis::MachineEstimate> estimates(const Options& options, const a
 
 int estimate_step(const Options& options, Context& context)
 {
-    const analysis::EstimateRequest request = request_of(options);
-    const auto model = analysis::estimate_model(request.model, request.batch, request.precision);
-    const auto on_machines = estimates(options, request, context);
-    if (options.json) {
-        nlohmann::json document = analysis::to_json(model);
-        if (!options.machines.empty()) document["machines"] = nlohmann::json::array();
-        for (const auto& estimate : on_machines) document["machines"].push_back(analysis::to_json(estimate));
-        print_json(context.out, document);
-        return 0;
+    if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
+    nlohmann::json documents = nlohmann::json::array();
+    for (const std::string& batch : comma_list("--batch", options.batch)) {
+        const analysis::EstimateRequest request = request_of(options, batch);
+        const auto model = analysis::estimate_model(request.model, request.batch, request.precision);
+        const auto on_machines = estimates(options, request, context);
+        if (!options.json) {
+            context.out << in_window(
+                options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines), context.terminal);
+            continue;
+        }
+        documents.push_back(analysis::to_json(model));
+        if (!options.machines.empty()) documents.back()["machines"] = nlohmann::json::array();
+        for (const auto& estimate : on_machines) documents.back()["machines"].push_back(analysis::to_json(estimate));
     }
-    context.out << in_window(options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines),
-                             context.terminal);
+    if (options.json)
+        print_json(context.out, documents.size() == 1 ? documents.front() : nlohmann::json{{"estimates", documents}});
     return 0;
 }
 

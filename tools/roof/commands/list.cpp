@@ -146,9 +146,10 @@ int show(const Options& options, Context& context)
         print_json(context.out, all);
         return 0;
     }
-    for (const auto& [kind, entries] : all.items()) {
-        if (options.kind.empty()) context.out << kind << ":\n";
-        for (const json& entry : entries)
+    for (const Kind& kind : kinds) {  // models first
+        if (!all.contains(kind.name)) continue;
+        if (options.kind.empty()) context.out << kind.name << ":\n";
+        for (const json& entry : all[kind.name])
             context.out << in_window((options.kind.empty() ? "  " : "") + text_of(entry), context.terminal);
     }
     return 0;

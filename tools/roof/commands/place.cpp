@@ -40,9 +40,9 @@ std::vector<analysis::GivenPoint> points_in(const Options& options)
             "place: a point needs --flops and --seconds, or a CSV file of points; 'roof help place' shows "
             "how");
     analysis::GivenPoint point = options.usual;
-    point.flops = {analysis::positive_number(options.flops, "--flops")};
+    point.flops = {analysis::positive_number(options.flops, "--flops", "FLOP")};
     point.seconds = {analysis::positive_number(options.seconds, "--seconds")};
-    if (!options.bytes.empty()) point.bytes = {analysis::positive_number(options.bytes, "--bytes")};
+    if (!options.bytes.empty()) point.bytes = {analysis::positive_number(options.bytes, "--bytes", "B")};
     return {point};
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/reading/expectations.hpp"
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace roof {
 namespace {
@@ -27,11 +29,35 @@ void report_damage(const Results& results, Context& context)
                                    printable(results.folder.string()));
 }
 
+/// Throws InputError with the runs below a folder that holds runs and is none itself.
+void require_run(const std::filesystem::path& folder)
+{
+    constexpr int deepest = 2;
+    constexpr std::size_t most_told = 10;
+    std::error_code none;
+    if (!std::filesystem::is_directory(folder, none) || std::filesystem::exists(folder / "machine.yaml", none)) return;
+    std::vector<std::string> runs;
+    using Folders = std::filesystem::recursive_directory_iterator;
+    for (Folders at(folder, std::filesystem::directory_options::skip_permission_denied, none), end; at != end;
+         at.increment(none)) {
+        if (at.depth() + 1 >= deepest) at.disable_recursion_pending();
+        if (std::filesystem::exists(at->path() / "machine.yaml", none)) runs.push_back(printable(at->path().string()));
+    }
+    if (runs.empty()) return;
+    std::ranges::sort(runs, std::greater{},
+                      [](const std::string& run) { return std::filesystem::path(run).filename(); });
+    const std::size_t all = runs.size();
+    runs.resize(std::min(all, most_told));
+    throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first:\n  {}",
+                                 printable(folder.string()), all, join(runs, "\n  ")));
+}
+
 }  // namespace
 
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       Context& context)
 {
+    require_run(folder);
     analysis::Study study = analysis::open_study(folder, calibration);
     if (calibration.empty() && study.ceilings.all.empty()) {
         const auto here = find_calibration(context.results / study.results.machine.name, study.results.machine.node);

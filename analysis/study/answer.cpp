@@ -1,0 +1,227 @@
+#include "analysis/study/answer.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/breakdown.hpp"
+#include "analysis/study/compare.hpp"
+#include "analysis/study/verdict.hpp"
+#include "analysis/study/whatif.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double alone = 0.6;        ///< the share of the time from which one bound is named alone
+constexpr double named = 0.1;        ///< the share from which it is named among others
+constexpr double unexplained = 0.5;  ///< the share from which no roof says what binds
+constexpr double worthwhile = 0.01;  ///< the least share of the step that an action saves
+constexpr double busy = 0.1;         ///< the share of disturbed samples from which the machine is called busy
+constexpr std::size_t most_actions = 3;
+
+/// The seconds of a step by what bounds them.
+struct Times {
+    double compute = 0;
+    std::map<std::string, double> levels;  ///< of memory
+    double unexplained = 0;
+    double outside = 0;  ///< of the layers, without the two below
+    double communication = 0;
+    double data = 0;
+    double all = 0;
+};
+
+Times times_of(const Study& study, const Measurement& row)
+{
+    Times times{.communication = row.exposed.median.value, .data = row.data.median.value};
+    double inside = 0;
+    const auto add = [&](const Placement& p) {
+        const double seconds = p.seconds.median.value;
+        inside += seconds;
+        if (p.bound() == Bound::compute)
+            times.compute += seconds;
+        else if (p.bound() == Bound::bandwidth)
+            times.levels[p.binds] += seconds;
+        else if (p.bound() != Bound::unknown)
+            times.unexplained += seconds;
+    };
+    for (const Placement* p : layers_of(study.placements, row)) add(*p);
+    if (row.parts.empty()) add(*step_placement(study.placements, row));
+    times.outside = std::max(0.0, row.seconds.median.value - inside - times.communication);
+    times.all = std::max(row.seconds.median.value, inside) + times.data;
+    return times;
+}
+
+std::string headline_of(const Times& times, const Measurement& row, bool no_roof_binds)
+{
+    const auto share = [&](double seconds) { return seconds / times.all; };
+    if (no_roof_binds)
+        return fmt::format("neither: {} unexplained{}, so no roof says", percent(share(times.unexplained)),
+                           share(times.outside) < named
+                               ? ""
+                               : fmt::format(" and {} outside the layers", percent(share(times.outside))));
+    if (share(times.data) >= alone) return fmt::format("waiting for data: {} of the time", percent(share(times.data)));
+    if (share(times.communication) >= alone)
+        return fmt::format("communication-bound: {} of the time is exposed communication",
+                           percent(share(times.communication)));
+    if (share(times.compute) >= alone)
+        return fmt::format("compute-bound: {} of the time under the {} roof", percent(share(times.compute)),
+                           precision_of(row));
+    std::vector<std::pair<double, std::string>> parts{{times.compute, "compute"},
+                                                      {times.communication, "communication"},
+                                                      {times.data, "waiting for data"},
+                                                      {times.unexplained, "unexplained"},
+                                                      {times.outside, "outside the layers"}};
+    for (const auto& [level, seconds] : times.levels) {
+        if (share(seconds) >= alone)
+            return fmt::format("memory-bound ({0}): {1} of the time under the {0} roof", level,
+                               percent(share(seconds)));
+        parts.emplace_back(seconds, level);
+    }
+    std::ranges::stable_sort(parts, std::greater{}, [](const auto& part) { return part.first; });
+    std::vector<std::string> words;
+    for (const auto& [seconds, name] : parts)
+        if (share(seconds) >= named) words.push_back(percent(share(seconds)) + " " + name);
+    return "mixed: " + join(words, ", ");
+}
+
+/// A measured step that differs from `row` in one axis alone and makes its images faster, for each axis the fastest.
+void add_faster_steps(std::vector<Action>& actions, const Study& study, const Measurement& row)
+{
+    constexpr std::array other_work{"model", "data", "parameters", "lr", "round"};
+    const Side own{image_rate(row), row.seconds.n};
+    std::map<std::string, std::pair<double, const Measurement*>> best;  // the fastest by axis, with its rate
+    for (const Measurement& other : study.results.rows) {
+        if (other.status != Status::ok || other.role != Role::step || other.bench != row.bench ||
+            other.device != row.device)
+            continue;
+        for (const std::string& axis : axis_names()) {
+            if (std::ranges::find(other_work, axis) != other_work.end() || !row.point.has(axis) ||
+                !other.point.has(axis) || row.point.text(axis) == other.point.text(axis) ||
+                !(row.point.without(axis) == other.point.without(axis)))
+                continue;
+            const Change change = change_of({}, "images/s", own, {image_rate(other), other.seconds.n});
+            auto& [rate, fastest] = best[axis];
+            if (change.ratio > 1 && change.shown() && change.b.median > rate) {
+                rate = change.b.median;
+                fastest = &other;
+            }
+        }
+    }
+    for (const auto& [axis, found] : best)
+        if (const auto& [rate, fastest] = found; fastest != nullptr)
+            actions.push_back(
+                {fmt::format("{} {} instead of {}{}", axis, fastest->point.text(axis), row.point.text(axis),
+                             fastest->images() == row.images() ? "" : ", for as many images"),
+                 {row.seconds.median.value - row.images() / rate},
+                 "",
+                 "measured"});
+}
+
+/// The precision with the highest roof, if no step of it was measured: each layer keeps the share of its roof.
+void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row)
+{
+    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const Ceiling* const own = roofs.precision(precision_of(row));
+    const Ceiling* const other = roofs.precision("bf16");
+    const bool is_measured = std::ranges::any_of(study.results.rows, [&](const Measurement& one) {
+        return one.status == Status::ok && one.device == row.device && precision_of(one) == "bf16";
+    });
+    if (own == nullptr || other == nullptr || is_measured || !(other->rate.median > own->rate.median)) return;
+    const WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
+    if (const Predicted then = what_if(study, row, change); then.reason.empty())
+        actions.push_back({"bf16 instead of " + precision_of(row) + ", each layer at its share of the roof",
+                           row.seconds.median - then.seconds, "about ", "analytic"});
+}
+
+/// Half of the samples of a quiet machine are no slower than their median; disturbed ones are.
+void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
+{
+    double taken = 0, disturbed = 0;
+    for (const Sample& sample : row.samples) {
+        taken += sample.used || !sample.disturbance.empty();
+        disturbed += !sample.disturbance.empty();
+    }
+    if (taken > 0 && disturbed >= busy * taken)
+        actions.push_back({"a quiet machine (" + disturbances(row) + ")", row.seconds.median - row.seconds.low,
+                           "about ", "measured"});
+}
+
+}  // namespace
+
+std::vector<Loss> losses_of(const Study& study, const Measurement& row)
+{
+    std::map<std::string, Loss> by_kind;
+    double layers = 0;
+    for (const Placement* p : layers_of(study.placements, row)) {
+        layers += p->seconds.median.value;
+        if (p->binds.empty()) continue;
+        Loss& loss = by_kind[p->kind + " " + std::string(roof::name(*p->phase))];
+        loss.seconds += p->headroom;
+        loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;
+        loss.bytes_may_be_more = loss.bytes_may_be_more || p->bytes_may_be_more;
+    }
+    if (layers > 0)
+        by_kind[std::string(outside_layers)] = {
+            {}, row.seconds.median - Seconds{layers} - row.exposed.median, false, true};
+    std::vector<Loss> losses;
+    for (auto& [what, loss] : by_kind) {
+        loss.what = what;
+        if (loss.seconds.value > 0) losses.push_back(loss);
+    }
+    std::ranges::stable_sort(losses, std::greater{}, &Loss::seconds);
+    return losses;
+}
+
+StepAnswer answer_of(const Study& study, const Measurement& row)
+{
+    StepAnswer answer;
+    const Placement* const step = step_placement(study.placements, row);
+    if (step == nullptr) return answer;
+    const Times times = times_of(study, row);
+    if (step->binds.empty()) {
+        answer.headline = "no roof over it was measured";
+    } else {
+        answer.no_roof_binds = times.unexplained + times.outside >= unexplained * times.all;
+        answer.headline = headline_of(times, row, answer.no_roof_binds);
+    }
+    std::vector<Action>& actions = answer.actions;
+    for (const Loss& loss : losses_of(study, row)) {
+        const bool is_outside = loss.what == outside_layers;
+        actions.push_back({is_outside ? "less time outside the layers" : loss.what + " at its roofs", loss.seconds,
+                           headroom_sense(loss.roof_may_be_higher, loss.bytes_may_be_more),
+                           is_outside ? "measured" : "measured less analytic"});
+    }
+    add_faster_steps(actions, study, row);
+    add_precision(actions, study, row);
+    actions.push_back({"communication hidden behind the backward pass", row.exposed.median, "up to ", "measured"});
+    actions.push_back({"no wait for data", row.data.median, "up to ", "measured"});
+    add_busy_machine(actions, row);
+    std::erase_if(actions, [&](const Action& one) { return !(one.seconds.value >= worthwhile * times.all); });
+    std::ranges::stable_sort(actions, std::greater{}, &Action::seconds);
+    if (actions.size() > most_actions) actions.resize(most_actions);
+    return answer;
+}
+
+std::string answer_text(const Study& study, const Measurement& row)
+{
+    const StepAnswer answer = answer_of(study, row);
+    if (answer.headline.empty()) return {};
+    std::vector<std::string> words;
+    for (const Action& one : answer.actions)
+        words.push_back(
+            fmt::format("{}: {}{} ({})", one.what, one.sense, format_duration(one.seconds.value), one.known));
+    return fmt::format(
+        "{}: {}.{}{}{}", step_title(row, study.results.rows), answer.headline,
+        words.empty() ? "" : fmt::format(" Most worthwhile of its {}: ", format_duration(row.seconds.median.value)),
+        join(words, "; "), words.empty() ? "" : ".");
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,122 @@
+"""What binds a step and what to do about it (docs/method.md, section 7, What binds a step, and what to do)."""
+
+import math
+from dataclasses import dataclass
+
+
+ALONE, NAMED, UNEXPLAINED, WORTHWHILE, BUSY, MOST = 0.6, 0.1, 0.5, 0.01, 0.1, 3
+OTHER_WORK = ("model", "data", "parameters", "lr", "round")
+AXES = ("batch", "precision", "algorithm", "threads", "placement", "pages", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
+        "batch_norm", *OTHER_WORK)
+
+
+@dataclass
+class Action:
+    what: str
+    seconds: float
+    sense: str
+    known: str
+
+
+def outside(step):
+    return step.step.time - sum(layer.time for layer in step.layers) - float(step.row["exposed_median_s"] or 0)
+
+
+def times(step):
+    """Seconds by what binds, and all of them; the levels of memory by their names."""
+    compute, levels, unexplained = 0.0, {}, 0.0
+    for layer in step.layers or [step.step]:
+        if layer.verdict == "compute":
+            compute += layer.time
+        elif layer.verdict == "bandwidth":
+            levels[layer.bound] = levels.get(layer.bound, 0.0) + layer.time
+        elif layer.verdict != "unknown":
+            unexplained += layer.time
+    inside = sum(layer.time for layer in step.layers or [step.step])
+    exposed, wait = (float(step.row[f"{name}_median_s"] or 0) for name in ("exposed", "data"))
+    return {"compute": compute, "levels": levels, "unexplained": unexplained, "outside the layers": max(0.0, step.step.time - inside - exposed),
+            "communication": exposed, "waiting for data": wait, "all": max(step.step.time, inside) + wait}
+
+
+def no_roof_binds(step):
+    of = times(step)
+    return of["unexplained"] + of["outside the layers"] >= UNEXPLAINED * of["all"]
+
+
+def headline(step):
+    """(text with {} for each figure, the figures)."""
+    of = times(step)
+    share = lambda seconds: seconds / of["all"]
+    if not step.step.bound:
+        return "no roof over it was measured", []
+    if no_roof_binds(step):
+        left = share(of["outside the layers"])
+        return f"neither: {{}} unexplained{' and {} outside the layers' if left >= NAMED else ''}, so no roof says", [
+            share(of["unexplained"]), *([left] if left >= NAMED else [])]
+    alone = [("waiting for data", "waiting for data: {} of the time"), ("communication", "communication-bound: {} of the time is exposed communication"),
+             ("compute", f"compute-bound: {{}} of the time under the {step.row['precision']} roof")]
+    for name, text in alone:
+        if share(of[name]) >= ALONE:
+            return text, [share(of[name])]
+    for level, seconds in of["levels"].items():
+        if share(seconds) >= ALONE:
+            return f"memory-bound ({level}): {{}} of the time under the {level} roof", [share(seconds)]
+    parts = [(share(seconds), name) for name, seconds in {**of, **of["levels"]}.items() if name not in ("levels", "all")]
+    parts = sorted((part for part in parts if part[0] >= NAMED), key=lambda part: -part[0])
+    return "mixed: " + ", ".join(f"{{}} {name}" for _, name in parts), [part[0] for part in parts]
+
+
+def sense(roof_may_be_higher, bytes_may_be_more):
+    return {(True, True): "about", (True, False): "at least", (False, True): "up to"}.get((roof_may_be_higher, bytes_may_be_more), "")
+
+
+def differs_in(one, other):
+    """The axis in which alone two rows differ, if there is one."""
+    axes = [name for name in AXES if one[name] != other[name]]
+    both = len(axes) == 1 and one[axes[0]] and other[axes[0]] and axes[0] not in OTHER_WORK
+    return axes[0] if both and one["bench"] == other["bench"] and one["device"] == other["device"] else None
+
+
+def ratio_is_above_one(slow, fast):
+    """Section 8: the interval of the ratio of two rates, of five samples each at least."""
+    a, b = slow.images_of_median_step, fast.images_of_median_step
+    down = math.hypot(math.log(b[0] / b[1]), math.log(a[2] / a[0]))
+    return b[0] / a[0] * math.exp(-down) > 1 and min(slow.step.samples, fast.step.samples) >= 5
+
+
+def actions(step):
+    """The most worthwhile things to do, the most seconds first."""
+    row, found, by_kind = step.row, [], {}
+    for layer in step.layers:
+        if layer.bound:
+            of = by_kind.setdefault(f"{layer.kind} {layer.phase} at its roofs", [0.0, False, False])
+            of[0] += layer.headroom
+            of[1] |= step.roof_may_be_higher(layer)
+            of[2] |= step.bytes_may_be_more(layer)
+    found += [Action(what, seconds, sense(higher, more), "measured less analytic") for what, (seconds, higher, more) in by_kind.items()]
+    if step.layers:
+        found.append(Action("less time outside the layers", outside(step), "up to", "measured"))
+    best = {}
+    for other in step.study.steps:
+        axis = differs_in(row, other.row)
+        if axis and ratio_is_above_one(step, other) and other.images_of_median_step[0] > best.get(axis, (0, 0))[0]:
+            best[axis] = (other.images_of_median_step[0], other)
+    for axis, (fastest, other) in best.items():
+        for_images = ", for as many images" if other.row.images != row.images else ""
+        found.append(Action(f"{axis} {other.row[axis]} instead of {row[axis]}{for_images}", step.step.time - row.images / fastest, "", "measured"))
+    bf16, own = (step.roofs.compute.get(name) if step.roofs else None for name in ("bf16", row["precision"]))
+    measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)
+    if bf16 and own and not measured and bf16.median > own.median and step.layers:
+        predicted, _, _ = step.what_if(1, bf16.median / own.median)
+        found.append(Action(f"bf16 instead of {row['precision']}, each layer at its share of the roof", step.step.time - predicted, "about", "analytic"))
+    of = times(step)
+    found.append(Action("communication hidden behind the backward pass", of["communication"], "up to", "measured"))
+    found.append(Action("no wait for data", of["waiting for data"], "up to", "measured"))
+    disturbed = [sample["disturbance"] for sample in row.samples if sample.get("disturbance")]
+    taken = len(disturbed) + sum(sample.get("used", "1") == "1" and not sample.get("disturbance") for sample in row.samples)
+    if disturbed and len(disturbed) >= BUSY * taken:
+        reasons = ", ".join(sorted(set(disturbed)))
+        found.append(Action(f"a quiet machine ({len(disturbed)} of {taken} samples disturbed: {reasons})", step.step.time - step.step.times[1], "about",
+                            "measured"))
+    found = [action for action in found if action.seconds >= WORTHWHILE * of["all"]]
+    return sorted(found, key=lambda action: -action.seconds)[:MOST]
