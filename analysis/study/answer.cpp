@@ -137,8 +137,8 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
     if (own == nullptr || other == nullptr || is_measured || !(other->rate.median > own->rate.median)) return;
     const WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
     if (const Predicted then = what_if(study, row, change); then.reason.empty())
-        actions.push_back({"bf16 instead of " + precision_of(row) + ", each layer at its share of the roof",
-                           row.seconds.median - then.seconds, "about ", "analytic"});
+        actions.push_back(
+            {"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds, "about ", "analytic"});
 }
 
 /// Half of the samples of a quiet machine are no slower than their median; disturbed ones are.
@@ -197,7 +197,7 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
         const bool is_outside = loss.what == outside_layers;
         actions.push_back({is_outside ? "less time outside the layers" : loss.what + " at its roofs", loss.seconds,
                            headroom_sense(loss.roof_may_be_higher, loss.bytes_may_be_more),
-                           is_outside ? "measured" : "measured less analytic"});
+                           is_outside ? "measured" : "analytic"});
     }
     add_faster_steps(actions, study, row);
     add_precision(actions, study, row);
@@ -219,7 +219,7 @@ std::string answer_text(const Study& study, const Measurement& row)
         words.push_back(
             fmt::format("{}: {}{} ({})", one.what, one.sense, format_duration(one.seconds.value), one.known));
     return fmt::format(
-        "{}: {}.{}{}{}", step_title(row, study.results.rows), answer.headline,
+        "{}.{}{}{}", answer.headline,
         words.empty() ? "" : fmt::format(" Most worthwhile of its {}: ", format_duration(row.seconds.median.value)),
         join(words, "; "), words.empty() ? "" : ".");
 }

@@ -36,7 +36,7 @@ struct StepAnswer {
 /// The answer for a measured step.
 StepAnswer answer_of(const Study& study, const Measurement& row);
 
-/// The headline and the actions in sentences; empty for a step that was not measured.
+/// The headline and the actions in sentences, without the name of the step; empty for a step that was not measured.
 std::string answer_text(const Study& study, const Measurement& row);
 
 }  // namespace roof::analysis

@@ -140,11 +140,11 @@ std::vector<std::string> summary(std::span<const Study> studies)
         const auto& [model, precision, data] = what;
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
-        sentences.push_back(printable(
-            fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}.", model,
-                        precision, fed, fastest_text(devices), crossings_text(devices), batch_text(*best.row),
-                        where_text(*best.row, best.study->results.rows), plain_number(image_rate(*best.row).median))));
-        sentences.push_back(printable(answer_text(*best.study, *best.row)));
+        sentences.push_back(
+            printable(fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}; {}",
+                                  model, precision, fed, fastest_text(devices), crossings_text(devices),
+                                  batch_text(*best.row), where_text(*best.row, best.study->results.rows),
+                                  plain_number(image_rate(*best.row).median), answer_text(*best.study, *best.row))));
     }
     return sentences;
 }

@@ -93,7 +93,7 @@ def actions(step):
             of[0] += layer.headroom
             of[1] |= step.roof_may_be_higher(layer)
             of[2] |= step.bytes_may_be_more(layer)
-    found += [Action(what, seconds, sense(higher, more), "measured less analytic") for what, (seconds, higher, more) in by_kind.items()]
+    found += [Action(what, seconds, sense(higher, more), "analytic") for what, (seconds, higher, more) in by_kind.items()]
     if step.layers:
         found.append(Action("less time outside the layers", outside(step), "up to", "measured"))
     best = {}
@@ -108,7 +108,7 @@ def actions(step):
     measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)
     if bf16 and own and not measured and bf16.median > own.median and step.layers:
         predicted, _, _ = step.what_if(1, bf16.median / own.median)
-        found.append(Action(f"bf16 instead of {row['precision']}, each layer at its share of the roof", step.step.time - predicted, "about", "analytic"))
+        found.append(Action(f"bf16 instead of {row['precision']}", step.step.time - predicted, "about", "analytic"))
     of = times(step)
     found.append(Action("communication hidden behind the backward pass", of["communication"], "up to", "measured"))
     found.append(Action("no wait for data", of["waiting for data"], "up to", "measured"))

@@ -54,7 +54,7 @@ TEST_CASE("the summary names the best device of each batch and the crossover")
 {
     const Study study = made::study({on("cpu", 4, 0.02), on("cpu", 16, 0.2), on("gpu", 4, 0.04), on("gpu", 16, 0.05)});
     const std::vector<std::string> sentences = summary({&study, 1});
-    REQUIRE(sentences.size() == 2);
+    REQUIRE(sentences.size() == 1);
     CHECK_THAT(sentences[0], Catch::Contains("fastest at batch 4 on cpu, 2 threads; at batch 16 on gpu, 2 threads; "));
     CHECK_THAT(sentences[0], Catch::Contains("gpu, 2 threads overtakes cpu, 2 threads at batch"));
 }
@@ -67,7 +67,7 @@ TEST_CASE("two ranks with more images per second are the fastest although their 
     CHECK_THAT(summary({&study, 1}).at(0),
                Catch::StartsWith(
                    "net fp32: fastest at batch 4 on cpu, 2 ranks, weak scaling, 2 threads; most images per "
-                   "second of the median step at batch 4 per rank on cpu, 2 ranks, weak scaling, 2 threads: 2.00."));
+                   "second of the median step at batch 4 per rank on cpu, 2 ranks, weak scaling, 2 threads: 2.00; "));
 }
 
 TEST_CASE("ranks overtake one rank where the times per image cross, not the times of a step")
