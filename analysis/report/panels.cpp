@@ -21,7 +21,7 @@ Content verdict_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
     const std::string above = above_text(study);
-    return {text_list("", summary({&study, 1})) + (above.empty() ? above : paragraph(above, "warning")) +
+    return {text_list("", summary({&study, 1}, 1)) + (above.empty() ? above : paragraph(above, "warning")) +
             html_table(verdict_table(study)) + text_list("Not measured", reasons_not_measured(study)) +
             "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
             "<i class=\"unexplained\"></i>below half of its roof "

@@ -25,7 +25,6 @@ constexpr double named = 0.1;        ///< the share from which it is named among
 constexpr double unexplained = 0.5;  ///< the share from which no roof says what binds
 constexpr double worthwhile = 0.01;  ///< the least share of the step that an action saves
 constexpr double busy = 0.1;         ///< the share of disturbed samples from which the machine is called busy
-constexpr std::size_t most_actions = 3;
 
 /// The seconds of a step by what bounds them.
 struct Times {
@@ -210,9 +209,10 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     return answer;
 }
 
-std::string answer_text(const Study& study, const Measurement& row)
+std::string answer_text(const Study& study, const Measurement& row, std::size_t actions)
 {
-    const StepAnswer answer = answer_of(study, row);
+    StepAnswer answer = answer_of(study, row);
+    if (answer.actions.size() > actions) answer.actions.resize(actions);
     if (answer.headline.empty()) return {};
     std::vector<std::string> words;
     for (const Action& one : answer.actions)

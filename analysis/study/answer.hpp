@@ -28,6 +28,8 @@ struct Action {
     std::string known;       ///< how the seconds are known
 };
 
+inline constexpr std::size_t most_actions = 3;
+
 struct StepAnswer {
     std::string headline;         ///< "compute-bound: 83% of the time under the fp32 roof"
     bool no_roof_binds = false;   ///< half of the time or more is unexplained
@@ -36,7 +38,7 @@ struct StepAnswer {
 /// The answer for a measured step.
 StepAnswer answer_of(const Study& study, const Measurement& row);
 
-/// The headline and the actions in sentences, without the name of the step; empty for a step that was not measured.
-std::string answer_text(const Study& study, const Measurement& row);
+/// The headline and the first actions in sentences, without the name of the step; empty for a step that was not measured.
+std::string answer_text(const Study& study, const Measurement& row, std::size_t actions = most_actions);
 
 }  // namespace roof::analysis

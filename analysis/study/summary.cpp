@@ -133,18 +133,18 @@ std::vector<Crossover> crossovers(const std::string& first, const std::string& s
     return found;
 }
 
-std::vector<std::string> summary(std::span<const Study> studies)
+std::vector<std::string> summary(std::span<const Study> studies, std::size_t actions)
 {
     std::vector<std::string> sentences;
     for (const auto& [what, devices] : trained(studies)) {
         const auto& [model, precision, data] = what;
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
-        sentences.push_back(
-            printable(fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}; {}",
-                                  model, precision, fed, fastest_text(devices), crossings_text(devices),
-                                  batch_text(*best.row), where_text(*best.row, best.study->results.rows),
-                                  plain_number(image_rate(*best.row).median), answer_text(*best.study, *best.row))));
+        sentences.push_back(printable(
+            fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}; {}", model,
+                        precision, fed, fastest_text(devices), crossings_text(devices), batch_text(*best.row),
+                        where_text(*best.row, best.study->results.rows), plain_number(image_rate(*best.row).median),
+                        answer_text(*best.study, *best.row, actions))));
     }
     return sentences;
 }

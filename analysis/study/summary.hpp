@@ -2,7 +2,7 @@
 // overtakes another, with intervals, and what binds the best step.
 #pragma once
 
-#include "analysis/study/study.hpp"
+#include "analysis/study/answer.hpp"
 
 #include <span>
 #include <string>
@@ -33,9 +33,9 @@ struct RatioAtBatch {
 std::vector<Crossover> crossovers(const std::string& first, const std::string& second,
                                   std::span<const RatioAtBatch> ratios);
 
-/// For each model, precision and source of images, the best device in one sentence and the answer about its best step; empty without
-/// training steps.
-std::vector<std::string> summary(std::span<const Study> studies);
+/// For each model, precision and source of images, the best device in one sentence and the answer about its best step with
+/// at most so many actions; empty without training steps.
+std::vector<std::string> summary(std::span<const Study> studies, std::size_t actions = most_actions);
 
 /// The sentences as lines of at most `columns`, with indented continuations.
 std::string wrapped(const std::vector<std::string>& sentences, int columns);

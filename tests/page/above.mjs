@@ -19,10 +19,11 @@ try {
     await tab.select("#choose-step", step);
     const [model, batch] = JSON.parse(step);
     const sentence = await tab.$eval("#sentence", (line) => line.textContent);
+    const explained = await tab.$eval("#explained", (line) => line.textContent);
     const shares =
         rows.filter((row) => row.model === model && row.batch === batch).map((row) => percent(row.share_of_attainable));
-    assert.ok(shares.some((share) => sentence.includes(`${share} of what`)),
-        `the terminal says ${shares}, the page '${sentence}'`);
+    assert.ok(shares.some((share) => explained.includes(`${share} reached`)),
+        `the terminal says ${shares}, the page '${explained}'`);
     if (!compared++)
       await tab.$$eval("#layers-live th button", (all) => all.find((one) => one.textContent === "reached").click());
     const layers = await tab.$$eval("#layers-live tbody tr", (lines) => lines.map((line) => line.textContent));
@@ -31,9 +32,9 @@ try {
     if (at < 0) continue;
     ++above;
     await tab.click(`#layers-live tbody tr:nth-child(${at + 1})`);
-    const explained = await tab.$eval("#explained", (line) => line.textContent);
-    assert.match(explained, /it took 1\/[\d.]+ of that\. Above the .*in a nearer cache; the L\d roof allows its rate/);
-    assert.doesNotMatch(explained, impossible);
+    const reason = await tab.$eval("#explained", (line) => line.textContent);
+    assert.match(reason, /it took 1\/[\d.]+ of that\. Above the .*in a nearer cache; the L\d roof allows its rate/);
+    assert.doesNotMatch(reason, impossible);
   }
   assert.ok(above > 0, "no layer of this page is above its roof");
   assert.ok(compared > 1, "one step alone was compared");
