@@ -1,5 +1,6 @@
 // The CPU part: fills in the machine's description and adds the CPU's benches.
 #include "cpu/counters/step_counters.hpp"
+#include "cpu/host_monitor.hpp"
 #include "cpu/probes/choices.hpp"
 #include "cpu/probes/probes.hpp"
 #include "cpu/topology.hpp"
@@ -17,6 +18,7 @@ void add_cpu(BenchRegistry& registry)
     const cpu::ProbeContext context{std::move(topology.processors), std::move(topology.nodes),
                                     std::move(topology.thread_counts),
                                     std::make_shared<cpu::CoreHistory>(std::move(topology.alike))};
+    registry.watch_host_with([history = context.history] { return cpu::host_monitor(history); });
     for (const auto& make : {cpu::flops_bench, cpu::bandwidth_bench, cpu::latency_bench, cpu::core_to_core_bench,
                              cpu::numa_bench, cpu::ert_bench})
         registry.add(make(context));

@@ -204,6 +204,7 @@ Digest make_digest(const Results& results)
                   .plan = fingerprint(results.plan),
                   .revision = revision == machine.versions.end() ? "unknown" : revision->second,
                   .time = {},
+                  .run = run_of(results.folder),
                   .facts = facts_of(machine)};
     for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
     const std::vector<MessagePoint> messages = messages_in(results.rows);
@@ -256,7 +257,7 @@ std::string to_csv(const Digest& digest)
     }
     text += ceilings + links;
     text += csv_line(std::vector<std::string>{"end", "", std::to_string(count), "", "", "", "", "", "", ""});
-    return with_checksums(text);
+    return with_checksums(text, digest.run);
 }
 
 Digest parse_digest(const std::string& text, const std::string& name)
@@ -265,13 +266,15 @@ Digest parse_digest(const std::string& text, const std::string& name)
     std::istringstream in(text);
     CsvLines lines(in, name);
     Reader reader{.digest = {}, .lines = lines};
-    const bool has_columns =
-        text.starts_with(with_block_column(header) + "\n") || text.starts_with(with_block_column(older_header) + "\n");
-    if (!lines.next() || !has_columns)
+    const auto has_columns = [&](const char* columns) {
+        return text.starts_with(with_column(columns, block_column, lines.run()) + "\n");
+    };
+    if (!lines.next() || !(has_columns(header) || has_columns(older_header)))
         throw InputError(name + ": its columns are not those of a digest, or have no checksums");
     while (lines.next()) reader.line();
     if (!reader.has_ended || lines.ends_block()) throw InputError(name + ": it is cut off");
     Digest& digest = reader.digest;
+    digest.run = lines.run();
     digest.ceilings.shrink_to_fit();
     for (const auto& [fact, member] : first_facts) {
         auto found = digest.facts.extract(fact);

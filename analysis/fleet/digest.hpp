@@ -40,6 +40,7 @@ struct Digest {
     std::string plan;      ///< fingerprint of plan.yaml
     std::string revision;  ///< of roof
     std::string time;      ///< UTC, ISO 8601, of the newest row
+    std::string run{};     ///< of its folder (run_of); empty in format 2
     std::map<std::string, std::string> facts{};
     std::vector<DigestRate> ceilings{};
     std::vector<DigestRate> links{};

@@ -1,6 +1,7 @@
 #include "analysis/fleet/fleet_files.hpp"
 
 #include "analysis/estimate/prediction.hpp"
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -49,7 +50,10 @@ Found read_digest(const fs::path& folder)
     try {
         const fs::path file = folder / digest_file;
         if (!is_regular(file)) throw InputError(std::string(digest_file) + " is no regular file");
-        return parsed(read_file(file, largest_digest));
+        Found found = parsed(read_file(file, largest_digest));
+        if (const std::string run = run_of(folder); !run.empty() && run != found.digest.run)
+            throw InputError(std::string(digest_file) + " is of another run than machine.yaml");
+        return found;
     } catch (const Error& refusal) {
         return {.refusal = refusal.what()};
     }

@@ -4,6 +4,7 @@
 #include "analysis/study/summary.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
+#include "analysis/table/busy.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 
@@ -21,8 +22,12 @@ Content verdict_panel(const Study& study, const std::string&)
 {
     if (step_rows(study.results.rows).empty()) return {};
     const std::string above = above_text(study);
+    std::vector<std::string> busy;
+    for (const Measurement* row : step_rows(study.results.rows))
+        if (const std::string text = busy_text(*row); !text.empty()) busy.push_back(row->id() + ": " + text);
     return {text_list("", summary({&study, 1}, 1)) + (above.empty() ? above : paragraph(above, "warning")) +
             html_table(verdict_table(study)) + text_list("Not measured", reasons_not_measured(study)) +
+            text_list("Measured on a busy machine", busy) +
             "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
             "<i class=\"unexplained\"></i>below half of its roof "
             "<i class=\"rest\"></i>outside the layers</p>\n"};

@@ -5,6 +5,7 @@
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
+#include "analysis/table/busy.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"
@@ -132,6 +133,19 @@ json answer_json(const StepAnswer& answer)
     return {{"headline", json_text(answer.headline)}, {"actions", std::move(actions)}};
 }
 
+/// What else used the machine; null where it is not known.
+json host_json(const Measurement& row)
+{
+    const auto known = [](const std::optional<double>& use) { return use ? json_number(*use) : json(nullptr); };
+    json cost = nullptr;
+    if (const auto busy = busy_cost(row)) cost = {{"share", json_number(busy->share)}, {"known", name(busy->known)}};
+    return {{"others_processors", known(row.host.others)},
+            {"stolen_processors", known(row.host.stolen)},
+            {"waited_share", known(row.host.waited)},
+            {"shared_share", known(row.host.shared)},
+            {"cost", cost}};
+}
+
 json row_json(const Measurement& row)
 {
     const bool ok = row.status == Status::ok;
@@ -164,6 +178,7 @@ json row_json(const Measurement& row)
         {"images_per_second_median_step",
          ok ? positive_or_null(row.images_per_second_of_median_step()) : json(nullptr)},
         {"losses", losses},
+        {"host", host_json(row)},
         {"flops_per_second", ok ? json_number(row.flop_rate().value) : json(nullptr)},
         {"peak_memory_bytes", positive_or_null(row.memory.value)}};
     if (row.ranks() > 1) fields["ranks"] = ranks_json(row);

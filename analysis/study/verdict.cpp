@@ -3,6 +3,7 @@
 #include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/busy.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -199,6 +200,11 @@ std::string verdict_text(const Study& study, int columns)
         (missing.empty() ? "" : "\nNot measured:\n  " + join(missing, "\n  ") + "\n") +
         list_of("Unstable (the ends of the interval are more than a factor of two apart)", rows,
                 [](const Measurement& row) { return is_unstable(row) ? ": " + disturbances(row) : ""; }) +
+        list_of("Measured on a busy machine", rows,
+                [](const Measurement& row) {
+                    const std::string busy = busy_text(row);
+                    return busy.empty() ? "" : ": " + busy;
+                }) +
         list_of("Remarks", rows, [](const Measurement& row) { return row.remarks.empty() ? "" : ": " + row.remarks; }) +
         line(above_text(study));
     return text + to_text(table, columns) + fitted_lines(below, below.empty() ? 0 : columns) +

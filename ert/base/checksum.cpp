@@ -36,8 +36,8 @@ std::optional<std::uint64_t> parse(std::string_view checksum)
 /// Writes blocks of lines one after the other.
 class BlockWriter {
   public:
-    /// `before`: the header without the column, or the checksum of the block before.
-    explicit BlockWriter(std::string_view before) { sum_.add_line(before); }
+    /// `before`: the header without the column, or the checksum of the block before. `header`: with the column; empty in format 2.
+    BlockWriter(std::string_view before, std::string header) : header_(std::move(header)) { sum_.add_line(before); }
 
     void add(std::string_view line)
     {
@@ -50,6 +50,7 @@ class BlockWriter {
     {
         if (open_ == 0) return;
         if (text_.back() == '\n') text_.pop_back();
+        if (!header_.empty()) sum_.add_line(header_);
         const std::string checksum = sum_.text();
         text_.append(checksum).append("\n");
         sum_ = {};
@@ -59,6 +60,7 @@ class BlockWriter {
     const std::string& text() const { return text_; }
 
   private:
+    std::string header_;
     BlockSum sum_;
     std::string text_;
     std::size_t open_ = 0;
@@ -109,40 +111,55 @@ std::size_t BlockSum::changed_line(std::string_view stated) const
     return found;
 }
 
-std::string with_block_column(std::string_view header)
+std::string run_of(const std::filesystem::path& folder)
 {
-    return std::string(header).append(",").append(block_column);
+    std::string format, run, name;
+    std::ifstream file = open_if_there(folder / "machine.yaml");
+    std::getline(file, format);
+    return file >> name >> run && name == "run:" ? run : "";
+}
+
+std::string with_column(std::string_view header, std::string_view name, std::string_view run)
+{
+    return std::string(header).append(",").append(name).append(run.empty() ? "" : ":").append(run);
+}
+
+bool has_column(std::string_view header, std::string_view name)
+{
+    const std::string_view last = header.substr(header.rfind(',') + 1);
+    return last.size() < header.size() && last.substr(0, last.find(':')) == name;
 }
 
 void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines)
 {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::exists(file) ? std::filesystem::file_size(file, none) : 0;
-    const std::string first = with_block_column(header);
+    const std::string run = run_of(file.parent_path());
+    const std::string first = with_column(header, block_column, run);
     const std::optional<std::string> last = last_checksum(file, bytes);
     if (!last && bytes > 0 && (bytes != first.size() + 1 || first_line(file) != first))
         throw InputError(file.string() + ": nothing is appended, because its last lines have no checksum");
-    BlockWriter blocks(last ? std::string_view(*last) : header);
+    BlockWriter blocks(last ? std::string_view(*last) : header, run.empty() ? "" : first);
     for_lines(lines, [&](std::string_view line) { blocks.add(line); });
     blocks.end();
     append_file(file, (bytes > 0 ? "" : first + "\n") + blocks.text());
 }
 
-std::string with_checksums(std::string_view text)
+std::string with_checksums(std::string_view text, std::string_view run)
 {
     std::string header;
-    bool has_column = false;
+    bool has_checksums = false;
     std::optional<BlockWriter> blocks;
     for_lines(text, [&](std::string_view line) {
         std::string_view checksum;
-        if (!blocks) has_column = line.ends_with("," + std::string(block_column));
-        if (const std::size_t comma = line.rfind(','); has_column && comma != std::string_view::npos) {
+        if (!blocks) has_checksums = has_column(line, block_column);
+        if (const std::size_t comma = line.rfind(','); has_checksums && comma != std::string_view::npos) {
             checksum = line.substr(comma + 1);
             line = line.substr(0, comma);
         }
         if (!blocks) {
-            header = with_block_column(line) + "\n";
-            blocks.emplace(line);
+            header = with_column(line, block_column, run);
+            blocks.emplace(line, run.empty() ? "" : header);
             return;
         }
         blocks->add(line);
@@ -150,7 +167,7 @@ std::string with_checksums(std::string_view text)
     });
     if (blocks) blocks->end();
     const std::size_t complete = text.rfind('\n') + 1;  // 0 if there is no line end
-    return (blocks ? header + blocks->text() : std::string()).append(text.substr(complete));
+    return (blocks ? header + "\n" + blocks->text() : std::string()).append(text.substr(complete));
 }
 
 std::optional<std::string> last_checksum(const std::filesystem::path& file, std::uintmax_t bytes)

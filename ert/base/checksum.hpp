@@ -1,8 +1,10 @@
 // Checksums of CSV files. Lines that are written together form a block. The last column holds the checksum of the block in its last line, and
 // nothing in the others. The checksum covers the lines of the block, each without this column and its line end, and what stands before them: the
-// checksum of the block before, or for the first block the header. A line that is changed, lost, repeated or moved does not match. In Python:
+// checksum of the block before, or for the first block the header. In a folder whose machine.yaml states a run (format 3), the last column's name
+// ends with a colon and that run, and the header, with this column, counts as another line at the end of each block. A line that is changed, lost,
+// repeated or moved, or of another run, does not match. In Python:
 //   total = 0
-//   for line in [before, *lines]:
+//   for line in [before, *lines, *([header] if run else [])]:
 //       total = (total * 0x5DEECE66D + zlib.crc32(line.encode())) % 2**48
 //   checksum = base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
 // The multiplier and the modulus are those of drand48. csv_lines.hpp reads such files; a file without the column is read without this check.
@@ -40,15 +42,22 @@ class BlockSum {
     std::size_t count_ = 0;
 };
 
-/// The header with the column of block checksums, without line end.
-std::string with_block_column(std::string_view header);
+/// What the folder's machine.yaml states in its second line; empty in format 2, and without the file.
+std::string run_of(const std::filesystem::path& folder);
 
-/// Appends complete lines as blocks, in one flushed write. A missing or empty file gets `header` first. Neither has the column of the
-/// checksums, nor has `header` a line end. Throws InputError, such as for a full disk or an unfinished block; then nothing is written.
+/// The header with the column `name`, block_column or row_column, of this run, without line end.
+std::string with_column(std::string_view header, std::string_view name, std::string_view run = {});
+
+/// Whether this column is the header's last one.
+bool has_column(std::string_view header, std::string_view name);
+
+/// Appends complete lines as blocks, of the run of the file's folder, in one flushed write. A missing or empty file gets `header` first. Neither has
+/// the column of the checksums, nor has `header` a line end. Throws InputError, such as for a full disk or an unfinished block; then nothing is
+/// written.
 void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines);
 
-/// `text` with its block checksums written anew. A text without the column gets it. An unfinished last line is unchanged.
-std::string with_checksums(std::string_view text);
+/// `text` with its block checksums written anew, for this run. A text without the column gets it. An unfinished last line is unchanged.
+std::string with_checksums(std::string_view text, std::string_view run = {});
 
 /// The checksum at the end of the first `bytes` bytes of a file with checksums; none if there is no complete line with one.
 std::optional<std::string> last_checksum(const std::filesystem::path& file, std::uintmax_t bytes);

@@ -1,6 +1,7 @@
 #include "ert/base/csv_lines.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -84,11 +85,14 @@ bool CsvLines::next()
 
 void CsvLines::read_kind()
 {
-    const auto ends_with = [&](std::string_view column) { return line_.ends_with("," + std::string(column)); };
-    kind_ = ends_with(block_column) ? Kind::block
-            : ends_with(row_column) ? Kind::row
-            : ends_with("crc32")    ? Kind::older
-                                    : Kind::none;
+    kind_ = has_column(line_, block_column) ? Kind::block
+            : has_column(line_, row_column) ? Kind::row
+            : has_column(line_, "crc32")    ? Kind::older
+                                            : Kind::none;
+    const std::size_t colon = line_.find(':', line_.rfind(',') + 1);
+    if (!has_checksums() || colon == std::string::npos) return;
+    run_ = line_.substr(colon + 1);
+    header_ = crc32_of(line_);
 }
 
 /// Removes the checksum from the line.
@@ -113,7 +117,9 @@ void CsvLines::add_to_block()
     }
     block_.add(crc_);
     ended_block_ = !checksum_.empty();
-    if (ended_block_) before_ = crc32_of(checksum_);
+    if (!ended_block_) return;
+    before_ = crc32_of(checksum_);
+    if (header_) block_.add(*header_);
 }
 
 bool CsvLines::ends_block() const
@@ -141,15 +147,14 @@ std::string CsvLines::block_damage() const
                            name_, block_begin_);
     if (block_.text() == checksum_) return {};
     constexpr std::string_view mismatch = "does not match its checksum";
-    switch (const std::size_t line = block_.changed_line(checksum_)) {
-        case 0:
-            break;
-        case 1:
-            return fmt::format("{}:{}: it {}: a line before it is missing, repeated or moved", name_, block_begin_,
-                               mismatch);
-        default:
-            return fmt::format("{}:{}: it {}: it was changed", name_, block_begin_ + line - 2, mismatch);
-    }
+    const std::size_t changed = block_.changed_line(checksum_);
+    const std::size_t line = block_begin_ + changed - 2;
+    if (changed == 1)
+        return fmt::format("{}:{}: it {}: a line before it is missing, repeated or moved", name_, block_begin_,
+                           mismatch);
+    if (changed > 0 && line > number_)
+        return fmt::format("{}:{}: it {}: the header of the file was changed", name_, block_begin_, mismatch);
+    if (changed > 0) return fmt::format("{}:{}: it {}: it was changed", name_, line, mismatch);
     return fmt::format(
         "{}:{}: it, or a line after it up to {}, {}: it was changed, or a line is missing, repeated or moved", name_,
         block_begin_, number_, mismatch);
@@ -178,12 +183,20 @@ void CsvLines::split()
     cells_.emplace_back(text + begin, end - begin);
 }
 
+void check_run(const CsvLines& lines, const std::string& run)
+{
+    if (lines.run() == run) return;
+    throw InputError(fmt::format("{}:1: it is of {}, and machine.yaml of {}", lines.name(),
+                                 lines.run().empty() ? "no run" : "the run " + printable(lines.run()),
+                                 run.empty() ? "none" : "the run " + printable(run)));
+}
+
 std::optional<std::string> with_header(std::string_view text, const std::string& header)
 {
     const std::size_t end = text.find('\n');
     const std::string_view first = text.substr(0, end);
     const std::string_view rest = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    const bool has_blocks = header.ends_with(block_column);
+    const bool has_blocks = has_column(header, block_column);
     const bool is_row = first.substr(0, first.find(',')).find(' ') != std::string_view::npos;  // ids have blanks
     for (const std::string_view lines : {is_row ? text : rest, is_row ? rest : text})
         if (std::string whole = header + "\n" + std::string(lines); begins_whole(whole, has_blocks)) return whole;

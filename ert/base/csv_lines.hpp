@@ -26,6 +26,10 @@ class CsvLines {
     const std::vector<std::string_view>& cells() const { return cells_; }
     /// Whether the header ends with a column of checksums (ert/base/checksum.hpp).
     bool has_checksums() const { return kind_ == Kind::block || kind_ == Kind::row; }
+    /// The run that the column's name states; empty in format 2.
+    const std::string& run() const { return run_; }
+    /// The CRC-32 of the whole header, with that column; none without a run, where the checksums do not cover it.
+    const std::optional<std::uint32_t>& header() const { return header_; }
     /// The CRC-32 of the current line as written, without its checksum.
     std::uint32_t crc() const { return crc_; }
     /// The current line's cell in the column of the checksums.
@@ -67,6 +71,8 @@ class CsvLines {
     std::size_t width_ = 0;  ///< cells of the header
     std::size_t bytes_ = 0;
     Kind kind_ = Kind::none;
+    std::string run_;
+    std::optional<std::uint32_t> header_;
     std::uint32_t crc_ = 0;
     std::string checksum_;
     std::uint32_t before_ = 0;  ///< CRC-32 of what stands before the block
@@ -76,6 +82,9 @@ class CsvLines {
     bool has_ended_ = false;
     bool cut_off_ = false;
 };
+
+/// Throws InputError if the header of the current lines states another run, or none.
+void check_run(const CsvLines& lines, const std::string& run);
 
 /// `text` with `header` as its first line, in place of the one that stands there or before it, if its first block then matches; without
 /// blocks, if its next line has as many cells. Else none. For a file whose first line is damaged or lost. `header`: with the column of the

@@ -116,9 +116,10 @@ std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const Take
 }
 
 template <class Record>
-Places<Record> read_header(CsvLines& lines)
+Places<Record> read_header(CsvLines& lines, const std::string& run)
 {
     if (!lines.next()) throw InputError(lines.name() + ":1: it has no header");
+    if (lines.has_checksums()) check_run(lines, run);
     return places_in<Record>(lines);
 }
 
@@ -129,20 +130,22 @@ std::size_t read_file_of(const std::filesystem::path& file, const TakeRecord<Rec
 {
     std::ifstream csv = open_to_read(file);
     CsvLines lines(csv, file.string());
+    const std::string run = run_of(file.parent_path());
     Places<Record> places;
     std::string damage;
     try {
-        places = read_header<Record>(lines);
+        places = read_header<Record>(lines, run);
     } catch (const InputError& error) {
         damage = error.what();
     }
     if (damage.empty()) return read_lines(lines, places, take, tell);
-    const std::optional<std::string> mended = with_header(read_file(file), with_block_column(header<Record>()));
+    const std::optional<std::string> mended =
+        with_header(read_file(file), with_column(header<Record>(), block_column, run));
     tell_header(damage, !mended);
     if (!mended) return 0;
     std::istringstream text(*mended);
     CsvLines again(text, file.string());
-    places = read_header<Record>(again);
+    places = read_header<Record>(again, run);
     return read_lines(again, places, take, tell);
 }
 

@@ -20,6 +20,7 @@ COLUMNS = (["id", "bench", "role", "device", *AXES, "status", "reason", "launch_
            + [f"{name}_{part}_s" for name in TIMES[1:] for part in ("median", "low", "high")]
            + ["messages_bytes", "clock_median_hz", "clock_low_hz", "clock_high_hz", "variant", "flops", "executed_flops", "compulsory_bytes",
               "no_reuse_bytes", "read_bytes", "written_bytes", "work_known", "memory_bytes", "started_utc", "description", "remarks"])
+HOST_COLUMNS = ["others_processors", "stolen_processors", "waited_share", "shared_share"]  # of format 3
 SAMPLE_COLUMNS = ["id", "launch_s", "data_s", "forward_s", "backward_s", "update_s", "loss", "clock_hz", "memory_clock_hz", "power_w",
                   "temperature_c", "exposed_s", "hidden_s", "messages_bytes", "disturbance", "used"]
 LAYER_COLUMNS = ["id", "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "samples", "flops", "executed_flops",
@@ -72,14 +73,17 @@ class Writer:
         folder.mkdir(parents=True)
         (folder / "machine.yaml").write_text(yaml.safe_dump(machine, sort_keys=False), encoding="utf-8")
         (folder / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False), encoding="utf-8")
-        header, sample_header, layer_header = line(COLUMNS), line(SAMPLE_COLUMNS), line(LAYER_COLUMNS)
-        measurements, all_samples, all_layers, before = [header + ",row_checksum"], [sample_header], [layer_header], header
+        run = machine.get("run")
+        columns, sample_columns = (COLUMNS + HOST_COLUMNS, SAMPLE_COLUMNS + HOST_COLUMNS) if run else (COLUMNS, SAMPLE_COLUMNS)
+        header, sample_header, layer_header = line(columns), line(sample_columns), line(LAYER_COLUMNS)
+        whole = header + (f",row_checksum:{run}" if run else ",row_checksum")
+        measurements, all_samples, all_layers, before = [whole], [sample_header], [layer_header], header
         for row, samples, layers in self.rows:
-            body = line(digits(row.get(name)) for name in COLUMNS)
-            sample_lines = [line([row["id"], *(digits(sample.get(name, 0)) for name in SAMPLE_COLUMNS[1:])]) for sample in samples]
+            body = line(digits(row.get(name)) for name in columns)
+            sample_lines = [line([row["id"], *(digits(sample.get(name, "" if name in HOST_COLUMNS else 0)) for name in sample_columns[1:])]) for sample in samples]
             layer_lines = [line([row["id"], *(digits(layer.get(name, "")) for name in LAYER_COLUMNS[1:])]) for layer in layers]
             block = [body] + ([sample_header, *sample_lines] if samples else []) + ([layer_header, *layer_lines] if layers else [])
-            before = checksum(before, block)
+            before = checksum(before, block + ([whole] if run else []))
             measurements.append(f"{body},{before}")
             all_samples += sample_lines
             all_layers += layer_lines
@@ -94,18 +98,18 @@ class Writer:
             texts["layers.csv"] = all_layers
         for name, lines in texts.items():
             (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-        self.index(folder, before)
+        self.index(folder, before, run)
 
     @staticmethod
-    def index(folder, last):
+    def index(folder, last, run):
         """checksums.csv: each line is a block."""
         header = "file,bytes,end,edited"
-        lines, before = [header + ",block_checksum"], header
+        lines, before = [header + (f",block_checksum:{run}" if run else ",block_checksum")], header
         for path in sorted(folder.iterdir()):
             data = path.read_bytes()
             end = format(zlib.crc32(data), "08x") if path.suffix == ".yaml" else last if path.name == "measurements.csv" else ""
             body = f"{path.name},{len(data)},{end},"
-            before = checksum(before, [body])
+            before = checksum(before, [body] + lines[:1] * bool(run))
             lines.append(f"{body},{before}")
         (folder / "checksums.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -123,7 +127,8 @@ class Draw:
     def machine(self, name, devices, threads):
         levels = [{"name": "L1", "capacity_bytes": 32768, "instances": threads, "shared_by_threads": 1},
                   {"name": "L2", "capacity_bytes": 1048576, "instances": threads, "shared_by_threads": 1}]
-        return {"format": 2, "name": name, "cpu_model": f"Made CPU {name}", "vendor": "", "family": 0, "model": 0, "stepping": 0, "sockets": 1,
+        stated = {"format": 3, "run": "".join(self.random.choices("abcdefghij", k=10))} if self.chance(0.5) else {"format": 2}
+        return {**stated, "name": name, "cpu_model": f"Made CPU {name}", "vendor": "", "family": 0, "model": 0, "stepping": 0, "sockets": 1,
                 "cores": threads, "threads": threads, "smt": 1, "numa_nodes": 1, "isa": ["scalar", "sse", "avx2"], "features": [],
                 "hypervisor": "", "governor": "", "huge_pages": "", "clock_reported_hz": 0,
                 "devices": [{"name": device, "kind": "cpu" if device == "cpu" else "gpu", "model": f"Made {device.split(':')[0]}",
@@ -239,6 +244,14 @@ class Draw:
                             "exposed_s": exposed * noise, "hidden_s": exposed * 0.7 * noise, "messages_bytes": 2500000 if ranks > 1 else 0,
                             "used": int(number > 0)})
         used, cells = samples[1:], {}
+        if self.chance(0.6):
+            busy = self.random.choice([0, 0.5, 1])
+            for sample in samples:
+                sample["waited_share"] = self.random.uniform(0.05, 0.6) if self.chance(busy) else 0.001
+                sample["others_processors"] = self.random.uniform(0, 0.3)
+            for name in ("waited_share", "others_processors"):
+                cells[name] = sum(sample[name] * sample["launch_s"] for sample in used) / sum(sample["launch_s"] for sample in used)
+            cells["stolen_processors"] = self.random.choice([None, 0, 0.3])
         for name in TIMES:
             cells[f"{name}_median_s"], cells[f"{name}_low_s"], cells[f"{name}_high_s"] = interval([sample[f"{name}_s"] for sample in used])
         dense = [layer for layer in layers if layer["kind"] in ("convolution", "linear") and layer["phase"] != "update"]

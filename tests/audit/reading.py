@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-FORMAT = 2
+FORMATS = (2, 3)
 
 
 class Refused(Exception):
@@ -54,10 +54,12 @@ def broken_rows(folder):
     """The ids whose checksum does not match the lines of the row; none for a folder without `row_checksum`."""
     path = folder / "measurements.csv"
     text = path.read_text(encoding="utf-8").splitlines()
-    if not text[0].endswith(",row_checksum"):
+    plain, _, column = text[0].rpartition(",")
+    name, _, run = column.partition(":")
+    if name != "row_checksum":
         return set()
     others = [lines_by_row(folder / name) for name in ("samples.csv", "layers.csv")]
-    broken, before = set(), text[0].removesuffix(",row_checksum")
+    broken, before = set(), plain
     for line in text[1:]:
         body, _, found = line.rpartition(",")
         identity = next(csv.reader([line]))[0]
@@ -65,6 +67,8 @@ def broken_rows(folder):
         for header, lines in others:
             if identity in lines:
                 block += [header, *lines[identity]]
+        if run:  # format 3
+            block.append(text[0])
         if checksum(before, block) != found:
             broken.add(identity)
         before = found
@@ -113,7 +117,7 @@ class Folder:
         self.path = Path(path)
         self.name = self.path.name
         self.machine = yaml.safe_load((self.path / "machine.yaml").read_text(encoding="utf-8"))
-        if self.machine.get("format") != FORMAT:
+        if self.machine.get("format") not in FORMATS:
             raise Refused(f"format {self.machine.get('format')}")
         layers, samples = {}, {}
         for name, found in (("layers.csv", layers), ("samples.csv", samples)):

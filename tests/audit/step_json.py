@@ -1,5 +1,7 @@
 """`roof report --json`."""
 
+import statistics
+
 import answer
 from exported import CHECKED, cell_number, figure
 import prose
@@ -31,6 +33,26 @@ def above(study):
     return sum(point.beyond > 0 for step in study.steps for point in step.points)
 
 
+BUSY = {"others_processors": 0.1, "stolen_processors": 0.02, "waited_share": 0.02, "shared_share": 0.1}
+
+
+def busy_cost(row):
+    """docs/method.md, section 1, A busy machine."""
+    def is_busy(cells):
+        return any((number(cells.get(name)) or 0) > limit for name, limit in BUSY.items())
+    if not is_busy(row.cells):
+        return None, None
+    used = row.used() if row.ok else []
+    every = [float(sample["launch_s"]) for sample in used]
+    quiet = [float(sample["launch_s"]) for sample in used if not is_busy(sample)]
+    if len(quiet) >= 3:
+        return max(0, 1 - statistics.median(quiet) / statistics.median(every)), "measured"
+    waited, stolen = number(row["waited_share"]), number(row["stolen_processors"])
+    if waited is None and stolen is None:
+        return None, None
+    return min(1, (waited or 0) + (stolen or 0) / max(1, row.threads)), "counter"
+
+
 def one_row(findings, place, row, record, step, source):
     for name, value in row.items():
         spot = f"{place}.{name}"
@@ -56,6 +78,14 @@ def one_row(findings, place, row, record, step, source):
         elif name == "losses":
             if step:
                 findings.text(spot, value, [float(sample["loss"]) for sample in source.samples])
+        elif name == "host":
+            for part, shown in value.items():
+                if part != "cost":
+                    findings.exact(f"{spot}.{part}", shown, number(source[part]))
+            cost = value["cost"] or {"share": None, "known": None}
+            share, known = busy_cost(source)
+            findings.exact(f"{spot}.cost.share", cost["share"], share)
+            findings.text(f"{spot}.cost.known", cost["known"], known)
         elif name not in ("reason", "remarks", "unstable", "status"):
             findings.lacks(spot, "no expectation")
 

@@ -170,3 +170,22 @@ TEST_CASE("a header that is damaged or lost is found again by the first block")
     CHECK_FALSE(with_header("", header));
     CHECK_FALSE(with_header("i#,value,block_checksum\n", header));
 }
+
+TEST_CASE("with a run the header counts at the end of every block, and a changed one is named")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "machine.yaml", "format: 3\nrun: abcdefghij\nname: x\n");
+    append_block(folder / "x.csv", "id,value", "a,1\nb,22\n\"c,d\",333\n");
+    append_block(folder / "x.csv", "id,value", "e,4\nf,5\n");
+    const std::string text = read_file(folder / "x.csv");
+    // By the lines of Python in ert/base/checksum.hpp.
+    CHECK(text == "id,value,block_checksum:abcdefghij\na,1,\nb,22,\n\"c,d\",333,y2gXckY9\ne,4,\nf,5,aaELoi5V\n");
+    CHECK(with_checksums(plain + "e,4\nf,5\n", "abcdefghij") != text);  // one block in place of two
+    CHECK(damage_of(text).empty());
+    std::string changed = text;
+    changed.replace(changed.find(":a"), 2, ":b");
+    CHECK(damage_of(changed) ==
+          std::vector<std::string>{"x.csv:2: it does not match its checksum: the header of the file was changed",
+                                   "x.csv:5: it does not match its checksum: the header of the file was changed"});
+    CHECK(with_checksums(changed, "abcdefghij") == text);
+}

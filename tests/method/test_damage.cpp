@@ -7,57 +7,17 @@
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "tests/method/damaged_folder.hpp"
 #include "tests/method/measured_rows.hpp"
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <functional>
 
 using namespace roof;
 using namespace roof::fakes;
 using namespace roof::tests;
-
-namespace {
-
-/// A folder with two rows of a run that has ended, to be damaged.
-struct Damaged {
-    TemporaryFolder folder;
-    std::filesystem::path run = folder / "run";
-
-    Damaged()
-    {
-        RunDirectory directory(run, plan_text, fake_machine());
-        for (const Measurement& row : measured()) directory.append(row);
-    }
-    void change(const std::string& file, const std::function<void(std::string&)>& edit) const
-    {
-        std::string text = read_file(run / file);
-        edit(text);
-        write_file(run / file, text);
-    }
-    void replace(const std::string& file, const std::string& from, const std::string& to) const
-    {
-        change(file, [&](std::string& text) { text.replace(text.find(from), from.size(), to); });
-    }
-};
-
-std::string line_of(const std::string& text, std::size_t number)
-{
-    std::size_t begin = 0;
-    for (std::size_t i = 1; i < number; ++i) begin = text.find('\n', begin) + 1;
-    return text.substr(begin, text.find('\n', begin) + 1 - begin);
-}
-
-std::vector<Status> statuses(const Results& results)
-{
-    std::vector<Status> all;
-    for (const Measurement& row : results.rows) all.push_back(row.status);
-    return all;
-}
-
-}  // namespace
 
 TEST_CASE("an undamaged folder has no remarks, and an unfinished run says so")
 {

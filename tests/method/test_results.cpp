@@ -66,15 +66,18 @@ TEST_CASE("a folder of an older format is an error with a clear message")
     }
     const std::filesystem::path file = folder / "run" / "machine.yaml";
     const std::string text = read_file(file);
-    REQUIRE_THAT(text, Catch::StartsWith("format: 2\n"));
-    for (const std::string& older :
-         {text.substr(text.find('\n') + 1), "format: 1\n" + text.substr(text.find('\n') + 1)}) {
+    REQUIRE_THAT(text, Catch::StartsWith("format: 3\n"));
+    for (const std::string& older : {text.substr(text.find('\n') + 1), "format: 1\n" + text.substr(text.find('\n') + 1),
+                                     "format: 4\n" + text.substr(text.find('\n') + 1)}) {
         write_file(file, older);
         CHECK_THROWS_WITH(read_results(folder / "run"),
                           Catch::Contains("older format") && Catch::Contains("measure again"));
         CHECK_THROWS_WITH(RunDirectory(folder / "run", plan_text, fake_machine()), Catch::Contains("older format"));
         CHECK_THROWS_WITH(find_calibration(folder / "run"), Catch::Contains("older format"));
     }
+    write_file(file, "format: 2\n" + text.substr(text.find('\n') + 1));
+    CHECK(read_machine_of(folder / "run").name == fake_machine().name);
+    CHECK_THROWS_WITH(RunDirectory(folder / "run", plan_text, fake_machine()), Catch::Contains("nothing is appended"));
 }
 
 TEST_CASE("after a kill at any moment the complete rows are kept and the rest is moved beside")

@@ -120,7 +120,7 @@ class Choices::Writer {
         if (file.empty()) return;
         try {
             if (choices_.is_damaged_) {
-                write_file(file, with_block_column(header_line()) + "\n");
+                write_file(file, with_column(header_line(), block_column) + "\n");
                 for (const auto& [each, choice] : choices_.choices_)
                     append_block(file, header_line(), lines_of(each, choice));
             } else {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/method/bench/bench.hpp"
+#include "ert/method/bench/host_use.hpp"
 #include "ert/method/bench/profiler.hpp"
 
 #include <functional>
@@ -52,6 +53,13 @@ class BenchRegistry {
     void follow_with(std::function<int(const BenchRegistry&)> follow) { contents_->follow = std::move(follow); }
     /// Empty in a process that runs its command line.
     const std::function<int(const BenchRegistry&)>& follower() const { return contents_->follow; }
+    /// Watches the machine beside the launches of training steps.
+    void watch_host_with(MakeHostMonitor make) { contents_->make_host_monitor = std::move(make); }
+    /// Null where nothing watches.
+    std::unique_ptr<HostMonitor> host_monitor() const
+    {
+        return contents_->make_host_monitor ? contents_->make_host_monitor() : nullptr;
+    }
     /// Keeps the object alive as long as the registry.
     void keep(std::shared_ptr<void> thing) { contents_->kept.push_back(std::move(thing)); }
 
@@ -74,6 +82,7 @@ class BenchRegistry {
         std::vector<std::unique_ptr<Bench>> benches;
         std::vector<AbsentPart> absent;
         std::function<int(const BenchRegistry&)> follow;
+        MakeHostMonitor make_host_monitor;
         std::vector<std::shared_ptr<void>> kept;
         std::vector<Profiler> profilers;
         std::vector<DeferredPart> deferred;

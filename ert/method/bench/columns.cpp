@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace roof {
@@ -73,6 +74,22 @@ Column<Row> count(std::string name, Estimate<Seconds> Row::*field, int Estimate<
                 if (value > std::numeric_limits<int>::max()) throw Error("'" + printable(cell) + "' is too large");
                 row.*field.*which = static_cast<int>(value);
             }};
+}
+
+/// What else used the machine; an empty cell is not known, and 0 is measured. `at` maps the row to its HostUse.
+template <class Row, class At>
+void add_host_use(std::vector<Column<Row>>& columns, At at)
+{
+    const auto add = [&](const char* name, std::optional<double> HostUse::*field) {
+        columns.push_back({name, [=](const Row& row) { return at(row).*field ? format_exact(*(at(row).*field)) : ""; },
+                           [=](Row& row, const std::string& cell) {
+                               if (!cell.empty()) at(row).*field = not_negative(cell);
+                           }});
+    };
+    add("others_processors", &HostUse::others);
+    add("stolen_processors", &HostUse::stolen);
+    add("waited_share", &HostUse::waited);
+    add("shared_share", &HostUse::shared);
 }
 
 /// FLOPs, bytes and their origin. `at` maps the row to its work.
@@ -143,6 +160,8 @@ std::vector<Column<Measurement>> measurement_columns()
     add_work<Row>(
         columns, [](auto& row) -> auto& { return row.work; });
     columns.push_back(number("memory_bytes", &Row::memory));
+    add_host_use<Row>(
+        columns, [](auto& row) -> auto& { return row.host; });
     columns.push_back(text("started_utc", &Row::started));
     columns.push_back(text("description", &Row::description));
     columns.push_back(text("remarks", &Row::remarks));
@@ -152,7 +171,7 @@ std::vector<Column<Measurement>> measurement_columns()
 std::vector<Column<Sample>> sample_columns()
 {
     using Row = Sample;
-    return {
+    std::vector<Column<Row>> columns{
         number("launch_s", &Row::seconds),
         number("data_s", &Row::data),
         number("forward_s", &Row::forward),
@@ -182,6 +201,9 @@ std::vector<Column<Sample>> sample_columns()
              row.used = cell == "1";
          }},
     };
+    add_host_use<Row>(
+        columns, [](auto& row) -> auto& { return row.host; });
+    return columns;
 }
 
 std::vector<Column<PartMeasurement>> part_columns()

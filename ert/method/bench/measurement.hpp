@@ -48,6 +48,7 @@ struct Measurement {
     Estimate<Seconds> update;
     Estimate<Seconds> exposed;  ///< communication that the step waited for; 0 without other ranks
     Estimate<Seconds> hidden;   ///< communication beside the step's own work
+    HostUse host{};             ///< over the used launches of a training step
     Bytes messages;             ///< bytes of a step's messages, as one rank holds them
     Estimate<Hertz> clock;      ///< of the cores beside the launches; empty if not known
     std::string variant;        ///< chosen by the subject's trials

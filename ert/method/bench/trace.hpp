@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/method/bench/clock.hpp"
+#include "ert/method/bench/host_use.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -53,6 +54,7 @@ struct Sample {
     bool used = true;               ///< false: warm-up, or disturbed, and left out of the estimates
     Communication communication{};  ///< with other ranks; all 0 without
     Conditions conditions{};        ///< memory clock, power and temperature, by the device
+    HostUse host{};                 ///< of training steps
 };
 
 class Trace {

@@ -141,7 +141,13 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     std::vector<std::string> of_profile;
     const std::optional<Profile> profile = start_profiling(item, registry, device, parts, of_profile);
     if (profile) trace.set_listener(&profile->listener);
-    row.samples = failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer); });
+    const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
+    row.samples =
+        failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer, host.get()); });
+    // Other ranks are processes of this step.
+    if (row.ranks() > 1)
+        for (Sample& sample : row.samples) sample.host.others.reset();
+    row.host = mean_host_use(row.samples);
     if (profile) of_profile = record(*subject, trace, *profile, item.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
     for (const auto& more : {of_profile, remarks_on(row.samples)})
@@ -197,13 +203,15 @@ bool is_enough(std::span<const Sample> launches, Seconds elapsed, const Stopping
 }
 
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
-                            std::vector<PartMeasurement>& parts, const SampleObserver& observer)
+                            std::vector<PartMeasurement>& parts, const SampleObserver& observer, HostMonitor* host)
 {
     const std::vector<TimedPart> declared = subject.parts();
     std::vector<std::vector<double>> part_seconds(declared.size());
     std::vector<Sample> samples;
     const auto launch = [&](bool used) {
+        if (host != nullptr) host->begin();
         Sample sample = time_launch(subject, declared, trace, clock);
+        if (host != nullptr) sample.host = host->end();
         sample.used = used;
         samples.push_back(sample);
         if (sample.loss && !std::isfinite(*sample.loss))
@@ -229,6 +237,22 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     for (std::size_t i = 0; i < declared.size(); ++i)
         parts.push_back({declared[i], Estimate<Seconds>::of(part_seconds[i])});
     return samples;
+}
+
+HostUse mean_host_use(const std::vector<Sample>& samples)
+{
+    HostUse mean;
+    for (const auto use : {&HostUse::others, &HostUse::stolen, &HostUse::waited, &HostUse::shared}) {
+        double sum = 0;
+        Seconds time{};
+        for (const Sample& sample : samples) {
+            if (!sample.used || !(sample.host.*use)) continue;
+            sum += *(sample.host.*use) * sample.seconds.value;
+            time += sample.seconds;
+        }
+        if (time.value > 0) mean.*use = sum / time.value;
+    }
+    return mean;
 }
 
 Measurement skipped(const Item& item, const std::string& reason)

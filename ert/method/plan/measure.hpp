@@ -19,10 +19,14 @@ using SampleObserver = std::function<bool(const Sample& sample, int launches_so_
 /// the first of these launches began.
 bool is_enough(std::span<const Sample> launches, Seconds elapsed, const StoppingOptions& options);
 
-/// Warms up, checks, then launches until there are enough. `trace`: for as many parts as the subject declares. Throws what the subject
-/// throws, and Interrupted when the observer returns false.
+/// Warms up, checks, then launches until there are enough. `trace`: for as many parts as the subject declares. `host`: watches the machine
+/// beside the launches; may be null. Throws what the subject throws, and Interrupted when the observer returns false.
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
-                            std::vector<PartMeasurement>& parts, const SampleObserver& observer);
+                            std::vector<PartMeasurement>& parts, const SampleObserver& observer,
+                            HostMonitor* host = nullptr);
+
+/// The mean over the used launches, by their times; of each kind of use over the launches that know it.
+HostUse mean_host_use(const std::vector<Sample>& samples);
 
 /// Measures one item. Errors of the subject become the row's status and reason; Interrupted and InputError are thrown. Recordings of a
 /// profiled item are written to `folder`; a failure of the profiler becomes a remark of the row. `lost_device`: set to true if the row

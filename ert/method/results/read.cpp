@@ -118,7 +118,7 @@ std::string contradiction_in(const Measurement& row, const std::string& id)
 /// Reads the files of one folder.
 class Reader {
   public:
-    explicit Reader(Results& results) : results_(results) {}
+    explicit Reader(Results& results) : results_(results), run_(run_of(results.folder)) {}
 
     void measurements()
     {
@@ -213,6 +213,7 @@ class Reader {
         try {
             if (!lines.next()) return;
             places = places_in(lines, columns);
+            if (lines.has_checksums()) check_run(lines, run_);
         } catch (const InputError& error) {
             is_known = false;
             damage_.add(error.what());
@@ -220,7 +221,7 @@ class Reader {
         if (is_known) return read_lines(name, lines, places, take);
         if (name != measurements_file && !has_checksums_) return;
         const std::string header =
-            header_of(columns) + (name == measurements_file ? "," + std::string(row_column) : "");
+            name == measurements_file ? with_column(header_of(columns), row_column, run_) : header_of(columns);
         if (const auto mended = with_header(read_file(file), header)) {
             std::istringstream text(*mended);
             CsvLines again(text, file.string());
@@ -290,6 +291,7 @@ class Reader {
     }
 
     Results& results_;
+    std::string run_;
     DamageList damage_;
     std::map<std::string, std::size_t, std::less<>> index_;
     std::set<std::string> whole_;
@@ -339,6 +341,7 @@ Results check_results(const fs::path& folder)
 {
     Results results = read_results(folder);
     DamageList damage;
+    const std::string run = run_of(folder);
     for (const fs::path& file : csv_files_in(folder)) {
         const std::string name = file.filename();
         if (name == measurements_file || name == "samples.csv" || name == "layers.csv" || name == seal_file) continue;
@@ -347,6 +350,7 @@ Results check_results(const fs::path& folder)
         for (bool more = true; more;) {
             try {
                 more = lines.next();
+                if (lines.number() == 1 && lines.has_checksums()) check_run(lines, run);
                 if (lines.has_checksums() && !lines.damage().empty()) damage.add(lines.damage());
             } catch (const InputError& error) {
                 damage.add(error.what());

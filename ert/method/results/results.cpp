@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <random>
 #include <utility>
 
 namespace roof {
@@ -25,8 +26,9 @@ namespace fs = std::filesystem;
 constexpr const char* measurements_file = "measurements.csv";
 constexpr const char* samples_file = "samples.csv";
 constexpr const char* layers_file = "layers.csv";
-/// The first line of machine.yaml. The number changes when columns or keys are renamed.
-constexpr const char* format_line = "format: 2\n";
+/// The number of the format, in the first line of machine.yaml. Format 2 lacks columns, and states no run.
+constexpr int format = 3;
+constexpr int oldest_format = 2;
 
 template <class Row>
 std::string row_line(const std::string& id, const Row& row, const std::vector<Column<Row>>& columns)
@@ -55,11 +57,6 @@ void append_after_header(const fs::path& file, const std::string& lines)
     append_file(file, is_new ? lines : lines.substr(lines.find('\n') + 1));
 }
 
-std::string measurements_header()
-{
-    return header_of(measurement_columns()) + "," + std::string(row_column);
-}
-
 void check_header(const fs::path& file, const std::string& header)
 {
     if (!fs::exists(file)) return;
@@ -69,6 +66,25 @@ void check_header(const fs::path& file, const std::string& header)
     if (first != header)
         throw InputError(file.string() +
                          " was written by another version of roof: its columns differ; give --out another folder");
+}
+
+/// 0 if machine.yaml does not begin with it.
+int format_of(const fs::path& folder)
+{
+    int number = 0;
+    std::string word;
+    std::ifstream file = open_if_there(folder / "machine.yaml");
+    return file >> word >> number && word == "format:" ? number : 0;
+}
+
+/// The name of a new run: ten letters by chance.
+std::string new_run()
+{
+    std::random_device chance;
+    std::uniform_int_distribution<int> letter('a', 'z');
+    std::string run;
+    for (int i = 0; i < 10; ++i) run += static_cast<char>(letter(chance));
+    return run;
 }
 
 void keep_document(const fs::path& file, const std::string& content)
@@ -142,6 +158,10 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
     const fs::path machine_file = folder_ / "machine.yaml";
     if (fs::exists(machine_file)) {
         const Machine other = read_machine_of(folder_);
+        if (format_of(folder_) != format)
+            throw InputError(
+                folder_.string() +
+                " holds results of an older format, to which nothing is appended; give --out another folder");
         if (other.name != machine.name)
             throw InputError(folder_.string() + " holds rows of another machine, " + printable(other.name));
         if (other.node != machine.node && !other.node.empty() && !machine.node.empty())
@@ -149,7 +169,8 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
                                          folder_.string(), printable(other.node), printable(other.node)));
     }
     keep_document(plan_file, plan_text);
-    keep_document(machine_file, format_line + YAML::Dump(to_yaml(machine)) + "\n");
+    keep_document(machine_file,
+                  fmt::format("format: {}\nrun: {}\n", format, new_run()) + YAML::Dump(to_yaml(machine)) + "\n");
     read_back();
     if (!fs::exists(folder_ / seal_file)) seal(folder_);
 }
@@ -166,7 +187,7 @@ RunDirectory::~RunDirectory()
 
 void RunDirectory::read_back()
 {
-    check_header(folder_ / measurements_file, measurements_header());
+    check_header(folder_ / measurements_file, with_column(header_of(columns_), row_column, run_of(folder_)));
     check_header(folder_ / samples_file, header_of(sample_columns()));
     check_header(folder_ / layers_file, header_of(part_columns()));
     if (fs::exists(folder_ / measurements_file)) {
@@ -186,14 +207,14 @@ void RunDirectory::append(const Measurement& row)
     const std::string id = row.id();
     const fs::path file = folder_ / measurements_file;
     const std::array files{with_header_of(of_samples_, id, row.samples), with_header_of(of_parts_, id, row.parts)};
-    const std::string header = header_of(columns_);
+    const std::string plain = header_of(columns_);
+    const std::string header = with_column(plain, row_column, run_of(folder_));
     std::string line = row_line(id, row, columns_);
     line.pop_back();
     try {
         for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_lines[i], files[i]);
-        const std::string before = last_checksum(file, fs::exists(file) ? fs::file_size(file) : 0).value_or(header);
-        append_after_header(file, header + "," + std::string(row_column) + "\n" + line + "," +
-                                      row_checksum(before, line, files) + "\n");
+        const std::string before = last_checksum(file, fs::exists(file) ? fs::file_size(file) : 0).value_or(plain);
+        append_after_header(file, header + "\n" + line + "," + row_checksum(before, line, files, header) + "\n");
     } catch (const Error&) {
         lock_.reset();  // whether the row is complete is read from the files by the next opening
         throw;
@@ -218,8 +239,8 @@ std::vector<std::string> accept_edits(const fs::path& folder)
         const std::string text = read_file(path);
         const std::string_view header = std::string_view(text).substr(0, text.find('\n'));
         const bool has_rows = file == measurements_file;
-        if (!header.ends_with("," + std::string(has_rows ? row_column : block_column))) continue;
-        const std::string proven = has_rows ? with_row_checksums(folder) : with_checksums(text);
+        if (!has_column(header, has_rows ? row_column : block_column)) continue;
+        const std::string proven = has_rows ? with_row_checksums(folder) : with_checksums(text, run_of(folder));
         if (proven == text) continue;
         write_file(path, proven);
         edits[file] = std::string("edited after it was written") +
@@ -234,9 +255,11 @@ std::vector<std::string> accept_edits(const fs::path& folder)
 Machine read_machine_of(const fs::path& folder)
 {
     const fs::path file = folder / "machine.yaml";
-    if (!read_file(file).starts_with(format_line))
+    read_file(file);  // throws if it is not there
+    if (const int found = format_of(folder); found < oldest_format || found > format)
         throw InputError(folder.string() +
-                         " holds results of an older format, which this version of roof does not read; measure again");
+                         " holds results of an older format or a newer one, which this version of roof does not read; "
+                         "measure again");
     return read_machine(file);
 }
 

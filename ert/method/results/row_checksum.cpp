@@ -49,23 +49,26 @@ class LinesOfRows {
 
 }  // namespace
 
-std::string row_checksum(std::string_view before, std::string_view line, std::span<const std::string> files)
+std::string row_checksum(std::string_view before, std::string_view line, std::span<const std::string> files,
+                         std::string_view header)
 {
     BlockSum sum;
     sum.add_line(before);
     sum.add_line(line);
     for (const std::string& file : files) for_lines(file, [&](std::string_view one) { sum.add_line(one); });
+    sum.add_line(header);
     return sum.text();
 }
 
 std::string with_row_checksums(const fs::path& folder)
 {
     const std::string text = read_file(folder / "measurements.csv");
+    const std::string run = run_of(folder);
     std::vector<LinesOfRows> files;
     for (const std::string_view file : files_of_lines) files.emplace_back(folder / file);
     std::istringstream csv(text);
     CsvLines cells(csv, (folder / "measurements.csv").string());
-    std::string out;
+    std::string out, header;
     std::uint32_t before = 0;
     for_lines(text, [&](std::string_view line) {
         try {
@@ -74,7 +77,8 @@ std::string with_row_checksums(const fs::path& folder)
         }
         if (cells.number() == 1) {
             before = cells.crc();
-            out.append(line).append("\n");
+            header = with_column(line.substr(0, line.rfind(',')), row_column, run);
+            out = header + "\n";
             return;
         }
         BlockSum sum;
@@ -82,6 +86,7 @@ std::string with_row_checksums(const fs::path& folder)
         sum.add(cells.crc());
         if (!cells.cells().empty())
             for (const LinesOfRows& file : files) file.add_to(sum, std::string(cells.cells().front()));
+        if (!run.empty()) sum.add_line(header);
         const std::string checksum = sum.text();
         out.append(line.substr(0, line.rfind(','))).append(",").append(checksum).append("\n");
         before = crc32_of(checksum);
@@ -89,7 +94,8 @@ std::string with_row_checksums(const fs::path& folder)
     return out.append(text.substr(text.rfind('\n') + 1));
 }
 
-RowProof::RowProof(const CsvLines& row, std::uint32_t before) : stated_(row.checksum()), line_(row.number())
+RowProof::RowProof(const CsvLines& row, std::uint32_t before)
+    : stated_(row.checksum()), header_(row.header()), line_(row.number())
 {
     sum_.add(before);
     sum_.add(row.crc());
@@ -107,9 +113,11 @@ void RowProof::add(const CsvLines& line, std::size_t file, std::uint32_t header)
 
 std::string RowProof::damage(const fs::path& folder) const
 {
-    if (sum_.text() == stated_) return {};
+    BlockSum sum = sum_;
+    if (header_) sum.add(*header_);
+    if (sum.text() == stated_) return {};
     std::string sentence = fmt::format("{}:{}: it", (folder / "measurements.csv").string(), line_);
-    const std::size_t changed = sum_.changed_line(stated_);
+    const std::size_t changed = sum.changed_line(stated_);
     if (changed == 1) return sentence + " does not match its checksum: a line before it is missing, repeated or moved";
     if (changed == 2) return sentence + " does not match its checksum: it was changed";
     std::size_t header = 3;  // the number, in the block, of the header of a file
@@ -122,6 +130,9 @@ std::string RowProof::damage(const fs::path& folder) const
         sentence += fmt::format(", or one of its {} lines in {} from line {}", count, files_of_lines[i], first);
         header += count + 1;
     }
+    if (header_ && changed == header)
+        return fmt::format("{}:{}: it does not match its checksum: the header of the file was changed",
+                           (folder / "measurements.csv").string(), line_);
     if (header > 3) sentence += ",";
     return sentence + " does not match its checksum: it was changed, or a line is missing, repeated or moved";
 }

@@ -4,7 +4,8 @@
 //   2. its line of measurements.csv
 //   3. if it has samples, the header of samples.csv and its lines there
 //   4. if it has layers, the header of layers.csv and its lines there
-// all without this column and without line ends.
+//   5. the header of measurements.csv with this column; not in format 2
+// all without line ends and, but for 5, without this column.
 #pragma once
 
 #include "ert/base/csv_lines.hpp"
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,10 +24,11 @@ namespace roof {
 /// The files whose lines a row's checksum covers beside its own, in order.
 inline constexpr std::array<std::string_view, 2> files_of_lines{"samples.csv", "layers.csv"};
 
-/// The checksum of a row. `before` and `line`: 1 and 2 above. `files`: 3 and 4, each with line ends.
-std::string row_checksum(std::string_view before, std::string_view line, std::span<const std::string> files);
+/// The checksum of a row. `before`, `line` and `header`: 1, 2 and 5 above. `files`: 3 and 4, each with line ends.
+std::string row_checksum(std::string_view before, std::string_view line, std::span<const std::string> files,
+                         std::string_view header);
 
-/// The content of the folder's measurements.csv with its checksums written anew. Lines whose id cannot be read get one that covers no other
+/// The content of the folder's measurements.csv with its checksums written anew, for the folder's run. Lines whose id cannot be read get one that covers no other
 /// file. Throws InputError.
 std::string with_row_checksums(const std::filesystem::path& folder);
 
@@ -49,7 +52,8 @@ class RowProof {
 
     BlockSum sum_;
     std::string stated_;
-    std::size_t line_;  ///< in measurements.csv
+    std::optional<std::uint32_t> header_;  ///< CRC-32 of 5
+    std::size_t line_;                     ///< in measurements.csv
     std::array<Place, files_of_lines.size()> others_{};
 };
 

@@ -49,12 +49,15 @@ std::string end_of(const fs::path& file, std::uintmax_t bytes)
 }
 
 /// The whole lines; the damaged ones go to `damage`.
-std::vector<Entry> entries_in(const std::string& name, std::string text, DamageList& damage)
+std::vector<Entry> entries_in(const fs::path& file, DamageList& damage)
 {
-    const std::string header = join(columns, ",");
-    if (!text.starts_with(header + "\n") && !text.starts_with(with_block_column(header) + "\n")) {
-        damage.add(name + ":1: its columns are not known");
-        text = with_header(text, with_block_column(header)).value_or("");
+    const std::string name = file.string();
+    const std::string plain = join(columns, ",");
+    const std::string header = with_column(plain, block_column, run_of(file.parent_path()));
+    std::string text = read_file(file);
+    if (!text.starts_with(plain + "\n") && !text.starts_with(header + "\n")) {
+        damage.add(name + ":1: its columns are not known, or it is of another run");
+        text = with_header(text, header).value_or("");
     }
     std::istringstream csv(text);
     CsvLines lines(csv, name);
@@ -107,7 +110,7 @@ void seal(const fs::path& folder, const Edits& edits)
     for (const char* const document : {"machine.yaml", "plan.yaml"})
         if (fs::is_regular_file(folder / document)) files.push_back(folder / document);
     std::ranges::sort(files);
-    std::string text = with_block_column(join(columns, ",")) + "\n";
+    std::string text = with_column(join(columns, ","), block_column) + "\n";
     for (const fs::path& file : files) {
         const std::string name = file.filename().string();
         const std::uintmax_t bytes = fs::file_size(file);
@@ -116,7 +119,7 @@ void seal(const fs::path& folder, const Edits& edits)
         if (!end.empty() || is_of_rows(file))
             text += csv_line(std::vector{name, std::to_string(bytes), end, known[name], each_line});
     }
-    write_file(folder / seal_file, with_checksums(text));
+    write_file(folder / seal_file, with_checksums(text, run_of(folder)));
 }
 
 SealCheck check_seal(const fs::path& folder)
@@ -124,11 +127,11 @@ SealCheck check_seal(const fs::path& folder)
     SealCheck check;
     const fs::path seal = folder / seal_file;
     if (!fs::exists(seal)) return check;
-    const std::string text = read_file(seal);
-    check.has_ended = text.starts_with(join(columns, ",") + ",crc32\n");  // of an older version; not compared
+    // Of an older version; not compared.
+    check.has_ended = read_file(seal).starts_with(join(columns, ",") + ",crc32\n");
     if (check.has_ended) return check;
     DamageList found;
-    for (const Entry& entry : entries_in(seal.string(), text, found)) {
+    for (const Entry& entry : entries_in(seal, found)) {
         check.has_ended = check.has_ended || is_csv(entry.file);
         if (!entry.edited.empty()) check.edits[entry.file] = entry.edited;
         std::string damage = damage_of(folder / fs::path(entry.file).filename(), entry);

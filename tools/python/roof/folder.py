@@ -4,11 +4,13 @@ import base64
 import csv
 import io
 import json
+import random
+import string
 import zlib
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Union
 
-FORMAT = "format: 2\n"  #: the number of the format, as ert/method/results/results.cpp has it
+FORMAT = "format: 3"  #: the number of the format, as ert/method/results/results.cpp has it
 
 Row = Dict[str, Union[str, float, int]]
 
@@ -40,7 +42,7 @@ def joined(lines: Sequence[str]) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def seal(place: Path, last: str) -> str:
+def seal(place: Path, last: str, run: str) -> str:
     """checksums.csv: the length of every file, and the last checksum of measurements.csv. Each line is a block."""
     rows: List[Row] = []
     for file in sorted(place.iterdir()):
@@ -49,9 +51,9 @@ def seal(place: Path, last: str) -> str:
         end = ends.get(file.name, f"{zlib.crc32(content):08x}")
         rows.append({"file": file.name, "bytes": len(content), "end": end, "edited": ""})
     before, *lines = lines_of(rows)
-    proven = [before + ",block_checksum"]
+    proven = [f"{before},block_checksum:{run}"]
     for line in lines:
-        before = checksum([before, line])
+        before = checksum([before, line, proven[0]])
         proven.append(f"{line},{before}")
     return joined(proven)
 
@@ -69,15 +71,16 @@ def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, r
         raise FileExistsError(f"{place} holds results already; name another folder")
     place.mkdir(parents=True, exist_ok=True)
     (place / "plan.yaml").write_text(as_yaml({"name": "pytorch", "description": description}), encoding="utf-8")
-    (place / "machine.yaml").write_text(FORMAT + as_yaml(machine), encoding="utf-8")
+    run = "".join(random.SystemRandom().choices(string.ascii_lowercase, k=10))
+    (place / "machine.yaml").write_text(f"{FORMAT}\nrun: {run}\n" + as_yaml(machine), encoding="utf-8")
     identified = {"id": row["id"]}
     header, line = lines_of([row])
-    block = [header, line]
+    block, whole = [header, line], f"{header},row_checksum:{run}"
     for name, table in (("samples.csv", samples), ("layers.csv", layers)):
         lines = lines_of([{**identified, **cells} for cells in table])
         block += lines
         (place / name).write_text(joined(lines), encoding="utf-8")
-    last = checksum(block)
-    (place / "measurements.csv").write_text(joined([header + ",row_checksum", f"{line},{last}"]), encoding="utf-8")
-    (place / "checksums.csv").write_text(seal(place, last), encoding="utf-8")
+    last = checksum([*block, whole])
+    (place / "measurements.csv").write_text(joined([whole, f"{line},{last}"]), encoding="utf-8")
+    (place / "checksums.csv").write_text(seal(place, last, run), encoding="utf-8")
     return place

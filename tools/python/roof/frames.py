@@ -27,12 +27,12 @@ def load(path: Union[str, Path]) -> Run:
     """Reads the folder of a run, a sweep, a calibration or a recording."""
     folder = Path(path)
     first = (folder / "machine.yaml").read_text(encoding="utf-8").split("\n", 1)[0]
-    if first != "format: 2":
+    if first not in ("format: 2", "format: 3"):
         raise ValueError(f"{folder} holds results of another format ({first}), which this version does not read")
 
     def table(name: str) -> Any:
         file = folder / name
         frame = pandas().read_csv(file) if file.exists() else pandas().DataFrame(columns=["id"])
-        return frame.drop(columns="row_checksum", errors="ignore")
+        return frame.drop(columns=[name for name in frame.columns if name.startswith("row_checksum")])
 
     return Run(folder, table("measurements.csv"), table("samples.csv"), table("layers.csv"))

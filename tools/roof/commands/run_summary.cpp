@@ -3,6 +3,7 @@
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/busy.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
@@ -87,6 +88,13 @@ std::string remarks_line(const Measurement& row)
     return row.remarks.empty() ? "" : line("remarks", printable(row.remarks));
 }
 
+/// Empty on a quiet machine.
+std::string busy_line(const Measurement& row)
+{
+    const std::string text = analysis::busy_text(row);
+    return text.empty() ? "" : line("busy", text);
+}
+
 std::string losses_text(const Measurement& row)
 {
     std::string text;
@@ -102,7 +110,7 @@ std::string run_summary(const Measurement& row, const analysis::Study& study)
     if (row.status != Status::ok) {
         return title + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
-    return title + line("step", step_text(row)) + line("images/s", images_text(row)) +
+    return title + line("step", step_text(row)) + busy_line(row) + line("images/s", images_text(row)) +
            line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
            line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }

@@ -61,7 +61,7 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
         throw InputError(folder.string() +
                          ": --predict: some rows are measured already, so nothing can be predicted; "
                          "take another folder with --out");
-    const std::string text = with_checksums(analysis::to_csv(predictions));
+    const std::string text = with_checksums(analysis::to_csv(predictions), run_of(folder));
     write_file(file, text);
     context.err << fmt::format("predicted {} rows before the first is measured: {}, fingerprint {}\n",
                                predictions.size(), file.string(), analysis::fingerprint(text));

@@ -1,0 +1,138 @@
+#include "cpu/host_monitor.hpp"
+
+#include "cpu/noise_monitor.hpp"
+#include "ert/base/files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace roof::cpu {
+
+namespace {
+
+double own_processor_seconds()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Processor times are counted in ticks of 10 ms, too coarse for a short launch, which gets what was counted over the last such time.
+constexpr Seconds shortest_window{0.25};
+
+/// With more processor time several threads worked, and may share the core with each other.
+constexpr double most_of_one_thread = 1.2;
+
+class Monitor : public HostMonitor {
+  public:
+    explicit Monitor(std::shared_ptr<CoreHistory> history) : history_(std::move(history))
+    {
+        constexpr int to_know_the_core = 24;
+        for (int i = 0; i < to_know_the_core; ++i) read_core();
+    }
+
+    void begin() override
+    {
+        first_ = read_core();
+        before_ = host_counts(files_, own_processor_seconds());
+        begin_ = clock_();
+        if (window_begin_.value > 0) return;
+        window_ = before_;
+        window_begin_ = begin_;
+    }
+
+    HostUse end() override
+    {
+        const Seconds now = clock_();
+        const HostCounts after = host_counts(files_, own_processor_seconds());
+        HostUse use = use_between(before_, after, (now - begin_).value);
+        if (now - window_begin_ >= shortest_window) {
+            latest_ = use_between(window_, after, (now - window_begin_).value);
+            window_ = after;
+            window_begin_ = now;
+        }
+        use.others = latest_.others;
+        use.stolen = latest_.stolen;
+        if (after.own - before_.own > most_of_one_thread * (now - begin_).value) return use;
+        using Verdict = CoreHistory::Verdict;
+        const std::array verdicts{first_, read_core()};
+        const auto is = [&](Verdict verdict) { return static_cast<double>(std::ranges::count(verdicts, verdict)); };
+        const double known = is(Verdict::shared) + is(Verdict::undivided);
+        if (known > 0) use.shared = is(Verdict::shared) / known;
+        return use;
+    }
+
+  private:
+    CoreHistory::Verdict read_core() { return history_->judge(sched_getcpu(), reader_.read().additions_per_clock); }
+
+    std::shared_ptr<CoreHistory> history_;
+    HostFiles files_;
+    Clock clock_ = steady_clock();
+    CoreReader reader_{clock_};
+    CoreHistory::Verdict first_ = CoreHistory::Verdict::unknown;
+    HostCounts before_;
+    Seconds begin_;
+    HostCounts window_;
+    Seconds window_begin_;
+    HostUse latest_;
+};
+
+}  // namespace
+
+HostCounts host_counts(const HostFiles& files, double own_seconds)
+{
+    HostCounts counts;
+    counts.own = own_seconds;
+    const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+    // After the word "cpu": user, nice, system, idle, iowait, irq, softirq, steal.
+    std::ifstream processors = open_if_there(files.processors);
+    std::string word;
+    std::array<double, 8> times{};
+    if (processors >> word && word == "cpu") {
+        for (double& time : times) processors >> time;
+        if (processors) {
+            counts.busy = (times[0] + times[1] + times[2] + times[5] + times[6]) / ticks;
+            counts.stolen = times[7] / ticks;
+        }
+    }
+    std::error_code none;
+    for (const auto& thread : std::filesystem::directory_iterator(files.threads, none)) {
+        std::ifstream schedule = open_if_there(thread.path() / "schedstat");
+        double ran = 0;
+        double waited = 0;  // nanoseconds
+        if (schedule >> ran >> waited) counts.waited[std::stol(thread.path().filename())] = 1e-9 * waited;
+    }
+    return counts;
+}
+
+HostUse use_between(const HostCounts& before, const HostCounts& after, double elapsed)
+{
+    HostUse use;
+    if (elapsed <= 0) return use;
+    const auto per_second = [&](double from, double to) { return std::max(0.0, to - from) / elapsed; };
+    if (before.busy && after.busy)
+        use.others = std::max(0.0, per_second(*before.busy, *after.busy) - per_second(before.own, after.own));
+    if (before.stolen && after.stolen) use.stolen = per_second(*before.stolen, *after.stolen);
+    for (const auto& [thread, waited] : after.waited)
+        if (const auto earlier = before.waited.find(thread); earlier != before.waited.end())
+            use.waited = std::max(use.waited.value_or(0), std::min(1.0, per_second(earlier->second, waited)));
+    return use;
+}
+
+std::unique_ptr<HostMonitor> host_monitor(std::shared_ptr<CoreHistory> history)
+{
+    return std::make_unique<Monitor>(std::move(history));
+}
+
+}  // namespace roof::cpu
