@@ -139,7 +139,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"seconds", to_json(Range::of(row.seconds))},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},
-            {"sentence", json_text(step_title(row, study.results.rows) + ": " + answer_text(study, row))},
+            {"sentence", json_text(step_title(row, study.results.rows) + ": " + answer_text(study, row, 1))},
             {"frame", frame_json(fitted_frame(own, points))},
             {"level_frame", frame_json(fitted_frame(own, points, true))},
             {"roofs", roofs}};

@@ -25,7 +25,7 @@ Content verdict_panel(const Study& study, const std::string&)
     std::vector<std::string> busy;
     for (const Measurement* row : step_rows(study.results.rows))
         if (const std::string text = busy_text(*row); !text.empty()) busy.push_back(row->id() + ": " + text);
-    return {text_list("", summary({&study, 1}, 1)) + (above.empty() ? above : paragraph(above, "warning")) +
+    return {text_list("", summary({&study, 1})) + (above.empty() ? above : paragraph(above, "warning")) +
             html_table(verdict_table(study)) + text_list("Not measured", reasons_not_measured(study)) +
             text_list("Measured on a busy machine", busy) +
             "<p class=\"legend\"><i class=\"compute\"></i>compute roof <i class=\"bandwidth\"></i>bandwidth roof "
