@@ -64,15 +64,16 @@ int votes_for_clock(const std::vector<RoundMedians>& rounds)
 RunClock::RunClock(const std::vector<PointSummary>& points)
 {
     std::map<std::string, int> votes;
-    std::map<std::string, double> smallest;  // working set, of similar work
+    std::map<std::string, double> smallest;  // measured working set, of similar work
     for (const PointSummary& point : points)
-        if (const Point& at = point.best.point; at.has("working_set")) {
+        if (const Point& at = point.best.point; at.has("working_set") && !rounds_of(point).empty()) {
             const double bytes = at.number("working_set");
             double& least = smallest.try_emplace(similar_work(point.best), bytes).first->second;
             least = std::min(least, bytes);
         }
     for (const PointSummary& point : points) {
         const std::vector<RoundMedians> rounds = rounds_of(point);
+        if (rounds.empty()) continue;
         const std::string key = similar_work(point.best);
         for (const RoundMedians& round : rounds) clocks_[key].push_back(round.clock);
         const auto least = smallest.find(key);

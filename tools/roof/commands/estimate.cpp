@@ -50,7 +50,6 @@ struct Options {
 
 analysis::EstimateRequest request_of(const Options& options, const std::string& batch)
 {
-    if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
     analysis::EstimateRequest request;
     request.model = options.model;
     request.batch = whole_number("--batch", batch, 1, largest_batch);
@@ -76,6 +75,7 @@ std::vector<analysis::MachineEstimate> estimates(const Options& options, const a
 
 int estimate_step(const Options& options, Context& context)
 {
+    if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     nlohmann::json documents = nlohmann::json::array();
     for (const std::string& batch : comma_list("--batch", options.batch)) {
