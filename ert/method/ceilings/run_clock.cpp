@@ -63,31 +63,32 @@ int votes_for_clock(const std::vector<RoundMedians>& rounds)
 
 RunClock::RunClock(const std::vector<PointSummary>& points)
 {
-    std::map<std::string, int> votes;
-    std::map<std::string, double> smallest;  // measured working set, of similar work
+    struct Measured {
+        const Measurement* row;
+        std::string key;  ///< of similar work
+        std::vector<RoundMedians> rounds;
+    };
+    std::vector<Measured> measured;
     for (const PointSummary& point : points)
-        if (const Point& at = point.best.point; at.has("working_set") && !rounds_of(point).empty()) {
-            const double bytes = at.number("working_set");
-            double& least = smallest.try_emplace(similar_work(point.best), bytes).first->second;
-            least = std::min(least, bytes);
-        }
-    for (const PointSummary& point : points) {
-        const std::vector<RoundMedians> rounds = rounds_of(point);
-        if (rounds.empty()) continue;
-        const std::string key = similar_work(point.best);
+        if (auto rounds = rounds_of(point); !rounds.empty())
+            measured.push_back({&point.best, similar_work(point.best), std::move(rounds)});
+
+    std::map<std::string, double> smallest;  // working set, by key
+    for (const auto& [row, key, rounds] : measured) {
         for (const RoundMedians& round : rounds) clocks_[key].push_back(round.clock);
-        const auto least = smallest.find(key);
-        const bool is_in_core =
-            point.best.role == Role::compute || (least != smallest.end() && point.best.point.has("working_set") &&
-                                                 point.best.point.number("working_set") <= least->second);
-        if (is_in_core) votes[point.best.device] += votes_for_clock(rounds);
+        if (!row->point.has("working_set")) continue;
+        const double bytes = row->point.number("working_set");
+        double& least = smallest.try_emplace(key, bytes).first->second;
+        least = std::min(least, bytes);
     }
     for (auto& [key, clocks] : clocks_) std::ranges::sort(clocks);
-    for (const PointSummary& point : points) {
-        const std::vector<RoundMedians> rounds = rounds_of(point);
-        if (rounds.empty()) continue;
-        const double usual = quantile(clocks_[similar_work(point.best)], 0.5);
-        for (const RoundMedians& round : rounds) shares_[point.best.device].push_back(round.clock / usual);
+    std::map<std::string, int> votes;
+    for (const auto& [row, key, rounds] : measured) {
+        const bool is_in_core = row->role == Role::compute ||
+                                (row->point.has("working_set") && row->point.number("working_set") <= smallest.at(key));
+        if (is_in_core) votes[row->device] += votes_for_clock(rounds);
+        const double usual = quantile(clocks_[key], 0.5);
+        for (const RoundMedians& round : rounds) shares_[row->device].push_back(round.clock / usual);
     }
     for (auto& [device, shares] : shares_) std::ranges::sort(shares);
     for (const auto& [device, sum] : votes)
