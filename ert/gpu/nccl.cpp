@@ -1,15 +1,27 @@
-// Prototypes and constants are those of nccl.h, unchanged since version 2.10. Machines with the library may lack the
+// Prototypes and constants are those of nccl.h, unchanged since version 2.14. Machines with the library may lack the
 // header.
 #include "ert/gpu/nccl.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/method/bench/clock.hpp"
+
+#include <chrono>
+#include <exception>
+#include <thread>
 
 namespace roof::gpu {
 
 namespace {
 
-constexpr int type_of_float = 7;
-constexpr int operation_sum = 0;
+constexpr int in_progress = 7;
+
+/// As version 2.14 had it; later versions read its size and version, and take their defaults for the rest.
+struct Config {
+    std::size_t size = sizeof(Config);
+    unsigned magic = 0xcafebeef;
+    unsigned version = 21400;
+    int blocking = 0;
+};
 
 }  // namespace
 
@@ -28,53 +40,83 @@ std::string Nccl::version() const
            std::to_string(version % 100);
 }
 
-Communicator::Communicator(std::shared_ptr<const Nccl> library, const std::vector<int>& devices)
-    : library_(std::move(library))
+void Nccl::grouped(const std::function<void()>& calls) const
 {
-    std::vector<ncclComm*> ranks(devices.size());
-    const auto create = library_->library_.function<int(ncclComm**, int, const int*)>("ncclCommInitAll");
-    check(create(ranks.data(), static_cast<int>(devices.size()), devices.data()), "ncclCommInitAll");
-    ranks_ = std::move(ranks);
-}
-
-Communicator::~Communicator()
-{
-    for (ncclComm* const rank : ranks_) library_->library_.function<int(ncclComm*)>("ncclCommDestroy")(rank);
-}
-
-void Communicator::enqueue_sum(const std::vector<Rank>& ranks, std::size_t count) const
-{
-    const Library& library = library_->library_;
-    const auto sum =
-        library.function<int(const void*, void*, std::size_t, int, int, ncclComm*, cudaStream_t)>("ncclAllReduce");
-    // One thread enqueues all ranks. Without a group the first call would wait for the others for ever.
-    check(library.function<int()>("ncclGroupStart")(), "ncclGroupStart");
-    int status = 0;
-    for (std::size_t i = 0; i < ranks_.size() && status == 0; ++i) {
-        const Rank& rank = ranks[i];
-        status = sum(rank.send, rank.receive, count, type_of_float, operation_sum, ranks_[i], rank.stream);
+    call("ncclGroupStart");
+    std::exception_ptr failure;
+    try {
+        calls();
+    } catch (const Error&) {
+        failure = std::current_exception();
     }
-    const int ended = library.function<int()>("ncclGroupEnd")();
-    check(status, "ncclAllReduce");
+    const int ended = library_.function<int()>("ncclGroupEnd")();
+    if (failure != nullptr) std::rethrow_exception(failure);
     check(ended, "ncclGroupEnd");
 }
 
-std::shared_ptr<const Communicator> Communicators::on(const std::vector<int>& devices)
+void Nccl::check(int status, const std::string& what) const
 {
-    std::shared_ptr<const Communicator>& known = known_[devices];
-    if (known == nullptr || known->has_failed()) {
-        known.reset();  // before the next is made: both would use the same devices
-        known = std::make_shared<const Communicator>(library_, devices);
-    }
-    return known;
+    if (status == 0 || status == in_progress) return;
+    const char* const words = library_.function<const char*(int)>("ncclGetErrorString")(status);
+    throw Error(what + " ended with NCCL status " + std::to_string(status) + ": " + words);
 }
 
-void Communicator::check(int status, const char* what) const
+NcclRank::NcclRank(std::shared_ptr<const Nccl> library, int ranks, UniqueId id, int rank, bool waits)
+    : library_(std::move(library))
 {
-    if (status == 0) return;
-    has_failed_ = true;
-    const char* const words = library_->library_.function<const char*(int)>("ncclGetErrorString")(status);
-    throw Error(std::string(what) + " ended with NCCL status " + std::to_string(status) + ": " + words);
+    Config config;
+    config.blocking = waits ? 1 : 0;
+    library_->call("ncclCommInitRankConfig", &comm_, ranks, id, rank, &config);
+}
+
+NcclRank::~NcclRank()
+{
+    try {
+        abort();
+    } catch (const Error&) {  // NOLINT: the rank has failed, which is known already
+    }
+}
+
+int NcclRank::state() const
+{
+    int state = 0;
+    library_->call("ncclCommGetAsyncError", comm_, &state);
+    return state;
+}
+
+bool NcclRank::is_in_progress() const
+{
+    return state() == in_progress;
+}
+
+void NcclRank::await(const WhileWaiting& while_waiting) const
+{
+    using namespace std::chrono_literals;
+    constexpr Seconds short_wait{1e-3};
+    const Clock clock = steady_clock();
+    const Seconds begin = clock();
+    int now = state();
+    for (; now == in_progress; now = state()) {
+        const Seconds waited = clock() - begin;
+        while_waiting(waited);
+        if (waited < short_wait)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(50us);
+    }
+    library_->check(now, "another rank, or the way to it, failed: NCCL");
+}
+
+void NcclRank::leave(const WhileWaiting& while_waiting)
+{
+    library_->call("ncclCommFinalize", comm_);
+    await(while_waiting);
+    library_->call("ncclCommDestroy", std::exchange(comm_, nullptr));
+}
+
+void NcclRank::abort()
+{
+    if (comm_ != nullptr) library_->call("ncclCommAbort", std::exchange(comm_, nullptr));
 }
 
 }  // namespace roof::gpu

@@ -2,14 +2,14 @@
 // not need it.
 #pragma once
 
+#include "ert/base/units.hpp"
 #include "ert/gpu/library.hpp"
 
-#include <cuda_runtime_api.h>
-
-#include <cstddef>
-#include <map>
+#include <array>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 struct ncclComm;
@@ -31,56 +31,59 @@ class Nccl {
 
     /// "2.28.9"; empty if unknown.
     std::string version() const;
-    const Library& functions() const { return library_; }
+    /// Calls its function of this name with arguments of exactly its types. Throws Error, but not where the call is still in progress.
+    template <class... Arguments>
+    void call(const char* name, Arguments... arguments) const
+    {
+        check(library_.function<int(Arguments...)>(name)(arguments...), name);
+    }
+    /// Ranks of one thread are called in a group: outside of it the first call would wait for the others. Throws Error.
+    void grouped(const std::function<void()>& calls) const;
+    /// Throws Error with the words for a status.
+    void check(int status, const std::string& what) const;
 
   private:
-    friend class Communicator;
     explicit Nccl(Library library) : library_(library) {}
 
     Library library_;
 };
 
-/// One rank on each of several devices, all in this process.
-class Communicator {
-  public:
-    /// `devices`: the runtime's numbers, each once. Throws Error.
-    Communicator(std::shared_ptr<const Nccl> library, const std::vector<int>& devices);
-    ~Communicator();
-    Communicator(const Communicator&) = delete;
-    Communicator& operator=(const Communicator&) = delete;
-
-    struct Rank {
-        const float* send = nullptr;
-        float* receive = nullptr;
-        cudaStream_t stream = nullptr;
-    };
-
-    /// Puts one sum of `count` floats over all ranks into each rank's stream. `ranks` are in the order of the devices.
-    /// Throws Error.
-    void enqueue_sum(const std::vector<Rank>& ranks, std::size_t count) const;
-    /// Whether a call has failed. NCCL does not recover from that.
-    bool has_failed() const { return has_failed_; }
-
-  private:
-    void check(int status, const char* what) const;
-
-    std::shared_ptr<const Nccl> library_;
-    std::vector<ncclComm*> ranks_;
-    mutable bool has_failed_ = false;
+/// Whom all ranks of a communicator have heard of before they join. NCCL takes it by value.
+struct UniqueId {
+    std::array<char, 128> bytes{};
 };
 
-/// The communicators of a run, one for each list of devices: making one takes NCCL seconds, and much longer with several
-/// machines.
-class Communicators {
-  public:
-    explicit Communicators(std::shared_ptr<const Nccl> library) : library_(std::move(library)) {}
+/// Called again and again while NCCL waits for other ranks, with the time so far. Throws to give up.
+using WhileWaiting = std::function<void(Seconds waited)>;
 
-    /// Makes it on first use, and anew after a failure. Throws Error.
-    std::shared_ptr<const Communicator> on(const std::vector<int>& devices);
+/// One rank of a communicator. Its calls do not wait for other ranks: await() does, after each call, and can be ended.
+class NcclRank {
+  public:
+    /// Begins to join on the current device. `waits`: calls wait, without an end, and cost less: NCCL makes a thread for each that does
+    /// not. Throws Error, also where NCCL is older than 2.14.
+    NcclRank(std::shared_ptr<const Nccl> library, int ranks, UniqueId id, int rank, bool waits = false);
+    /// Aborts what has not left.
+    ~NcclRank();
+    NcclRank(NcclRank&& other) noexcept
+        : library_(std::move(other.library_)), comm_(std::exchange(other.comm_, nullptr))
+    {
+    }
+    NcclRank& operator=(NcclRank&&) = delete;
+
+    ncclComm* get() const { return comm_; }
+    /// Until the last call is over. Throws Error where it failed, and what `while_waiting` throws.
+    void await(const WhileWaiting& while_waiting) const;
+    bool is_in_progress() const;
+    /// Waits until the other ranks leave, too. Throws as await().
+    void leave(const WhileWaiting& while_waiting);
+    /// Ends enqueued communication without the other ranks. Nothing may be called afterwards.
+    void abort();
 
   private:
+    int state() const;
+
     std::shared_ptr<const Nccl> library_;
-    std::map<std::vector<int>, std::shared_ptr<const Communicator>> known_;
+    ncclComm* comm_ = nullptr;
 };
 
 }  // namespace roof::gpu

@@ -22,14 +22,15 @@ MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml, 
 Seconds MonitoredStream::time(const std::function<void()>& enqueue) const
 {
     const CurrentDevice current(id_);
-    if (!holds_) return timer_.time(stream_, enqueue);
+    if (!holds_) return timer_.time(stream_, enqueue, watch_);
     auto* const released = reinterpret_cast<volatile unsigned*>(released_.data());
     *released = 0;
     enqueue_hold(released, stream_.get());
-    return timer_.time(stream_, [&] {
+    const auto all = [&] {
         enqueue();
         *released = 1;
-    });
+    };
+    return timer_.time(stream_, all, watch_);
 }
 
 void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)

@@ -27,6 +27,9 @@ class MonitoredStream {
     /// Written by the kernel. If it is not, the clock is the one that the driver reports.
     ClockReading* reading() const { return readings_.data(); }
 
+    /// From now on called while launches last, as in EventTimer::time().
+    void watch(std::function<void(Seconds)> while_running) { watch_ = std::move(while_running); }
+
     /// Device time of the work that `enqueue` puts into the stream, without monitoring.
     Seconds time(const std::function<void()>& enqueue) const;
 
@@ -46,6 +49,7 @@ class MonitoredStream {
     nvmlDevice_st* handle_ = nullptr;
     Stream stream_;
     EventTimer timer_;
+    std::function<void(Seconds)> watch_;
     bool holds_;
     HostBuffer released_;
     Buffer<ClockReading> readings_;

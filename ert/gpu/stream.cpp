@@ -1,5 +1,7 @@
 #include "ert/gpu/stream.hpp"
 
+#include "ert/method/bench/clock.hpp"
+
 namespace roof::gpu {
 
 Stream::Stream()
@@ -12,6 +14,13 @@ Stream::Stream()
 void Stream::synchronize() const
 {
     check(cudaStreamSynchronize(handle_.get()));
+}
+
+bool Stream::is_idle() const
+{
+    const cudaError_t status = cudaStreamQuery(handle_.get());
+    if (status != cudaErrorNotReady) check(status);
+    return status == cudaSuccess;
 }
 
 Fork::Fork()
@@ -60,11 +69,16 @@ Seconds Event::since(const Event& begin) const
     return Seconds{1e-3 * static_cast<double>(milliseconds)};
 }
 
-Seconds EventTimer::time(const Stream& stream, const std::function<void()>& enqueue) const
+Seconds EventTimer::time(const Stream& stream, const std::function<void()>& enqueue,
+                         const std::function<void(Seconds)>& watch) const
 {
     begin_.record(stream.get());
     enqueue();
     end_.record(stream.get());
+    if (watch) {
+        const Clock clock = steady_clock();
+        for (const Seconds begin = clock(); !stream.is_idle();) watch(clock() - begin);
+    }
     end_.synchronize();
     return end_.since(begin_);
 }

@@ -17,6 +17,8 @@ class Stream {
 
     /// Waits until all work in the stream is done. Throws Error if any of it failed.
     void synchronize() const;
+    /// Whether all work in it is done. Throws as synchronize().
+    bool is_idle() const;
     cudaStream_t get() const { return handle_.get(); }
 
   private:
@@ -57,8 +59,9 @@ class Event {
 class EventTimer {
   public:
     /// Seconds that the stream takes for the work that `enqueue` puts into it. Waits for its end. Resolution about 0.5
-    /// us.
-    Seconds time(const Stream& stream, const std::function<void()>& enqueue) const;
+    /// us. `watch`, if there is one, is called again and again until then, with the time so far, and throws to give up.
+    Seconds time(const Stream& stream, const std::function<void()>& enqueue,
+                 const std::function<void(Seconds)>& watch = {}) const;
 
   private:
     Event begin_;

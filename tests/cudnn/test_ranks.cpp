@@ -141,6 +141,6 @@ TEST_CASE("Ranks that store the first convolution's weights in other ways do not
     });
     CHECK(complaints[0] == "rank 1: " + complaints[1]);
     // The backward pass completes the first layer's weights last: all others are alike.
-    CHECK(complaints[1].find("gradients of different layout: 'conv1.weight ") != std::string::npos);
+    CHECK(complaints[1].find("store gradients or parameters differently: 'conv1.weight ") != std::string::npos);
     CHECK(complaints[1].find("by space to depth, read in fp32' here") != std::string::npos);
 }

@@ -227,13 +227,26 @@ TEST_CASE("a process that follows another's decisions tries nothing, not even wh
     CHECK(first.fastest("b, with a comma", {0.002, 0.001}) == 1);
     Process second(folder / "second.csv");
     CHECK(second.fastest("a", {0.002, 0.001}) == 1);
+    CHECK(second.fastest("c", {0.001, 0.002}) == 0);
     const int runs = second.runs;
     const std::string before = read_file(folder / "second.csv");
     second.choices.follow(first.choices.decisions());
     CHECK(second.fastest("a", {slow * 1.01, slow}) == 0);
     CHECK(second.fastest("b, with a comma", {0.001, 0.002}) == 1);
     CHECK(second.runs == runs);
-    // What the other could not choose is chosen here, for this process only.
+    // What the other was not asked is chosen here, for this process only, whatever its own file says.
     CHECK(second.fastest("c", {0.002, 0.001}) == 1);
     CHECK(read_file(folder / "second.csv") == before);
+}
+
+TEST_CASE("the decisions are those of the questions asked, not all of the file's")
+{
+    const fakes::TemporaryFolder folder;
+    Process earlier(folder / "choices.csv");
+    earlier.fastest("a", {0.002, 0.001});
+    earlier.fastest("b", {0.002, 0.001});
+    Process now(folder / "choices.csv");
+    now.fastest("b", {0.002, 0.001});
+    CHECK(now.choices.decisions().find("\nb,") != std::string::npos);
+    CHECK(now.choices.decisions().find("\na,") == std::string::npos);
 }

@@ -108,7 +108,7 @@ TEST_CASE("points that need another GPU, a newer one or pinned memory state the 
          {{"operation", "tile_fp16_sums"}, {"isa", "tcgen05"}, {"precision", "fp16"}},
          "tcgen05 has no tile_fp16_sums"},
         {"access", {{"operation", "stride_32"}, {"working_set", "64"}}, "less than one word for each offset"},
-        {"allreduce", {{"operation", "bus"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
+        {"allreduce", {{"operation", "bus"}, {"path", "nccl"}, {"size", "1024"}}, "one GPU: nothing to reduce with"},
         {"link", {{"operation", "zero_copy_load"}, {"pages", "pageable"}}, "only pinned host memory"},
         {"bandwidth",
          {{"operation", "load"}, {"isa", "bulk"}, {"working_set", "1048576"}},

@@ -113,7 +113,7 @@ TEST_CASE("what differs from rank 0 is named on all ranks, and no difference is 
     };
     CHECK(on_three("conv1 9408\nfc 10\n") == std::vector<std::string>(3));
     const std::string complaint =
-        "the ranks would add gradients of different layout: 'conv1 16384' here, 'conv1 9408' on rank 0";
+        "the ranks store gradients or parameters differently: 'conv1 16384' here, 'conv1 9408' on rank 0";
     CHECK(on_three("conv1 16384\nfc 10\n") ==
           std::vector<std::string>{"rank 1: " + complaint, complaint, "rank 1: " + complaint});
     CHECK(on_three("conv1 9408\n")[0].find("'' here, 'fc 10' on rank 0") != std::string::npos);

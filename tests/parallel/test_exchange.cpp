@@ -40,7 +40,7 @@ class SlowRank : public Communicator {
     void sum(std::span<double>) override {}
     void broadcast(std::span<std::byte>, int) override {}
     void fail(const std::string&) override {}
-    void throw_if_failed() override {}
+    void watch(Seconds, const std::string&) override {}
 
   private:
     SlowLink& link_;

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <numeric>
 
@@ -101,11 +102,28 @@ TEST_CASE("the wait for a missing rank is limited")
 TEST_CASE("a rank that waits outside the hosts' calls detects that another failed")
 {
     const auto complaints = on_ranks(2, [&](Communicator& communicator) {
-        communicator.throw_if_failed();
+        communicator.watch({}, {});
         double one = 1;
         communicator.sum({&one, 1});
         if (communicator.rank == 1) return communicator.fail("rank 1: enough");
-        while (true) communicator.throw_if_failed();
+        while (true) communicator.watch({}, {});
     });
     CHECK(complaints == std::vector<std::string>{"rank 1: enough", ""});
+}
+
+TEST_CASE("a rank that waits outside the hosts' calls is told for whom, once the limit is over")
+{
+    const auto complaints = on_ranks(3,
+                                     [](Communicator& communicator) {
+                                         const auto begin = std::chrono::steady_clock::now();
+                                         while (communicator.rank != 1) {
+                                             const std::chrono::duration<double> waited =
+                                                 std::chrono::steady_clock::now() - begin;
+                                             communicator.watch(Seconds{waited.count()}, "the end");
+                                         }
+                                     },
+                                     {.limit = Seconds{1}});
+    CHECK(complaints[0] == "rank 0 waited 1 s for rank 1: the end");
+    CHECK(complaints[1].empty());
+    CHECK(complaints[2] == "rank 2 waited 1 s for rank 1: the end");
 }

@@ -242,6 +242,7 @@ std::size_t Choices::fastest(const Question& question, const std::vector<std::st
 
 const Choice* Choices::evidence(const Question& question) const
 {
+    asked_.insert(question);
     const auto choice = choices_.find(question);
     return choice == choices_.end() ? nullptr : &choice->second;
 }
@@ -263,13 +264,15 @@ std::string Choices::decisions() const
 {
     std::string text = header_line() + '\n';
     for (const auto& [question, choice] : choices_)
-        text += lines_of(question, {.candidates = {choice.implementation()}, .turns = {{}}});
+        if (asked_.contains(question))
+            text += lines_of(question, {.candidates = {choice.implementation()}, .turns = {{}}});
     return text;
 }
 
 void Choices::follow(const std::string& decisions)
 {
     file_.clear();
+    choices_.clear();
     std::istringstream in(decisions);
     CsvLines csv(in, "decisions");
     csv.next();

@@ -55,9 +55,9 @@ class Choices {
     const Choice* evidence(const Question& question) const;
     /// Keeps a choice that was made elsewhere, as decided.
     void remember(const Question& question, const std::string& implementation, Seconds seconds);
-    /// What was chosen, without evidence, as text for follow().
+    /// What was asked and chosen, without evidence, as text for follow().
     std::string decisions() const;
-    /// Takes another process's decisions() and from now on neither reads nor writes the file.
+    /// Forgets its own choices, takes another process's decisions() and from now on neither reads nor writes the file.
     void follow(const std::string& decisions);
     /// Sentences on damage of the file.
     const std::vector<std::string>& remarks() const { return remarks_; }
@@ -74,6 +74,7 @@ class Choices {
     std::uintmax_t bytes_read_ = 0;
     bool is_damaged_ = false;
     std::set<Question> tried_;
+    mutable std::set<Question> asked_;
     Seconds left_for_undecided_;
 };
 

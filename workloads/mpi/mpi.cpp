@@ -1,7 +1,7 @@
 // The MPI transport of roof_mpi.so (workloads/parallel/world.cpp). Gradients use their own communicator, so that
 // one thread can reduce while another uses the world. Waits poll with pauses, because MPI's own occupy a processor.
 #include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
+#include "ert/base/wait_limit.hpp"
 
 #include "workloads/parallel/communicator.hpp"
 
@@ -31,15 +31,6 @@ void check(int status, const char* what)
     throw Error(std::string(what) + ": " + text.data());
 }
 
-/// Seconds that a rank waits for others; ROOF_RANK_TIMEOUT replaces them. Rank 0 gives up first, because it writes the row.
-double wait_limit(int rank)
-{
-    constexpr double usual = 300;
-    const char* const text = std::getenv("ROOF_RANK_TIMEOUT");
-    const double seconds = parse_number<double>(text == nullptr ? "" : text).value_or(usual);
-    return rank == 0 ? seconds : 2 * seconds + 60;
-}
-
 /// Which ranks still answer. A rank that waits answers the others' questions; one that ended, froze or lost its node does not.
 class Watch {
   public:
@@ -59,7 +50,7 @@ class Watch {
     }
 
     /// Asks the other ranks and throws an Error that names those that do not answer.
-    [[noreturn]] void give_up(const char* what)
+    [[noreturn]] void give_up(const std::string& what)
     {
         constexpr double seconds_to_answer = 5;
         const std::scoped_lock lock(mutex_);
@@ -95,7 +86,7 @@ class Watch {
         int size = 1;
         MPI_Comm_rank(ranks_, &rank_);
         MPI_Comm_size(ranks_, &size);
-        limit_ = wait_limit(rank_);
+        limit_ = wait_limit(rank_).value;
         using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
         Name own{};
         int length = 0;
@@ -247,7 +238,13 @@ class MpiCommunicator : public Communicator {
         MPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
     }
-    void throw_if_failed() override {}  // a failing rank aborts all ranks
+    /// A rank that fails ends all; one that froze does not.
+    void watch(Seconds waited, const std::string& what) override
+    {
+        Watch& ranks = Watch::over_world();
+        ranks.answer();
+        if (ranks.has_lost() || waited.value > ranks.limit()) ranks.give_up(what);
+    }
 
   private:
     /// Not in place: Open MPI sends sums in place along a tree, whole at each step, and other large ones in a ring of parts.

@@ -19,7 +19,7 @@ class DeviceMessenger : public parallel::Messenger {
         : device_(gpu::id_of(device)),
           out_(count, purpose),
           in_(count, purpose),
-          ranks_(gpu::Nccl::open(), std::move(members))
+          ranks_(gpu::Nccl::open(), std::move(members), true)
     {
     }
 

@@ -1,13 +1,12 @@
-// Prototypes and constants from nccl.h, which may not be installed; unchanged since version 2.10.
+// Prototypes and constants from nccl.h, which may not be installed; unchanged since version 2.14.
 #include "workloads/nccl/ranks.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
+#include "ert/method/bench/clock.hpp"
 
-#include <array>
 #include <chrono>
 #include <span>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -16,15 +15,15 @@ namespace {
 
 constexpr int operation_average = 4;
 constexpr int type_of_bytes = 0;
-constexpr int in_progress = 7;
 
-/// In case a rank ends without reporting a failure.
-constexpr std::chrono::minutes wait_limit{5};
-
-/// NCCL takes it by value.
-struct UniqueId {
-    std::array<char, 128> bytes;
-};
+/// Collective.
+gpu::UniqueId common_id(const gpu::Nccl& library, parallel::Communicator& hosts)
+{
+    gpu::UniqueId id;
+    if (hosts.rank == 0) library.call("ncclGetUniqueId", &id);
+    hosts.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    return id;
+}
 
 }  // namespace
 
@@ -45,22 +44,29 @@ int nccl_type(Precision precision)
 template <class... Arguments>
 void Ranks::call(const char* name, Arguments... arguments) const
 {
-    check(library_->functions().function<int(Arguments...)>(name)(arguments...), name);
+    library_->call(name, arguments...);
+    own_.await(watch("the connection between the GPUs"));
 }
 
-Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts)
-    : library_(std::move(library)), hosts_(std::move(hosts))
+Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts, bool waits)
+    : library_(std::move(library)),
+      hosts_(std::move(hosts)),
+      own_(library_, size(), common_id(*library_, *hosts_), rank(), waits)
 {
-    UniqueId id{};
-    if (rank() == 0) call("ncclGetUniqueId", &id);
-    hosts_->broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
-    call("ncclCommInitRank", &communicator_, size(), id, rank());
+    own_.await(watch("the start of NCCL"));
 }
 
 Ranks::~Ranks()
 {
-    if (communicator_ == nullptr) return;
-    library_->functions().function<int(ncclComm*)>("ncclCommDestroy")(communicator_);
+    try {
+        if (own_.get() != nullptr) own_.leave(watch("the end of NCCL"));
+    } catch (const Error&) {  // NOLINT: another rank has failed, which the row reports; the rank's destructor aborts
+    }
+}
+
+gpu::WhileWaiting Ranks::watch(const char* what) const
+{
+    return [this, what](Seconds waited) { hosts_->watch(waited, what); };
 }
 
 void Ranks::enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const
@@ -68,70 +74,37 @@ void Ranks::enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaSt
     const int type = nccl_type(range.precision);
     const void* const from = range.begin;
     if (reach == parallel::Reach::all)
-        call("ncclAllReduce", from, range.begin, range.count, type, operation_average, communicator_, stream);
+        call("ncclAllReduce", from, range.begin, range.count, type, operation_average, own_.get(), stream);
     else
-        call("ncclReduce", from, range.begin, range.count, type, operation_average, 0, communicator_, stream);
+        call("ncclReduce", from, range.begin, range.count, type, operation_average, 0, own_.get(), stream);
 }
 
 void Ranks::enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const
 {
     const void* const from = begin;
-    call("ncclBroadcast", from, begin, bytes, type_of_bytes, 0, communicator_, stream);
+    call("ncclBroadcast", from, begin, bytes, type_of_bytes, 0, own_.get(), stream);
 }
 
 void Ranks::enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const
 {
-    const gpu::Library& functions = library_->functions();
     // Outside a group a rank that sends would wait until the other receives.
-    call("ncclGroupStart");
-    int status = 0;
-    if (to >= 0) {
-        const auto send =
-            functions.function<int(const void*, std::size_t, int, int, ncclComm*, cudaStream_t)>("ncclSend");
-        status = send(out, bytes, type_of_bytes, to, communicator_, stream);
-    }
-    if (from >= 0 && status == 0) {
-        const auto receive = functions.function<int(void*, std::size_t, int, int, ncclComm*, cudaStream_t)>("ncclRecv");
-        status = receive(in, bytes, type_of_bytes, from, communicator_, stream);
-    }
-    const int ended = functions.function<int()>("ncclGroupEnd")();
-    check(status, "ncclSend or ncclRecv");
-    check(ended, "ncclGroupEnd");
+    library_->grouped([&] {
+        if (to >= 0) library_->call("ncclSend", out, bytes, type_of_bytes, to, own_.get(), stream);
+        if (from >= 0) library_->call("ncclRecv", in, bytes, type_of_bytes, from, own_.get(), stream);
+    });
+    own_.await(watch("the connection between the GPUs"));
 }
 
 void Ranks::wait(cudaStream_t stream) const
 {
-    using namespace std::chrono_literals;
-    const auto begin = std::chrono::steady_clock::now();
+    const Clock clock = steady_clock();
+    const Seconds begin = clock();
     for (cudaError_t status = cudaStreamQuery(stream); status != cudaSuccess; status = cudaStreamQuery(stream)) {
         if (status != cudaErrorNotReady) gpu::check(status);
-        throw_if_failed();
-        if (std::chrono::steady_clock::now() - begin > wait_limit)
-            throw Error("communication on the device was not over after five minutes");
-        std::this_thread::sleep_for(50us);
+        hosts_->watch(clock() - begin, "the exchange between the GPUs");
+        own_.await([](Seconds) {});
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
-}
-
-void Ranks::abandon()
-{
-    if (communicator_ == nullptr) return;
-    library_->functions().function<int(ncclComm*)>("ncclCommAbort")(communicator_);
-    communicator_ = nullptr;
-}
-
-void Ranks::throw_if_failed() const
-{
-    hosts_->throw_if_failed();
-    int status = 0;
-    call("ncclCommGetAsyncError", communicator_, &status);
-    if (status != in_progress) check(status, "another rank, or the way to it, failed: NCCL");
-}
-
-void Ranks::check(int status, const char* what) const
-{
-    if (status == 0) return;
-    const char* const text = library_->functions().function<const char*(int)>("ncclGetErrorString")(status);
-    throw Error(std::string(what) + " ended with NCCL status " + std::to_string(status) + ": " + text);
 }
 
 }  // namespace roof::nccl

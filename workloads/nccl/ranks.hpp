@@ -22,8 +22,9 @@ struct DeviceRange {
 class Ranks {
   public:
     /// Joins the other ranks on the current device. Collective. Throws Error.
-    Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts);
-    /// Waits until the other ranks are destroyed too. All graphs that captured this object must be destroyed before.
+    /// `waits`: as for NcclRank; then only wait() ends where a rank does not come.
+    Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts, bool waits = false);
+    /// Waits until the other ranks are destroyed too, or fail. All graphs that captured this object must be destroyed before.
     ~Ranks();
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
@@ -38,23 +39,21 @@ class Ranks {
     void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
     /// Enqueues a message to rank `to` and one from rank `from`, at once; a negative rank: nothing.
     void enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const;
-    /// Waits for the work in the stream, for at most five minutes. Throws Error also where another rank failed meanwhile.
+    /// Waits for the work in the stream. All waits throw Error where another rank failed, or after wait_limit().
     void wait(cudaStream_t stream) const;
-    /// Throws Error if NCCL or the communicator has detected a failed rank. Call it repeatedly while waiting for a
-    /// stream.
-    void throw_if_failed() const;
     /// Ends enqueued communication without the other ranks, after one has failed. Enqueue nothing afterwards.
-    void abandon();
+    void abandon() { own_.abort(); }
 
   private:
-    /// Calls NCCL's function of this name with arguments of exactly its types. Throws Error.
+    /// To be called while one waits for what the text names.
+    gpu::WhileWaiting watch(const char* what) const;
+    /// Calls NCCL's function of this name and waits until it has done all that concerns the host.
     template <class... Arguments>
     void call(const char* name, Arguments... arguments) const;
-    void check(int status, const char* what) const;
 
     std::shared_ptr<const gpu::Nccl> library_;
     std::shared_ptr<parallel::Communicator> hosts_;
-    ncclComm* communicator_ = nullptr;
+    gpu::NcclRank own_;
 };
 
 /// Returns NCCL's number of the type. Throws Unsupported for types that gradients do not use.

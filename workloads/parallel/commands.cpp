@@ -146,7 +146,7 @@ void require_same(Communicator& communicator, const std::string& lines)
     const auto [here, there] = std::ranges::mismatch(own, first);
     std::exception_ptr failure;
     if (here != own.end())
-        failure = std::make_exception_ptr(Error("the ranks would add gradients of different layout: '" + *here +
+        failure = std::make_exception_ptr(Error("the ranks store gradients or parameters differently: '" + *here +
                                                 "' here, '" + *there + "' on rank 0"));
     agree(communicator, failure);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/base/error.hpp"
+#include "ert/base/units.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -15,7 +16,7 @@ namespace roof::parallel {
 /// Which ranks receive the mean.
 enum class Reach { all, first };
 
-/// All calls but fail() and throw_if_failed() are collective: all ranks make them, with the same sizes, in the same
+/// All calls but fail() and watch() are collective: all ranks make them, with the same sizes, in the same
 /// order. Each throws Error when another rank failed, ended, or did not arrive within the transport's time limit.
 class Communicator {
   public:
@@ -53,8 +54,9 @@ class Communicator {
     }
     /// This rank gives up: the others throw an Error with its message.
     virtual void fail(const std::string& message) = 0;
-    /// For a rank that waits by other means: throws Error where another rank failed or ended.
-    virtual void throw_if_failed() = 0;
+    /// For a rank that waits by other means, to be called again and again with the time so far and what it waits for: throws Error
+    /// where another rank failed or ended, and after wait_limit(), naming the ranks that do not answer.
+    virtual void watch(Seconds waited, const std::string& what) = 0;
 };
 
 }  // namespace roof::parallel

@@ -84,6 +84,8 @@ struct SharedMemory::Header {
     Barrier background;
     Counts at_main;  ///< how often each rank has come to the barrier
     Counts at_background;
+    std::array<std::atomic<double>, most_ranks>
+        seen;                             ///< when each rank last waited, by the clock that all processes share
     std::atomic<std::uint32_t> failures;  ///< 1: a message is being written; 2: it is there
     std::array<char, message_bytes> message;
     std::array<std::array<double, slot_doubles>, most_ranks> slots;
@@ -191,10 +193,12 @@ class SharedMemoryCommunicator : public Communicator {
     }
 
     void fail(const std::string& message) override { memory_->fail(message); }
-    void throw_if_failed() override
+    void watch(Seconds waited, const std::string& what) override
     {
         if (wait_.while_waiting) wait_.while_waiting();
         throw_failure();
+        header().seen[static_cast<std::size_t>(rank)] = clock_().value;
+        if (waited > wait_.limit) give_up(silent(), what);
     }
 
   private:
@@ -231,14 +235,33 @@ class SharedMemoryCommunicator : public Communicator {
         pass(header().main);
     }
 
+    template <class IsMissing>
+    std::string ranks_that(const IsMissing& are_missing) const
+    {
+        std::string who;
+        for (std::size_t other = 0; other < ranks(); ++other)
+            if (are_missing(other)) who += (who.empty() ? "rank " : ", ") + std::to_string(other);
+        return who.empty() ? "the other ranks" : who;
+    }
+
+    /// The ranks that have not waited for a while: they are stopped, or still at work.
+    std::string silent() const
+    {
+        const double long_ago = clock_().value - std::min(5.0, wait_.limit.value / 2);
+        return ranks_that([&](std::size_t other) { return header().seen[other].load() < long_ago; });
+    }
+
     /// The ranks that have not come to the barrier.
     std::string missing_at(const SharedMemory::Counts& counts) const
     {
         const std::uint32_t own = counts[static_cast<std::size_t>(rank)].load();
-        std::string who;
-        for (std::size_t other = 0; other < ranks(); ++other)
-            if (counts[other].load() < own) who += (who.empty() ? "rank " : ", ") + std::to_string(other);
-        return who.empty() ? "the other ranks" : who;
+        return ranks_that([&](std::size_t other) { return counts[other].load() < own; });
+    }
+
+    [[noreturn]] void give_up(const std::string& who, const std::string& what) const
+    {
+        throw Error("rank " + std::to_string(rank) + " waited " + std::to_string(std::lround(wait_.limit.value)) +
+                    " s for " + who + (what.empty() ? what : ": " + what));
     }
 
     void pass(Barrier& barrier)
@@ -248,10 +271,8 @@ class SharedMemoryCommunicator : public Communicator {
         ++counts[static_cast<std::size_t>(rank)];
         const Seconds begin = clock_();
         barrier.pass(static_cast<std::uint32_t>(header().ranks), [&] {
-            throw_if_failed();
-            if (clock_() - begin > wait_.limit)
-                throw Error("rank " + std::to_string(rank) + " waited " +
-                            std::to_string(std::lround(wait_.limit.value)) + " s for " + missing_at(counts));
+            watch({}, {});
+            if (clock_() - begin > wait_.limit) give_up(missing_at(counts), {});
         });
     }
 

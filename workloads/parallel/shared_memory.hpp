@@ -3,7 +3,7 @@
 // all.
 #pragma once
 
-#include "ert/base/units.hpp"
+#include "ert/base/wait_limit.hpp"
 #include "workloads/parallel/communicator.hpp"
 
 #include <array>
@@ -45,7 +45,7 @@ class SharedMemory {
 
 /// How a rank waits for the others.
 struct WaitOptions {
-    Seconds limit{300};                     ///< then the wait ends with an Error
+    Seconds limit = wait_limit();           ///< then the wait ends with an Error
     std::function<void()> while_waiting{};  ///< called some times a second; may be empty
 };
 

@@ -108,7 +108,8 @@ std::optional<std::string> unsupported_ranks(int ranks, const Place& place)
 std::shared_ptr<Communicator> communicator_of(const Place& place)
 {
     if (place.launcher == Launcher::mpi) return mpi_communicator();
-    return shared_memory_communicator(SharedMemory::open(place.descriptor), place.rank);
+    return shared_memory_communicator(SharedMemory::open(place.descriptor), place.rank,
+                                      {.limit = wait_limit(place.rank)});
 }
 
 World open_world(const Assignment& assignment, int ranks)

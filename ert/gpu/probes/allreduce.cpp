@@ -1,4 +1,4 @@
-// Bench "allreduce" of a machine's GPUs: what each GPU's links carry while NCCL sums the arrays of all GPUs.
+// Bench "allreduce" of several GPUs: what each GPU's links carry while NCCL sums the arrays of all of them.
 //
 // Launched    ncclAllReduce of floats, out of place, one rank on each GPU. This one thread enqueues all ranks, and that
 //             is part of the time of small messages.
@@ -8,13 +8,17 @@
 //             neither a bandwidth of any link nor a ceiling.
 // Time        device events on the first GPU; the other streams are forked from its stream and joined to it.
 // Falsified   if any GPU has other sums than the host. The sums are whole numbers, exact in any order.
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
+#include "ert/gpu/communicators.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 #include "ert/gpu/stream.hpp"
+#include "ert/method/bench/device_group.hpp"
 
 #include <cmath>
 #include <memory>
@@ -25,12 +29,16 @@ namespace {
 
 constexpr long long max_sums = 1 << 12;
 
-std::vector<DeviceId> gpus_of(const Machine& machine)
+/// Those that a path such as "nccl:0,1" names, else the one of the row. Throws InputError.
+std::vector<DeviceId> gpus_of(const Point& point, const Machine& machine, const Device& device)
 {
+    const std::string& path = point.text("path");
+    const std::size_t colon = path.find(':');
+    if (path.substr(0, colon) != "nccl")
+        throw InputError("path: '" + printable(path) + "' is not of the form nccl:0,1");
+    if (colon == std::string::npos) return {id_of(device)};
     std::vector<DeviceId> ids;
-    for (const Device& device : machine.devices) {
-        if (device.kind == "gpu") ids.push_back(id_of(device));
-    }
+    for (const std::string& name : devices_in("gpu" + path.substr(colon))) ids.push_back(id_of(machine.device(name)));
     return ids;
 }
 
@@ -96,9 +104,13 @@ class AllreduceSubject final : public TunedSubject {
         : TunedSubject(at), version_(std::move(version))
     {
         const std::size_t vectors = static_cast<std::size_t>(at.point.integer("size")) / vector_bytes;
-        for (std::size_t i = 0; i < ids.size(); ++i)
+        for (std::size_t i = 0; i < ids.size(); ++i) {
             memories_.push_back(memory_on(ids[i], vectors, static_cast<int>(i)));
+            const RankMemory& own = *memories_.back();
+            ranks_.push_back({own.send.data(), own.receive.data(), own.stream.get()});
+        }
         communicator_ = communicators.on(numbers_of(ids));
+        watch([this](Seconds waited) { communicator_->watch(ranks_, waited); });
         settle_on_fastest({{"", work_of_bytes(factor * message()), [this](long long sums) { enqueue(sums); }}},
                           max_sums);
     }
@@ -137,19 +149,16 @@ class AllreduceSubject final : public TunedSubject {
     void enqueue(long long sums) const
     {
         const cudaStream_t timed = stream().get();
-        std::vector<Communicator::Rank> ranks;
-        for (const auto& memory : memories_) {
-            begin_.order(timed, memory->stream.get());
-            ranks.push_back({memory->send.data(), memory->receive.data(), memory->stream.get()});
-        }
-        for (long long i = 0; i < sums; ++i) communicator_->enqueue_sum(ranks, memories_.front()->send.size());
+        for (const auto& memory : memories_) begin_.order(timed, memory->stream.get());
+        for (long long i = 0; i < sums; ++i) communicator_->enqueue_sum(ranks_, memories_.front()->send.size());
         for (const auto& memory : memories_) memory->fork.order(memory->stream.get(), timed);
     }
 
     Fork begin_;
     std::string version_;
     std::vector<std::unique_ptr<RankMemory>> memories_;
-    std::shared_ptr<const Communicator> communicator_;
+    std::vector<Communicator::Rank> ranks_;
+    std::shared_ptr<Communicator> communicator_;
 };
 
 bool is_alone(const Point& point)
@@ -157,13 +166,13 @@ bool is_alone(const Point& point)
     return point.text("operation") == "alone";
 }
 
-std::optional<std::string> missing_ranks(const Machine& machine, const Device& device)
+std::optional<std::string> missing_ranks(const Point& point, const Machine& machine, const Device& device)
 {
-    const std::vector<DeviceId> ids = gpus_of(machine);
-    if (ids.size() < 2) return "one GPU: nothing to reduce with";
+    const std::vector<DeviceId> ids = gpus_of(point, machine, device);
+    if (ids.size() < 2) return "one GPU: nothing to reduce with; --device gpu:0,1 sums on two, path nccl:0,1 of a plan";
     if (ids.size() > most_ranks) return "more than " + std::to_string(most_ranks) + " GPUs: sums would not be exact";
     if (ids.front().value != id_of(device).value)
-        return "all GPUs sum at once: measured with gpu:" + std::to_string(ids.front().value);
+        return "measured with gpu:" + std::to_string(ids.front().value) + ", the first of its path";
     return std::nullopt;
 }
 
@@ -174,7 +183,7 @@ std::vector<Axis> axes(const Machine&)
          .meaning = "bytes that count: the message times 2(N-1)/N for N GPUs, the message, or that of one GPU alone",
          .defaults = {"bus"},
          .allowed = {"bus", "algorithm", "alone"}},
-        {.name = "path", .meaning = "between the GPUs", .defaults = {"nccl"}, .allowed = {"nccl"}},
+        {.name = "path", .meaning = "the GPUs, such as nccl:0,1", .defaults = {"nccl"}, .allowed = {}},
         {.name = "size",
          .meaning = "bytes of the message, on each GPU",
          .defaults = default_sizes(),
@@ -191,14 +200,14 @@ GpuBench allreduce_bench(const Libraries& libraries)
     return {.name = "allreduce",
             .role = Role::bandwidth,
             .description =
-                "All GPUs of the machine sum their arrays by NCCL: what each one's links carry each way (bus), the "
+                "Several GPUs sum their arrays by NCCL: what each one's links carry each way (bus), the "
                 "message over the time (algorithm), or one GPU with itself, which shows that it works and is no "
                 "ceiling (alone).",
             .axes = axes,
             .unsupported_reason = [nccl = libraries.nccl](const Point& point, const Machine& machine,
                                                           const Device& device) -> std::optional<std::string> {
                 if (!is_alone(point)) {
-                    if (auto reason = missing_ranks(machine, device)) return reason;
+                    if (auto reason = missing_ranks(point, machine, device)) return reason;
                 }
                 if (nccl == nullptr)
                     return "libnccl.so.2 was not found: install NCCL, or put its folder on LD_LIBRARY_PATH";
@@ -207,7 +216,8 @@ GpuBench allreduce_bench(const Libraries& libraries)
             .create =
                 [nccl = libraries.nccl,
                  communicators = std::make_shared<Communicators>(libraries.nccl)](const GpuPoint& at) {
-                    const std::vector<DeviceId> ids = is_alone(at.point) ? std::vector{at.id} : gpus_of(at.machine);
+                    const std::vector<DeviceId> ids =
+                        is_alone(at.point) ? std::vector{at.id} : gpus_of(at.point, at.machine, at.device);
                     const bool is_bus = at.point.text("operation") == "bus";
                     const double factor = is_bus ? bus_factor(static_cast<int>(ids.size())) : 1;
                     return std::make_unique<AllreduceSubject>(nccl->version(), *communicators, ids, factor, at);

@@ -56,6 +56,7 @@ class TunedSubject : public Subject {
     void settle_on(const Variant& variant, long long repeats);
 
     const MonitoredStream& stream() const { return stream_; }
+    void watch(std::function<void(Seconds)> while_running) { stream_.watch(std::move(while_running)); }
     long long repeats() const { return repeats_; }
     /// That many repetitions of the chosen variant, without monitoring.
     void run(long long repeats) const;

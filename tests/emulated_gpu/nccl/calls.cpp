@@ -2,11 +2,13 @@
 // refused with its status, and what would hang or give junk there is a fault of the device: ranks that call different
 // collectives, and memory or streams of another device. The sums are done on the host when the stream reaches them.
 #include "tests/emulated_gpu/nccl/meeting.hpp"
+#include "tests/emulated_gpu/nccl/sums.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -14,23 +16,37 @@
 
 using namespace roof::emulated;
 
+enum Status {
+    success = 0,
+    internal_error = 3,
+    invalid_argument = 4,
+    invalid_usage = 5,
+    remote_error = 6,
+    in_progress = 7
+};
+
 struct ncclComm {
     std::unique_ptr<Meeting> meeting;
     int device = 0;
     bool is_grouped = false;  ///< one of several ranks of this thread
+    bool waits = false;       ///< its calls return when they are over
+    bool is_finalized = false;
+    Status state = success;
+    std::function<Status()> job;  ///< while the state is in_progress
     std::shared_ptr<bool> is_aborted = std::make_shared<bool>(false);
 };
 
 namespace {
 
-enum Status { success = 0, internal_error = 3, invalid_argument = 4, invalid_usage = 5, remote_error = 6 };
-enum Kind { all_reduce, reduce, broadcast, message };
-constexpr int bytes_type = 0, fp16_type = 6, fp32_type = 7, bf16_type = 9;
-constexpr int sum_operation = 0, mean_operation = 4;
-constexpr std::chrono::seconds patience{60};
-
 struct UniqueId {
     std::array<char, 128> name;
+};
+
+/// Of version 2.14, with which later ones begin.
+struct Config {
+    std::size_t size;
+    unsigned magic, version;
+    int blocking;
 };
 
 struct Call {
@@ -46,44 +62,31 @@ std::set<ncclComm*> alive;
 int depth = 0;
 std::vector<Call> of_group;
 
-std::size_t bytes_of_type(int type)
+/// Does what a call asks for: now, or where its communicators do not wait, when they are asked for their state the second time, so that what
+/// the program does before that comes before it.
+int later(const std::vector<ncclComm*>& comms, const std::function<Status()>& work)
 {
-    return type == fp32_type ? 4 : type == bytes_type ? 1 : 2;
-}
-
-double number(int type, const std::byte* at)
-{
-    const auto as = [at]<class T>(T value) {
-        std::memcpy(&value, at, sizeof(value));
-        return value;
-    };
-    return type == fp32_type ? as(f32{}) : type == fp16_type ? widen(as(f16{})) : widen(as(bf16{}));
-}
-
-void put(int type, std::byte* at, double value)
-{
-    const auto store = [at](auto stored) { std::memcpy(at, &stored, sizeof(stored)); };
-    if (type == fp32_type)
-        store(static_cast<f32>(value));
-    else if (type == fp16_type)
-        store(narrow<f16>(value));
-    else
-        store(narrow<bf16>(value));
-}
-
-std::vector<std::byte> result_of(const Meeting& meeting, const Collective& what)
-{
-    if (what.kind == broadcast) return meeting.bytes_of(what.root);
-    std::vector<double> sums(what.count);
-    const std::size_t size = bytes_of_type(what.type);
-    std::vector<std::byte> bytes;
-    for (int rank = 0; rank < meeting.ranks(); ++rank) {
-        bytes = meeting.bytes_of(rank);
-        for (std::size_t i = 0; i < what.count; ++i) sums[i] += number(what.type, bytes.data() + i * size);
+    if (comms.front()->waits) {
+        Status status = work();
+        for (; status == in_progress; status = work()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+        return status;
     }
-    const double share = what.operation == mean_operation ? 1.0 / meeting.ranks() : 1;
-    for (std::size_t i = 0; i < what.count; ++i) put(what.type, bytes.data() + i * size, share * sums[i]);
-    return bytes;
+    const auto looks = std::make_shared<int>(0);
+    const auto status = std::make_shared<Status>(in_progress);
+    for (ncclComm* const comm : comms) {
+        comm->state = in_progress;
+        comm->job = [=] {
+            if (*status == in_progress && ++*looks > 1) *status = work();
+            return *status;
+        };
+    }
+    return in_progress;
+}
+
+/// A communicator is not used before its last call is over, and not after a failure.
+bool is_usable(ncclComm* comm)
+{
+    return alive.contains(comm) && comm->state == success;
 }
 
 /// Of a ring.
@@ -115,10 +118,13 @@ void enqueue(const Call& call)
     const bool is_message = what.kind == message;
     const bool says = is_message ? what.root >= 0 : what.kind != broadcast || meeting->rank() == what.root;
     const bool takes = is_message ? from >= 0 : what.kind != reduce || meeting->rank() == what.root;
+    const std::string place = in.capture == nullptr ? "run" : "graph";
+    const auto hangs = std::make_shared<bool>(false);
     machine.enqueue(
         in, {.run =
                  [=, what = what, send = send](double&) {
                      if (*is_aborted) return;
+                     *hangs = has_accident(place, meeting->rank());
                      const auto* const begin = static_cast<const std::byte*>(send);
                      meeting->say(what, says ? std::vector<std::byte>(begin, begin + bytes) : std::vector<std::byte>());
                  },
@@ -138,7 +144,7 @@ void enqueue(const Call& call)
                                  meeting->has_read();
                                  seconds += seconds_of(roof::emulated::machine().device(device).card, *meeting, bytes);
                              },
-                         .is_ready = [=] { return *is_aborted || meeting->has_heard(); },
+                         .is_ready = [=] { return *is_aborted || (!*hangs && meeting->has_heard()); },
                          .awaits_others = true});
 }
 
@@ -150,7 +156,7 @@ bool is_memory_of(const void* memory, std::size_t bytes, int device)
 
 int call(const Call& what)
 {
-    if (!alive.contains(what.comm)) return invalid_argument;
+    if (!is_usable(what.comm)) return invalid_argument;
     const ncclComm& comm = *what.comm;
     const Collective& asked = what.what;
     const std::set<int> types{bytes_type, fp16_type, fp32_type, bf16_type};
@@ -174,8 +180,11 @@ int call(const Call& what)
         return success;
     }
     if (comm.is_grouped) return invalid_usage;  // the real one would wait for the other ranks for ever
-    enqueue(what);
-    return success;
+    const bool hangs = has_accident("call", comm.meeting->rank());
+    return later({what.comm}, [what, hangs] {
+        if (!hangs) enqueue(what);
+        return hangs ? in_progress : success;
+    });
 }
 
 long calls_of(const ncclComm& comm)
@@ -217,8 +226,19 @@ int call_group()
                 return invalid_usage;
         }
     }
-    for (const Call& each : of_group) enqueue(each);
-    return success;
+    std::vector<ncclComm*> comms;
+    for (const Call& each : of_group) comms.push_back(each.comm);
+    if (comms.empty()) return success;
+    for (const ncclComm* const comm : comms) {
+        if (comm->waits != comms.front()->waits) return invalid_argument;
+    }
+    return later(comms, [calls = of_group] {
+        bool hangs = false;
+        for (const Call& each : calls) hangs |= has_accident("call", each.comm->meeting->rank());
+        if (hangs) return in_progress;
+        for (const Call& each : calls) enqueue(each);
+        return success;
+    });
 }
 
 std::string host()
@@ -227,15 +247,11 @@ std::string host()
     return named == nullptr ? "" : named;
 }
 
-template <class Condition>
-bool wait_for(const Condition& condition)
+/// As from 2.30 on.
+bool may_share_device()
 {
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > end) return false;
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-    return true;
+    const char* const said = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+    return said != nullptr && std::string(said) == "1";
 }
 
 }  // namespace
@@ -244,7 +260,7 @@ extern "C" {
 
 int ncclGetVersion(int* version)
 {
-    *version = 22809;
+    *version = 23007;
     return success;
 }
 
@@ -272,17 +288,26 @@ int ncclGetUniqueId(UniqueId* id)
     return success;
 }
 
-int ncclCommInitRank(ncclComm** comm, int ranks, UniqueId id, int rank)
+/// A communicator that waits is made by one rank of a process: in a group only those that do not wait are.
+int ncclCommInitRankConfig(ncclComm** comm, int ranks, UniqueId id, int rank, const Config* config)
 {
+    if (config == nullptr || config->size < sizeof(Config) || config->magic != 0xcafebeef || config->version < 21400)
+        return invalid_argument;
+    if (config->blocking != 0 && config->blocking != 1) return invalid_argument;
     try {
         auto made = std::make_unique<ncclComm>();
         made->device = current_device();
+        made->waits = config->blocking == 1;
+        made->is_grouped = depth > 0 && ranks > 1;
+        if (made->waits && made->is_grouped) return invalid_usage;
         made->meeting = std::make_unique<Meeting>(id.name.data(), ranks, rank, made->device, host());
-        if (!wait_for([&] { return made->meeting->is_complete(); })) return remote_error;
-        made->meeting->begin();
-        if (made->meeting->shares_device()) return invalid_usage;
+        const bool hangs = has_accident("init", rank);
         alive.insert(*comm = made.release());
-        return success;
+        return later({*comm}, [own = *comm, hangs] {
+            if (hangs || !own->meeting->is_complete()) return in_progress;
+            own->meeting->begin();
+            return own->meeting->shares_device() && !may_share_device() ? invalid_usage : success;
+        });
     } catch (const std::invalid_argument&) {
         return invalid_argument;
     } catch (const std::exception&) {
@@ -290,32 +315,24 @@ int ncclCommInitRank(ncclComm** comm, int ranks, UniqueId id, int rank)
     }
 }
 
-int ncclCommInitAll(ncclComm** comms, int count, const int* devices)
+/// Over when the ranks of other processes leave, too.
+int ncclCommFinalize(ncclComm* comm)
 {
-    const std::set<int> different(devices, devices + std::max(count, 0));
-    if (count < 1 || different.size() != static_cast<std::size_t>(count)) return invalid_argument;
-    if (*different.begin() < 0 || *different.rbegin() >= machine().count()) return invalid_argument;
-    const std::string name = Meeting::make();
-    for (int rank = 0; rank < count; ++rank) {
-        comms[rank] = new ncclComm;  // freed by ncclCommDestroy
-        comms[rank]->device = devices[rank];
-        comms[rank]->is_grouped = count > 1;
-        comms[rank]->meeting = std::make_unique<Meeting>(name, count, rank, devices[rank], host());
-        alive.insert(comms[rank]);
-    }
-    for (int rank = 0; rank < count; ++rank) comms[rank]->meeting->begin();
-    return success;
+    if (!is_usable(comm) || comm->is_finalized) return invalid_argument;
+    comm->is_finalized = true;
+    const bool hangs = has_accident("leave", comm->meeting->rank());
+    if (!hangs) comm->meeting->leave(false);
+    return later({comm}, [comm, hangs] { return !hangs && comm->meeting->is_alone() ? success : in_progress; });
 }
 
-/// Waits for the work of its device, and for the ranks of other processes, as the real one does.
+/// Without ncclCommFinalize() before it, it would wait for the ranks of other processes for ever.
 int ncclCommDestroy(ncclComm* comm)
 {
-    if (alive.erase(comm) == 0) return invalid_argument;
+    if (!is_usable(comm) || !comm->is_finalized) return invalid_argument;
     machine().finish_device(comm->device);
-    comm->meeting->leave(false);
-    const bool are_gone = wait_for([comm] { return comm->meeting->is_alone(); });
+    alive.erase(comm);
     delete comm;
-    return are_gone ? success : remote_error;
+    return success;
 }
 
 int ncclCommAbort(ncclComm* comm)
@@ -323,7 +340,6 @@ int ncclCommAbort(ncclComm* comm)
     if (alive.erase(comm) == 0) return invalid_argument;
     *comm->is_aborted = true;
     comm->meeting->leave(true);
-    machine().finish_device(comm->device);
     delete comm;
     return success;
 }
@@ -331,7 +347,8 @@ int ncclCommAbort(ncclComm* comm)
 int ncclCommGetAsyncError(ncclComm* comm, int* status)
 {
     if (!alive.contains(comm)) return invalid_argument;
-    *status = comm->meeting->has_abort() ? remote_error : success;
+    if (comm->state == in_progress) comm->state = comm->job();
+    *status = comm->state != success ? comm->state : comm->meeting->has_abort() ? remote_error : success;
     return success;
 }
 

@@ -56,6 +56,7 @@ Meeting::Meeting(const std::string& name, int ranks, int rank, int device, const
 
 Meeting::~Meeting()
 {
+    remove_names();
     for (const int file : files_) close(file);
     munmap(places_, most_ranks * sizeof(Place));
 }
@@ -83,6 +84,11 @@ void Meeting::begin()
     // The last one that has opened them takes the names away.
     mine().is_here = 2;
     if (!std::all_of(places_, places_ + ranks_, [](const Place& place) { return place.is_here == 2; })) return;
+    remove_names();
+}
+
+void Meeting::remove_names() const
+{
     shm_unlink(name_.c_str());
     for (int rank = 0; rank < ranks_; ++rank) shm_unlink(file_of(name_, rank).c_str());
 }

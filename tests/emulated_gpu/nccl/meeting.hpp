@@ -65,6 +65,7 @@ class Meeting {
         Collective last;
         u64 bytes;
     };
+    void remove_names() const;
     Place& mine() const { return places_[rank_]; }
 
     std::string name_;

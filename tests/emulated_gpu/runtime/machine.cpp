@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -36,11 +37,13 @@ Machine::Machine()
     if (const char* const spoiled = std::getenv("ROOF_EMULATED_WRONG"); spoiled != nullptr) engine_.spoils = spoiled;
     engine_.finds_races = std::getenv("ROOF_EMULATED_RACES") != nullptr;
     Card card = small_card(chosen == nullptr ? "h100" : chosen);
-    constexpr int mebibyte = 20;
-    card.memory_bytes =
-        static_cast<std::size_t>(number_in("ROOF_EMULATED_MIB", static_cast<int>(card.memory_bytes >> mebibyte)))
-        << mebibyte;
+    const char* mebibytes = std::getenv("ROOF_EMULATED_MIB");
     for (int number = 0; number < number_in("ROOF_EMULATED_GPUS", 1); ++number) {
+        if (mebibytes != nullptr) {
+            card.memory_bytes = static_cast<std::size_t>(std::atoi(mebibytes)) << 20;
+            const char* const next = std::strchr(mebibytes, ',');
+            if (next != nullptr) mebibytes = next + 1;
+        }
         devices_.push_back(std::make_unique<DeviceState>(number, card));
         defaults_.push_back(std::make_unique<Stream>());
         defaults_.back()->device = number;

@@ -97,9 +97,13 @@ Plan plan_for(const std::string& device, const Machine& machine, const Options& 
     const std::string kind = is_gpu ? "gpu" : machine.device(device).kind;
     Plan plan = plan_of(kind, options);
     std::vector<PlanEntry> entries;
-    for (const std::string& one : devices_in(device)) {
+    const std::vector<std::string> devices = devices_in(device);
+    for (const std::string& one : devices) {
         for (PlanEntry entry : plan.entries) {
             entry.device = one;
+            const bool is_of_all = entry.bench == "allreduce" && devices.size() > 1;
+            if (is_of_all && one != devices.front()) continue;
+            if (is_of_all) entry.axes["path"] = {"nccl" + device.substr(device.find(':'))};
             entries.push_back(std::move(entry));
         }
     }

@@ -1,0 +1,20 @@
+// How long one part of a program waits for others that may never come: ranks, or GPUs that sum.
+#pragma once
+
+#include "ert/base/number.hpp"
+#include "ert/base/units.hpp"
+
+#include <cstdlib>
+
+namespace roof {
+
+/// Rank 0 gives up first, because it writes the row. ROOF_RANK_TIMEOUT replaces the 300 seconds.
+inline Seconds wait_limit(int rank = 0)
+{
+    constexpr double usual = 300;
+    const char* const text = std::getenv("ROOF_RANK_TIMEOUT");
+    const double seconds = parse_number<double>(text == nullptr ? "" : text).value_or(usual);
+    return Seconds{rank == 0 ? seconds : 2 * seconds + 60};
+}
+
+}  // namespace roof
