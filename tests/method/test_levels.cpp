@@ -59,6 +59,31 @@ TEST_CASE("sharing is unclear if the machine reports the opposite")
     CHECK(alone.levels[2].sharing == Sharing::per_core);
 }
 
+TEST_CASE("sets are compared in one state of the core")
+{
+    // While the core is shared a load takes 1.6 times as long. Every third set met three moments in which it was not.
+    const auto shared_core = [](bool has_moments) {
+        std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const Seconds alone = rows[i].seconds.median;
+            for (int k = 0; k < 9; ++k) {
+                const bool is_alone = has_moments && i % 6 < 2 && k < 3;
+                Sample& sample = rows[i].samples.emplace_back();
+                sample.seconds = is_alone ? alone : 1.6 * alone;
+                if (!is_alone) sample.disturbance = "a core was shared";
+            }
+        }
+        return fit_ceilings(rows, machine());
+    };
+    for (const bool has_moments : {false, true}) {
+        const Ceilings ceilings = shared_core(has_moments);
+        CHECK(names(ceilings) == four_levels);
+        CHECK(ceilings.levels[0].to == Bytes{48 * KiB});
+        CHECK(ceilings.levels[1].to == Bytes{1 * MiB});
+        CHECK(ceilings.levels[2].to == Bytes{32 * MiB});
+    }
+}
+
 TEST_CASE("a latency is taken in the middle of its level, as time per access")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));

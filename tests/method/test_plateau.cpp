@@ -41,6 +41,12 @@ struct Curve {
 const std::vector<Level> one_thread{{48 * KiB, 500e9}, {1 * MiB, 240e9}, {16 * MiB, 120e9}};
 const std::vector<Level> two_threads{{64 * KiB, 900e9}, {2 * MiB, 380e9}, {14 * MiB, 240e9}};
 
+/// All samples had this rate.
+RatePoint alike(double working_set, double rate)
+{
+    return {working_set, rate, rate};
+}
+
 std::vector<RatePoint> sweep(const Curve& curve, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -48,7 +54,7 @@ std::vector<RatePoint> sweep(const Curve& curve, unsigned seed)
     std::vector<RatePoint> points;
     for (double bytes = 8 * KiB; bytes < 256 * MiB; bytes *= 2)
         for (const double size : {bytes, 1.5 * bytes})
-            points.push_back({size, curve.at(size) * std::exp(disturbance(random))});
+            points.push_back(alike(size, curve.at(size) * std::exp(disturbance(random))));
     return points;
 }
 
@@ -96,7 +102,7 @@ std::vector<RatePoint> moved(const std::vector<Uncertain>& points, double share,
     std::vector<RatePoint> result;
     for (const Uncertain& point : points)
         result.push_back(
-            {point.working_set, point.rate * (share > 0 ? std::exp(point.uncertainty * step(random)) : 1)});
+            alike(point.working_set, point.rate * (share > 0 ? std::exp(point.uncertainty * step(random)) : 1)));
     return result;
 }
 
@@ -171,8 +177,8 @@ TEST_CASE("latencies separate levels whose loads differ by a twentieth, and load
             const bool in_l1 = size <= 32 * KiB;
             const bool in_l2 = size <= 1 * MiB;
             const bool in_l3 = size <= 32 * MiB;
-            loads.points.push_back({size, in_l1 ? 240e9 : in_l2 ? 120e9 : in_l3 ? 114e9 : 30e9});
-            latencies.points.push_back({size, in_l1 ? 1e9 : in_l2 ? 0.25e9 : in_l3 ? 0.0714e9 : 0.01e9});
+            loads.points.push_back(alike(size, in_l1 ? 240e9 : in_l2 ? 120e9 : in_l3 ? 114e9 : 30e9));
+            latencies.points.push_back(alike(size, in_l1 ? 1e9 : in_l2 ? 0.25e9 : in_l3 ? 0.0714e9 : 0.01e9));
         }
     CHECK(plateaus_of(loads.points).size() == 3);
     const std::vector<Plateau> found = find_plateaus(std::vector{loads, latencies});
@@ -185,15 +191,32 @@ TEST_CASE("latencies separate levels whose loads differ by a twentieth, and load
     CHECK(found[3].edge == 0);
 }
 
+TEST_CASE("a rate that only some sets of a level met is no level")
+{
+    // 1 MiB of cache at 200 GB/s before memory, whose rate is 40 GB/s and at times 60. Three samples of the sets up to 16 MiB met 60.
+    std::vector<RatePoint> loads;
+    for (double bytes = 8 * KiB; bytes <= 256 * MiB; bytes *= 2)
+        loads.push_back(bytes <= 1 * MiB    ? alike(bytes, 200e9)
+                        : bytes <= 16 * MiB ? RatePoint{bytes, 60e9, 40e9}
+                                            : alike(bytes, 40e9));
+    const std::vector<Plateau> found = plateaus_of(loads);
+    REQUIRE(found.size() == 2);
+    CHECK(found[0].flat.high == 1 * MiB);
+    CHECK(found[1].flat.high == 256 * MiB);
+    // Where their typical rate is higher too, they are one.
+    for (RatePoint& point : loads) point.typical = point.rate;
+    CHECK(plateaus_of(loads).size() == 3);
+}
+
 TEST_CASE("where the number of edges is known, levels that differ by a twentieth are separated without latencies")
 {
     std::vector<RatePoint> loads;
     for (double bytes = 8 * KiB; bytes <= 256 * MiB; bytes *= 2)
         for (const double size : {bytes, 1.5 * bytes})
-            loads.push_back({size, size <= 64 * KiB   ? 480e9
-                                   : size <= 2 * MiB  ? 240e9
-                                   : size <= 32 * MiB ? 228e9
-                                                      : 40e9});
+            loads.push_back(alike(size, size <= 64 * KiB   ? 480e9
+                                        : size <= 2 * MiB  ? 240e9
+                                        : size <= 32 * MiB ? 228e9
+                                                           : 40e9));
     const std::vector<WorkingSets> edges{{32 * KiB, 96 * KiB}, {1 * MiB, 3 * MiB}, {30 * MiB, 90 * MiB}};
     const std::vector<Plateau> found = find_plateaus(std::vector<RateCurve>{{loads}}, edges);
     REQUIRE(found.size() == 4);

@@ -5,6 +5,7 @@
 #include "ert/method/bench/level.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -152,9 +153,17 @@ std::string condition_of(const Point& point)
 
 std::vector<RatePoint> rates_of(const Sweep& sweep)
 {
-    std::vector<RatePoint> rates;
-    for (const auto& [bytes, point] : sweep) rates.push_back({bytes, point->fastest});
-    return rates;
+    std::vector<RatePoint> all;
+    std::array<std::vector<RatePoint>, 2> of_state;
+    for (const auto& [bytes, point] : sweep) {
+        all.push_back({bytes, point->fastest, point->typical});
+        for (const bool disturbed : {false, true})
+            if (const StateRates rates = point->rates_of(disturbed); rates.fastest > 0)
+                of_state[disturbed ? 1 : 0].push_back({bytes, rates.fastest, rates.typical});
+    }
+    const auto& [alone, beside] = of_state;
+    const std::vector<RatePoint>& more = alone.size() >= beside.size() ? alone : beside;
+    return 2 * more.size() < all.size() ? all : more;
 }
 
 std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points)

@@ -40,7 +40,8 @@ std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, 
 /// The non-default conditions of a point, for display: "small pages, siblings"; empty for the defaults.
 std::string condition_of(const Point& point);
 
-/// The ascending rates of a sweep.
+/// The rates of a sweep by ascending set: those of the undisturbed samples, or of the disturbed ones where more sets have three of them, so
+/// that all sets are compared in one state. Of all samples where either has less than half of the sets.
 std::vector<RatePoint> rates_of(const Sweep& sweep);
 
 /// Of all neighbours the two whose slower member is fastest: the index of the first; 0 for a single point. One lucky point cannot decide

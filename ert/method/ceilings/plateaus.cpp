@@ -1,5 +1,7 @@
 #include "ert/method/ceilings/plateaus.hpp"
 
+#include "ert/base/estimate.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -76,8 +78,8 @@ class Search {
         }
     }
 
-    /// First and last octave of each plateau of the cheapest division. Empty if none satisfies the edges.
-    std::vector<std::pair<double, double>> cheapest() const
+    /// The plateaus of the cheapest division. Empty if none satisfies the edges.
+    std::vector<WorkingSets> cheapest() const
     {
         const std::size_t n = octaves_.size();
         const std::size_t most = edges_.empty() ? most_levels : edges_.size() + 1;
@@ -93,11 +95,12 @@ class Search {
                     (level < best && table[level].back().cost == table[best].back().cost))
                     best = level;
         if (!std::isfinite(table[best].back().cost)) return {};
-        std::vector<std::pair<double, double>> plateaus;
+        std::vector<WorkingSets> plateaus;
+        const auto bytes = [&](std::size_t i) { return std::round(std::exp2(octaves_[i])); };  // whole
         std::size_t last = n - 1;
         for (std::size_t level = best + 1; level-- > 0;) {
             const Division& division = table[level][last];
-            plateaus.emplace(plateaus.begin(), octaves_[division.first], octaves_[last]);
+            plateaus.insert(plateaus.begin(), {bytes(division.first), bytes(last)});
             last = division.before;
         }
         return plateaus;
@@ -182,6 +185,28 @@ double edge_between(const std::vector<CostCurve>& curves, double from, double to
     return std::exp2(best ? best->octave : (from + to) / 2);
 }
 
+double median_over(const RateCurve& curve, const WorkingSets& sets, double RatePoint::*rate)
+{
+    std::vector<double> rates;
+    for (const RatePoint& point : curve.points)
+        if (point.working_set >= sets.low && point.working_set <= sets.high) rates.push_back(point.*rate);
+    return rates.empty() ? 0 : spread_of(rates).median;
+}
+
+/// Whether the typical rates fall from `near` to `far` as the fastest do. Where they do not, only some of the nearer sets met a moment
+/// without interference.
+bool shows_edge(const RateCurve& curve, const WorkingSets& near, const WorkingSets& far)
+{
+    constexpr double least_share = 0.5;
+    const auto fall = [&](double RatePoint::*rate) {
+        const double before = median_over(curve, near, rate);
+        const double after = median_over(curve, far, rate);
+        return before > 0 && after > 0 ? std::log2(before / after) : 0;
+    };
+    const double of_fastest = fall(&RatePoint::rate);
+    return of_fastest >= least_contrast && fall(&RatePoint::typical) >= least_share * of_fastest;
+}
+
 }  // namespace
 
 std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<const WorkingSets> edges)
@@ -191,13 +216,24 @@ std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<
     std::vector<CostCurve> costs;
     for (const RateCurve& curve : curves)
         if (!curve.points.empty()) costs.push_back(cost_curve(curve));
-    const auto found = Search(costs, edges).cheapest();
+    std::vector<WorkingSets> flat = Search(costs, edges).cheapest();
+    const auto is_shown = [&](std::size_t i) {
+        return std::ranges::any_of(curves,
+                                   [&](const RateCurve& curve) { return shows_edge(curve, flat[i], flat[i + 1]); });
+    };
+    for (std::size_t i = 0; edges.empty() && i + 1 < flat.size();) {
+        if (is_shown(i)) {
+            ++i;
+            continue;
+        }
+        flat[i].high = flat[i + 1].high;
+        flat.erase(flat.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
     std::vector<Plateau> plateaus;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        // Working sets are whole bytes.
-        plateaus.push_back({{std::round(std::exp2(found[i].first)), std::round(std::exp2(found[i].second))}, 0});
-        if (i + 1 == found.size()) break;
-        const double edge = edge_between(costs, found[i].second, found[i + 1].first);
+    for (std::size_t i = 0; i < flat.size(); ++i) {
+        plateaus.push_back({flat[i], 0});
+        if (i + 1 == flat.size()) break;
+        const double edge = edge_between(costs, std::log2(flat[i].high), std::log2(flat[i + 1].low));
         plateaus.back().edge = edges.empty() ? edge : std::clamp(edge, edges[i].low, edges[i].high);
     }
     return plateaus;

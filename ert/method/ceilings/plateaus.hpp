@@ -9,7 +9,8 @@ namespace roof {
 
 struct RatePoint {
     double working_set = 0;  ///< bytes
-    double rate = 0;         ///< any unit
+    double rate = 0;         ///< the fastest; any unit
+    double typical = 0;      ///< the median
 };
 
 /// Loads, or accesses of a chase, by ascending working set; rates above 0.
@@ -39,6 +40,9 @@ struct Plateau {
 /// of a line) within plateaus, 0.22 for each octave of an ascent, twice that beyond three octaves, and 0.13 for each plateau. So a level
 /// ends where cost rises by more than that, whether at once or over two octaves, and a slow rise stays in its level. A plateau spans at
 /// least 0.4 octaves.
+///
+/// Then a plateau is joined to the next where no curve shows the edge: from one to the other the typical rates fall less than half as much
+/// as the fastest, because only some of the nearer sets met a moment without interference.
 ///
 /// Interference only slows, and a level that delivers a rate from a large set delivers it from a smaller one: each point counts as the
 /// fastest of itself and all larger sets, after a median of three has removed single outliers. Curves with points at other working sets

@@ -14,6 +14,14 @@ double rate_of(const Measurement& row)
     return work_of(row) / row.seconds.median.value;
 }
 
+/// The third, or of fewer than five the upper median.
+double fastest_of(std::vector<double> rates)
+{
+    constexpr std::size_t third = 2;
+    std::ranges::sort(rates, std::greater{});
+    return rates[std::min(third, (rates.size() - 1) / 2)];
+}
+
 /// The row's samples without warm-ups.
 Round samples_of(const Measurement& row)
 {
@@ -46,13 +54,11 @@ PointSummary over(const std::vector<const Measurement*>& rows)
     if (point.rounds > 0 && rates.empty()) {
         point.sustained.rate = Quantity<0, 0, 0>{work_of(point.best)} / point.best.seconds;
         point.sustained.rounds = 1;
-        point.fastest = point.rate();
+        point.fastest = point.typical = point.rate();
     }
     if (rates.empty()) return point;
     point.typical = spread_of(rates).median;
-    constexpr std::size_t third = 2;
-    std::ranges::sort(rates, std::greater{});
-    point.fastest = rates[std::min(third, (rates.size() - 1) / 2)];
+    point.fastest = fastest_of(rates);
     point.sustained = sustained_rate(point.samples, tolerance_of(memory_level));
     return point;
 }
@@ -71,6 +77,16 @@ double work_of(const Measurement& row)
     if (row.role == Role::bandwidth) return row.work.compulsory.value;
     if (row.role == Role::latency) return row.work.compulsory.value / bytes_per_access;
     return row.work.flops.value;
+}
+
+StateRates PointSummary::rates_of(bool disturbed) const
+{
+    std::vector<double> rates;
+    for (const Round& round : samples)
+        for (const RateSample& sample : round)
+            if (sample.disturbed == disturbed) rates.push_back(sample.rate);
+    constexpr std::size_t fewest = 3;
+    return rates.size() < fewest ? StateRates{} : StateRates{fastest_of(rates), spread_of(rates).median};
 }
 
 std::string id_without_round(const std::string& bench, const std::string& device, const Point& point)

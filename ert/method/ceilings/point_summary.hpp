@@ -16,6 +16,12 @@ namespace roof {
 /// that carry other cores' traffic.
 double tolerance_of(std::string_view level);
 
+/// Rates of the samples that are disturbed, or of those that are not.
+struct StateRates {
+    double fastest = 0;  ///< as of a point; 0 with fewer than three samples
+    double typical = 0;  ///< the median
+};
+
 struct PointSummary {
     Measurement best;            ///< the fastest round that is ok; `round` is taken out of its point
     std::vector<Round> samples;  ///< of each round that is ok, without warm-ups
@@ -24,9 +30,10 @@ struct PointSummary {
     int rounds = 0;  ///< that are ok
     /// The third fastest sample: two may be chance, and interference only slows. 0 without a round.
     double fastest = 0;
-    /// The median rate of all samples, disturbed ones included: what an ordinary program gets. 0 if there are none.
+    /// The median rate of all samples, disturbed ones included: what an ordinary program gets. 0 without a round.
     double typical = 0;
 
+    StateRates rates_of(bool disturbed) const;
     /// The sustained rate; 0 without a round.
     double rate() const { return sustained.rate.median.value; }
     /// 1 where the point has no thread count.
