@@ -247,6 +247,20 @@ TEST_CASE("one sample of 28 that is too fast is chance, two are not")
     CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::at_least);
 }
 
+TEST_CASE("faster samples that are left out set no rate, but make it a lower bound")
+{
+    std::vector<Round> rounds(3, round_of(quiet));
+    const auto add = [&](double rate) {
+        for (int i = 0; i < 5; ++i) rounds[0].push_back({rate, 0, false, true});
+    };
+    add(60);
+    CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::steady);
+    CHECK(sustained_rate(rounds, 0.01).rate.median.value == Approx(100).epsilon(0.001));
+    add(160);
+    CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::at_least);
+    CHECK(sustained_rate(rounds, 0.01).rate.median.value == Approx(100).epsilon(0.001));
+}
+
 TEST_CASE("rounds that lie apart are unsteady")
 {
     // Half-width: 6.205 * 0.5 / sqrt(3) = 1.79.

@@ -76,6 +76,7 @@ struct MeasuredLevel {
     bool past_l1 = false;
     /// The sweep's working sets, B/s, that this level alone serves: from `from` to where rates begin to fall towards the next level.
     std::vector<RatePoint> swept{};
+    Bytes clear{};  ///< from here on a nearer level serves nothing; that is `from`, but memory's `from` lies farther
 };
 
 struct Ceilings {

@@ -70,11 +70,16 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     std::vector<std::vector<double>> values;
     std::vector<double> all;
     std::vector<double> undisturbed;
+    std::vector<double> left_out;
     for (const Round& round : rounds) {
         values.emplace_back();
         for (const RateSample& sample : round) {
             if (per_clock && sample.clock <= 0) continue;
             const double value = per_clock ? sample.rate / sample.clock : sample.rate;
+            if (sample.left_out) {
+                left_out.push_back(value);
+                continue;
+            }
             values.back().push_back(value);
             all.push_back(value);
             if (!sample.disturbed) undisturbed.push_back(value);
@@ -89,11 +94,14 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     for (const std::vector<double>& round : values)
         if (const std::vector<double> inside = within(reach, centre, round); inside.size() >= min_samples_of_round)
             medians.push_back(spread_of(inside).median);
-    const auto faster = std::ranges::count_if(all, [&](double value) { return value > centre * (1 + reach); });
-    const bool is_shown = std::ssize(medians) >= min_rounds && agreeing.size() >= min_samples &&
-                          static_cast<double>(agreeing.size()) >= min_share * static_cast<double>(all.size()) &&
-                          static_cast<double>(faster) <= max_faster * static_cast<double>(all.size()) &&
-                          2 * within(reach, centre, undisturbed).size() >= agreeing.size();
+    std::ptrdiff_t faster = 0;
+    for (const std::vector<double>* const seen : {&all, &left_out})
+        faster += std::ranges::count_if(*seen, [&](double value) { return value > centre * (1 + reach); });
+    const bool is_shown =
+        std::ssize(medians) >= min_rounds && agreeing.size() >= min_samples &&
+        static_cast<double>(agreeing.size()) >= min_share * static_cast<double>(all.size()) &&
+        static_cast<double>(faster) <= max_faster * static_cast<double>(all.size() + left_out.size()) &&
+        2 * within(reach, centre, undisturbed).size() >= agreeing.size();
     const Spread of_samples = spread_of(agreeing);
     const Spread spread = !is_shown ? Spread{of_samples.low, of_samples.low, of_samples.high} : over_rounds(medians);
 

@@ -30,6 +30,7 @@ struct RateSample {
     double rate = 0;   ///< work over time
     double clock = 0;  ///< Hz, of the cores beside the sample; 0 if not known
     bool disturbed = false;
+    bool left_out = false;  ///< of a working set that agrees with no other: only faster ones count, against the result
 };
 using Round = std::vector<RateSample>;
 

@@ -88,16 +88,16 @@ const PointSummary* middle_of(const MeasuredLevel& level, const Sweep& on)
     return std::ranges::min_element(on, {}, from_middle)->second;
 }
 
-/// The samples of these points, round by round.
-std::vector<Round> pooled(const std::vector<const PointSummary*>& points)
+/// Adds the point's samples, round by round. `left_out`: the rate that typically stands for the point's own typical rate, 0 if its samples count.
+void add_samples(const PointSummary& point, std::vector<Round>& rounds, double left_out = 0)
 {
-    std::vector<Round> rounds;
-    for (const PointSummary* const point : points) {
-        if (rounds.size() < point->samples.size()) rounds.resize(point->samples.size());
-        for (std::size_t i = 0; i < point->samples.size(); ++i)
-            rounds[i].insert(rounds[i].end(), point->samples[i].begin(), point->samples[i].end());
-    }
-    return rounds;
+    if (rounds.size() < point.samples.size()) rounds.resize(point.samples.size());
+    for (std::size_t i = 0; i < point.samples.size(); ++i)
+        for (RateSample sample : point.samples[i]) {
+            sample.left_out = left_out > 0;
+            if (sample.left_out) sample.rate *= left_out / point.typical;
+            rounds[i].push_back(sample);
+        }
 }
 
 /// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples of all agree. A level
@@ -111,7 +111,9 @@ std::vector<const PointSummary*> agreeing(std::vector<const PointSummary*> point
         std::ranges::copy_if(points, std::back_inserter(kept), condition);
         return kept;
     };
-    const double centre = sustained_rate(pooled(points), tolerance_of(level)).centre;
+    std::vector<Round> pooled;
+    for (const PointSummary* const point : points) add_samples(*point, pooled);
+    const double centre = sustained_rate(pooled, tolerance_of(level)).centre;
     const std::vector<const PointSummary*> showing = those([&](const PointSummary* point) {
         int samples = 0;
         for (const Round& round : point->samples)
@@ -129,15 +131,26 @@ std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep
 {
     const Sweep on(sweep.lower_bound(level.from.value), sweep.upper_bound(level.to.value));
     if (on.empty()) return {};
-    if (role == Role::latency) return ceiling_of(*middle_of(level, on), level.name, clock);
     std::vector<const PointSummary*> points;
-    for (const auto& [bytes, point] : on) points.push_back(point);
-    points = agreeing(std::move(points), level.name);
+    if (role == Role::latency)
+        points = {middle_of(level, on)};
+    else
+        for (const auto& [bytes, point] : on) points.push_back(point);
+    const std::vector<const PointSummary*> shows = agreeing(points, level.name);
     // Named after the one with the most rounds, since further ones repeat it; of equals the one in the middle.
-    const PointSummary* shown = points[points.size() / 2];
-    for (const PointSummary* const point : points)
+    const PointSummary* shown = shows[shows.size() / 2];
+    for (const PointSummary* const point : shows)
         if (point->rounds > shown->rounds) shown = point;
-    return ceiling_of(*shown, pooled(points), level.name, clock);
+    std::vector<Round> pooled;
+    for (const PointSummary* const point : shows) add_samples(*point, pooled);
+    // Latency rises within a level, and just past a cache memory is faster. So other sets there count beside their own typical rate.
+    for (auto other = sweep.lower_bound(level.clear.value); other != sweep.upper_bound(level.to.value); ++other) {
+        const auto& [bytes, point] = *other;
+        if (std::ranges::find(shows, point) != shows.end()) continue;
+        const bool has_same_rate = std::ranges::find(points, point) != points.end();
+        add_samples(*point, pooled, has_same_rate ? point->typical : shown->typical);
+    }
+    return ceiling_of(*shown, pooled, level.name, clock);
 }
 
 std::vector<MeasuredLevel> with_most_threads(std::vector<MeasuredLevel> levels)

@@ -92,6 +92,8 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         level.threads = threads;
         level.name = is_memory ? std::string(memory_level) : cache_level(levels.size() - 1 + first);
         level.from = Bytes{points[begin].working_set};
+        level.clear =
+            Bytes{points[std::min(index_from(std::max(plateau.flat.low, clear_of_edge * nearer)), begin)].working_set};
         level.swept.assign(points.begin() + static_cast<std::ptrdiff_t>(begin),
                            points.begin() + static_cast<std::ptrdiff_t>(end));
         const std::size_t beyond = is_memory ? points.size() : index_from(plateau.edge + 1);
