@@ -88,7 +88,8 @@ const PointSummary* middle_of(const MeasuredLevel& level, const Sweep& on)
     return std::ranges::min_element(on, {}, from_middle)->second;
 }
 
-/// Adds the point's samples, round by round. `left_out`: the rate that typically stands for the point's own typical rate, 0 if its samples count.
+/// Adds the point's samples, round by round. `left_out`: 0 if they count; else they are left out, scaled so that the point's typical rate
+/// becomes this.
 void add_samples(const PointSummary& point, std::vector<Round>& rounds, double left_out = 0)
 {
     if (rounds.size() < point.samples.size()) rounds.resize(point.samples.size());

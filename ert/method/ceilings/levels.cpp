@@ -58,10 +58,10 @@ struct LevelSweeps {
     std::vector<WorkingSets> edges{};  ///< where they have to lie; empty if not known
 };
 
-std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps)
+std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<RatePoint>& loads)
 {
     constexpr double weight_of_latency = 0.7;
-    std::vector<RateCurve> curves{{rates_of(*sweeps.loads)}};
+    std::vector<RateCurve> curves{{loads}};
     if (sweeps.latencies != nullptr) curves.push_back({rates_of(*sweeps.latencies), weight_of_latency});
     std::vector<Plateau> plateaus = find_plateaus(curves, sweeps.edges);
     return plateaus.empty() ? find_plateaus(curves) : plateaus;
@@ -79,7 +79,7 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
                                         points.begin());
     };
     std::vector<MeasuredLevel> levels;
-    for (const Plateau& plateau : plateaus_of(sweeps)) {
+    for (const Plateau& plateau : plateaus_of(sweeps, points)) {
         const bool is_memory = plateau.edge <= 0;
         const double nearer = levels.empty() ? 0 : levels.back().edge.value;
         // The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its
