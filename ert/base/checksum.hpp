@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,12 @@ inline constexpr std::string_view row_column = "row_checksum";
 
 /// That of zlib, PNG and gzip.
 std::uint32_t crc32_of(std::string_view text);
+/// Of their bytes.
+template <class Number>
+std::uint32_t crc32_of(std::span<Number> numbers)
+{
+    return crc32_of({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+}
 
 /// The checksum of a block of lines.
 class BlockSum {

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "tools" / "gpu_acceptance"
-STEPS = ("machine", "quick-calibration", "parity", "kernel-times", "nccl", "training-ranks", "training-sweep", "ncu", "pytorch-recorded")
+STEPS = ("machine", "quick-calibration", "parity", "kernel-times", "nccl", "training-ranks", "two-ranks", "training-sweep", "ncu", "pytorch-recorded")
 ABLE = STEPS[:-2]
 
 
@@ -55,6 +55,9 @@ class WithWrongResults(unittest.TestCase):
             done, rows = accept(pathlib.Path(folder, "out"), ("quick-calibration",), ROOF_EMULATED_WRONG="chain_kernel")
             self.assertEqual("failed", rows["quick-calibration"]["status"], rows)
             self.assertIn("1 rows failed", rows["quick-calibration"]["reason"])
+            done, rows = accept(pathlib.Path(folder, "out"), ("two-ranks",), ROOF_EMULATED_NCCL_ACCIDENT="wrong graph 1")
+            self.assertEqual("failed", rows["two-ranks"]["status"], rows)
+            self.assertIn("the ranks have different parameters after the same steps", rows["two-ranks"]["reason"])
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ LIMIT = 4  # seconds that a rank waits
 MOST = 60  # seconds of a run: beyond them it hangs
 KILLED = ("failed", "rank 1 was ended by signal 9")
 FROZEN = ("failed", f"rank 0 waited {LIMIT} s for rank 1")
+DIFFERENT = ("failed", "rank 1: the ranks have different parameters after the same steps: ")
 ACCIDENTS = {
     "none": ("ok", ""),
     "kill init 1": KILLED, "kill call 1": KILLED, "kill run 1": KILLED, "kill graph 1": KILLED,
@@ -27,6 +28,7 @@ ACCIDENTS = {
     "hang call 0": ("failed", f"rank 0 waited {LIMIT} s for the other ranks: the connection between the GPUs"),
     "hang run 0": ("failed", f"rank 0 waited {LIMIT} s for the other ranks: the exchange between the GPUs"),
     "hang graph 0": ("failed", f"rank 0 waited {LIMIT} s for the other ranks: the exchange between the GPUs"),
+    "wrong run 1": DIFFERENT, "wrong graph 1": DIFFERENT,
     # The step has been measured by then.
     "kill leave 1": ("ok", ""), "freeze leave 1": ("ok", ""), "hang leave 0": ("ok", ""),
 }

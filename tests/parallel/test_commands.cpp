@@ -87,7 +87,8 @@ TEST_CASE("a team is released once, explicitly or at its end, and not after a ra
         if (communicator.rank == 0) {
             {
                 Followers followers(shared(communicator), nullptr, {"train", {"gpu:0"}, {}});
-                followers.launch();
+                followers.tell(CommandKind::launch);
+                followers.tell(CommandKind::check);
                 if (!followers.release() || !followers.release()) throw Error("not received");
             }
             send(communicator, {CommandKind::leave, {}});
@@ -95,8 +96,8 @@ TEST_CASE("a team is released once, explicitly or at its end, and not after a ra
             communicator.fail("rank 0: enough");
             if (lost.release()) throw Error("received by nobody");
         } else {
-            for (const CommandKind due : {CommandKind::make, CommandKind::launch, CommandKind::release,
-                                          CommandKind::leave, CommandKind::make}) {
+            for (const CommandKind due : {CommandKind::make, CommandKind::launch, CommandKind::check,
+                                          CommandKind::release, CommandKind::leave, CommandKind::make}) {
                 if (receive(communicator).kind != due) throw Error("another command");
             }
         }
@@ -108,17 +109,34 @@ TEST_CASE("what differs from rank 0 is named on all ranks, and no difference is 
 {
     const auto on_three = [](const std::string& of_rank_1) {
         return on_ranks(3, [&](Communicator& communicator) {
-            require_same(communicator, communicator.rank == 1 ? of_rank_1 : "conv1 9408\nfc 10\n");
+            require_same(communicator, communicator.rank == 1 ? of_rank_1 : "conv1 9408\nfc 10\n", "differ");
         });
     };
     CHECK(on_three("conv1 9408\nfc 10\n") == std::vector<std::string>(3));
-    const std::string complaint =
-        "the ranks store gradients or parameters differently: 'conv1 16384' here, 'conv1 9408' on rank 0";
+    const std::string complaint = "the ranks differ: 'conv1 16384' here, 'conv1 9408' on rank 0";
     CHECK(on_three("conv1 16384\nfc 10\n") ==
           std::vector<std::string>{"rank 1: " + complaint, complaint, "rank 1: " + complaint});
     CHECK(on_three("conv1 9408\n")[0].find("'' here, 'fc 10' on rank 0") != std::string::npos);
     CHECK(on_three("conv1 9408\nfc 10\nfc 11\n")[2].find("'fc 11' here, '' on rank 0") != std::string::npos);
     CHECK(on_three("")[1].find("'' here, 'conv1 9408' on rank 0") != std::string::npos);
+}
+
+TEST_CASE(
+    "ranks that have other parameters after the same steps are told apart, and one that cannot read its own is named")
+{
+    const auto with = [](const std::function<std::string(int)>& lines) {
+        return on_ranks(2, [&](Communicator& communicator) {
+            const World world{shared(communicator), nullptr, {}};
+            world.compare_parameters([&] { return lines(communicator.rank); });
+        });
+    };
+    CHECK(with([](int) { return "conv1 7\nfc 8\n"; }) == std::vector<std::string>(2));
+    const std::string complaint =
+        "the ranks have different parameters after the same steps: 'fc 1' here, 'fc 0' on rank 0";
+    CHECK(with([](int rank) { return "conv1 7\nfc " + std::to_string(rank) + "\n"; }) ==
+          std::vector<std::string>{"rank 1: " + complaint, complaint});
+    CHECK(with([](int rank) { return rank == 1 ? throw Error("no memory") : std::string(); }) ==
+          std::vector<std::string>{"rank 1: no memory", "no memory"});
 }
 
 TEST_CASE("rank 0 makes its part first, and the others follow what it chose")

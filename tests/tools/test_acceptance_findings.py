@@ -30,6 +30,21 @@ class Training(Quiet):
         with self.assertRaisesRegex(Failed, "b: the loss"):
             training.sweep(scene, 0.5)
 
+    def two_ranks(self, nccl, loss):
+        """The step with a roof of these words: one rank has the losses 2 and 1."""
+        self.executable("roof", 'while [ "$1" != --out ]; do [ "$1" = --ranks ] && ranks=2; shift; done', 'mkdir -p "$2" && cd "$2"',
+                        f"printf 'status,reason,variant\nok,,2 ranks by NCCL {nccl}\n' > measurements.csv",
+                        f'[ "$ranks" ] && last={loss} || last=1', "printf 'id,loss\na,2\na,%s\n' $last > samples.csv")
+        return training.two_ranks(Scene(self.folder, self.folder), 30)
+
+    def test_losses_of_two_ranks_are_those_of_one_to_a_hundred_thousandth(self):
+        self.assertIsNone(self.two_ranks("2.30.7", 1.000009))
+        with self.assertRaisesRegex(Failed, "a has the losses .*1.00002.*, one rank with both batches"):
+            self.two_ranks("2.30.7", 1.00002)
+
+    def test_a_transport_that_this_nccl_has_not_is_said_to_be_unseen(self):
+        self.assertEqual("NCCL 2.28 has no NCCL_MULTI_RANK_GPU_ENABLE: unseen", self.two_ranks("2.28.9", 1))
+
     def test_little_time_is_for_few_rows_and_much_for_all(self):
         words, left_out = training.rows_for(205)
         self.assertEqual("resnet50:32,alexnet:4", words[words.index("--rows") + 1])

@@ -17,6 +17,9 @@ SMALL_NETWORK = ("{name: small, image: [3, 12, 12], layers: [{convolution: {chan
                  "{relu: {name: stem}}, {convolution: {channels: 8, window: 3, padding: 1, bias: false}}, {batch_norm: {name: branch}}, "
                  "{add: {from: [branch, stem]}}, relu, {max_pool: {window: 2}}, {convolution: {channels: 8, window: 3, padding: 1}}, "
                  "relu, average_pool, flatten, {linear: {features: 10}}]}")
+#: The same without what mixes the images of a batch, so that two ranks with half of it see the same losses.
+SMALL_UNMIXED = ("{name: unmixed, image: [3, 8, 8], layers: [{convolution: {channels: 4, window: 3, padding: 1}}, relu, "
+                 "{convolution: {channels: 4, window: 3, padding: 1}}, relu, {max_pool: {window: 2}}, flatten, {linear: {features: 10}}]}")
 PEERS = ROOT / "tools" / "peers"
 
 
@@ -37,6 +40,10 @@ class Scene:
     def network(self, name, batch):
         """Model and batch of a training step: those, or a small network with each kind of layer."""
         return (SMALL_NETWORK, 2) if self.is_small else (name, batch)
+
+    def unmixed_network(self):
+        """Model and batch of a rank, without batch norm."""
+        return (SMALL_UNMIXED, 2) if self.is_small else ("alexnet", 32)
 
     def fresh(self, name):
         """A path for new results. Deletes results of an earlier round."""

@@ -1,6 +1,7 @@
 #include "workloads/cudnn/ranks.hpp"
 
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace roof::cudnn {
@@ -39,7 +40,7 @@ Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_pt
 void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library,
                  const parallel::Options& options, cudaStream_t step)
 {
-    parallel::require_same(*world_.communicator, program.written().parameters().layouts());
+    parallel::require_same(*world_.communicator, program.written().parameters().layouts(), parallel::differ_in_layout);
     const parallel::Packing packing = pack(program.written().parameters(), options.bucket_bytes);
     buckets_ = packing.buckets.size();
     devices_ = std::make_shared<nccl::Ranks>(std::move(library), world_.communicator);
@@ -68,6 +69,15 @@ GradientHooks Ranks::hooks()
             .updates = exchange_->updates()};
 }
 
+void Ranks::compare(const DeviceProgram& program) const
+{
+    world_.compare_parameters([&] {
+        exchange_->complete_parameters();
+        const Parameters& parameters = program.written().parameters();
+        return parameters.checksums(program.numbers(parameters.values));
+    });
+}
+
 void Ranks::fail(const std::string& message)
 {
     world_.communicator->fail(message);
@@ -82,7 +92,8 @@ std::vector<std::string> Ranks::remarks() const
 
 bool may_share_gpu()
 {
-    return std::getenv(machine_variable) != nullptr;
+    const char* const enabled = std::getenv("NCCL_MULTI_RANK_GPU_ENABLE");
+    return std::getenv(machine_variable) != nullptr || (enabled != nullptr && std::string_view(enabled) == "1");
 }
 
 void claim_own_machine(const parallel::Place& place)

@@ -47,11 +47,13 @@ class Ranks {
     GradientHooks hooks();
 
     /// On rank 0: makes the other ranks launch.
-    void begin() const { world_.launch(); }
+    void begin() const { world_.tell(parallel::CommandKind::launch); }
     /// Waits until the step is complete on this rank's device. Returns the cost of its communication.
     Communication wait() const { return exchange_->cost(); }
     /// Waits for all ranks, which ends the launch. Returns the mean of their losses.
     double mean(double loss) const { return world_.mean(loss); }
+    /// Throws Error unless all ranks have the same parameters to the last bit. Collective, by Subject::check() of each.
+    void compare(const DeviceProgram& program) const;
     /// Reports a failure of this rank to the others and ends pending communication on the device. Graphs as in
     /// ~Ranks().
     void fail(const std::string& message);
@@ -73,7 +75,8 @@ class Ranks {
     std::unique_ptr<nccl::DeviceExchange> exchange_;
 };
 
-/// Returns whether NCCL_HOSTID is set. Without it, NCCL refuses ranks that share a GPU. For functional tests only.
+/// Returns whether NCCL is told to let ranks share a GPU: by NCCL_HOSTID, or from 2.30 on by NCCL_MULTI_RANK_GPU_ENABLE=1, which an older
+/// one ignores and refuses them. For functional tests only.
 bool may_share_gpu();
 /// If so, makes NCCL_HOSTID unique to the rank. Call it before the first use of NCCL in the process.
 void claim_own_machine(const parallel::Place& place);

@@ -189,6 +189,8 @@ void Step::look(Trace& trace)
 void Step::check()
 {
     engine::check_losses(settings_.parameters, graph_.classes(), first_loss_, last_loss_);
+    const gpu::CurrentDevice current(options_.device);
+    if (ranks_) ranks_->compare(program_);
 }
 
 std::string Step::variant() const

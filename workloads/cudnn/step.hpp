@@ -40,7 +40,7 @@ class Step : public Subject {
     /// With ranks: the work of all of them.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
-    /// Throws if the loss is not finite, or the first loss of random parameters is far above that of guessing.
+    /// Throws if the loss is not finite, the first loss of random parameters is far above that of guessing, or ranks have other parameters.
     void check() override;
     std::vector<TimedPart> parts() const override;
     /// Returns "convolution passes: 40 gemm, 13 winograd; one CUDA graph; 2 ranks by NCCL 2.28.9, 3 buckets".

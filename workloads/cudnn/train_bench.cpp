@@ -74,7 +74,7 @@ std::optional<std::string> lacking_for_ranks(const Point& point, const Device& d
     if (device.others.empty() && ranks > 1 && !may_share_gpu()) {
         return std::to_string(ranks) +
                " ranks want a GPU each, as --device gpu:0,1 gives them; to see two on one GPU work, which NCCL does "
-               "not support, set NCCL_HOSTID to any word";
+               "not support, set NCCL_HOSTID to any word, or from 2.30 on NCCL_MULTI_RANK_GPU_ENABLE=1";
     }
     if (!device.others.empty() && ranks != static_cast<int>(device.others.size()) + 1) {
         return std::to_string(ranks) + " ranks were started on this machine for " +

@@ -86,7 +86,12 @@ StreamOperations DeviceExchange::operations()
                 },
             .mean = [this](const parallel::Bucket& bucket,
                            parallel::Reach reach) { transfer([&] { mean(bucket, reach); }); },
-            .broadcast_parameters = [this] { transfer([&] { broadcast(); }); }};
+            .broadcast_parameters =
+                [this] {
+                    transfer([&] { broadcast(communication_.get()); });
+                    for (const DeviceBytes& some : options_.parameters)
+                        bytes_ += Bytes{static_cast<double>(some.bytes)};
+                }};
 }
 
 void DeviceExchange::begin()
@@ -135,12 +140,16 @@ void DeviceExchange::mean(const parallel::Bucket& bucket, parallel::Reach reach)
     bytes_ += Bytes{static_cast<double>(bytes_of(range, bucket.count))};
 }
 
-void DeviceExchange::broadcast()
+void DeviceExchange::broadcast(cudaStream_t stream) const
 {
-    for (const DeviceBytes& some : options_.parameters) {
-        ranks_->enqueue_broadcast(some.begin, some.bytes, communication_.get());
-        bytes_ += Bytes{static_cast<double>(some.bytes)};
-    }
+    for (const DeviceBytes& some : options_.parameters) ranks_->enqueue_broadcast(some.begin, some.bytes, stream);
+}
+
+void DeviceExchange::complete_parameters() const
+{
+    if (options_.mode != Mode::broadcast) return;
+    broadcast(step_);
+    ranks_->wait(step_);
 }
 
 }  // namespace roof::nccl

@@ -67,6 +67,8 @@ class DeviceExchange {
 
     /// Waits for the end of the step, checks for failed ranks, and returns the communication cost by device events.
     Communication cost() const;
+    /// After the last step: gives each rank what the next would begin with, which in mode broadcast rank 0 sends, and waits.
+    void complete_parameters() const;
     bool updates() const { return options_.mode != parallel::Mode::broadcast || ranks_->rank() == 0; }
 
   private:
@@ -85,7 +87,7 @@ class DeviceExchange {
     template <class Put>
     void transfer(const Put& put);
     void mean(const parallel::Bucket& bucket, parallel::Reach reach);
-    void broadcast();
+    void broadcast(cudaStream_t stream) const;
     std::vector<parallel::Interval> times(const Intervals& intervals) const;
 
     std::shared_ptr<const Ranks> ranks_;

@@ -1,5 +1,6 @@
 #include "workloads/onednn/network.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step_facts.hpp"
 #include "workloads/kernels/parallel.hpp"
@@ -14,6 +15,11 @@ namespace {
 void copy(const dnnl::stream& stream, dnnl::memory from, dnnl::memory to)
 {
     dnnl::reorder(from, to).execute(stream, from, to);
+}
+
+std::span<std::byte> bytes_of(const Tensor& tensor)
+{
+    return {static_cast<std::byte*>(tensor.memory.get_data_handle()), tensor.desc().get_size()};
 }
 
 /// Memory is allocated near the thread that touches it first, so the threads divide memory that all of them read.
@@ -101,15 +107,20 @@ void Network::place_gradients(const std::function<float*(std::size_t parameter)>
     for (std::size_t k = 0; k < trained_.size(); ++k) trained_[k].gradient.memory.set_data_handle(place(k));
 }
 
+std::string Network::checksums() const
+{
+    std::string lines;
+    for (std::size_t k = 0; k < trained_.size(); ++k)
+        lines += parameters_[k].name + " " + std::to_string(crc32_of(bytes_of(trained_[k].value))) + "\n";
+    return lines;
+}
+
 std::vector<std::span<std::byte>> Network::trained_bytes() const
 {
     std::vector<std::span<std::byte>> all;
-    const auto add = [&](const Tensor& tensor) {
-        all.emplace_back(static_cast<std::byte*>(tensor.memory.get_data_handle()), tensor.desc().get_size());
-    };
     for (const Trained& trained : trained_) {
-        add(trained.value);
-        if (trained.copy) add(*trained.copy);
+        all.push_back(bytes_of(trained.value));
+        if (trained.copy) all.push_back(bytes_of(*trained.copy));
     }
     return all;
 }

@@ -37,6 +37,8 @@ class Network {
     std::string exchanged_layouts() const;
     /// All memory that training changes, for rank 0 to send.
     std::vector<std::span<std::byte>> trained_bytes() const;
+    /// A line on each parameter with the checksum of its values.
+    std::string checksums() const;
 
     std::vector<TimedPart> parts() const { return program_.parts(); }
     /// The number of convolution passes per algorithm: {{"direct", 40}, {"winograd", 13}}.

@@ -35,7 +35,7 @@ void Step::train_with(const parallel::World& world, const parallel::Options& opt
 {
     pinned_ = std::move(pinned);
     world_ = world;
-    parallel::require_same(*world.communicator, network_.exchanged_layouts());
+    parallel::require_same(*world.communicator, network_.exchanged_layouts(), parallel::differ_in_layout);
     exchange_.emplace(world.communicator, parallel::pack(network_.gradient_sizes(), options.bucket_bytes), options.mode,
                       clock_);
     network_.place_gradients([this](std::size_t parameter) { return exchange_->gradient(parameter); });
@@ -62,7 +62,7 @@ void Step::launch(Trace& trace)
 void Step::train(Trace& trace)
 {
     if (exchange_) {
-        world_.launch();
+        world_.tell(parallel::CommandKind::launch);
         exchange_->begin(network_.trained_bytes());
     }
     const data::Batch batch = trace.waiting_for_data([this] { return source_.next(); });
@@ -87,6 +87,11 @@ void Step::train(Trace& trace)
 void Step::check()
 {
     engine::check_losses(settings_.parameters, classes_, first_loss_, last_loss_);
+    if (!exchange_) return;
+    world_.compare_parameters([this] {
+        exchange_->begin(network_.trained_bytes());
+        return network_.checksums();
+    });
 }
 
 std::string Step::variant() const

@@ -13,7 +13,7 @@ namespace {
 
 using Message = std::array<char, 16384>;
 
-constexpr std::array<const char*, 4> kinds{"make", "launch", "release", "leave"};
+constexpr std::array<const char*, 5> kinds{"make", "launch", "check", "release", "leave"};
 
 std::string text_of(const Command& command)
 {
@@ -136,7 +136,7 @@ void agree(Communicator& communicator, const std::exception_ptr& failure)
     }
 }
 
-void require_same(Communicator& communicator, const std::string& lines)
+void require_same(Communicator& communicator, const std::string& lines, const std::string& differ)
 {
     std::vector<std::string> own = split(lines, '\n');
     std::vector<std::string> first = split(text_of_first(communicator, lines), '\n');
@@ -146,8 +146,8 @@ void require_same(Communicator& communicator, const std::string& lines)
     const auto [here, there] = std::ranges::mismatch(own, first);
     std::exception_ptr failure;
     if (here != own.end())
-        failure = std::make_exception_ptr(Error("the ranks store gradients or parameters differently: '" + *here +
-                                                "' here, '" + *there + "' on rank 0"));
+        failure = std::make_exception_ptr(
+            Error("the ranks " + differ + ": '" + *here + "' here, '" + *there + "' on rank 0"));
     agree(communicator, failure);
 }
 

@@ -26,8 +26,8 @@ struct Assignment {
 /// For a device alone, or with the others that it is to work with.
 Assignment assignment_of(const std::string& bench, const Device& device, const Point& point);
 
-/// make: a subject is made; launch: it is launched once; release: it is destroyed; leave: the rank ends.
-enum class CommandKind { make, launch, release, leave };
+/// make: a subject is made; launch: it is launched once; check: it is checked; release: it is destroyed; leave: the rank ends.
+enum class CommandKind { make, launch, check, release, leave };
 
 struct Command {
     CommandKind kind = CommandKind::leave;
@@ -50,7 +50,8 @@ std::string text_of_first(Communicator& communicator, std::string text);
 void agree(Communicator& communicator, const std::exception_ptr& failure);
 
 /// For what must be the same on all ranks, such as the layout of gradients that are added: one line for each thing. Collective. If a
-/// rank's lines are not those of rank 0, all ranks throw an Error that names the first that differs.
-void require_same(Communicator& communicator, const std::string& lines);
+/// rank's lines are not those of rank 0, all ranks throw an Error that names the first that differs: "the ranks `differ`: …".
+void require_same(Communicator& communicator, const std::string& lines, const std::string& differ);
+inline constexpr const char* differ_in_layout = "store gradients or parameters differently";
 
 }  // namespace roof::parallel

@@ -73,7 +73,7 @@ class NetworkSubject : public Subject {
 
     void launch(Trace& trace) override
     {
-        world_.launch();
+        world_.tell(CommandKind::launch);
         trace.took({run(messages_)});
     }
 

@@ -40,6 +40,15 @@ std::unique_ptr<Share> make_share(const BenchRegistry& registry, const Assignmen
     }
 }
 
+/// agree() has reported a failure to all, and rank 0 then releases.
+void check(Subject& subject)
+{
+    try {
+        subject.check();
+    } catch (const Error&) {  // NOLINT: see above
+    }
+}
+
 void run_commands(const BenchRegistry& registry, Communicator& control, int rank_here)
 {
     std::unique_ptr<Share> share;
@@ -53,6 +62,10 @@ void run_commands(const BenchRegistry& registry, Communicator& control, int rank
                 if (share == nullptr) throw Error("there is nothing to launch");
                 share->trace.reset();
                 share->subject->launch(share->trace);
+                break;
+            case CommandKind::check:
+                if (share == nullptr) throw Error("there is nothing to check");
+                check(*share->subject);
                 break;
             case CommandKind::release:
                 share.reset();

@@ -65,9 +65,9 @@ bool Followers::release() noexcept
     return is_released_;
 }
 
-void World::launch() const
+void World::tell(CommandKind kind) const
 {
-    if (followers != nullptr) followers->launch();
+    if (followers != nullptr) followers->tell(kind);
 }
 
 double World::mean(double value) const

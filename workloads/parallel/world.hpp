@@ -22,8 +22,8 @@ class Followers {
     Followers(const Followers&) = delete;
     Followers& operator=(const Followers&) = delete;
 
-    /// Called before each launch of rank 0's own part.
-    void launch() const { send(*control_, {CommandKind::launch, {}}); }
+    /// launch or check: called before rank 0 does it with its own part.
+    void tell(CommandKind kind) const { send(*control_, {kind, {}}); }
     /// The others release their parts now instead of when this is destroyed: for parts whose destructors wait for
     /// each other. Returns whether the command was sent; nothing may be launched afterwards.
     bool release() noexcept;
@@ -39,8 +39,8 @@ struct World {
     std::shared_ptr<Followers> followers;  ///< null on all ranks but the first; goes before the communicator
     Place place;
 
-    /// On rank 0: makes the other ranks launch.
-    void launch() const;
+    /// On rank 0: makes the other ranks launch or check.
+    void tell(CommandKind kind) const;
     /// The mean over the ranks. Collective.
     double mean(double value) const;
     /// "2 ranks by shared memory, 3 buckets"; `transport` replaces the communicator's.
@@ -61,6 +61,15 @@ struct World {
         }
         agree(*communicator, failure);
         return made;
+    }
+
+    /// For Subject::check() of each rank: `gives` returns a line with the checksum of each parameter, which must be those of rank 0.
+    /// Collective; throws as agree().
+    template <class Gives>
+    void compare_parameters(Gives gives) const
+    {
+        tell(CommandKind::check);
+        require_same(*communicator, made_by_all(gives), "have different parameters after the same steps");
     }
 
     /// As made_by_all(), but rank 0 comes first. The others then `follow` the text that it `gives`, such as what it chose, and make theirs.

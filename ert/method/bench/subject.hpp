@@ -44,7 +44,8 @@ class Subject {
     /// Does the work once and waits for its end.
     virtual void launch(Trace& trace) = 0;
 
-    /// Throws Error if the launches so far computed wrong results. Called after the warm-up, before timing.
+    /// Throws Error if the launches so far computed wrong results. Called after the warm-up, before timing; of a training
+    /// step also at the end.
     virtual void check() = 0;
 
     /// In the order of their indices in Trace.

@@ -144,6 +144,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
     row.samples =
         failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer, host.get()); });
+    if (row.role == Role::step) subject->check();  // ranks that go apart late
     // Other ranks are processes of this step.
     if (row.ranks() > 1)
         for (Sample& sample : row.samples) sample.host.others.reset();

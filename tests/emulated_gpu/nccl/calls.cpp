@@ -137,9 +137,11 @@ void enqueue(const Call& call)
                                      if (!fit(what, meeting->rank(), from, meeting->said_by(rank), rank))
                                          throw Fault(Fault::Kind::launch, "NCCL: the ranks call different collectives");
                                  }
-                                 const std::vector<std::byte> result = !is_message ? result_of(*meeting, what)
-                                                                       : takes     ? meeting->bytes_of(from)
-                                                                                   : std::vector<std::byte>();
+                                 std::vector<std::byte> result = !is_message ? result_of(*meeting, what)
+                                                                 : takes     ? meeting->bytes_of(from)
+                                                                             : std::vector<std::byte>();
+                                 if (has_accident(place, meeting->rank(), "wrong"))
+                                     result[bytes_of_type(what.type) - 1] ^= std::byte{0x80};
                                  if (takes) std::memcpy(receive, result.data(), result.size());
                                  meeting->has_read();
                                  seconds += seconds_of(roof::emulated::machine().device(device).card, *meeting, bytes);

@@ -2,9 +2,10 @@
 allows."""
 
 import csv
+import re
 import sys
 
-import read_back
+import pages
 
 from acceptance.programs import Countdown, Failed, TimeOver
 from acceptance.scene import ROOT
@@ -17,6 +18,9 @@ ROW_SECONDS = 100  # PyTorch starts once per variant, and its import takes about
 ROUNDS = 3  # only complete rows are kept
 ALL_SECONDS = 900
 TABLE_SECONDS = 10
+MODES = "overlapped,serial,broadcast"
+STEPS_ON_RANKS = 10
+LOSSES_WITHIN = 1e-5
 
 
 def rows_for(seconds):
@@ -65,17 +69,55 @@ def require_measured(rows):
 
 
 def on_ranks(scene, seconds):
-    """Runs steps with gradients through NCCL: one rank with each communication method, and two ranks with the usual
-    one. Two ranks on one GPU show that it works; their speed is not meaningful."""
-    time_left = Countdown(seconds)
+    """Runs steps of one rank with gradients through NCCL, in each way to communicate."""
     model, batch = scene.network("resnet18", 32)
     steps = ["--steps", 2] if scene.is_small else []
-    for ranks, variants in ((1, "overlapped,serial,broadcast"), (2, "overlapped")):
-        folder = scene.fresh(f"training-ranks-{ranks}")
-        shared = {"NCCL_HOSTID": "roof", "NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "lo"} if ranks > 1 else {}
-        scene.run([scene.roof, "run", model, "--batch", batch, *steps, "--precision", "bf16", "--device", "gpu:0", "--ranks", ranks,
-                   "--communication", variants, "--out", folder], f"{folder.name}.log", time_left.left, **shared)
-        require_measured(read_back.rows(folder / "measurements.csv"))
+    folder = scene.fresh("training-ranks")
+    scene.run([scene.roof, "run", model, "--batch", batch, *steps, "--precision", "bf16", "--device", "gpu:0", "--ranks", 1,
+               "--communication", MODES, "--out", folder], f"{folder.name}.log", seconds)
+    require_measured(pages.rows(folder / "measurements.csv"))
+
+
+def losses_by_row(folder):
+    """{row: its losses}."""
+    found = {}
+    for sample in pages.rows(folder / "samples.csv"):
+        found.setdefault(sample["id"], []).append(float(sample["loss"]))
+    return found
+
+
+def require_losses(due, folder):
+    """Throws Failed unless each row has these losses, to LOSSES_WITHIN."""
+    for row, losses in losses_by_row(folder).items():
+        pairs = list(zip(due, losses))
+        if len(losses) != len(due) or any(abs(other - one) > LOSSES_WITHIN * abs(one) for one, other in pairs):
+            raise Failed(f"{row} has the losses {losses}, one rank with both batches {due}")
+
+
+def two_ranks(scene, seconds):
+    """Trains on two ranks of one GPU, and on one with both batches; roof itself compares the ranks' parameters bit by bit. By NCCL_HOSTID, and
+    where NCCL can, by its own variable, which takes another transport. Their speed is not meaningful."""
+    time_left = Countdown(seconds)
+    model, batch = scene.unmixed_network()
+
+    def run(name, *words, **environment):
+        folder = scene.fresh(f"two-ranks-{name}")
+        scene.run([scene.roof, "run", model, "--precision", "fp32", "--data", "hashed", "--parameters", "hashed", "--deterministic", "--steps",
+                   STEPS_ON_RANKS, "--device", "gpu:0", *words, "--out", folder], f"{folder.name}.log", time_left.left, accepted=(0, 1), **environment)
+        require_measured(pages.rows(folder / "measurements.csv"))
+        return folder
+
+    (due,) = losses_by_row(run("alone", "--batch", 2 * batch)).values()
+    own_machines = {"NCCL_HOSTID": "roof", "NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "lo"}
+    for variables in (own_machines, {"NCCL_MULTI_RANK_GPU_ENABLE": "1"}):
+        for graph in ([], ["--no-graph"]):
+            name = f"{next(iter(variables)).lower()}{'-launches' if graph else '-graph'}"
+            folder = run(name, "--batch", batch, "--ranks", 2, "--communication", MODES, *graph, **variables)
+            require_losses(due, folder)
+        version = re.search(r"NCCL (\d+)\.(\d+)", pages.rows(folder / "measurements.csv")[0]["variant"])
+        if (int(version[1]), int(version[2])) < (2, 30):
+            return f"{version[0]} has no NCCL_MULTI_RANK_GPU_ENABLE: unseen"
+    return None
 
 
 def sweep(scene, seconds):
@@ -86,7 +128,7 @@ def sweep(scene, seconds):
         scene.run([scene.roof, *(small if scene.is_small else ["sweep", PLAN]), "--out", folder], "training.log", seconds, accepted=(0, 1))
     except TimeOver:
         cut_off = "; the rest: tools/gpu_acceptance --only training-sweep --minutes 60"
-    rows = read_back.rows(folder / "measurements.csv")
+    rows = pages.rows(folder / "measurements.csv")
     measured = [row for row in rows if row["status"] == "ok"]
     failed = [f"{row['id']}: {row['reason']}" for row in rows if row["status"] == "failed"]
     if failed or not measured:

@@ -1,5 +1,6 @@
 #include "workloads/cudnn/program/parameters.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "workloads/cudnn/program/formulas.hpp"
 #include "workloads/engine/builder.hpp"
 
@@ -98,6 +99,15 @@ std::string Parameters::layouts() const
                  (one.depth.block > 0 ? " by space to depth" : "") + ", read in " +
                  std::string(traits(one.read.precision).name) + "\n";
     }
+    return lines;
+}
+
+std::string Parameters::checksums(std::span<const float> values) const
+{
+    std::string lines;
+    for (const std::size_t k : order_)
+        lines += described_[k].name + " " +
+                 std::to_string(crc32_of(values.subspan(trained_[k].first, trained_[k].count))) + "\n";
     return lines;
 }
 

@@ -8,6 +8,7 @@
 #include "workloads/model/graph.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Parameters {
     std::size_t index_of(int layer, bool is_bias) const;
     /// A line on each parameter in order of readiness: what must be the same on all ranks so that they add the same gradients.
     std::string layouts() const;
+    /// A line on each parameter with the checksum of its values; `values`: the block of that name.
+    std::string checksums(std::span<const float> values) const;
     /// Returns the indices of the parameters in order of readiness: later layers first.
     const std::vector<std::size_t>& order() const { return order_; }
 
