@@ -131,6 +131,11 @@ int attribute(DeviceId id, cudaDeviceAttr which)
     return value;
 }
 
+Hertz highest_clock(DeviceId id)
+{
+    return {1e3 * attribute(id, cudaDevAttrClockRate)};
+}
+
 CurrentDevice::CurrentDevice(DeviceId id)
 {
     check(cudaGetDevice(&former_));

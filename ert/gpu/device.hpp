@@ -34,6 +34,9 @@ nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id);
 /// An attribute of a device from the runtime. Throws Error.
 int attribute(DeviceId id, cudaDeviceAttr which);
 
+/// Of the multiprocessors, as the runtime reports it. Throws Error.
+Hertz highest_clock(DeviceId id);
+
 /// Makes a device current during its own life, and restores the former one.
 class CurrentDevice {
   public:

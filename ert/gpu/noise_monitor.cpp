@@ -15,7 +15,8 @@ MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml, 
       handle_(device_in(nvml_.get(), id)),
       holds_(holds),
       released_(sizeof(unsigned), HostBuffer::Pages::pinned),
-      readings_(clock_readings, "readings of the multiprocessors' clocks")
+      readings_(clock_readings, "readings of the multiprocessors' clocks"),
+      clocks_(highest_clock(id))
 {
 }
 
@@ -41,13 +42,14 @@ void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
     trace.took(time(enqueue));
     // Right after the launch, while the driver's averages still are the launch's.
     const GpuState state = handle_ != nullptr ? nvml_->look(handle_) : GpuState{};
-    const Hertz clock = clock_of(readings_.read(0, clock_readings));
-    trace.ran_at(clock.value > 0 ? clock : state.clock);
+    const Hertz measured = clock_of(readings_.read(0, clock_readings));
+    const Hertz clock = measured.value > 0 ? measured : state.clock;
+    trace.ran_at(clock);
     trace.ran_under(state.conditions);
-    if (const std::string_view why = disturbance_in(state.slowdowns); !why.empty()) trace.disturbed(why);
+    for (const std::string_view why :
+         {disturbance_in(state.slowdowns), clocks_.saw(clock, is_power_capped(state.slowdowns))})
+        if (!why.empty()) trace.disturbed(why);
     unknown_ |= unknown_in(state.slowdowns);
-    ++launches_;
-    if (is_power_capped(state.slowdowns)) ++capped_;
 }
 
 Seconds MonitoredStream::settle(const std::function<void()>& enqueue) const
@@ -66,10 +68,7 @@ Seconds MonitoredStream::settle(const std::function<void()>& enqueue) const
 
 std::vector<std::string> MonitoredStream::remarks() const
 {
-    std::vector<std::string> remarks;
-    if (capped_ > 0)
-        remarks.push_back("the power cap held the clock down in " + std::to_string(capped_) + " of " +
-                          std::to_string(launches_) + " launches");
+    std::vector<std::string> remarks = clocks_.remarks();
     if (unknown_ != 0) {
         std::array<char, 17> digits{};
         std::to_chars(digits.data(), digits.data() + digits.size() - 1, unknown_, 16);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
+#include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/nvml.hpp"
@@ -40,7 +41,7 @@ class MonitoredStream {
     /// twenty times. Returns the last time.
     Seconds settle(const std::function<void()>& enqueue) const;
 
-    /// States how many launches so far the power cap slowed down, and clock event reasons that are not known here.
+    /// What ClockWatch says of the launches so far, and clock event reasons that are not known here.
     std::vector<std::string> remarks() const;
 
   private:
@@ -53,8 +54,7 @@ class MonitoredStream {
     bool holds_;
     HostBuffer released_;
     Buffer<ClockReading> readings_;
-    int launches_ = 0;
-    int capped_ = 0;
+    ClockWatch clocks_;
     unsigned long long unknown_ = 0;  ///< clock event reasons seen so far that are not known here
 };
 

@@ -1,5 +1,6 @@
 // The clock of a launch from the readings of its multiprocessors.
 #include "ert/gpu/clock_of.hpp"
+#include "ert/gpu/clock_watch.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -31,4 +32,40 @@ TEST_CASE("Multiprocessors that wrote nothing, or for too short a time, do not c
     CHECK(clock_of(readings).value == 0);
     readings[9] = over(100000, 1.9);
     CHECK(clock_of(readings).value == Approx(1.9e9));
+}
+
+TEST_CASE("A launch at the highest clock is not held down, whatever the driver says of the second before")
+{
+    ClockWatch watch({1.98e9});
+    for (int i = 0; i < 7; ++i) CHECK(watch.saw({1.9752e9}, true).empty());
+    CHECK(watch.remarks().empty());
+}
+
+TEST_CASE("Launches below the highest clock are told, with and without a power cap")
+{
+    ClockWatch capped({1.98e9});
+    CHECK(capped.saw({1.76e9}, true).empty());
+    CHECK(capped.saw({1.68e9}, true).empty());
+    CHECK(capped.saw({1.70e9}, false).empty());
+    CHECK(capped.saw({1.98e9}, true).empty());
+    CHECK(capped.remarks() ==
+          std::vector<std::string>{
+              "the clock was below 98% of 1.98 GHz in 3 of 4 launches, down to 1.68 GHz; the driver named "
+              "the power cap in 2 of them"});
+    ClockWatch unnamed({1.98e9});
+    CHECK(unnamed.saw({1.8e9}, false).empty());
+    CHECK(unnamed.remarks() ==
+          std::vector<std::string>{
+              "the clock was below 98% of 1.98 GHz in 1 of 1 launches, down to 1.80 GHz; the driver named "
+              "no power cap"});
+}
+
+TEST_CASE("A clock above the card's highest is refused, and an unknown one says nothing")
+{
+    ClockWatch watch({1.98e9});
+    CHECK(watch.saw({2.0398736e9}, false) == "the clock was read as above the card's highest");
+    CHECK(watch.saw({1.9869e9}, false).empty());
+    CHECK(watch.saw({}, true).empty());
+    CHECK(watch.remarks().empty());
+    CHECK(ClockWatch({}).saw({2e9}, true).empty());
 }

@@ -45,7 +45,8 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
       between_(program_.written().program().stages().size() + 1),
       part_seconds_(program_.written().program().stages().size()),
       state_(sizeof(StepState), gpu::HostBuffer::Pages::pinned),
-      watched_device_(gpu::device_in(options.nvml.get(), options.device))
+      watched_device_(gpu::device_in(options.nvml.get(), options.device)),
+      clocks_(gpu::highest_clock(options.device))
 {
 }
 
@@ -182,8 +183,9 @@ void Step::look(Trace& trace)
     const gpu::GpuState state = options_.nvml->look(watched_device_);
     trace.ran_at(state.clock);
     trace.ran_under(state.conditions);
-    if (const std::string_view why = gpu::disturbance_in(state.slowdowns); !why.empty()) trace.disturbed(why);
-    if (gpu::is_power_capped(state.slowdowns)) ++capped_;
+    for (const std::string_view why :
+         {gpu::disturbance_in(state.slowdowns), clocks_.saw(state.clock, gpu::is_power_capped(state.slowdowns))})
+        if (!why.empty()) trace.disturbed(why);
 }
 
 void Step::check()
@@ -210,10 +212,7 @@ std::vector<std::string> Step::remarks() const
                       ", beside the step; the step waited " + format_duration((exposed_ / launches_).value) +
                       " for it on average");
     }
-    if (capped_ > 0) {
-        all.push_back("the power cap held the clock down in " + std::to_string(capped_) + " of " +
-                      std::to_string(launches_) + " launches");
-    }
+    std::ranges::move(clocks_.remarks(), std::back_inserter(all));
     StepState state;
     std::memcpy(&state, state_.data(), sizeof(state));
     if (launches_ > 0 && state.skipped > 0) {

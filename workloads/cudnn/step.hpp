@@ -2,6 +2,7 @@
 // graph. Once in a few launches, a second graph with an event between stages measures the parts.
 #pragma once
 
+#include "ert/gpu/clock_watch.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/subject.hpp"
@@ -79,10 +80,10 @@ class Step : public Subject {
     std::vector<Seconds> part_seconds_;
     gpu::HostBuffer state_;
     nvmlDevice_st* watched_device_ = nullptr;
+    gpu::ClockWatch clocks_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
     int launches_ = 0;
-    int capped_ = 0;
     Seconds exposed_{};  ///< waits for batches in all launches
     Seconds carried_{};  ///< the next launch's wait, if a timed step before it has already waited
 };

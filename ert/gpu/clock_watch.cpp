@@ -1,0 +1,36 @@
+#include "ert/gpu/clock_watch.hpp"
+
+#include "ert/base/text.hpp"
+
+#include <algorithm>
+
+namespace roof::gpu {
+namespace {
+
+constexpr double held_below = 0.98;
+constexpr double wrong_above = 1.005;
+
+}  // namespace
+
+std::string_view ClockWatch::saw(Hertz clock, bool names_power_cap)
+{
+    ++launches_;
+    if (highest_.value <= 0 || clock.value <= 0) return {};
+    if (clock.value > wrong_above * highest_.value) return "the clock was read as above the card's highest";
+    if (clock.value >= held_below * highest_.value) return {};
+    lowest_ = held_ == 0 ? clock : std::min(lowest_, clock);
+    ++held_;
+    if (names_power_cap) ++capped_;
+    return {};
+}
+
+std::vector<std::string> ClockWatch::remarks() const
+{
+    if (held_ == 0) return {};
+    return {"the clock was below 98% of " + format_si(highest_.value, "Hz") + " in " + std::to_string(held_) + " of " +
+            std::to_string(launches_) + " launches, down to " + format_si(lowest_.value, "Hz") +
+            (capped_ > 0 ? "; the driver named the power cap in " + std::to_string(capped_) + " of them"
+                         : "; the driver named no power cap")};
+}
+
+}  // namespace roof::gpu

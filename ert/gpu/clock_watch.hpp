@@ -1,0 +1,32 @@
+// How the clocks of launches compare with the highest that the card reports: whether something held them down, and whether a reading is
+// possible at all.
+#pragma once
+
+#include "ert/base/units.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof::gpu {
+
+class ClockWatch {
+  public:
+    /// `highest`: 0 if unknown; then there is nothing to say.
+    explicit ClockWatch(Hertz highest) : highest_(highest) {}
+
+    /// The clock of a launch, 0 if unknown, and whether the driver named the power cap then; that state is up to a second old. Returns why the
+    /// launch is to be left out: a clock above the highest is wrong, and so may its rate be; empty if it counts.
+    std::string_view saw(Hertz clock, bool names_power_cap);
+    /// "the clock was below 98% of 1.98 GHz in 7 of 7 launches, down to 1.68 GHz; the driver named the power cap in 6 of them"
+    std::vector<std::string> remarks() const;
+
+  private:
+    Hertz highest_;
+    Hertz lowest_{};  ///< of those held down
+    int launches_ = 0;
+    int held_ = 0;
+    int capped_ = 0;  ///< of those held down
+};
+
+}  // namespace roof::gpu
