@@ -42,6 +42,10 @@ endforeach()
 # Line numbers are for profilers. Uncompressed, because a test reads the machine code from the object.
 set(ROOF_CUDA_OPTIONS -lineinfo --no-compress --expt-relaxed-constexpr)
 enable_language(CUDA)
+# CUDA 13 has no such library, and CMake 3.25 sets a property of its target all the same.
+if(NOT TARGET CUDA::nvToolsExt)
+  add_library(CUDA::nvToolsExt INTERFACE IMPORTED GLOBAL)
+endif()
 find_package(CUDAToolkit REQUIRED)
 
 set(CMAKE_CUDA_STANDARD 20)
