@@ -53,7 +53,7 @@ std::vector<Mark> marks_of(double bytes, const std::vector<Dot>& dots, const Roo
 Picture picture(const CurveKey& key, const Curves& curves, const Ceilings& ceilings, const std::string& clip)
 {
     const auto& [device, precision, threads] = key;
-    const std::string title = fmt::format("{} on {}, {}", precision, device, threads_text(threads));
+    const std::string title = fmt::format("{} on {}", precision, device_text(device, threads));
     const Roofs roofs = roofs_over(ceilings, key);
     Figure figure = roofs_figure("Rate against arithmetic intensity, " + title, roofs, frame_around(curves, roofs));
     figure.height = 516;

@@ -89,7 +89,7 @@ Content roofs_alone(const Study& study, const Frame& frame, const std::string& k
     Content content;
     for (const std::string& device : devices_of(study.ceilings)) {
         const Roofs roofs = roofs_of(study.ceilings, device);
-        const std::string title = fmt::format("{}, {}", device, threads_text(roofs.threads));
+        const std::string title = device_text(device, roofs.threads);
         content.emplace_back(
             Picture{title, draw(roofs_figure("Roofs of " + title, roofs, frame, &study.calibration.machine),
                                 fmt::format("{}-{}", key, content.size() + 1))});

@@ -56,7 +56,7 @@ std::string picture(const Study& study, const Group& group, std::size_t index)
     if (!machine) return paragraph("No roofline can be drawn: it needs a bandwidth and a compute ceiling.");
     const Frame frame = frame_around(*machine, group);
     const Roofs roofs = roofs_of(study.ceilings, group.front()->device, group.front()->roof_threads);
-    const std::string title = fmt::format("{}, {}", group.front()->device, threads_text(roofs.threads));
+    const std::string title = device_text(group.front()->device, roofs.threads);
     Figure figure = roofs_figure("Points under the roofs of " + title, roofs, frame, &study.calibration.machine);
     for (const Placement* p : group) {
         const double x = p->levels.empty() ? 0 : p->levels.back().intensity_high.value;

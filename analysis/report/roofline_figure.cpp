@@ -36,7 +36,8 @@ std::string sentence(const Ceiling& roof, double spec)
     if (roof.rate.n == 0) return label_of(roof) + ", spec";
     const std::string_view how = timed(roof.variant);
     const std::string known = roof.devices > 1 ? fmt::format("{} on {} devices and added", how, roof.devices)
-                                               : fmt::format("{} with {}", how, threads_text(roof.threads));
+                                               : fmt::format("{} {} {}", how, roof.device == "cpu" ? "with" : "on",
+                                                             processors_text(roof.device, roof.threads));
     std::string text = fmt::format("{} roof, {}: {}, {} samples, {}{}{}", level_or_precision(roof), known,
                                    with_interval(roof.rate, roof.unit()), roof.rate.n, roof.operation,
                                    roof.isa.empty() ? "" : " on ", roof.isa);

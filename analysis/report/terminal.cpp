@@ -142,7 +142,8 @@ std::string roofs_legend(const Roofs& roofs, int width)
                                         format_si(roof->rate.median.value, roof->unit())));
     const std::string_view how = timed(roofs.levels.empty() ? "" : roofs.levels.front()->variant);
     const int devices = roofs.levels.empty() ? 1 : roofs.levels.front()->devices;
-    const std::string of = devices > 1 ? fmt::format("{} devices added", devices) : threads_text(roofs.threads);
+    const std::string of =
+        devices > 1 ? fmt::format("{} devices added", devices) : processors_text(roofs.device, roofs.threads);
     return fitted_items(fmt::format("  roofs ({}, {}):", how, of), items, width);
 }
 

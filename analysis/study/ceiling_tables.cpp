@@ -193,12 +193,11 @@ Cell capacity_cell(Bytes bytes)
     return only_if(bytes.value > 0, number(bytes.value, format_capacity(bytes.value)));
 }
 
-/// "Bandwidth, 2 threads, small pages (measured)". For devices other than the CPU, the device name replaces the
-/// threads.
+/// "Bandwidth, 2 threads, small pages (measured)".
 std::string title_of(const Ceiling& first)
 {
     return fmt::format("{}, {}{} ({})", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
-                       first.device == "cpu" ? threads_text(first.threads) : first.device,
+                       processors_text(first.device, first.threads),
                        first.condition.empty() ? "" : ", " + first.condition, timed(first.variant));
 }
 

@@ -132,9 +132,15 @@ DataTable ceilings_table(const Study& study)
         {"", "precision", [](C c) { return word(c.precision); }},
         {"", "isa", [](C c) { return word(c.isa); }},
         {"", "threads", [](C c) { return count(c.threads); }},
-        {"", "rate_*_per_s", [](C c) { return range(c.rate, c.unit()); }},
+        {"", "rate_median_per_s", [](C c) { return number(c.rate.median.value); }},
+        // One sample has no interval, and a lower bound no upper end.
+        {"", "rate_low_per_s", [](C c) { return only_if(c.rate.n != 1, number(c.rate.low.value)); }},
+        {"", "rate_high_per_s",
+         [](C c) { return only_if(c.rate.n != 1 && c.steadiness != Steadiness::at_least, number(c.rate.high.value)); }},
         {"", "unit", [](C c) { return word(c.unit()); }},
         {"", "samples", [](C c) { return count(c.rate.n); }},
+        // Of the samples of a lower bound, too: from here to its rate the draws of a bound go.
+        {"", "samples_high_per_s", [](C c) { return number(c.rate.high.value); }},
         {"", "working_set_low_bytes", [](C c) { return number(c.working_set_low.value); }},
         {"", "working_set_high_bytes", [](C c) { return number(c.working_set_high.value); }},
         {"", "condition", [](C c) { return word(c.condition); }},

@@ -174,7 +174,7 @@ std::string roofs_over_points(const Study& study)
                 items.push_back(fmt::format("{}{} {}", level_or_precision(*roof),
                                             roof->kind == Role::bandwidth ? " (" + roof->operation + ")" : "",
                                             with_interval(roof->rate, roof->unit())));
-        text = fmt::format("{}, {}: {}\n", p.device, threads_text(p.roof_threads), join(items, ", "));
+        text = fmt::format("{}: {}\n", device_text(p.device, p.roof_threads), join(items, ", "));
     }
     std::string all;
     for (const auto& [where, text] : texts) all += text;

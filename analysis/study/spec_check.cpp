@@ -94,7 +94,7 @@ std::string name_of(const Ceiling& ceiling)
     for (const std::string& word :
          {computes ? ceiling.precision : ceiling.level, ceiling.operation, computes ? ceiling.isa : std::string()})
         if (!word.empty()) words.push_back(word);
-    return fmt::format("{}, {}{}", join(words, " "), threads_text(ceiling.threads),
+    return fmt::format("{}, {}{}", join(words, " "), processors_text(ceiling.device, ceiling.threads),
                        ceiling.condition.empty() ? "" : ", " + ceiling.condition);
 }
 

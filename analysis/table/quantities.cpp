@@ -72,4 +72,14 @@ std::string threads_text(int threads)
     return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
+std::string processors_text(const std::string& device, int threads)
+{
+    return device == "cpu" ? threads_text(threads) : device;
+}
+
+std::string device_text(const std::string& device, int threads)
+{
+    return (device == "cpu" ? "cpu, " : "") + processors_text(device, threads);
+}
+
 }  // namespace roof::analysis

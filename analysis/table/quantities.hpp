@@ -29,6 +29,10 @@ std::string samples_text(int n);
 
 /// "1 thread", "2 threads".
 std::string threads_text(int threads);
+/// What a ceiling was measured with: "2 threads" of a CPU, else the device, "gpu:0".
+std::string processors_text(const std::string& device, int threads);
+/// "cpu, 2 threads", "gpu:0".
+std::string device_text(const std::string& device, int threads);
 
 /// The label of a tick: 1e10, "FLOP/s" -> "10 GFLOP/s".
 std::string tick_text(double value, std::string_view unit);

@@ -13,7 +13,7 @@ def ceilings_of(folder):
     """The program's own table of ceilings: the seam to ceilings.py."""
     number = lambda row, name: float(row[name] or 0)
     return [Ceiling(row["device"], row["kind"], row["level"], row["operation"], row["precision"], row["isa"], int(row["threads"] or 0),
-                    number(row, "rate_median_per_s"), number(row, "rate_low_per_s"), number(row, "rate_high_per_s"), int(row["samples"] or 0),
+                    number(row, "rate_median_per_s"), number(row, "rate_low_per_s") or number(row, "rate_median_per_s"), number(row, "samples_high_per_s"), int(row["samples"] or 0),
                     row["condition"], int(number(row, "working_set_bytes")), row["steadiness"], row["known"], int(row["rounds"] or 0)) for row in table(folder / "ceilings.csv")]
 
 

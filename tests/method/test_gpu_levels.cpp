@@ -90,6 +90,21 @@ TEST_CASE("a GPU's stores at L1 sizes are a ceiling of the L2, because the L1 wr
     CHECK(std::ranges::find_if(ceilings.all, is_store)->level == "L2");
 }
 
+TEST_CASE("a GPU's stores to memory are a ceiling and no roof, however fast: nobody counted what the L2 passed on")
+{
+    std::vector<Measurement> rows;
+    add("cuda", through_l1, rows);
+    add("cg", past_l1, rows);
+    for (const double kibibytes : {4096.0, 6144.0}) rows.push_back(gpu_row("store", "cuda", kibibytes, 3.31));
+    const Ceilings ceilings = fit_ceilings(rows, h100());
+    const auto store = std::ranges::find(ceilings.all, "store", &Ceiling::operation);
+    REQUIRE(store != ceilings.all.end());
+    CHECK(store->rate.median.value == Approx(3.31e12).epsilon(0.01));
+    CHECK(store->condition == "bytes not counted");
+    REQUIRE(ceilings.bandwidth("gpu:0", "DRAM", 1) != nullptr);
+    CHECK(ceilings.bandwidth("gpu:0", "DRAM", 1)->operation == "load");
+}
+
 TEST_CASE("a GPU's rate is the measured one, whatever clock other kernels had")
 {
     std::vector<Measurement> rows;

@@ -62,6 +62,9 @@ Ceiling ceiling_of(const PointSummary& point, const std::vector<Round>& samples,
     ceiling.precision = row.point.text_or("precision", "");
     ceiling.isa = row.point.text_or("isa", "");
     ceiling.condition = condition_of(row.point);
+    // A GPU's L2 may take several stores to a line before it writes the line once.
+    if (kind_of_device(row.device) == "gpu" && level == memory_level && ceiling.operation == "store")
+        ceiling.condition += (ceiling.condition.empty() ? "" : ", ") + std::string("bytes not counted");
     ceiling.threads = point.threads();
     ceiling.packs_cores = row.point.text_or("placement", "cores") == "siblings";
     ceiling.variant = row.variant;

@@ -56,6 +56,22 @@ TEST_CASE("ceilings are exported with their intervals")
     CHECK(table.rows[0][table.column("unit")] == "B/s");
 }
 
+TEST_CASE("a lower bound has no upper end, and one sample no interval")
+{
+    const fakes::TemporaryFolder folder;
+    Ceilings roofs = made::ceilings();
+    roofs.all[0].steadiness = Steadiness::at_least;
+    roofs.all[1].rate.n = 1;
+    write_tables(std::vector{made::study({}, roofs)}, folder / "csv");
+    const CsvTable table = read_csv(folder / "csv/ceilings.csv");
+    const auto cell = [&](std::size_t row, const char* column) { return table.rows[row][table.column(column)]; };
+    CHECK(!cell(0, "rate_low_per_s").empty());
+    CHECK(cell(0, "rate_high_per_s").empty());
+    CHECK(!cell(1, "rate_median_per_s").empty());
+    CHECK(cell(1, "rate_low_per_s").empty());
+    CHECK(cell(1, "rate_high_per_s").empty());
+}
+
 TEST_CASE("without ceilings numbers of roofs are empty, never zero")
 {
     const fakes::TemporaryFolder folder;
