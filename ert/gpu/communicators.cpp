@@ -5,7 +5,6 @@
 #include "ert/base/wait_limit.hpp"
 #include "ert/gpu/device.hpp"
 
-#include <cmath>
 #include <string>
 
 namespace roof::gpu {
@@ -72,7 +71,7 @@ void Communicator::limit(Seconds waited, const std::function<bool(std::size_t ra
     std::string who;
     for (std::size_t i = 0; i < devices_.size(); ++i)
         if (is_waited_for(i)) who += (who.empty() ? "gpu:" : ", gpu:") + std::to_string(devices_[i]);
-    throw Error("NCCL was not over after " + std::to_string(std::lround(wait_limit().value)) + " s on " + who);
+    give_up("NCCL", wait_limit(), who, {});
 }
 
 void Communicator::abort()

@@ -61,6 +61,21 @@ void Nccl::check(int status, const std::string& what) const
     throw Error(what + " ended with NCCL status " + std::to_string(status) + ": " + words);
 }
 
+void wait_while(const std::function<bool()>& goes_on, const WhileWaiting& while_waiting)
+{
+    using namespace std::chrono_literals;
+    constexpr Seconds short_wait{1e-3};
+    const Clock clock = steady_clock();
+    for (const Seconds begin = clock(); goes_on();) {
+        const Seconds waited = clock() - begin;
+        while_waiting(waited);
+        if (waited < short_wait)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(50us);
+    }
+}
+
 NcclRank::NcclRank(std::shared_ptr<const Nccl> library, int ranks, UniqueId id, int rank, bool waits)
     : library_(std::move(library))
 {
@@ -91,19 +106,8 @@ bool NcclRank::is_in_progress() const
 
 void NcclRank::await(const WhileWaiting& while_waiting) const
 {
-    using namespace std::chrono_literals;
-    constexpr Seconds short_wait{1e-3};
-    const Clock clock = steady_clock();
-    const Seconds begin = clock();
-    int now = state();
-    for (; now == in_progress; now = state()) {
-        const Seconds waited = clock() - begin;
-        while_waiting(waited);
-        if (waited < short_wait)
-            std::this_thread::yield();
-        else
-            std::this_thread::sleep_for(50us);
-    }
+    int now = in_progress;
+    wait_while([&] { return (now = state()) == in_progress; }, while_waiting);
     library_->check(now, "another rank, or the way to it, failed: NCCL");
 }
 

@@ -56,6 +56,9 @@ struct UniqueId {
 /// Called again and again while NCCL waits for other ranks, with the time so far. Throws to give up.
 using WhileWaiting = std::function<void(Seconds waited)>;
 
+/// Waits, with pauses, while `goes_on`. Throws what either throws.
+void wait_while(const std::function<bool()>& goes_on, const WhileWaiting& while_waiting);
+
 /// One rank of a communicator. Its calls do not wait for other ranks: await() does, after each call, and can be ended.
 class NcclRank {
   public:

@@ -84,7 +84,7 @@ TEST_CASE("a sum of GPUs that does not begin or end is given up, with their name
             },
             watch);
     };
-    CHECK_THROWS_WITH(sum(), Catch::Contains("NCCL was not over after 0 s on " + std::string(who)));
+    CHECK_THROWS_WITH(sum(), Catch::Contains("NCCL waited 0 s for " + std::string(who)));
     unsetenv("ROOF_EMULATED_NCCL_ACCIDENT");
     sum();
     unsetenv("ROOF_RANK_TIMEOUT");

@@ -3,11 +3,8 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/method/bench/clock.hpp"
 
-#include <chrono>
 #include <span>
-#include <thread>
 #include <utility>
 
 namespace roof::nccl {
@@ -97,14 +94,13 @@ void Ranks::enqueue_exchange(const void* out, int to, void* in, int from, std::s
 
 void Ranks::wait(cudaStream_t stream) const
 {
-    const Clock clock = steady_clock();
-    const Seconds begin = clock();
-    for (cudaError_t status = cudaStreamQuery(stream); status != cudaSuccess; status = cudaStreamQuery(stream)) {
-        if (status != cudaErrorNotReady) gpu::check(status);
-        hosts_->watch(clock() - begin, "the exchange between the GPUs");
-        own_.await([](Seconds) {});
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
+    cudaError_t status = cudaErrorNotReady;
+    gpu::wait_while([&] { return (status = cudaStreamQuery(stream)) == cudaErrorNotReady; },
+                    [&](Seconds waited) {
+                        hosts_->watch(waited, "the exchange between the GPUs");
+                        own_.await([](Seconds) {});
+                    });
+    gpu::check(status);
 }
 
 }  // namespace roof::nccl

@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <thread>
@@ -198,7 +197,7 @@ class SharedMemoryCommunicator : public Communicator {
         if (wait_.while_waiting) wait_.while_waiting();
         throw_failure();
         header().seen[static_cast<std::size_t>(rank)] = clock_().value;
-        if (waited > wait_.limit) give_up(silent(), what);
+        if (waited > wait_.limit) give_up(own_name(), wait_.limit, silent(), what);
     }
 
   private:
@@ -251,17 +250,16 @@ class SharedMemoryCommunicator : public Communicator {
         return ranks_that([&](std::size_t other) { return header().seen[other].load() < long_ago; });
     }
 
+    std::string own_name() const
+    {
+        return "rank " + std::to_string(rank);
+    }
+
     /// The ranks that have not come to the barrier.
     std::string missing_at(const SharedMemory::Counts& counts) const
     {
         const std::uint32_t own = counts[static_cast<std::size_t>(rank)].load();
         return ranks_that([&](std::size_t other) { return counts[other].load() < own; });
-    }
-
-    [[noreturn]] void give_up(const std::string& who, const std::string& what) const
-    {
-        throw Error("rank " + std::to_string(rank) + " waited " + std::to_string(std::lround(wait_.limit.value)) +
-                    " s for " + who + (what.empty() ? what : ": " + what));
     }
 
     void pass(Barrier& barrier)
@@ -272,7 +270,7 @@ class SharedMemoryCommunicator : public Communicator {
         const Seconds begin = clock_();
         barrier.pass(static_cast<std::uint32_t>(header().ranks), [&] {
             watch({}, {});
-            if (clock_() - begin > wait_.limit) give_up(missing_at(counts), {});
+            if (clock_() - begin > wait_.limit) give_up(own_name(), wait_.limit, missing_at(counts), {});
         });
     }
 
