@@ -57,4 +57,17 @@ void in_all_schedules(const Check& check)
     }
 }
 
+/// A card of another generation while it lives.
+class Generation {
+  public:
+    explicit Generation(int major) : card_(machine().device(0).card), former_(card_.major) { card_.major = major; }
+    ~Generation() { card_.major = former_; }
+    Generation(const Generation&) = delete;
+    Generation& operator=(const Generation&) = delete;
+
+  private:
+    Card& card_;
+    int former_;
+};
+
 }  // namespace roof::emulated

@@ -33,6 +33,11 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
             const std::vector<std::uint32_t> places = results.values();
             for (std::size_t i = 0; i < blocks; ++i)
                 CHECK(places[i] == chase_position(cluster_words, iterations * cluster_chase_unroll));
+            // Once through nearly all words.
+            ClusterLaunch whole = launch;
+            whole.iterations = cluster_words / cluster_chase_unroll - 1;
+            enqueue_cluster(ClusterOperation::chase, whole, nullptr);
+            CHECK(results.values()[blocks - 1] == chase_position(cluster_words, cluster_words - cluster_chase_unroll));
         });
     }
     CHECK_THROWS_AS(enqueue_cluster(ClusterOperation::load, {nullptr, nullptr, 8, 8, 1}, nullptr), Error);

@@ -1,200 +1,17 @@
-// The training engine's kernels on the emulated device: each operation of a step, against the host's loops from the
-// same memory. What an operation does not write may not change.
-#include "tests/cudnn/host_training.hpp"
-#include "tests/cudnn/host_values.hpp"
+// The training engine's kernels on the emulated device: each operation of a step, against the host's loops.
 #include "tests/cudnn/small_networks.hpp"
-#include "tests/emulated_gpu/emulated_memory.hpp"
-#include "workloads/cudnn/kernels/kernels.hpp"
+#include "tests/emulated_gpu/kernel_comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
+#include <tuple>
 
 using namespace roof;
 using namespace roof::cudnn;
-using emulated::Array;
 
 namespace {
-
-/// What an operation writes, and the scratch memory whose content means nothing after it.
-struct Results {
-    std::vector<Tensor> values, bytes, scratch;
-};
-
-Results results_of(const ImportImages& op)
-{
-    return {{op.to}, {op.labels}, {}};
-}
-Results results_of(const ClearUnused& op)
-{
-    return {{op.gradient}, {}, {}};
-}
-Results results_of(const AddBias& op)
-{
-    return {{op.values}, {}, {}};
-}
-Results results_of(const Statistics& op)
-{
-    return {{op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift, op.running_mean,
-             op.running_variance},
-            {},
-            {op.partial}};
-}
-Results results_of(const ReduceGradient& op)
-{
-    return {
-        {op.result, op.sum, op.sum_of_products, op.other_norm.sum, op.other_norm.sum_of_products}, {}, {op.partial}};
-}
-Results results_of(const NormGradient& op)
-{
-    return {{op.result, op.other_norm.result}, {}, {}};
-}
-Results results_of(const MaxPool& op)
-{
-    return {{op.result}, {op.winners}, {}};
-}
-Results results_of(const MaxPoolGradient& op)
-{
-    return {{op.source}, {}, {}};
-}
-Results results_of(const AveragePoolGradient& op)
-{
-    return {{op.source}, {}, {}};
-}
-Results results_of(const Loss& op)
-{
-    return {{op.gradient}, {}, {op.row_losses}};  // the loops keep no loss of a row
-}
-Results results_of(const Normalise& op)
-{
-    return {{op.result}, {op.signs}, {}};
-}
-Results results_of(const Widen& op)
-{
-    return {op.to, {}, {}};
-}
-Results results_of(const Covariance& op)
-{
-    return {{op.halves, op.mean, op.factor}, {}, {}};
-}
-Results results_of(const MomentStatistics& op)
-{
-    return {{op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift, op.running_mean,
-             op.running_variance},
-            {},
-            {}};
-}
-Results results_of(const MomentGradient& op)
-{
-    return {{op.sum_of_products, op.gradient, op.scaled, op.slopes, op.shares}, {}, {}};
-}
-Results results_of(const CheckFinite&)
-{
-    return {};
-}
-Results results_of(const Descend& op)
-{
-    return {{op.values, op.momenta, op.copies}, {}, {}};
-}
-Results results_of(const Advance&)
-{
-    return {};
-}
-template <class Other>
-Results results_of(const Other& op)
-{
-    return {{op.result}, {}, {}};
-}
-
-template <class Kind>
-constexpr bool is_of_a_library = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply> ||
-                                 std::is_same_v<Kind, LibraryNorm> || std::is_same_v<Kind, LibraryNormGradient>;
-
-class Comparison {
-  public:
-    Comparison(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
-        : host_(graph, settings, choosers),
-          device_(host_.written().bytes()),
-          device_memory_(host_.written().program(), device_.data()),
-          precision_(settings.storage())
-    {
-    }
-
-    void run_step()
-    {
-        for (const Program::Stage& stage : host_.written().program().stages()) {
-            for (const cudnn::Operation& operation : stage.operations)
-                std::visit([&](const auto& one) { compare(one, stage.part.layer); }, operation);
-        }
-    }
-    const std::set<std::string>& kinds() const { return kinds_; }
-
-  private:
-    std::byte* host_bytes() const
-    {
-        return reinterpret_cast<std::byte*>(host_.memory().state()) - offset(host_.written().program().state());
-    }
-    std::size_t offset(const Tensor& tensor) const { return host_.written().program().offset(tensor); }
-
-    template <class Kind>
-    void compare(const Kind& operation, const std::string& layer)
-    {
-        const Program::Stage alone{{}, {operation}, {}};
-        const std::size_t bytes = host_.written().bytes();
-        if constexpr (!is_of_a_library<Kind>) {
-            INFO(layer << ", operation " << cudnn::Operation(operation).index());
-            REQUIRE(cudaMemcpy(device_.data(), host_bytes(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
-            enqueue(operation, device_memory_, nullptr);
-            REQUIRE(emulated::fault_of_pending_work() == "");
-            run_on_host(alone, host_.memory());
-            kinds_.insert(typeid(Kind).name());
-            check(results_of(operation));
-        } else {
-            run_on_host(alone, host_.memory());
-        }
-    }
-
-    void check(const Results& results)
-    {
-        std::vector<std::byte> found = device_.values();
-        const Memory there(host_.written().program(), found.data());
-        for (const Tensor& tensor : results.values) {
-            if (!tensor) continue;
-            check_values(Values(host_.memory(), tensor), Values(there, tensor), tensor.elements(),
-                         tensor.precision == Precision::fp32 ? Precision::fp32 : precision_);
-            forget(tensor, found);
-        }
-        CHECK(there.state()->loss == Approx(host_.state().loss).epsilon(1e-5));
-        there.state()->loss = host_.state().loss;
-        for (const Tensor& tensor : results.scratch) forget(tensor, found);
-        // Tensors of bytes, the state, and all that the operation does not write: the same bits.
-        REQUIRE(std::memcmp(found.data(), host_bytes(), found.size()) == 0);
-    }
-
-    void check_values(const Values& expected, const Values& found, std::size_t count, Precision precision)
-    {
-        const double unit = precision == Precision::bf16 ? 1.0 / 128 : precision == Precision::fp16 ? 1.0 / 1024 : 1e-5;
-        // Sums that should be 0 are what rounding left of their parts, which grow with the scale of the loss.
-        const double least = 1e-7 * static_cast<double>(host_.state().loss_scale);
-        double largest = 1e-6;
-        for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
-        for (std::size_t i = 0; i < count; ++i) {
-            const double margin = least + unit * (std::abs(static_cast<double>(expected[i])) + 0.01 * largest);
-            INFO("value " << i << " of " << count << ": " << found[i] << ", not " << expected[i]);
-            REQUIRE(std::abs(static_cast<double>(found[i]) - static_cast<double>(expected[i])) <= margin);
-        }
-    }
-
-    void forget(const Tensor& tensor, std::vector<std::byte>& found) const
-    {
-        if (tensor) std::memcpy(found.data() + offset(tensor), host_bytes() + offset(tensor), tensor.bytes());
-    }
-
-    HostTraining host_;
-    Array<std::byte> device_;
-    Memory device_memory_;
-    Precision precision_;
-    std::set<std::string> kinds_;
-};
 
 /// Every kind of layer with a number of channels that no vector divides.
 model::Graph odd_network()
@@ -231,12 +48,39 @@ model::Graph long_stride()
     return net;
 }
 
+/// Images of more than three channels.
+model::Graph many_colours()
+{
+    model::Graph net("colours", {7, 6, 6});
+    const int x = net.convolution("conv1", 0, 8, {.size = 3, .stride = 1, .padding = 1}, true);
+    net.linear("fc", net.flatten("flat", x), 7);
+    return net;
+}
+
 model::Graph one_pool(int channels, const model::Window& window, bool has_norm)
 {
     model::Graph net(has_norm ? "pool behind a batch norm" : "pool", {3, 12, 12});
     int x = net.convolution("conv1", 0, channels, {.size = 3, .stride = 1, .padding = 1}, !has_norm);
     if (has_norm) x = net.relu("relu1", net.batch_norm("bn1", x));
     net.linear("fc", net.flatten("flat", net.max_pool("pool1", x, window)), 7);
+    return net;
+}
+
+/// More channels and positions than a block's threads take in one turn.
+model::Graph wide_network()
+{
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("wide", {3, 12, 12});
+    const auto normalised = [&](const std::string& name, int from, int channels) {
+        return net.batch_norm(name + ".bn", net.convolution(name, from, channels, one, false));
+    };
+    int x = net.relu("relu", normalised("conv", 0, 72));
+    int y = normalised("a.conv", net.relu("a.relu", normalised("a.first", x, 72)), 144);
+    x = net.relu("a.end", net.add("a.add", y, normalised("a.shortcut", x, 144)));
+    x = net.relu("bias.relu", net.convolution("bias", x, 72, one, true));
+    x = net.max_pool("pool", x, {.size = 3, .stride = 2, .padding = 1});
+    net.linear("fc", net.relu("relu1", net.linear("fc1", net.flatten("flat", net.average_pool("average", x, 1)), 300)),
+               70);
     return net;
 }
 
@@ -258,18 +102,22 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         const model::Window halves{.size = 2, .stride = 2, .padding = 0};
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
-        for (const model::Graph& graph :
-             {plain_network(), residual_network(), bottleneck_network(), odd_network(), unusual_windows(),
-              long_stride(), one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
+        for (const model::Graph& graph : {plain_network(), residual_network(), bottleneck_network(), odd_network(),
+                                          unusual_windows(), long_stride(), many_colours(), one_pool(8, halves, false),
+                                          one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
                 if (kind == 1) choosers.moments = [](const ConvolutionShape&) { return true; };
                 choosers.deep_images = [=](const ConvolutionShape&) { return kind == 0; };
                 INFO(graph.name() << " " << traits(precision).name);
                 emulated::machine().chance().seed(1);
-                const Settings settings{.batch = 3,  // Hashed parameters would leave dropout out.
-                                        .parameters = engine::Parameters::random,
-                                        .precision = precision};
+                // Hashed parameters leave dropout out; random ones scale batch norms by 1.
+                const bool has_dropout = std::ranges::any_of(
+                    graph.layers(), [](const model::Layer& layer) { return layer.kind == model::LayerKind::dropout; });
+                const Settings settings{
+                    .batch = 3,
+                    .parameters = has_dropout ? engine::Parameters::random : engine::Parameters::hashed,
+                    .precision = precision};
                 Comparison comparison(graph, settings, choosers);
                 comparison.run_step();
                 kinds.insert(comparison.kinds().begin(), comparison.kinds().end());
@@ -277,4 +125,85 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
         }
     }
     CHECK(kinds.size() == std::variant_size_v<cudnn::Operation> - 4);  // all but those of the libraries
+}
+
+TEST_CASE("the kernels of a wide network give what the host's loops give", "[kernels]")
+{
+    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+        for (const bool has_moments : {true, false}) {
+            Choosers choosers = loops(false);
+            if (has_moments) choosers.moments = [](const ConvolutionShape&) { return true; };
+            Comparison comparison(wide_network(),
+                                  {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision},
+                                  choosers, 5);
+            comparison.run_step();
+            comparison.update_scaled();
+        }
+    }
+}
+
+TEST_CASE("the loss scale doubles after 2000 updates, and halves after one that is left out", "[kernels]")
+{
+    const HostTraining host(plain_network(), {.batch = 2, .precision = Precision::fp16}, loops(false));
+    const Array<std::byte> device(host.written().bytes());
+    const Memory memory(host.written().program(), device.data());
+    const auto after = [&](const StepState& state) {
+        REQUIRE(cudaMemcpy(memory.state(), &state, sizeof(state), cudaMemcpyHostToDevice) == cudaSuccess);
+        enqueue(Advance{.scaled = true}, memory, nullptr);
+        StepState next;
+        REQUIRE(cudaMemcpy(&next, memory.state(), sizeof(next), cudaMemcpyDeviceToHost) == cudaSuccess);
+        CHECK(next.finite == 1);
+        CHECK(next.step == state.step + 1);
+        return std::tuple(next.good, next.skipped, next.loss_scale);
+    };
+    CHECK(after({.step = 5, .finite = 1, .good = 1997, .skipped = 2, .loss_scale = 64}) ==
+          std::tuple(1998U, 2U, 64.0F));
+    CHECK(after({.step = 6, .finite = 1, .good = 1998, .skipped = 2, .loss_scale = 64}) ==
+          std::tuple(1999U, 2U, 64.0F));
+    CHECK(after({.step = 7, .finite = 1, .good = 1999, .skipped = 2, .loss_scale = 64}) == std::tuple(0U, 2U, 128.0F));
+    CHECK(after({.step = 8, .finite = 0, .good = 1999, .skipped = 2, .loss_scale = 64}) == std::tuple(0U, 3U, 32.0F));
+}
+
+TEST_CASE("a gradient that is not finite is seen at every place of the block, and then nothing is updated", "[kernels]")
+{
+    HostTraining host(plain_network(), {.batch = 2, .precision = Precision::fp16}, loops(false));
+    const Program& program = host.written().program();
+    const CheckFinite* check = nullptr;
+    const Descend* descend = nullptr;
+    for (const Program::Stage& stage : program.stages()) {
+        for (const cudnn::Operation& operation : stage.operations) {
+            if (const auto* const found = std::get_if<CheckFinite>(&operation)) check = found;
+            if (const auto* const found = std::get_if<Descend>(&operation)) descend = found;
+        }
+    }
+    REQUIRE(check != nullptr);
+    REQUIRE(descend != nullptr);
+    const std::size_t count = check->gradients.elements();
+    const auto run_with = [&](std::size_t place, float gradient) {
+        std::fill_n(host.memory().at<float>(check->gradients), count, 1.0F);
+        host.memory().at<float>(check->gradients)[place] = gradient;
+        host.memory().state()->finite = 1;
+        const Array<std::byte> device(std::vector<std::byte>(
+            reinterpret_cast<const std::byte*>(host.memory().state()) - program.offset(program.state()),
+            reinterpret_cast<const std::byte*>(host.memory().state()) - program.offset(program.state()) +
+                host.written().bytes()));
+        const Memory memory(program, device.data());
+        enqueue(*check, memory, nullptr);
+        enqueue(*descend, memory, nullptr);
+        REQUIRE(emulated::fault_of_pending_work() == "");
+        std::vector<std::byte> after = device.values();
+        const Memory there(program, after.data());
+        const bool is_updated = !std::equal(there.at<float>(descend->values), there.at<float>(descend->values) + count,
+                                            host.memory().at<float>(descend->values));
+        return std::pair(there.state()->finite != 0, is_updated);
+    };
+    for (const float gradient : {INFINITY, -INFINITY, NAN}) {
+        for (const std::size_t place : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{3},
+                                        std::size_t{517}, count / 2 + 2, count - 4, count - 3, count - 2, count - 1}) {
+            INFO(gradient << " at " << place << " of " << count);
+            CHECK(run_with(place, gradient) == std::pair(false, false));
+        }
+    }
+    for (const float gradient : {std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min(), 0.0F})
+        CHECK(run_with(count - 1, gradient) == std::pair(true, true));
 }

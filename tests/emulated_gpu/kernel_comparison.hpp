@@ -1,0 +1,222 @@
+// An operation of a training step on the emulated device beside the host's loops, from the same memory. What an operation does not
+// write may not change.
+#pragma once
+
+#include "tests/cudnn/host_training.hpp"
+#include "tests/cudnn/host_values.hpp"
+#include "tests/emulated_gpu/emulated_memory.hpp"
+#include "workloads/cudnn/kernels/kernels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace roof::cudnn {
+
+using emulated::Array;
+
+/// What an operation writes, and the scratch memory whose content means nothing after it.
+struct Results {
+    std::vector<Tensor> values, bytes, scratch;
+    std::vector<Tensor> fresh{};  ///< of the values: written without being read, and nearly what they were
+};
+
+inline Results results_of(const ImportImages& op)
+{
+    return {{op.to}, {op.labels}, {}};
+}
+inline Results results_of(const ClearUnused& op)
+{
+    return {{op.gradient}, {}, {}};
+}
+inline Results results_of(const AddBias& op)
+{
+    return {{op.values}, {}, {}};
+}
+inline Results results_of(const Statistics& op)
+{
+    return {{op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift, op.running_mean,
+             op.running_variance},
+            {},
+            {op.partial}};
+}
+inline Results results_of(const ReduceGradient& op)
+{
+    return {
+        {op.result, op.sum, op.sum_of_products, op.other_norm.sum, op.other_norm.sum_of_products}, {}, {op.partial}};
+}
+inline Results results_of(const NormGradient& op)
+{
+    return {{op.result, op.other_norm.result}, {}, {}};
+}
+inline Results results_of(const MaxPool& op)
+{
+    return {{op.result}, {op.winners}, {}};
+}
+inline Results results_of(const MaxPoolGradient& op)
+{
+    return {{op.source}, {}, {}};
+}
+inline Results results_of(const AveragePoolGradient& op)
+{
+    return {{op.source}, {}, {}};
+}
+inline Results results_of(const Loss& op)
+{
+    return {{op.gradient}, {}, {op.row_losses}};  // the loops keep no loss of a row
+}
+inline Results results_of(const Normalise& op)
+{
+    return {{op.result}, {op.signs}, {}};
+}
+inline Results results_of(const Widen& op)
+{
+    return {op.to, {}, {}};
+}
+inline Results results_of(const Covariance& op)
+{
+    return {{op.halves, op.mean, op.factor}, {}, {}};
+}
+inline Results results_of(const MomentStatistics& op)
+{
+    return {{op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift, op.running_mean,
+             op.running_variance},
+            {},
+            {}};
+}
+inline Results results_of(const MomentGradient& op)
+{
+    return {{op.sum_of_products, op.gradient, op.scaled, op.slopes, op.shares}, {}, {}};
+}
+inline Results results_of(const CheckFinite&)
+{
+    return {};
+}
+inline Results results_of(const Descend& op)
+{
+    return {{op.values, op.momenta, op.copies}, {}, {}, {op.copies}};
+}
+inline Results results_of(const Advance&)
+{
+    return {};
+}
+template <class Other>
+inline Results results_of(const Other& op)
+{
+    return {{op.result}, {}, {}};
+}
+
+template <class Kind>
+inline constexpr bool is_of_a_library = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply> ||
+                                        std::is_same_v<Kind, LibraryNorm> || std::is_same_v<Kind, LibraryNormGradient>;
+
+class Comparison {
+  public:
+    /// `looseness`: more where sums are of more values.
+    Comparison(const model::Graph& graph, const Settings& settings, const Choosers& choosers, double looseness = 1)
+        : host_(graph, settings, choosers),
+          device_(host_.written().bytes()),
+          device_memory_(host_.written().program(), device_.data()),
+          precision_(settings.storage()),
+          looseness_(looseness)
+    {
+    }
+
+    void run_step()
+    {
+        for (const Program::Stage& stage : host_.written().program().stages()) {
+            for (const cudnn::Operation& operation : stage.operations)
+                std::visit([&](const auto& one) { compare(one, stage.part.layer); }, operation);
+        }
+    }
+    /// The update as with a loss scale, which only fp16 has in a step.
+    void update_scaled()
+    {
+        host_.memory().state()->loss_scale = 64;
+        for (const Program::Stage& stage : host_.written().program().stages()) {
+            for (const cudnn::Operation& operation : stage.operations) {
+                const auto* const found = std::get_if<Descend>(&operation);
+                if (found == nullptr) continue;
+                Descend scaled = *found;
+                scaled.scaled = true;
+                compare(scaled, stage.part.layer);
+            }
+        }
+    }
+    const std::set<std::string>& kinds() const { return kinds_; }
+
+  private:
+    std::byte* host_bytes() const
+    {
+        return reinterpret_cast<std::byte*>(host_.memory().state()) - offset(host_.written().program().state());
+    }
+    std::size_t offset(const Tensor& tensor) const { return host_.written().program().offset(tensor); }
+
+    template <class Kind>
+    void compare(const Kind& operation, const std::string& layer)
+    {
+        const Program::Stage alone{{}, {operation}, {}};
+        const std::size_t bytes = host_.written().bytes();
+        if constexpr (!is_of_a_library<Kind>) {
+            INFO(layer << ", operation " << cudnn::Operation(operation).index());
+            REQUIRE(cudaMemcpy(device_.data(), host_bytes(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
+            for (const Tensor& tensor : results_of(operation).fresh)
+                if (tensor) REQUIRE(cudaMemset(device_.data() + offset(tensor), 0xFF, tensor.bytes()) == cudaSuccess);
+            enqueue(operation, device_memory_, nullptr);
+            REQUIRE(emulated::fault_of_pending_work() == "");
+            run_on_host(alone, host_.memory());
+            kinds_.insert(typeid(Kind).name());
+            check(results_of(operation));
+        } else {
+            run_on_host(alone, host_.memory());
+        }
+    }
+
+    void check(const Results& results)
+    {
+        std::vector<std::byte> found = device_.values();
+        const Memory there(host_.written().program(), found.data());
+        for (const Tensor& tensor : results.values) {
+            if (!tensor) continue;
+            check_values(Values(host_.memory(), tensor), Values(there, tensor), tensor.elements(),
+                         tensor.precision == Precision::fp32 ? Precision::fp32 : precision_);
+            forget(tensor, found);
+        }
+        CHECK(there.state()->loss == Approx(host_.state().loss).epsilon(1e-5));
+        there.state()->loss = host_.state().loss;
+        for (const Tensor& tensor : results.scratch) forget(tensor, found);
+        // Tensors of bytes, the state, and all that the operation does not write: the same bits.
+        REQUIRE(std::memcmp(found.data(), host_bytes(), found.size()) == 0);
+    }
+
+    void check_values(const Values& expected, const Values& found, std::size_t count, Precision precision)
+    {
+        const double unit = precision == Precision::bf16 ? 1.0 / 128 : precision == Precision::fp16 ? 1.0 / 1024 : 1e-5;
+        // Sums that should be 0 are what rounding left of their parts, which grow with the scale of the loss.
+        const double least = 1e-7 * static_cast<double>(host_.state().loss_scale);
+        double largest = 1e-6;
+        for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(static_cast<double>(expected[i])));
+        for (std::size_t i = 0; i < count; ++i) {
+            const double margin =
+                looseness_ * (least + unit * (std::abs(static_cast<double>(expected[i])) + 0.01 * largest));
+            INFO("value " << i << " of " << count << ": " << found[i] << ", not " << expected[i]);
+            REQUIRE(std::abs(static_cast<double>(found[i]) - static_cast<double>(expected[i])) <= margin);
+        }
+    }
+
+    void forget(const Tensor& tensor, std::vector<std::byte>& found) const
+    {
+        if (tensor) std::memcpy(found.data() + offset(tensor), host_bytes() + offset(tensor), tensor.bytes());
+    }
+
+    HostTraining host_;
+    Array<std::byte> device_;
+    Memory device_memory_;
+    Precision precision_;
+    double looseness_;
+    std::set<std::string> kinds_;
+};
+
+}  // namespace roof::cudnn
