@@ -8,12 +8,18 @@
 
 namespace roof::gpu {
 
+/// Every second one asks for none, as a launch may: its kernel then writes nothing.
 struct Readings {
+    bool is_asked = [] {
+        static bool last = false;
+        return last = !last;
+    }();
     emulated::Array<ClockReading> array{std::vector<ClockReading>(clock_readings)};
-    ClockReading* data() const { return array.data(); }
+    ClockReading* data() const { return is_asked ? array.data() : nullptr; }
     /// Each multiprocessor that wrote, of those there are, ran at the card's clock; one did at least.
     void check() const
     {
+        if (!is_asked) return;
         const emulated::Card& card = emulated::machine().device(0).card;
         const std::vector<ClockReading> all = array.values();
         int written = 0;

@@ -66,6 +66,14 @@ model::Graph one_pool(int channels, const model::Window& window, bool has_norm)
     return net;
 }
 
+/// More classes than a block's threads take in four turns.
+model::Graph many_classes()
+{
+    model::Graph net("classes", {3, 4, 4});
+    net.linear("fc", net.flatten("flat", 0), 1100);
+    return net;
+}
+
 /// More channels and positions than a block's threads take in one turn.
 model::Graph wide_network()
 {
@@ -102,9 +110,10 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         const model::Window halves{.size = 2, .stride = 2, .padding = 0};
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
-        for (const model::Graph& graph : {plain_network(), residual_network(), bottleneck_network(), odd_network(),
-                                          unusual_windows(), long_stride(), many_colours(), one_pool(8, halves, false),
-                                          one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
+        for (const model::Graph& graph :
+             {plain_network(), residual_network(), bottleneck_network(), odd_network(), unusual_windows(),
+              long_stride(), many_colours(), many_classes(), one_pool(8, halves, false), one_pool(8, unusual, true),
+              one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
                 if (kind == 1) choosers.moments = [](const ConvolutionShape&) { return true; };

@@ -91,8 +91,21 @@ constexpr u64 this_generation = u64{1} << 46;
 
 }  // namespace
 
+void Thread::tcgen05_fence(bool is_after)
+{
+    (is_after ? may_use_tensor_memory_ : has_used_tensor_memory_) = is_after;
+}
+
+/// A barrier orders tensor memory only between a fence before it and one after it.
+void Thread::use_tensor_memory()
+{
+    if (!may_use_tensor_memory_) fail("tcgen05 after a barrier without tcgen05.fence::after_thread_sync");
+    has_used_tensor_memory_ = true;
+}
+
 void Thread::tcgen05_alloc(u32 at, u32 columns)
 {
+    use_tensor_memory();
     meet_warp([&] {
         const u32 place = block_.tensor_memory().allocate(columns);
         block_.shared().written_by(block_.moment_of(*this), at, sizeof(place));
@@ -102,6 +115,7 @@ void Thread::tcgen05_alloc(u32 at, u32 columns)
 
 void Thread::tcgen05_dealloc(u32 place, u32 columns)
 {
+    use_tensor_memory();
     meet_warp([&] { block_.tensor_memory().free(place, columns); });
 }
 
@@ -112,6 +126,7 @@ void Thread::tcgen05_relinquish()
 
 void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps, Scales scales)
 {
+    use_tensor_memory();
     if ((a & generation_mask) != this_generation || (b & generation_mask) != this_generation)
         fail("a descriptor of another generation");
     const Instruction what = instruction_of(kind, instruction);
@@ -156,6 +171,7 @@ void Thread::tcgen05_commit(u32 barrier)
 
 void Thread::tcgen05_store(u32 at, u32 value)
 {
+    use_tensor_memory();
     if (at >> 16 != number_ / 32 % 4 * 32) fail("a warp writes lanes of tensor memory that are not its own");
     tensor_stores_.emplace_back(at & 0xFFFF, value);
     meet_warp([] {});
@@ -170,6 +186,7 @@ void Thread::tcgen05_wait_store()
 
 void Thread::tcgen05_read(u32 at, u32* to, std::size_t count)
 {
+    use_tensor_memory();
     const u32 first_lane = at >> 16;
     if (first_lane != number_ / 32 % 4 * 32) fail("a warp reads lanes of tensor memory that are not its own");
     for (std::size_t i = 0; i < count; ++i)

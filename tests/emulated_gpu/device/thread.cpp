@@ -257,6 +257,8 @@ void Thread::meet_warp(const std::function<void()>& work)
 void Thread::barrier(u32 which, int line)
 {
     if (which != 0) fail("a barrier other than the first");
+    if (has_used_tensor_memory_) fail("a barrier after tcgen05 without tcgen05.fence::before_thread_sync");
+    may_use_tensor_memory_ = false;
     meet(block_.all(), line, [this] {
         block_.count_barrier();
         Execution& execution = block_.execution();

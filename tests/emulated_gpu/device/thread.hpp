@@ -153,7 +153,7 @@ class Thread {
     void tcgen05_wait_load() {}
     void tcgen05_store(u32 at, u32 value);
     void tcgen05_wait_store();
-    void tcgen05_fence() {}
+    void tcgen05_fence(bool is_after);
 
     // For the block and its scheduler.
     struct Registers {
@@ -196,6 +196,9 @@ class Thread {
     void wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::size_t count, const WgmmaOperands& operands,
                             int line);
     void tcgen05_read(u32 at, u32* to, std::size_t count);
+    void use_tensor_memory();
+    bool may_use_tensor_memory_ = true;               ///< since the last barrier
+    bool has_used_tensor_memory_ = false;             ///< since the last fence before a barrier
     std::vector<std::pair<u32, u32>> tensor_stores_;  ///< place and value of those not waited for
     /// Waits until all members are here; the last one does the work for all.
     template <class Work>

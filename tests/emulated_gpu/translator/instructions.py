@@ -61,8 +61,8 @@ CALLS = {
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64": ("t.tcgen05_commit({0});", ["shared"]),
     "tcgen05.wait::ld.sync.aligned": ("t.tcgen05_wait_load();", []),
     "tcgen05.wait::st.sync.aligned": ("t.tcgen05_wait_store();", []),
-    "tcgen05.fence::before_thread_sync": ("t.tcgen05_fence();", []),
-    "tcgen05.fence::after_thread_sync": ("t.tcgen05_fence();", []),
+    "tcgen05.fence::before_thread_sync": ("t.tcgen05_fence(false);", []),
+    "tcgen05.fence::after_thread_sync": ("t.tcgen05_fence(true);", []),
 }
 
 
