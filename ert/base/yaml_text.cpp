@@ -8,7 +8,7 @@
 namespace roof {
 namespace {
 
-constexpr int most_values = 100'000;
+constexpr std::ptrdiff_t most_values = 100'000;
 
 class Check {
   public:
