@@ -73,6 +73,9 @@ def roofline(findings, place, text, steps):
         return
     to_x, to_y, into_frame = found
     candidates = [step for step in steps if label.startswith(f"Roofline of {step.row['model']}, batch {step.row.batch}") and f" {step.row['precision']} " in label + " "]
+    for word, of in (("rank", lambda row: row.ranks), ("thread", lambda row: row.threads)):
+        said = re.search(rf"(\d+) {word}s?\b", label)
+        candidates = [step for step in candidates if not said or of(step.row) == int(said[1])]
     for group in (group for group in root.iter() if tag(group) == "g"):
         title = next((child.text for child in group if tag(child) == "title"), "") or ""
         if "roof" in classes(group):
