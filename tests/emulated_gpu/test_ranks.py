@@ -39,6 +39,7 @@ def rows_with(accident, *command, **environment):
     with tempfile.TemporaryDirectory() as folder:
         results = pathlib.Path(folder, "results")
         subprocess.run([os.environ["ROOF"], *map(str, command), "--out", results], capture_output=True, check=False, timeout=MOST,
+                       start_new_session=True,  # SIGCONT to the tests' group, as a shell sends it, would wake a frozen rank
                        env={**os.environ, "ROOF_EMULATED_GPUS": "2", "ROOF_RANK_TIMEOUT": str(LIMIT),
                             "ROOF_EMULATED_NCCL_ACCIDENT": accident, **environment})
         with open(results / "measurements.csv", newline="", encoding="utf-8") as file:
