@@ -210,6 +210,29 @@ class By_mpi(Ranks):
         row = rows_of("resnet18", "--batch", "2", "--batch-norm", "synchronised", before=self.mpirun(2))[0]
         self.assert_same_losses(alone("resnet18", "4"), row, 1e-3)
 
+    def test_ranks_with_another_file_of_choices_follow_rank_0_and_write_none(self):
+        network = ("{name: small, image: [3, 12, 12], layers: [{convolution: {channels: 16, window: 3, padding: 1}}, relu, flatten, "
+                   "{linear: {features: 10}}]}")
+        words = ["run", network, "--batch", "2", "--algorithm", "auto", *TRAIN, "--out", "rows"]
+        with tempfile.TemporaryDirectory() as folder:
+            def ranks(*caches):
+                each = [["-n", "1", "-x", f"XDG_CACHE_HOME={folder}/{cache}", ROOF, *words] for cache in caches]
+                before = ["mpirun", "--oversubscribe", "--bind-to", "none", *each[0], *([":", *each[1]] if len(each) > 1 else [])]
+                done = subprocess.run(before, capture_output=True, text=True, cwd=folder, check=False, timeout=120, env={**os.environ, **AS_ROOT})
+                self.assertEqual(0, done.returncode, done.stderr)
+                shutil.rmtree(Path(folder, "rows"))
+                return json.loads(done.stdout)["rows"][0]
+            def files(cache):
+                return {path.name: path.read_bytes() for path in Path(folder, cache).rglob("*.csv")}
+            ranks("second")  # makes choices of its own
+            kept = files("second")
+            self.assertEqual(1, len(kept))
+            row = ranks("first", "second")
+            self.assertEqual(kept, files("second"))
+            self.assertEqual(1, len(files("first")))
+        self.assertIn("2 ranks", row["ranks"]["variant"])
+        self.assert_same_losses(rows_of(network, "--batch", "4", program=ROOF)[0], row)
+
     def test_ranks_on_two_machines_train_as_one_and_say_so(self):
         # Both host names mean this machine: the replacement for ssh runs the command here.
         agent = self.script('shift\nexec /bin/sh -c "$*"\n')
