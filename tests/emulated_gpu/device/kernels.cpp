@@ -1,7 +1,13 @@
 #include "tests/emulated_gpu/device/kernels.hpp"
 
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <regex>
+#include <set>
+#include <stdexcept>
 
 namespace roof::emulated {
 
@@ -20,10 +26,30 @@ std::string without_hashes(std::string_view name)
     return std::regex_replace(std::string(name), hashes, "$1");
 }
 
+/// For tests of the tests (tests/emulated_gpu/mutate): kernels of the shared object that ROOF_EMULATED_REPLACED names take the place of those of
+/// the same names.
+bool replace_kernels()
+{
+    const char* const file = std::getenv("ROOF_EMULATED_REPLACED");
+    if (file != nullptr && dlopen(file, RTLD_NOW) == nullptr) throw std::runtime_error(dlerror());
+    return file != nullptr;
+}
+
+/// Writes each kernel that is launched into the file that ROOF_EMULATED_LAUNCHED names.
+void note(const std::string& name)
+{
+    static const char* const file = std::getenv("ROOF_EMULATED_LAUNCHED");
+    static std::set<std::string> noted;
+    if (file != nullptr && noted.insert(name).second) std::ofstream(file, std::ios::app) << name << '\n';
+}
+
 }  // namespace
 
 const KernelCode* find_kernel(std::string_view name)
 {
+    static const bool is_replaced = replace_kernels();
+    static_cast<void>(is_replaced);
+    note(without_hashes(name));
     const auto found = registry().find(without_hashes(name));
     return found == registry().end() ? nullptr : &found->second;
 }
