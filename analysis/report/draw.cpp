@@ -112,6 +112,30 @@ class Drawing {
         }
     }
 
+    /// Arrows from a baseline's points, with their intervals.
+    void changes()
+    {
+        for (const Mark& mark : figure_.marks) {
+            if (!mark.before || !(mark.x.median > 0) || !(mark.y.median > 0)) continue;
+            const auto& [old_x, old_y] = *mark.before;
+            const Spot from{x(old_x.median), y(old_y.median)}, to{x(mark.x.median), y(mark.y.median)};
+            const double length = std::hypot(to.x - from.x, to.y - from.y);
+            svg_.open("change", "",
+                      fmt::format(" data-from=\"{}\" data-x=\"{}\" data-y=\"{}\"", escape(mark.key), old_x.median,
+                                  old_y.median));
+            svg_.line({from.x, y(old_y.low)}, {from.x, y(old_y.high)}, "interval");
+            svg_.line(from, to, "change-line");
+            if (length > 8) {
+                const Spot along{(to.x - from.x) / length, (to.y - from.y) / length};
+                const auto corner = [&](double side) {
+                    return Spot{to.x - 8 * along.x - side * along.y, to.y - 8 * along.y + side * along.x};
+                };
+                svg_.polygon({to, corner(3), corner(-3)}, "arrow");
+            }
+            svg_.close();
+        }
+    }
+
     /// Outlines and steps first, then the large and the small: nothing hides a point.
     void marks()
     {
@@ -303,6 +327,7 @@ Svg draw(const Figure& figure, std::string_view clip)
     drawing.rules();
     drawing.roofs();
     drawing.curves();
+    drawing.changes();
     drawing.marks();
     drawing.names();
     svg.close();

@@ -139,6 +139,7 @@ json to_json(const Figure& figure)
     for (const char* column : {"key", "at", "y", "look", "radius", "name", "rank", "title"})
         marks[column] = json::array();
     std::map<std::string, std::size_t> numbers;
+    const bool has_before = std::ranges::any_of(figure.marks, [](const Mark& mark) { return mark.before.has_value(); });
     json looks = json::array();
     const Mark* before = nullptr;
     for (const Mark& mark : figure.marks) {
@@ -162,6 +163,9 @@ json to_json(const Figure& figure)
         marks["name"].push_back(json_text(mark.name));
         marks["rank"].push_back(mark.rank);
         marks["title"].push_back(json_text(mark.title));
+        if (has_before)
+            marks["before"].push_back(mark.before ? json{position(mark.before->first), position(mark.before->second)}
+                                                  : json(nullptr));
     }
     json curves = json::array();
     for (const Curve& curve : figure.curves) {

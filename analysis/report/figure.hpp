@@ -18,6 +18,8 @@
 
 namespace roof::analysis {
 
+struct Study;
+
 /// The smallest and the largest of positive, finite values.
 struct Extent {
     double low = std::numeric_limits<double>::infinity();
@@ -83,6 +85,8 @@ struct Mark {
     std::string name;   ///< written beside it where there is room
     int rank = -1;      ///< order of the names; the first five are bold; -1: no name
     std::string title;  ///< a sentence
+    /// Where the same point of a baseline stands, x and y: an arrow from there.
+    std::optional<std::pair<Range, Range>> before{};
 };
 
 /// Joins marks, by their index.
@@ -146,6 +150,9 @@ Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& f
 /// Marks of steps, phases and layers at their least bytes of the farthest level, and curves that join the steps of a series by
 /// batch. `each_level`: also a mark at each level whose bytes are known.
 void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level = false);
+
+/// Arrows from the points of the study's baseline, if it has one, to the marks.
+void add_baseline(Figure& figure, const Study& study);
 
 /// What the steps share that are joined by batch: the identity of the row without its batch.
 std::string series_of(const std::string& row);

@@ -248,6 +248,7 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
     const Frame frame = frame_of(alone).value_or(Frame{{0.01, 1e4}, {1e6, 1e15}});
     Figure roofline = roofs_figure("Roofline", roofs, frame, &study.calibration.machine);
     add_placements(roofline, placements, true);
+    add_baseline(roofline, study);
     for (Figure* figure : {&roofline, &times})
         for (Mark& mark : figure->marks) {
             mark.key = fmt::format("{}:{}", number, mark.of - study.placements.data());

@@ -78,6 +78,7 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     std::vector<const Placement*> all = steps;
     all.insert(all.end(), parts.begin(), parts.end());
     add_placements(figure, all);
+    add_baseline(figure, study);
     for (Mark& mark : figure.marks) mark.title = explain(*mark.of) + remarks_on(*mark.of);
     add_link(figure, *whole);
     return Picture{title, draw(figure, key)};

@@ -1,5 +1,6 @@
 // The panels in the order of the page, and those that need no picture.
 #include "analysis/report/report.hpp"
+#include "analysis/study/baseline.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/study/tables.hpp"
@@ -33,6 +34,25 @@ Content verdict_panel(const Study& study, const std::string&)
             "<i class=\"rest\"></i>outside the layers</p>\n"};
 }
 
+/// The answer of each step in both runs, then what changed in steps, layers and ceilings.
+Content baseline_panel(const Study& study, const std::string&)
+{
+    if (study.baseline == nullptr) return {};
+    std::vector<std::string> answers;
+    for (const Placement& now : study.placements) {
+        const Placement* const then = now.scope == Scope::step ? before(study, now) : nullptr;
+        if (then == nullptr) continue;
+        const auto headline = [](const Study& s, const Placement& p) {
+            const auto row = std::ranges::find(s.results.rows, p.row, &Measurement::id);
+            return row == s.results.rows.end() ? std::string() : answer_of(s, *row).headline;
+        };
+        const std::string old = headline(*study.baseline, *then), own = headline(study, now);
+        answers.push_back(now.row + ": " + (old == own ? "still " + own : old + " \u2192 " + own));
+    }
+    return {paragraph("Baseline: " + study.baseline->results.folder.filename().string()) + text_list("", answers) +
+            html_table(baseline_table(study))};
+}
+
 Content headroom_panel(const Study& study, const std::string&)
 {
     constexpr int layers_shown = 10;
@@ -59,7 +79,7 @@ Content ceilings_panel(const Study& study, const std::string&)
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 20> table{{
+    static constexpr std::array<Panel, 21> table{{
         {"roofline",
          "Roofline",
          "Roofs and their 95% bands are measured. A point is a layer, its area its time.",
@@ -70,6 +90,11 @@ std::span<const Panel> panels()
          "Each step beside the best rates of this machine. Headroom: the time that reaching the roof would save.",
          {{{"verdict", verdict_table}}},
          verdict_panel},
+        {"baseline",
+         "Since the baseline",
+         "Steps and layers that both runs have, and the ceilings that moved. Intervals combine those of both sides.",
+         {{{"baseline", baseline_table}}},
+         baseline_panel},
         {"expectations",
          "Expectations",
          "The plan's hypotheses, answered, and the times that the ceilings predicted before the measurement.",

@@ -1,6 +1,7 @@
 // Rooflines as figures: the roofs of a device, and its training steps under them.
 #include "analysis/report/figure.hpp"
 
+#include "analysis/study/baseline.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -201,6 +202,16 @@ void add_placements(Figure& figure, std::span<const Placement* const> placements
         Curve curve{"trajectory", {}, false};
         for (const auto& [batch, mark] : steps) curve.marks.push_back(mark);
         figure.curves.push_back(std::move(curve));
+    }
+}
+
+void add_baseline(Figure& figure, const Study& study)
+{
+    for (Mark& mark : figure.marks) {
+        const Placement* const then = mark.of && mark.level.empty() ? before(study, *mark.of) : nullptr;
+        if (then == nullptr) continue;
+        const Mark old = mark_of(*then, then->seconds.median);
+        if (old.x.median > 0 && old.y.median > 0) mark.before = {old.x, old.y};
     }
 }
 

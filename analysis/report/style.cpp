@@ -65,6 +65,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 .arrow{fill:currentColor;stroke:var(--paper);stroke-width:.7}.unknown .edge{stroke-dasharray:6 4;stroke-width:1.2}
 .interval,.leader{stroke:currentColor;stroke-width:1;opacity:.75}.step>.interval{opacity:.3}.leader{stroke:var(--soft);opacity:.7}
 .curve{fill:none;stroke:currentColor;stroke-width:1.4}.curve.dot{fill-opacity:0}.trajectory{color:var(--ink);stroke-dasharray:4 3;stroke-width:1.1}
+.change{color:var(--soft)}.change-line{stroke:currentColor;stroke-width:1;opacity:.7}
 .level-mark{stroke:var(--ink);stroke-width:1}.reported-mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:3 4}
 )css";
 

@@ -40,6 +40,7 @@ struct Study {
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
     KernelRules kernel_rules = built_in_kernel_rules();
+    const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
     mutable Recording recording{};  ///< use the functions below
 };
 

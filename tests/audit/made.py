@@ -296,6 +296,15 @@ class Draw:
                                 self.step(writer, device, axes, scale, reads)
         return writer
 
+    def earlier(self, run):
+        """The same points, each with other times."""
+        writer, own = Writer(), random.Random(f"earlier {self.seed}")
+        for row, samples, layers in run.rows:
+            factor = own.choice([1, own.uniform(0.5, 2)])
+            scaled = lambda cells: {name: value * factor if value and name.endswith("_s") else value for name, value in cells.items()}
+            writer.rows.append((scaled(row), [scaled(sample) for sample in samples], [scaled(layer) for layer in layers]))
+        return writer
+
     def write(self, parent):
         """The run folders of the case; a calibration stands beside each."""
         runs = []
@@ -313,4 +322,6 @@ class Draw:
             folder = parent / name / f"2026-01-02T00000{number}Z-made"
             run.write(folder, machine, plan, damage)
             runs.append(folder)
+            if number == 0:
+                self.earlier(run).write(parent / "before" / f"2025-12-31T000000Z-{self.seed}", machine, plan)
         return runs

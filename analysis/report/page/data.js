@@ -61,7 +61,8 @@ function figureOf(figure) {
       radius: columns.radius[i],
       name: columns.name[i],
       rank: columns.rank[i],
-      title: columns.title[i]
+      title: columns.title[i],
+      before: level ? null : columns.before?.[i]?.map(range) ?? null
     };
   }));
   return {...figure, marks};

@@ -142,6 +142,21 @@ class Drawing {
     });
   }
 
+  /// Arrows from a baseline's points, with their intervals.
+  changes() {
+    const known = this.figure.marks.filter((mark) => mark.before && mark.x[0] > 0 && this.isDrawn(mark));
+    return known.map((mark) => {
+      const [[x], [y, low, high]] = mark.before;
+      const [from, to] = [[this.x.at(x), this.y.at(y)], this.placeOf(mark)];
+      const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+      const turn = (180 / Math.PI) * Math.atan2(to[1] - from[1], to[0] - from[0]);
+      const head = {class: "arrow", d: "M0 0L-8 3V-3Z", transform: `translate(${to.join(" ")}) rotate(${turn})`};
+      return svg("g", {class: "change", "data-from": mark.key, "data-x": x, "data-y": y},
+          line([from[0], this.y.at(low)], [from[0], this.y.at(high)], "interval"), line(from, to, "change-line"),
+          ...(length > 8 ? [svg("path", head)] : []));
+    });
+  }
+
   /// Outlines and steps first, then the large and the small: nothing hides a point.
   marks() {
     const below = ({classes}) => (classes.includes("outline") ? 2 : classes.includes("step") ? 1 : 0);
@@ -288,7 +303,7 @@ export function drawFigure(figure, view, width, height) {
   const clip = `clip-${++clips}`;
   const inside = {x: left, y: top, width: Math.max(1, right - left), height: Math.max(1, bottom - top)};
   const axes = drawing.axes();
-  const lines = svg("g", {"clip-path": `url(#${clip})`}, ...drawing.roofs(), ...drawing.curves());
+  const lines = svg("g", {"clip-path": `url(#${clip})`}, ...drawing.roofs(), ...drawing.curves(), ...drawing.changes());
   const marks = svg("g", {class: "marks"}, ...drawing.marks());
   return {
     parts: [

@@ -132,6 +132,8 @@ TEST_CASE("every panel of a full study has a heading and a link")
     const fakes::TemporaryFolder folder;
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
+    const Study earlier = study;
+    study.baseline = &earlier;
     const std::string html = report_html({study});
     for (const Panel& panel : panels()) {
         INFO(panel.id);

@@ -2,6 +2,7 @@
 #include "analysis/report/report.hpp"
 
 #include "analysis/report/page_data.hpp"
+#include "analysis/study/baseline.hpp"
 #include "analysis/study/json.hpp"
 #include "analysis/study/summary.hpp"
 #include "analysis/study/tables.hpp"
@@ -9,6 +10,7 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
@@ -18,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace roof {
 namespace {
@@ -26,6 +29,7 @@ struct Options {
     std::vector<std::string> folders;
     std::string out;
     std::string calibration;
+    std::string baseline;
     std::string pictures;
     std::string data;
     std::string kernels;
@@ -71,10 +75,13 @@ void write_extras(const Options& options, const std::vector<analysis::Study>& st
 
 int make_report(const Options& options, Context& context)
 {
+    std::optional<analysis::Study> baseline;
+    if (!options.baseline.empty()) baseline = open_with_calibration(options.baseline, options.calibration, context);
     std::vector<analysis::Study> studies;
     for (const std::string& folder : options.folders) {
         studies.push_back(open_with_calibration(folder, options.calibration, context));
         studies.back().sheets = built_in_sheets();
+        if (baseline) studies.back().baseline = &*baseline;
         if (!options.kernels.empty())
             studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
     }
@@ -99,6 +106,13 @@ int make_report(const Options& options, Context& context)
                     << analysis::fitted_lines(winners.note, context.terminal.columns) << "\n\n";
     for (const analysis::Study& study : studies)
         print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
+    for (const analysis::Study& study : studies)
+        if (analysis::DataTable changes = analysis::baseline_table(study); !changes.empty()) {
+            std::erase_if(changes.rows,
+                          [&](const auto& row) { return row.cells[changes.column("what")].text == "layer"; });
+            changes.title = "Since " + printable(options.baseline) + "; the page has the layers";
+            context.out << analysis::to_text(changes, context.terminal.width) << '\n';
+        }
     context.out << page.string() << '\n';
     return 0;
 }
@@ -111,6 +125,7 @@ Action report(OptionParser& parser)
     parser.required("DIR", options->folders);
     parser.value("--out", options->out);
     parser.value("--calibration", options->calibration);
+    parser.value("--baseline", options->baseline);
     parser.value("--pictures", options->pictures);
     parser.value("--data", options->data);
     parser.value("--kernels", options->kernels);
