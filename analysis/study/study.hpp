@@ -41,7 +41,7 @@ struct Study {
     RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
     KernelRules kernel_rules = built_in_kernel_rules();
     const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
-    mutable Recording recording{};  ///< use the functions below
+    mutable Recording recording{};    ///< use the functions below
 };
 
 /// Opens a study. Rows of ranks on several nodes are placed under the slowest of the nodes' calibrations beside it. Without `calibration` it uses the folder's own ceilings, else the newest calibration of the same

@@ -167,6 +167,19 @@ class Browser(Page):
         with_steps = [path.parent for path in sorted((self.folder / "results").glob("*/*/measurements.csv")) if ",step," in path.read_text()]
         self.check_positions(*with_steps, next((self.folder / "results" / "nvidia-h100-80gb-hbm3").iterdir()))
 
+    def test_arrows_begin_at_the_points_of_the_baseline(self):
+        """Two examples of one machine; the places are those of the earlier run's own table."""
+        shutil.copytree(EXAMPLES / "amd-epyc-family26-2cpu", self.folder / "results")
+        earlier, now = (next((self.folder / "results").glob(name)) for name in ("2026-11-21-prediction", "2026-11-22T063448Z-*"))
+        run(ROOF, "report", earlier, "--out", self.folder / "earlier.html", "--data", self.folder / "tables", "--brief")
+        with (self.folder / "tables" / "placements.csv").open(newline="", encoding="utf-8") as file:
+            last = {(line["row"], line["scope"], line["name"], line["phase"]): line for line in csv.DictReader(file) if line["level_low_bytes"]}
+        points = [(float(line["flops"]) / float(line["level_low_bytes"]), float(line["flops"]) / float(line["time_median_s"]))
+                  for line in last.values() if float(line["flops"]) > 0]
+        (self.folder / "points.json").write_text(json.dumps(points))
+        run(ROOF, "report", now, "--baseline", earlier, "--out", self.folder / "page.html", "--brief")
+        self.use(self.folder / "page.html", "baseline.mjs", self.folder / "points.json")
+
     def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
         shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")
         gpu = next((self.folder / "gpu").iterdir())
