@@ -1,11 +1,15 @@
 // A report in a headless browser without a network; shared by the scripts that use one:
 //   node SCRIPT PAGE.html PACKAGES CHROMIUM [MORE]
+import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {join, resolve} from "node:path";
 
 const [page, packages, chromium, ...rest] = process.argv.slice(2);
-const puppeteer = createRequire(join(resolve(packages), "package.json"))("puppeteer-core");
+const packaged = createRequire(join(resolve(packages), "package.json"));
+const puppeteer = packaged("puppeteer-core");
 
+/// The script of axe-core, which finds what screen readers and keyboards cannot use.
+export const axe = readFileSync(packaged.resolve("axe-core/axe.min.js"), "utf8");
 export {page, rest};
 export const browser =
     await puppeteer.launch({executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"]});

@@ -180,6 +180,28 @@ class Browser(Page):
         run(ROOF, "report", now, "--baseline", earlier, "--out", self.folder / "page.html", "--brief")
         self.use(self.folder / "page.html", "baseline.mjs", self.folder / "points.json")
 
+    def test_the_answer_is_first_on_paper_and_fits_a_phone(self):
+        if not shutil.which("pdftotext"):
+            self.skipTest("pdftotext is not installed (Debian package poppler-utils)")
+        study = copy_of_example(self.folder)
+        page, _ = report(study, self.folder)
+        paper = self.folder / "paper.pdf"
+        self.use(page, "paper.mjs", paper)
+        pages = run("pdftotext", "-layout", paper, "-").rstrip("\f").split("\f")
+        self.assertLessEqual(len(pages), 10)
+        first = " ".join(pages[0].split())
+        self.assertLess(first.index("Verdict"), first.index("headroom"))
+        with (study / "measurements.csv").open(newline="") as file:
+            steps = [line for line in csv.DictReader(file) if line["role"] == "step" and line["status"] == "ok"]
+        run(ROOF, "report", study, "--out", page, "--data", self.folder / "tables", "--brief")
+        with (self.folder / "tables" / "verdict.csv").open(newline="", encoding="utf-8") as file:
+            headrooms = [float(line["headroom_s"]) for line in csv.DictReader(file) if line["headroom_s"]]
+        self.assertEqual(len(steps), len(headrooms))
+        for headroom in headrooms:  # the last column: lost before
+            scaled, unit = (headroom, "s") if headroom >= 1 else (headroom * 1e3, "ms") if headroom >= 1e-3 else (headroom * 1e6, "µs")
+            digits = 2 - len(str(int(scaled))) + 1
+            self.assertIn(f"{scaled:.{max(0, digits)}f} {unit}", first)
+
     def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
         shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")
         gpu = next((self.folder / "gpu").iterdir())

@@ -38,6 +38,7 @@ function start() {
             ["roofline", "headroom"].includes(section.id) && page.hasSteps ? () => [page.table.data()] : null));
   page.draw();
   window.addEventListener("hashchange", () => location.hash.startsWith("#?") && page.restore());
+  for (const box of document.querySelectorAll(".scroll")) box.tabIndex = 0;  // so that the keyboard reaches what is cut
   document.documentElement.classList.add("ready");
 }
 

@@ -1,0 +1,60 @@
+// The page on paper and on a phone: node paper.mjs PAGE.html PACKAGES CHROMIUM PAPER.pdf
+import assert from "node:assert/strict";
+
+import {axe, browser, open, problems, rest} from "./opened.mjs";
+
+/// The smallest side of a target in pixels (Web Content Accessibility Guidelines 2.2, 2.5.8); links within text are
+/// exempt.
+const least = 24;
+
+async function targetsAreLarge(tab) {
+  const small = await tab.evaluate(
+      (side) => [...document.querySelectorAll(
+                     "button, select, summary, nav a, input:not([type=range]), input[type=search]")]
+                    .filter((one) => one.checkVisibility())
+                    .map((one) => ({box: one.getBoundingClientRect(), text: one.textContent || one.id}))
+                    .filter(({box}) => box.width < side || box.height < side)
+                    .map(({box, text}) => `${text}: ${box.width} x ${box.height}`),
+      least);
+  assert.deepEqual(small, [], "targets are too small");
+}
+
+/// The rules of axe-core find nothing.
+async function isAccessible(tab) {
+  await tab.evaluate(axe);
+  const found = await tab.evaluate(async () => (await window.axe.run()).violations);
+  assert.deepEqual(
+      found.map(({id, nodes}) => `${id}: ${nodes.map(({target}) => target).join(" ")}`), [], "axe finds violations");
+}
+
+/// The cells of the verdict lie on a screen of 390 pixels.
+async function answerStandsOnAPhone(tab) {
+  const {wide, cut} = await tab.evaluate(() => ({
+    wide: document.documentElement.scrollWidth,
+    cut: [...document.querySelectorAll("#sentence, #verdict td")]
+             .filter((one) => one.checkVisibility())
+             .filter((one) => one.getBoundingClientRect().right > innerWidth + 0.5)
+             .map((one) => one.textContent)
+  }));
+  assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
+  assert.deepEqual(cut, [], "the answer is cut");
+}
+
+try {
+  const dark = await open(1440, 900, "dark");
+  await isAccessible(dark.tab);
+  const {tab} = await open(1440, 900, "light");
+  await targetsAreLarge(tab);
+  await isAccessible(tab);
+  const cut = await tab.$$eval(
+      "#verdict .scroll", (boxes) => boxes.filter((one) => one.scrollWidth > one.clientWidth + 1).length);
+  assert.equal(cut, 0, "the verdict does not use the width of the window");
+  await tab.pdf({path: rest[0], format: "A4", preferCSSPageSize: true, printBackground: true});
+  const phone = await open(390, 844, "light");
+  await targetsAreLarge(phone.tab);
+  await answerStandsOnAPhone(phone.tab);
+  await isAccessible(phone.tab);
+  assert.deepEqual(problems, [], "the console complains");
+} finally {
+  await browser.close();
+}
