@@ -119,19 +119,12 @@ class Drawing {
             if (!mark.before || !(mark.x.median > 0) || !(mark.y.median > 0)) continue;
             const auto& [old_x, old_y] = *mark.before;
             const Spot from{x(old_x.median), y(old_y.median)}, to{x(mark.x.median), y(mark.y.median)};
-            const double length = std::hypot(to.x - from.x, to.y - from.y);
             svg_.open("change", "",
                       fmt::format(" data-from=\"{}\" data-x=\"{}\" data-y=\"{}\"", escape(mark.key), old_x.median,
                                   old_y.median));
             svg_.line({from.x, y(old_y.low)}, {from.x, y(old_y.high)}, "interval");
             svg_.line(from, to, "change-line");
-            if (length > 8) {
-                const Spot along{(to.x - from.x) / length, (to.y - from.y) / length};
-                const auto corner = [&](double side) {
-                    return Spot{to.x - 8 * along.x - side * along.y, to.y - 8 * along.y + side * along.x};
-                };
-                svg_.polygon({to, corner(3), corner(-3)}, "arrow");
-            }
+            if (std::hypot(to.x - from.x, to.y - from.y) > 8) arrow_head(from, to, to, 8, 3);
             svg_.close();
         }
     }
@@ -232,14 +225,20 @@ class Drawing {
     /// At the edge, towards the place outside; arrows at one place are counted.
     void arrow(Spot at, Spot edge)
     {
-        const double turn = std::atan2(at.y - edge.y, at.x - edge.x);
-        const auto corner = [&](double forward, double aside) {
-            return Spot{edge.x + forward * std::cos(turn) - aside * std::sin(turn),
-                        edge.y + forward * std::sin(turn) + aside * std::cos(turn)};
-        };
-        svg_.polygon({corner(0, 0), corner(-9, 5), corner(-9, -5)}, "arrow");
+        arrow_head(edge, at, edge, 9, 5);
         ++arrows_[{std::round(edge.x / 12) * 12, std::round(edge.y / 12) * 12}];
         taken_.push_back({edge.x - 12, edge.y - 12, 24, 24});
+    }
+
+    /// In the direction from one spot to another, with its point at `tip`.
+    void arrow_head(Spot from, Spot to, Spot tip, double length, double half_width)
+    {
+        const double turn = std::atan2(to.y - from.y, to.x - from.x);
+        const auto corner = [&](double aside) {
+            return Spot{tip.x - length * std::cos(turn) - aside * std::sin(turn),
+                        tip.y - length * std::sin(turn) + aside * std::cos(turn)};
+        };
+        svg_.polygon({tip, corner(half_width), corner(-half_width)}, "arrow");
     }
 
     static Box box_on(Spot from, Spot to, double share)

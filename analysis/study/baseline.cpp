@@ -29,14 +29,6 @@ struct Row {
 };
 using R = const Row&;
 
-std::string verdict(R r)
-{
-    const Change& c = r.change;
-    if (!c.enough) return fmt::format("too few samples to tell ({} and {})", c.a.n, c.b.n);
-    if (!c.shown()) return "no difference shown";
-    return (c.ratio > 1) == (c.unit == "s") ? "slower" : "faster";
-}
-
 /// Of both sides; one text where they are the same.
 Cell both(const std::string& before, const std::string& now)
 {
@@ -86,7 +78,7 @@ DataTable baseline_table(const Study& study)
                           true};
           }},
          {"", "unit", [](R r) { return word(r.change.unit); }},
-         {"verdict", "verdict", [](R r) { return word(verdict(r)); }},
+         {"verdict", "verdict", [](R r) { return word(verdict_of(r.change)); }},
          {"bound by", "",
           [](R r) { return r.now ? both(bottleneck_text(*r.before), bottleneck_text(*r.now)) : word(""); }},
          {"reached", "", [](R r) { return r.now ? both(share_text(*r.before), share_text(*r.now)) : word(""); }},

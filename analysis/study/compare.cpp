@@ -84,11 +84,9 @@ Sides ceilings_of(const Study& study, Role kind)
     return ceilings;
 }
 
-std::string verdict(const Change& change, bool time)
+std::string verdict_on_b(const Change& change)
 {
-    if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
-    if (!change.shown()) return "no difference shown";
-    return (change.ratio > 1) == time ? "b is slower" : "b is faster";
+    return (change.shown() ? "b is " : "") + verdict_of(change);
 }
 
 /// The words that all names contain; none if there is only one name.
@@ -103,7 +101,7 @@ Words words_of_all(const std::vector<Change>& changes)
 }
 
 /// The table of the changes, the largest first; words that all names share are written once above it.
-std::string changes_text(std::vector<Change> changes, const std::string& what, bool time, int columns)
+std::string changes_text(std::vector<Change> changes, const std::string& what, int columns)
 {
     using C = const Change&;
     std::ranges::stable_sort(changes, std::greater{},
@@ -121,7 +119,7 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, b
          {"n", "", [](C c) { return numeric_text(samples_text(c.a.n) + " | " + samples_text(c.b.n)); }},
          {"b/a", "", [](C c) { return numeric_text(fmt::format("{:.3f}", c.ratio)); }},
          {"interval", "", [](C c) { return word(fmt::format("[{:.3f}, {:.3f}]", c.low, c.high)); }},
-         {"verdict", "", [&](C c) { return word(verdict(c, time)); }}},
+         {"verdict", "", [](C c) { return word(verdict_on_b(c)); }}},
         changes);
     table.expendable = {"n", "b [95%]", "a [95%]", "interval"};
     if (!common.empty()) table.title = "All: " + printable(join(common, " "));
@@ -157,7 +155,7 @@ std::string how_many_steps(const Comparison& c)
                        unjudged == 0 ? "" : fmt::format("; {} not judged: too few samples", unjudged));
 }
 
-json changes_json(const std::vector<Change>& changes, bool time)
+json changes_json(const std::vector<Change>& changes)
 {
     const auto side_json = [](const Side& s) {
         json side = to_json(static_cast<const Range&>(s));
@@ -172,7 +170,7 @@ json changes_json(const std::vector<Change>& changes, bool time)
                         {"b", side_json(c.b)},
                         {"ratio", to_json(Range{c.ratio, c.low, c.high})},
                         {"difference_shown", c.shown()},
-                        {"verdict", verdict(c, time)}});
+                        {"verdict", verdict_on_b(c)}});
     return list;
 }
 
@@ -202,6 +200,14 @@ Change change_of(std::vector<std::string> words, std::string unit, const Side& a
     };
     change.enough = covered(a) && covered(b) && std::isfinite(change.low) && std::isfinite(change.high);
     return change;
+}
+
+std::string verdict_of(const Change& change)
+{
+    if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
+    if (!change.shown()) return "no difference shown";
+    const bool is_time = change.unit == "s";
+    return (change.ratio > 1) == is_time ? "slower" : "faster";
 }
 
 std::string Change::id() const
@@ -263,12 +269,12 @@ std::string to_text(const Comparison& c, int width)
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
     text += c.steps.empty() ? "\nNo step was measured on both sides. " + side_by_side(c)
-                            : "\n" + changes_text(c.steps, "step time", true, columns) + how_many_steps(c);
+                            : "\n" + changes_text(c.steps, "step time", columns) + how_many_steps(c);
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
                                    percent(std::exp(c.floor) - 1)));
     if (const std::vector<Change> changed = moved(c); !changed.empty())
-        text += "\n" + changes_text(changed, "ceiling", false, columns);
+        text += "\n" + changes_text(changed, "ceiling", columns);
     if (!c.ceilings.empty()) text += fitted((moved(c).empty() ? "\n" : "") + how_many_moved(c) + "\n");
     return text + fitted(list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b)) +
            fitted(
@@ -282,8 +288,8 @@ json to_json(const Comparison& c)
             {"b", json_text(c.b)},
             {"notes", json_texts(c.notes)},
             {"noise_floor", c.floor > 0 ? json_number(std::exp(c.floor)) : json(nullptr)},
-            {"steps", changes_json(c.steps, true)},
-            {"ceilings", changes_json(c.ceilings, false)},
+            {"steps", changes_json(c.steps)},
+            {"ceilings", changes_json(c.ceilings)},
             {"ceilings_moved", moved(c).size()},
             {"ceilings_not_judged", not_judged(c.ceilings)},
             {"steps_not_judged", not_judged(c.steps)},
@@ -302,14 +308,14 @@ std::string drift_text(const Comparison& comparison, int columns)
 {
     const std::vector<Change> changes = moved(comparison);
     const std::string head = "drift since " + printable(comparison.a) + ": " + how_many_moved(comparison) + "\n";
-    return changes.empty() ? head : head + changes_text(changes, "ceiling", false, columns);
+    return changes.empty() ? head : head + changes_text(changes, "ceiling", columns);
 }
 
 json drift_json(const Comparison& comparison)
 {
     return {{"since", json_text(comparison.a)},
             {"compared", comparison.ceilings.size()},
-            {"moved", changes_json(moved(comparison), false)}};
+            {"moved", changes_json(moved(comparison))}};
 }
 
 }  // namespace roof::analysis

@@ -47,8 +47,7 @@ std::string verdict(E e)
     if (!is_measured(e)) return status_text(*e.row);
     if (e.row == e.fastest) return "fastest";
     const Change change = slowdown(e);
-    if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
-    return change.shown() ? "slower" : "not told apart";
+    return change.enough && !change.shown() ? "not told apart" : verdict_of(change);
 }
 
 /// What it ran on, and how.

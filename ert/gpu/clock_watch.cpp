@@ -12,6 +12,14 @@ constexpr double wrong_above = 1.005;
 
 }  // namespace
 
+void ClockWatch::look(Trace& trace, const GpuState& state, Hertz clock)
+{
+    trace.ran_at(clock);
+    trace.ran_under(state.conditions);
+    for (const std::string_view why : {disturbance_in(state.slowdowns), saw(clock, is_power_capped(state.slowdowns))})
+        if (!why.empty()) trace.disturbed(why);
+}
+
 std::string_view ClockWatch::saw(Hertz clock, bool names_power_cap)
 {
     ++launches_;

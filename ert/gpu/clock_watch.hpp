@@ -3,6 +3,8 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/gpu/nvml.hpp"
+#include "ert/method/bench/trace.hpp"
 
 #include <string>
 #include <string_view>
@@ -14,6 +16,9 @@ class ClockWatch {
   public:
     /// `highest`: 0 if unknown; then there is nothing to say.
     explicit ClockWatch(Hertz highest) : highest_(highest) {}
+
+    /// Tells the trace the state of the device right after a launch, and why the launch is to be left out if it is. `clock`: what it ran at.
+    void look(Trace& trace, const GpuState& state, Hertz clock);
 
     /// The clock of a launch, 0 if unknown, and whether the driver named the power cap then; that state is up to a second old. Returns why the
     /// launch is to be left out: a clock above the highest is wrong, and so may its rate be; empty if it counts.

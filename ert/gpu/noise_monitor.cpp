@@ -43,12 +43,7 @@ void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
     // Right after the launch, while the driver's averages still are the launch's.
     const GpuState state = handle_ != nullptr ? nvml_->look(handle_) : GpuState{};
     const Hertz measured = clock_of(readings_.read(0, clock_readings));
-    const Hertz clock = measured.value > 0 ? measured : state.clock;
-    trace.ran_at(clock);
-    trace.ran_under(state.conditions);
-    for (const std::string_view why :
-         {disturbance_in(state.slowdowns), clocks_.saw(clock, is_power_capped(state.slowdowns))})
-        if (!why.empty()) trace.disturbed(why);
+    clocks_.look(trace, state, measured.value > 0 ? measured : state.clock);
     unknown_ |= unknown_in(state.slowdowns);
 }
 

@@ -30,6 +30,14 @@ void add(const std::string& isa, const Rates& rates, std::vector<Measurement>& r
     for (const auto& [kibibytes, rate] : rates) rows.push_back(gpu_row("load", isa, kibibytes, rate));
 }
 
+std::vector<Measurement> all_loads()
+{
+    std::vector<Measurement> rows;
+    add("cuda", through_l1, rows);
+    add("cg", past_l1, rows);
+    return rows;
+}
+
 Machine h100()
 {
     Machine made;
@@ -39,6 +47,14 @@ Machine h100()
     made.devices.front().levels = {
         {"L1", Bytes{30818304}, 1, 1}, {"L2", Bytes{52428800}, 1, 1}, {"DRAM", Bytes{85017493504.0}, 1, 1}};
     return made;
+}
+
+/// Of all loads, and stores of one rate over these KiB per multiprocessor.
+Ceilings with_stores(const std::vector<double>& sizes, double rate)
+{
+    std::vector<Measurement> rows = all_loads();
+    for (const double kibibytes : sizes) rows.push_back(gpu_row("store", "cuda", kibibytes, rate));
+    return fit_ceilings(rows, h100());
 }
 
 const Ceiling* load(const Ceilings& ceilings, const std::string& level, const std::string& isa)
@@ -53,10 +69,7 @@ const Ceiling* load(const Ceilings& ceilings, const std::string& level, const st
 
 TEST_CASE("an H100 has L1, L2 and memory: ordinary loads show L1, loads past it show L2")
 {
-    std::vector<Measurement> rows;
-    add("cuda", through_l1, rows);
-    add("cg", past_l1, rows);
-    const Ceilings ceilings = fit_ceilings(rows, h100());
+    const Ceilings ceilings = fit_ceilings(all_loads(), h100());
     REQUIRE(names(ceilings) == Names{"L1", "L2", "DRAM"});
     CHECK(ceilings.levels[0].to.value == 132 * 1024 * 224.0);
     CHECK(ceilings.levels[1].to.value > 33e6);
@@ -80,11 +93,7 @@ TEST_CASE("an H100 shows no L2 without loads past the L1")
 
 TEST_CASE("a GPU's stores at L1 sizes are a ceiling of the L2, because the L1 writes through")
 {
-    std::vector<Measurement> rows;
-    add("cuda", through_l1, rows);
-    add("cg", past_l1, rows);
-    for (const double kibibytes : {128.0, 192.0}) rows.push_back(gpu_row("store", "cuda", kibibytes, 4.1));
-    const Ceilings ceilings = fit_ceilings(rows, h100());
+    const Ceilings ceilings = with_stores({128.0, 192.0}, 4.1);
     const auto is_store = [](const Ceiling& ceiling) { return ceiling.operation == "store"; };
     REQUIRE(std::ranges::count_if(ceilings.all, is_store) == 1);
     CHECK(std::ranges::find_if(ceilings.all, is_store)->level == "L2");
@@ -92,11 +101,7 @@ TEST_CASE("a GPU's stores at L1 sizes are a ceiling of the L2, because the L1 wr
 
 TEST_CASE("a GPU's stores to memory are a ceiling and no roof, however fast: nobody counted what the L2 passed on")
 {
-    std::vector<Measurement> rows;
-    add("cuda", through_l1, rows);
-    add("cg", past_l1, rows);
-    for (const double kibibytes : {4096.0, 6144.0}) rows.push_back(gpu_row("store", "cuda", kibibytes, 3.31));
-    const Ceilings ceilings = fit_ceilings(rows, h100());
+    const Ceilings ceilings = with_stores({4096.0, 6144.0}, 3.31);
     const auto store = std::ranges::find(ceilings.all, "store", &Ceiling::operation);
     REQUIRE(store != ceilings.all.end());
     CHECK(store->rate.median.value == Approx(3.31e12).epsilon(0.01));

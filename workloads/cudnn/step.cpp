@@ -181,11 +181,7 @@ void Step::look(Trace& trace)
 {
     if (watched_device_ == nullptr) return;
     const gpu::GpuState state = options_.nvml->look(watched_device_);
-    trace.ran_at(state.clock);
-    trace.ran_under(state.conditions);
-    for (const std::string_view why :
-         {gpu::disturbance_in(state.slowdowns), clocks_.saw(state.clock, gpu::is_power_capped(state.slowdowns))})
-        if (!why.empty()) trace.disturbed(why);
+    clocks_.look(trace, state, state.clock);
 }
 
 void Step::check()

@@ -49,8 +49,9 @@ const KernelCode* find_kernel(std::string_view name)
 {
     static const bool is_replaced = replace_kernels();
     static_cast<void>(is_replaced);
-    note(without_hashes(name));
-    const auto found = registry().find(without_hashes(name));
+    const std::string known = without_hashes(name);
+    note(known);
+    const auto found = registry().find(known);
     return found == registry().end() ? nullptr : &found->second;
 }
 
