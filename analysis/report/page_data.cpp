@@ -51,7 +51,7 @@ json roof_json(const Ceiling& roof, const Machine& machine)
     object["operation"] = json_text(roof.operation);
     object["isa"] = json_text(roof.isa);
     object["n"] = roof.rate.n;
-    object["how"] = timed(roof.variant);
+    object["how"] = fmt::format("{}{}", timed(roof.variant), roof.devices > 1 ? ", added" : "");
     const std::optional<double> share = share_of_spec(roof, machine);
     object["spec"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
     return object;
@@ -187,7 +187,7 @@ class Points {
         column("high_seconds", json_number(p.seconds.high.value));
         column("flops", json_number(p.flops.value));
         column("executed", p.executed == p.flops ? json(0) : json_number(p.executed.value));
-        column("compulsory", json_number(p.levels.empty() ? 0 : p.levels.front().low.value));
+        column("compulsory", p.levels.empty() ? json(nullptr) : json_number(p.levels.front().low.value));
         json rates = json::array();
         for (const LevelPlacement& level : p.levels) rates.push_back(json_number(level.roof.value));
         column("rates", rates_(rates));
@@ -217,9 +217,7 @@ class Points {
         return {format_duration(p.seconds.median.value),
                 percent(p.seconds.median / step),
                 has_flops ? format_si(p.rate.median.value, "FLOP/s") : "no FLOPs",
-                has_flops && !p.levels.empty() && p.levels.back().low.value > 0
-                    ? plain_number(p.levels.back().intensity_high.value, 2)
-                    : "-",
+                has_flops && !p.levels.empty() ? plain_number(p.levels.back().intensity_high.value, 2) : "-",
                 json_text(has_roofs ? bottleneck_text(p) : "no roof"),
                 has_roofs ? share_text(p) : "-",
                 has_roofs ? format_duration(p.headroom.value) : "-"};

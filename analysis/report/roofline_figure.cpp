@@ -36,7 +36,7 @@ std::string sentence(const Ceiling& roof, double spec)
 {
     if (roof.rate.n == 0) return label_of(roof) + ", spec";
     const std::string_view how = timed(roof.variant);
-    const std::string known = roof.devices > 1 ? fmt::format("{} on {} devices and added", how, roof.devices)
+    const std::string known = roof.devices > 1 ? roof.variant
                                                : fmt::format("{} {} {}", how, roof.device == "cpu" ? "with" : "on",
                                                              processors_text(roof.device, roof.threads));
     std::string text = fmt::format("{} roof, {}: {}, {} samples, {}{}{}", level_or_precision(roof), known,

@@ -140,11 +140,11 @@ std::string roofs_legend(const Roofs& roofs, int width)
         for (const Ceiling* roof : group)
             items.push_back(fmt::format("{} {} {}", printable(level_or_precision(*roof)), printable(roof->operation),
                                         format_si(roof->rate.median.value, roof->unit())));
-    const std::string_view how = timed(roofs.levels.empty() ? "" : roofs.levels.front()->variant);
-    const int devices = roofs.levels.empty() ? 1 : roofs.levels.front()->devices;
-    const std::string of =
-        devices > 1 ? fmt::format("{} devices added", devices) : processors_text(roofs.device, roofs.threads);
-    return fitted_items(fmt::format("  roofs ({}, {}):", how, of), items, width);
+    const Ceiling& any = roofs.levels.empty() ? *roofs.compute.front() : *roofs.levels.front();
+    const std::string how =
+        any.devices > 1 ? any.variant
+                        : fmt::format("{}, {}", timed(any.variant), processors_text(roofs.device, roofs.threads));
+    return fitted_items(fmt::format("  roofs ({}):", how), items, width);
 }
 
 }  // namespace

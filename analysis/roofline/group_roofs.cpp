@@ -22,7 +22,21 @@ void add(Rate& sum, const Rate& rate)
     sum.n = std::min(sum.n, rate.n);
 }
 
-/// The sum under the group's name. The clock, which belongs to one device, are left out.
+/// A calibrated device of the same model if the device itself was not calibrated, else itself.
+std::string calibrated_as(const std::string& device, const Ceilings& ceilings, const Machine& machine)
+{
+    const Names calibrated = devices_of(ceilings);
+    const Device* const wanted = machine.find_device(device);
+    if (wanted == nullptr || std::ranges::find(calibrated, device) != calibrated.end()) return device;
+    const auto is_same_model = [&](const std::string& name) {
+        const Device* const other = machine.find_device(name);
+        return other != nullptr && other->kind == wanted->kind && other->model == wanted->model;
+    };
+    const auto found = std::ranges::find_if(calibrated, is_same_model);
+    return found == calibrated.end() ? device : *found;
+}
+
+/// The sum under the group's name; `parts` has a ceiling for each of its devices. The clock, which belongs to one device, is left out.
 Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& parts)
 {
     const Ceiling& first = *parts.front();
@@ -36,12 +50,15 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     sum.devices = static_cast<int>(parts.size());
     sum.rate = first.rate;
     sum.rounds = first.rounds;
-    sum.variant = (timed(first.variant) == "emulated" ? "Emulated, added: " : "measured, added: ") + first.device;
-    for (const Ceiling* part : std::span(parts).subspan(1)) {
-        add(sum.rate, part->rate);
-        sum.variant += " + " + part->device;
-    }
-    for (const Ceiling* part : parts) {
+    for (const Ceiling* part : std::span(parts).subspan(1)) add(sum.rate, part->rate);
+    const Names devices = devices_in(group);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const Ceiling* const part = parts[i];
+        sum.variant += (i > 0                                ? " + "
+                        : timed(first.variant) == "emulated" ? "Emulated, added: "
+                                                             : "measured, added: ") +
+                       devices[i];
+        if (part->device != devices[i]) sum.variant += " (as " + part->device + ")";
         sum.steadiness = std::max(sum.steadiness, part->steadiness);
         sum.rounds = std::min(sum.rounds, part->rounds);
         sum.working_set_low += part->working_set_low;
@@ -50,12 +67,17 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     return sum;
 }
 
-/// The same roof of each device; empty if a device has none.
-std::vector<const Ceiling*> same_of_each(const std::vector<Roofs>& devices, const Ceiling& roof)
+/// Of each device the roof of the same precision, or its fastest loop of the same operation on the same level; empty if a device has none.
+std::vector<const Ceiling*> same_of_each(const Ceilings& ceilings, const std::vector<Roofs>& devices,
+                                         const Ceiling& one)
 {
     std::vector<const Ceiling*> found;
     for (const Roofs& roofs : devices) {
-        found.push_back(roof.kind == Role::bandwidth ? roofs.level(roof.level) : roofs.precision(roof.precision));
+        const auto is_same = [&](const Ceiling& c) {
+            return c.device == roofs.device && c.threads == roofs.threads && c.kind == one.kind &&
+                   c.condition.empty() && c.level == one.level && c.operation == one.operation;
+        };
+        found.push_back(one.kind == Role::bandwidth ? fastest(ceilings, is_same) : roofs.precision(one.precision));
         if (found.back() == nullptr) return {};
     }
     return found;
@@ -79,14 +101,20 @@ std::optional<MeasuredLevel> sum_of(const std::string& group, const Names& devic
     return sum;
 }
 
-void add_group(Ceilings& ceilings, const std::string& group, const Names& devices)
+void add_group(Ceilings& ceilings, const std::string& group, const Machine& machine)
 {
+    Names devices = devices_in(group);
+    for (std::string& device : devices) device = calibrated_as(device, ceilings, machine);
     std::vector<Roofs> roofs;
     for (const std::string& device : devices) roofs.push_back(roofs_of(ceilings, device));
+    std::vector<const Ceiling*> firsts = roofs.front().compute;
+    for (const Ceiling& loop : ceilings.all)
+        if (loop.kind == Role::bandwidth && loop.device == devices.front()) firsts.push_back(&loop);
     std::vector<Ceiling> sums;
-    for (const auto& first : {roofs.front().levels, roofs.front().compute})
-        for (const Ceiling* roof : first)
-            if (const auto parts = same_of_each(roofs, *roof); !parts.empty()) sums.push_back(sum_of(group, parts));
+    for (const Ceiling* first : firsts) {
+        const auto parts = same_of_each(ceilings, roofs, *first);
+        if (!parts.empty() && parts.front() == first) sums.push_back(sum_of(group, parts));
+    }
     std::vector<MeasuredLevel> levels;
     for (const MeasuredLevel& level : ceilings.levels) {
         if (level.device != devices.front()) continue;
@@ -98,13 +126,13 @@ void add_group(Ceilings& ceilings, const std::string& group, const Names& device
 
 }  // namespace
 
-Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows)
+Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows, const Machine& machine)
 {
     std::set<std::string> groups;
     for (const Measurement& row : rows) {
         if (row.role == Role::step && devices_in(row.device).size() > 1) groups.insert(row.device);
     }
-    for (const std::string& group : groups) add_group(ceilings, group, devices_in(group));
+    for (const std::string& group : groups) add_group(ceilings, group, machine);
     return ceilings;
 }
 

@@ -40,10 +40,11 @@ std::vector<std::string> devices_of(const Ceilings& ceilings);
 // Several devices that train together ("gpu:0,1"): group_roofs.cpp. Known: measured and added. Whether the devices reach
 // their ceilings at the same time was not measured.
 
-/// Appends the summed roofs of each group of devices that a training step ran on: one for each memory level and
-/// precision, under the group's name. A ceiling that any of the devices lacks is left out. Capacities of levels are
-/// summed, too. `variant` is "measured, added: gpu:0 + gpu:1"; of emulated GPUs "Emulated, added: …".
-Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows);
+/// Appends the summed ceilings of each group of devices that a training step ran on, under the group's name: one for each
+/// operation on each memory level, and one for each precision. A ceiling that any of the devices lacks is left out. A device
+/// that was not calibrated counts as a calibrated one of the same model on `machine`. Capacities of levels are summed, too.
+/// `variant` is "measured, added: gpu:0 + gpu:1 (as gpu:0)"; of emulated GPUs "Emulated, added: …".
+Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows, const Machine& machine);
 
 /// The ceilings of one of several nodes.
 struct NodeCeilings {

@@ -122,15 +122,15 @@ Study make_study(Results results, Results calibration, Ceilings over_nodes)
     const bool spans_nodes = count_nodes(results.machine) > 1;
     study.results = std::move(results);
     study.calibration = std::move(calibration);
-    study.ceilings = with_groups(fit_ceilings(study.calibration.rows, study.calibration.machine), study.results.rows);
+    const Machine& machine = study.calibration.machine;
+    study.ceilings = with_groups(fit_ceilings(study.calibration.rows, machine), study.results.rows, machine);
     for (const Measurement& row : study.results.rows)
         for (Placement& placement :
-             place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, study.calibration.machine))
+             place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, machine))
             study.placements.push_back(std::move(placement));
     read_predictions(study);
     check_recordings(study);
-    find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings,
-                     study.calibration.machine);
+    find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings, machine);
     return study;
 }
 

@@ -37,6 +37,14 @@ Ceilings two_gpus()
     return ceilings;
 }
 
+/// Both GPUs are of one model, or of two.
+Machine machine_with(const std::string& first, const std::string& second)
+{
+    Machine machine = made::machine();
+    machine.devices = {{"gpu:0", "gpu", first, {}, {}, {}, {}}, {"gpu:1", "gpu", second, {}, {}, {}, {}}};
+    return machine;
+}
+
 /// A step of two ranks that takes `seconds` and sends `messages` bytes. Together: 1.9 TFLOP, 9 GB compulsory.
 Measurement step_on(const std::string& device, double seconds, double messages)
 {
@@ -55,14 +63,14 @@ Measurement step_on(const std::string& device, double seconds, double messages)
 
 Placement placed(const Measurement& row)
 {
-    return place(row, with_groups(two_gpus(), std::vector{row}), made::machine()).front();
+    return place(row, with_groups(two_gpus(), std::vector{row}, made::machine()), made::machine()).front();
 }
 
 }  // namespace
 
 TEST_CASE("the roofs of two devices are the sums of their roofs")
 {
-    const Ceilings ceilings = with_groups(two_gpus(), std::vector{step_on("gpu:0,1", 0.1, 0)});
+    const Ceilings ceilings = with_groups(two_gpus(), std::vector{step_on("gpu:0,1", 0.1, 0)}, made::machine());
     const Roofs roofs = roofs_of(ceilings, "gpu:0,1");
     REQUIRE(roofs.levels.size() == 2);
     CHECK(roofs.levels[0]->level == "L2");
@@ -81,13 +89,50 @@ TEST_CASE("a group lacks a ceiling that one of its devices lacks, and one device
     Ceilings ceilings = two_gpus();
     std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1" && c.kind == Role::compute; });
     const Measurement row = step_on("gpu:0,1", 0.1, 0);
-    CHECK(roofs_of(with_groups(ceilings, std::vector{row}), "gpu:0,1").compute.empty());
-    CHECK(with_groups(ceilings, std::vector{step_on("gpu:0", 0.1, 0)}).all.size() == ceilings.all.size());
+    CHECK(roofs_of(with_groups(ceilings, std::vector{row}, made::machine()), "gpu:0,1").compute.empty());
+    CHECK(with_groups(ceilings, std::vector{step_on("gpu:0", 0.1, 0)}, made::machine()).all.size() ==
+          ceilings.all.size());
 
     std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1"; });
-    const Placement alone = place(row, with_groups(ceilings, std::vector{row}), made::machine()).front();
+    const Placement alone =
+        place(row, with_groups(ceilings, std::vector{row}, made::machine()), made::machine()).front();
     CHECK(alone.binds.empty());
     CHECK_THAT(alone.note, Catch::Contains("calibrate each device"));
+}
+
+TEST_CASE("every loop of a level is added, and the roof of a group is its fastest sum")
+{
+    Ceilings ceilings = two_gpus();
+    for (const auto& [device, rate] : {std::pair{"gpu:0", 400e9}, {"gpu:1", 950e9}}) {
+        Ceiling copy = made::bandwidth("DRAM", 1, rate);
+        copy.device = device;
+        copy.operation = "copy";
+        ceilings.all.push_back(copy);
+    }
+    // Loads 1000 + 800, copies 400 + 950 GB/s. Half read, half written is the copy, whichever loop is a GPU's fastest.
+    Measurement row = step_on("gpu:0,1", 0.1, 0);
+    row.parts.front().part.work.read = row.parts.front().part.work.written = {4.5e9};
+    const Placement step =
+        place(row, with_groups(ceilings, std::vector{row}, made::machine()), made::machine()).front();
+    CHECK(step.levels.back().access == "copy");
+    CHECK(step.levels.back().roof.value == Approx(1350e9));
+    CHECK(roofs_of(with_groups(ceilings, std::vector{row}, made::machine()), "gpu:0,1").level("DRAM")->operation ==
+          "load");
+}
+
+TEST_CASE("a GPU that was not calibrated counts as a calibrated one of the same model, and no other")
+{
+    Ceilings ceilings = two_gpus();
+    std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1"; });
+    std::erase_if(ceilings.levels, [](const MeasuredLevel& level) { return level.device == "gpu:1"; });
+    const std::vector rows{step_on("gpu:0,1", 0.1, 0)};
+    const Ceilings alike = with_groups(ceilings, rows, machine_with("A", "A"));
+    const Ceiling* const bf16 = roofs_of(alike, "gpu:0,1").precision("bf16");
+    REQUIRE(bf16 != nullptr);
+    CHECK(bf16->rate.median.value == Approx(200e12));
+    CHECK(bf16->variant == "measured, added: gpu:0 + gpu:1 (as gpu:0)");
+    CHECK(alike.levels.back().to.value == Approx(2e9));
+    CHECK(roofs_of(with_groups(ceilings, rows, machine_with("A", "B")), "gpu:0,1").empty());
 }
 
 TEST_CASE("a step on two devices is placed under their summed roofs, with the link as a level")
@@ -130,11 +175,11 @@ TEST_CASE("ranks on one machine are placed under its ceilings, without a link")
 TEST_CASE("report and terminal show the summed roofs of a group and the link")
 {
     const Measurement row = step_on("gpu:0,1", 0.020, 100e6);
-    const Study study = made::study({row}, with_groups(two_gpus(), std::vector{row}));
+    const Study study = made::study({row}, with_groups(two_gpus(), std::vector{row}, made::machine()));
     const std::string html = report_html(std::vector{study});
-    CHECK_THAT(html, Catch::Contains("measured on 2 devices and added"));
+    CHECK_THAT(html, Catch::Contains("DRAM roof, measured, added: gpu:0 + gpu:1"));
     CHECK_THAT(html, Catch::Contains("measured, added: gpu:0 + gpu:1"));
     CHECK_THAT(html, Catch::Contains("link 50.0 GB/s"));
     const std::string text = terminal_roofline(study, 100, true);
-    CHECK_THAT(text, Catch::Contains("gpu:0,1") && Catch::Contains("2 devices added"));
+    CHECK_THAT(text, Catch::Contains("gpu:0,1") && Catch::Contains("roofs (measured, added: gpu:0 + gpu:1)"));
 }
