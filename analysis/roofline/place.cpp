@@ -22,9 +22,16 @@ LevelBytes traffic(const Work& work, Bytes nearer)
     return {work.compulsory, fits ? work.compulsory : std::max(work.compulsory, work.no_reuse)};
 }
 
-/// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately.
+/// Every work moves some bytes: without any they are unknown.
+bool bytes_are_unknown(const Work* work)
+{
+    return work->compulsory == Bytes{} && work->no_reuse == Bytes{};
+}
+
+/// Traffic per level, summed over all works. Layers run one after another, so each footprint counts separately. Empty if unknown.
 std::vector<LevelBytes> traffic(const std::vector<const Work*>& works, const RowRoofs& over)
 {
+    if (std::ranges::all_of(works, bytes_are_unknown)) return {};
     std::vector<LevelBytes> sums(over.nearer.size());
     for (const Work* work : works)
         for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -161,6 +168,7 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     p.note = over.note;
     if (over.compute) p.compute_roof = {over.compute->rate.median.value};
     const std::vector<LevelBytes> bytes = traffic(works, over);
+    if (bytes.size() < over.roofs.levels.size()) remark(p.note, "bytes are unknown: only the compute roof applies");
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const Bytes low = bytes[i].low, high = bytes[i].high;
         const MixRoof roof = roof_of(works, over, i);
@@ -275,9 +283,10 @@ void look_beyond_roofs(std::vector<Placement>& placements, double seconds_per_li
     constexpr double near = 2;
     const double shortest = shortest_layer(placements).value;
     for (Placement& p : placements) {
-        if (p.scope != Scope::layer || p.levels.empty()) continue;
+        if (p.scope != Scope::layer || p.binds.empty()) continue;
         const double time = p.seconds.median.value;
-        const double chain = p.levels.front().low.value / line * seconds_per_line / std::max(1, p.threads);
+        const double bytes = p.levels.empty() ? 0 : p.levels.front().low.value;
+        const double chain = bytes / line * seconds_per_line / std::max(1, p.threads);
         if (p.attainable.value < shortest && time <= near * shortest)
             p.beyond_roofs = Bound::launch;
         else if (chain > 0 && time * near >= chain && time <= near * chain)
@@ -345,10 +354,10 @@ std::vector<const Placement*> layers_of(std::span<const Placement> placements, c
 
 Needs needs_of(const Placement& p)
 {
-    const LevelPlacement& farthest = p.levels.back();
     const Flops flops = p.executed.value > 0 ? p.executed : p.flops;
-    return {farthest.roof.value > 0 ? farthest.low / farthest.roof : Seconds{},
-            p.compute_roof.value > 0 ? flops / p.compute_roof : Seconds{}};
+    return {
+        !p.levels.empty() && p.levels.back().roof.value > 0 ? p.levels.back().low / p.levels.back().roof : Seconds{},
+        p.compute_roof.value > 0 ? flops / p.compute_roof : Seconds{}};
 }
 
 }  // namespace roof::analysis

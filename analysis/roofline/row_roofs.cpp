@@ -9,10 +9,12 @@ namespace roof::analysis {
 
 namespace {
 
-/// Capacity of a level for the threads of the row, scaled from the size measured with the most threads.
+/// Capacity of a level for the threads of the row: measured with as many, else scaled from the size measured with the most.
 Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine& machine, const std::string& device,
                int threads)
 {
+    for (const MeasuredLevel& found : ceilings.levels_by_threads)
+        if (found.device == device && found.name == level && found.threads == threads) return found.to;
     Bytes measured{};
     for (const MeasuredLevel& found : ceilings.levels)
         if (found.device == device && found.name == level) measured = found.to;
@@ -20,14 +22,6 @@ Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine
         measured = measured * reported->instances_reached(threads, machine.smt) /
                    reported->instances_reached(ceilings.most_threads(device), machine.smt);
     return measured;
-}
-
-/// Work without bytes is work whose bytes are unknown: every work moves some.
-bool bytes_are_unknown(const Measurement& row)
-{
-    const auto none = [](const Work& work) { return work.compulsory == Bytes{} && work.no_reuse == Bytes{}; };
-    return none(row.work) &&
-           std::ranges::all_of(row.parts, [&](const PartMeasurement& part) { return none(part.part.work); });
 }
 
 }  // namespace
@@ -55,10 +49,6 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
         remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
                               std::to_string(over.roofs.threads) + " are used");
     if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
-    if (bytes_are_unknown(row)) {
-        over.roofs.levels.clear();
-        remark(over.note, "bytes are unknown: only the compute roof applies");
-    }
     Bytes held{};
     for (const Ceiling* level : over.roofs.levels) {
         over.nearer.push_back(held);

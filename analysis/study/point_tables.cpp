@@ -111,14 +111,14 @@ DataTable time_table(const Study& study)
         {"", "kind", [](P p) { return word(p.kind); }},
         {"", "phase", phase_cell},
         {"", "time_*_s", [](P p) { return range(p.seconds, "s"); }},
-        {"", "memory_allows_s", [](P p) { return number(needs_of(p).memory.value); }},
+        {"", "memory_allows_s", [](P p) { return only_if(!p.levels.empty(), number(needs_of(p).memory.value)); }},
         {"", "compute_allows_s",
          [](P p) { return only_if(p.compute_roof.value > 0, number(needs_of(p).compute.value)); }},
         {"", "known", [](P p) { return word(roof::name(p.known)); }},
     };
     std::vector<Placement> layers;
     for (const Placement& p : study.placements)
-        if (p.scope == Scope::layer && !p.levels.empty()) layers.push_back(p);
+        if (p.scope == Scope::layer && !p.binds.empty()) layers.push_back(p);
     return table_of(columns, layers);
 }
 

@@ -32,14 +32,14 @@ using Layers = std::vector<const Placement*>;
 Layers placed_layers(const Study& study, const Measurement& row)
 {
     Layers layers = layers_of(study.placements, row);
-    std::erase_if(layers, [](const Placement* p) { return p->levels.empty(); });
+    std::erase_if(layers, [](const Placement* p) { return p->binds.empty(); });
     return layers;
 }
 
 Amounts amounts_of(const Placement& layer)
 {
     const double flops = layer.executed.value > 0 ? layer.executed.value : layer.flops.value;
-    return {flops, layer.levels.front().low.value};
+    return {flops, layer.levels.empty() ? 0 : layer.levels.front().low.value};
 }
 
 /// How many times a roof the change makes it.

@@ -27,11 +27,7 @@ def roofs(findings, place, shown, study):
     findings.text(f"{place}.levels", [level["name"] for level in shown["levels"]], names)
     for level in shown["levels"]:
         if level["name"] in names:
-            best = expected.level(level["name"])
-            if hasattr(best, "members"):
-                findings.exact(f"{place}.{level['name']}.median", level["median"], best.best_rate)
-            else:
-                ceiling(findings, f"{place}.{level['name']}", level, best.best)
+            ceiling(findings, f"{place}.{level['name']}", level, expected.level(level["name"]).best)
     for kind, of in (("compute", expected.compute), ("mixes", expected.mixes)):
         findings.text(f"{place}.{kind}", sorted(roof["precision"] for roof in shown[kind]), sorted(of))
         for roof in shown[kind]:

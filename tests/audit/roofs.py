@@ -72,37 +72,6 @@ class Level:
         return self.best.rounds_of_interval
 
 
-@dataclass
-class AddedLevel:
-    """A level of several devices: the sum of what each device's roof is for the work (docs/method.md, Several devices)."""
-    name: str
-    nearer: float
-    members: list
-
-    def fastest(self, low, read, written, rate=lambda ceiling: ceiling.median):
-        each = [member.fastest(low, read, written, rate) for member in self.members]
-        return 1 / sum(1 / seconds for seconds, _ in each), [loop for _, loops in each for loop in loops]
-
-    def seconds(self, low, read, written):
-        return self.fastest(low, read, written)[0]
-
-    def interval(self):
-        best = [member.best for member in self.members]
-        return sum(c.low for c in best) / self.best_rate, max(1.0, sum(c.high for c in best) / self.best_rate)
-
-    @property
-    def rounds_of_interval(self):
-        return min(member.best.rounds_of_interval for member in self.members)
-
-    @property
-    def loops(self):
-        return {(at, name): loop for at, member in enumerate(self.members) for name, loop in member.loops.items()}
-
-    @property
-    def best_rate(self):
-        return sum(member.best_rate for member in self.members)
-
-
 def sequence(read, written, loops):
     """The fastest sequence of loops that reads and writes these bytes: a linear program with two conditions, so one or two loops."""
     found = []

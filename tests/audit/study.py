@@ -6,7 +6,7 @@ from pathlib import Path
 from draws import deviations, shares_of_roofs
 from placing import PHASES, allowed, placed, rate
 from reading import Folder, table
-from roofs import AddedLevel, Ceiling, Roofs, roofs_of
+from roofs import Ceiling, Level, Roofs, devices, roofs_of
 
 
 def ceilings_of(folder):
@@ -35,7 +35,8 @@ def group(several, name):
     for level in several[0].levels:
         members = [next((other for other in roofs.levels if other.name == level.name), None) for roofs in several]
         if all(members):
-            levels.append(AddedLevel(level.name, sum(member.nearer for member in members), members))
+            loops = {name: added([member.loops[name] for member in members]) for name in level.loops if all(name in member.loops for member in members)}
+            levels.append(Level(level.name, sum(member.nearer for member in members), loops))
     both = lambda tables: {p: added([t[p] for t in tables]) for p in tables[0] if all(p in t for t in tables)}
     return Roofs(name, several[0].threads, levels, both([r.compute for r in several]), both([r.mixes for r in several]), several[0].latency)
 
@@ -179,8 +180,15 @@ class Study:
     def roofs_at(self, device, threads):
         kind, _, numbers = device.partition(":")
         if "," in numbers:
-            return group([roofs_of(self.ceilings, self.levels, f"{kind}:{number}", 1) for number in numbers.split(",")], device)
+            return group([roofs_of(self.ceilings, self.levels, self.calibrated_as(f"{kind}:{number}"), 1) for number in numbers.split(",")], device)
         return roofs_of(self.ceilings, self.levels, device, threads or 1)
+
+    def calibrated_as(self, device):
+        """The first calibrated device of the same model stands for one of a group that was not calibrated (docs/parallel.md, Under which roof)."""
+        model = {entry["name"]: (entry["kind"], entry["model"]) for entry in self.calibration.machine["devices"]}
+        calibrated = devices(self.ceilings)
+        same = [other for other in calibrated if device in model and model.get(other) == model[device]]
+        return device if device in calibrated or not same else same[0]
 
     def link_for(self, row):
         if row.ranks < 2 or row["device"] == "cpu":

@@ -53,14 +53,17 @@ def placements(studies):
                     yield point_record(step, point) | {"level": "link", "low": over_link, "high": over_link, "level_roof": step.link.median,
                                                        "moved_low": None, "moved_high": None, "moved_known": None,
                                                        "intensity_low": point.flops / over_link, "intensity_high": point.flops / over_link}
+                if not point.low:
+                    yield point_record(step, point) | dict.fromkeys(("level", "low", "high", "moved_low", "moved_high", "moved_known", "intensity_low",
+                                                                     "intensity_high", "level_roof"))
+                    continue
                 moved = crossing(step, point) or [(None, None)] * (len(step.roofs.levels) if step.roofs else 0)
                 for level, (moved_low, moved_high) in zip(step.roofs.levels if step.roofs else [], moved):
-                    low, high = point.low or None, point.high(level.nearer) or None
-                    through = point.level_seconds(level) if low else None
+                    low, high = point.low, point.high(level.nearer)
                     yield point_record(step, point) | {
                         "level": level.name, "low": low, "high": high, "moved_low": moved_low, "moved_high": moved_high,
-                        "moved_known": "analytic" if moved_low is not None else None, "intensity_low": point.flops / high if high else None,
-                        "intensity_high": point.flops / low if low else None, "level_roof": low / through if low else level.best_rate}
+                        "moved_known": "analytic" if moved_low is not None else None, "intensity_low": point.flops / high,
+                        "intensity_high": point.flops / low, "level_roof": low / point.level_seconds(level)}
 
 
 def point_record(step, point):

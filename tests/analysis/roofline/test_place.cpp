@@ -1,4 +1,5 @@
 #include "analysis/roofline/place.hpp"
+#include "analysis/study/whatif.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -119,6 +120,34 @@ TEST_CASE("a private cache has half the capacity for one of two threads")
 {
     CHECK(placed(of_bytes(32768), 1).levels[1].high.value == 32768);
     CHECK(placed(of_bytes(32769), 1).levels[1].high.value == 1e9);
+}
+
+TEST_CASE("a capacity that was measured with the row's threads is not scaled")
+{
+    Ceilings ceilings = made::ceilings();
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {40000}, {}, {}, false, 1}};
+    Measurement row = made::row("net", 8, 1);
+    row.parts = {of_bytes(40000)};
+    CHECK(place(row, ceilings, made::machine()).back().levels[1].high.value == 40000);
+    row.parts = {of_bytes(40001)};
+    CHECK(place(row, ceilings, made::machine()).back().levels[1].high.value == 1e9);
+}
+
+TEST_CASE("a layer without bytes has no level, although the layers beside it have")
+{
+    Measurement row = made::row();
+    row.parts[0].part.work.compulsory = row.parts[0].part.work.no_reuse = {};
+    const auto placements = place(row, made::ceilings(), made::machine());
+    CHECK(placements[0].levels.size() == 3);
+    const Placement& conv = placements[4];
+    CHECK(conv.levels.empty());
+    CHECK(conv.binds == "fp32");
+    CHECK(conv.attainable.value == Approx(0.010));
+    CHECK_THAT(conv.note, Catch::Contains("bytes are unknown"));
+    CHECK_THAT(placements[5].note, !Catch::Contains("bytes are unknown"));
+    // 1e9 FLOP under a roof twice as high: what is predicted needs no bytes.
+    const Predicted faster = what_if(made::study({row}), {{{"fp32", 2.0}}, 0}).front();
+    CHECK(faster.seconds.value == Approx(0.040 - 0.00625 - 0.010));
 }
 
 TEST_CASE("intensity is an interval from no reuse to compulsory")
