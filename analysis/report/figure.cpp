@@ -123,18 +123,22 @@ json position(const Range& range)
 
 }  // namespace
 
+json to_json(const RoofLine& roof)
+{
+    return {{"name", json_text(roof.name)},
+            {"label", json_text(roof.label)},
+            {"title", json_text(roof.title)},
+            {"slanted", roof.slanted},
+            {"rate", {roof.rate.median, roof.rate.low, roof.rate.high}},
+            {"spec", json_number(roof.spec)},
+            {"dashed", roof.dashed},
+            {"extra", roof.extra}};
+}
+
 json to_json(const Figure& figure)
 {
     json roofs = json::array();
-    for (const RoofLine& roof : figure.roofs)
-        roofs.push_back({{"name", json_text(roof.name)},
-                         {"label", json_text(roof.label)},
-                         {"title", json_text(roof.title)},
-                         {"slanted", roof.slanted},
-                         {"rate", {roof.rate.median, roof.rate.low, roof.rate.high}},
-                         {"spec", json_number(roof.spec)},
-                         {"dashed", roof.dashed},
-                         {"extra", roof.extra}});
+    for (const RoofLine& roof : figure.roofs) roofs.push_back(to_json(roof));
     json marks = json::object();
     for (const char* column : {"key", "at", "y", "look", "radius", "name", "rank", "title"})
         marks[column] = json::array();

@@ -146,6 +146,8 @@ std::optional<Frame> fitted_frame(const Roofs& roofs, std::vector<const Placemen
 
 /// The roofs alone. `machine`, which may be null, has the guide's figures.
 Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& frame, const Machine* machine = nullptr);
+/// The roof of a step's farthest level for its own reads and writes. nullopt if they are not known or the drawn roof is of the same.
+std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs);
 
 /// Marks of steps, phases and layers at their least bytes of the farthest level, and curves that join the steps of a series by
 /// batch. `each_level`: also a mark at each level whose bytes are known.
@@ -164,6 +166,7 @@ double radius_of(const Placement& p, Seconds step);
 std::string short_name(const Placement& p);
 
 /// The figure for the page: marks as columns, texts that many marks share once.
+nlohmann::json to_json(const RoofLine& roof);
 nlohmann::json to_json(const Figure& figure);
 
 }  // namespace roof::analysis

@@ -118,6 +118,14 @@ std::vector<const Placement*> around(const Study& study, const Measurement& row)
     return points;
 }
 
+json own_roof_json(const Roofs& roofs, const std::string& id, const std::vector<const Placement*>& points)
+{
+    for (const Placement* const p : points)
+        if (p->scope == Scope::step && p->row == id)
+            if (const auto line = own_roof(*p, roofs)) return to_json(*line);
+    return nullptr;
+}
+
 json row_json(const Study& study, const Measurement& row, int roofs)
 {
     Roofs own = roofs_of(study.ceilings, row.device, threads_of(row));
@@ -142,6 +150,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"sentence", json_text(step_title(row, study.results.rows) + ": " + answer_text(study, row, 1))},
             {"frame", frame_json(fitted_frame(own, points))},
             {"level_frame", frame_json(fitted_frame(own, points, true))},
+            {"own_roof", own_roof_json(own, row.id(), points)},
             {"roofs", roofs}};
 }
 

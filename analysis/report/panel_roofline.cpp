@@ -80,6 +80,7 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     add_placements(figure, all);
     add_baseline(figure, study);
     for (Mark& mark : figure.marks) mark.title = explain(*mark.of) + remarks_on(*mark.of);
+    if (auto own = own_roof(*whole, roofs)) figure.roofs.push_back(std::move(*own));
     add_link(figure, *whole);
     return Picture{title, draw(figure, key)};
 }

@@ -163,6 +163,22 @@ Figure roofs_figure(const std::string& title, const Roofs& roofs, const Frame& f
     return figure;
 }
 
+std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs)
+{
+    if (step.levels.empty() || step.levels.back().access.empty()) return std::nullopt;
+    const LevelPlacement& farthest = step.levels.back();
+    if (farthest.access == roofs.levels.back()->operation) return std::nullopt;
+    const std::string label =
+        fmt::format("{} of this step, {}: {}", farthest.level, farthest.access, format_si(farthest.roof.value, "B/s"));
+    const double rate = farthest.roof.value;
+    return RoofLine{.name = farthest.level,
+                    .label = label,
+                    .title = label + ", for its own reads and writes: from the loops that were measured.",
+                    .slanted = true,
+                    .rate = {rate, rate, rate},
+                    .extra = true};
+}
+
 void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level)
 {
     std::map<std::string, Seconds> step;  // by row

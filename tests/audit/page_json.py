@@ -3,6 +3,7 @@
 from exported import CHECKED, cell_number, figure
 from placing import PHASES
 from product_bound import crossing
+from roofs import READ_SHARE
 from tables import TAKEN, point_record, step_record
 
 VERDICTS = ("unknown", "compute", "bandwidth", "unexplained", "launch", "latency", "link")
@@ -68,9 +69,31 @@ def one_study(findings, place, shown, study, prose):
                 prose.sentence(findings, spot, value, steps[row["id"]])
             elif name in ("title", "where"):
                 prose.title(findings, spot, value, steps[row["id"]])
+            elif name == "own_roof":
+                own_roof(findings, spot, value, steps[row["id"]])
             elif name not in ("roofs", "frame", "level_frame"):  # a frame is a choice of the view
                 findings.lacks(spot, "no expectation")
     points(findings, f"{place}.points", shown, [steps[row["id"]] for row in shown["rows"] if row["id"] in steps])
+
+
+def own_roof(findings, place, shown, step):
+    """The roof of the farthest level for the step's own reads and writes, unless it is the level's own or they are not known."""
+    level = step.roofs.levels[-1] if step.roofs and step.step.low else None
+    read, written = (sum(getattr(part, name) or 0 for part in step.step.parts) for name in ("read", "written"))
+    is_drawn = bool(level) and read + written > 0
+    if is_drawn and level.best.operation in READ_SHARE:
+        is_same = abs(read / (read + written) - READ_SHARE[level.best.operation]) < 0.02
+        is_drawn = not is_same or shown is not None
+    findings.text(f"{place}: drawn", shown is not None, is_drawn)
+    if shown is None or not is_drawn:
+        return
+    rate = step.step.low / step.step.level_seconds(level)
+    for value in shown["rate"]:
+        findings.exact(f"{place}.rate", value, rate)
+    findings.text(f"{place}.name", shown["name"], level.name)
+    for text in (shown["label"], shown["title"].removesuffix(", for its own reads and writes: from the loops that were measured.")):
+        findings.printed(f"{place}.label", text.rpartition(": ")[2], rate)
+    findings.text(f"{place}: kind", (shown["slanted"], shown["extra"], shown["dashed"], shown["spec"]), (True, True, False, 0))
 
 
 def compare(findings, spot, value, record, name):

@@ -191,7 +191,8 @@ export class Page {
     })));
     const rows = points.filter(({row}) => stepKey(row) === choices.step).map(({row}) => row);
     const frame = hierarchical(choices) && !several ? "level_frame" : "frame";
-    const roofs = roofsShown(this.sliders.changed(run.figure.roofs), choices, several).map((roof) => ({
+    const own = several ? [] : [...new Set(rows)].map((row) => row.own_roof).filter(Boolean);
+    const roofs = roofsShown(this.sliders.changed([...run.figure.roofs, ...own]), choices, several).map((roof) => ({
       ...roof,
       label: (several ? `${run.short}: ` : "") + roof.label,
       colour: several ? `s${run.number % 8}` :

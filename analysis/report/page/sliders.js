@@ -51,8 +51,9 @@ export class Sliders {
   changed(roofs) {
     return roofs.map((roof) => {
       const name = roof.slanted ? roof.name : roof.name.split(" ")[0];
-      const by = (this.rates[name] ?? roof.rate[0] * (this.factors[name] ?? 1)) / roof.rate[0];
-      if (by === 1 || roof.extra) return roof;
+      const main = roofs.find((other) => other.name === roof.name && !other.extra);
+      const by = main ? (this.rates[name] ?? main.rate[0] * (this.factors[name] ?? 1)) / main.rate[0] : 1;
+      if (by === 1) return roof;
       const rate = roof.rate.map((value) => value * by);
       return {
         ...roof,
