@@ -33,7 +33,7 @@ void add_shares(const Study& study, const std::string& device, const MachineShee
     };
     for (const auto& [precision, peak] : sheet.peaks)
         add(std::string(traits(precision).name), peak.value,
-            study.ceilings.compute(device, std::string(traits(precision).name), threads));
+            study.ceilings.multiply_add(device, std::string(traits(precision).name), threads));
     for (const SheetLevel& level : sheet.levels)
         add(level.name, level.bandwidth.value, study.ceilings.bandwidth(device, level.name, threads));
 }

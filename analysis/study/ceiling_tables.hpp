@@ -14,7 +14,7 @@ namespace roof::analysis {
 /// memory levels. Tables without rows and columns without content are left out.
 std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine);
 
-/// The ceilings that roofline papers draw below the roof: best mix, FMA only, add only, without FMA, without SIMD. One
+/// The ceilings that roofline papers draw below the roof: best mix, multiply-add, add only, without FMA, without SIMD. One
 /// row for each device, precision and thread count.
 DataTable named_ceilings(const Ceilings& ceilings);
 
