@@ -48,7 +48,8 @@ def axes(findings, place, root):
                 findings.differs(f"{place}: tick {name} {value:g}", pixel, to[name](value))
     frame = next(line.get("points").split() for line in root.iter() if tag(line) == "polyline" and "axis" in classes(line))
     (left, top), (_, bottom), (right, _) = [map(float, corner.split(",")) for corner in frame]
-    return to["x"], to["y"], lambda x, y: (min(max(x, left), right), min(max(y, top), bottom))
+    inside = lambda x, y: left - 0.5 < x < right + 0.5 and top - 0.5 < y < bottom + 0.5  # else an arrow at the frame
+    return to["x"], to["y"], lambda x, y: (x, y) if inside(x, y) else (min(max(x, left), right), min(max(y, top), bottom))
 
 
 def centre(mark):
@@ -57,7 +58,7 @@ def centre(mark):
         return *map(float, mark.get("points").split()[0].split(",")), 0.05
     number = lambda name: float(mark.get(name))
     if tag(mark) == "circle":
-        return number("cx"), number("cy"), 0.45  # less than 0.5 outside the frame is drawn, not an arrow
+        return number("cx"), number("cy"), 0.15
     if tag(mark) == "rect":
         return number("x") + number("width") / 2, number("y") + number("height") / 2, 0.15
     points = [tuple(map(float, pair.split(","))) for pair in mark.get("points").split()]

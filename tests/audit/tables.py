@@ -150,7 +150,7 @@ def is_alone(one, several):
     if one.ranks > 1 or any(one[name] != several[name] for name in ("model", "batch", "precision", "algorithm", "data", "parameters", "lr")):
         return False
     if several["device"] == "cpu":
-        return one["device"] == "cpu" and one.threads * several.ranks == several.threads
+        return one["device"] == "cpu" and one.threads == several.threads // several.ranks
     return one["device"] in [f"gpu:{number}" for number in several["device"].split(":")[1].split(",")]
 
 
