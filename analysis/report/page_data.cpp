@@ -156,9 +156,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
 
 std::string range_text(const LevelBytes& bytes)
 {
-    return fmt::format("{}{} ({})", format_si(bytes.low.value, "B"),
-                       bytes.high > bytes.low ? " to " + format_si(bytes.high.value, "B") : "",
-                       roof::name(bytes.known));
+    return fmt::format("{} ({})", bytes_text(bytes), roof::name(bytes.known));
 }
 
 /// The arithmetic, then the bytes of the levels, and why.

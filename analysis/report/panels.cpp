@@ -79,7 +79,7 @@ Content ceilings_panel(const Study& study, const std::string&)
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 21> table{{
+    static constexpr std::array<Panel, 22> table{{
         {"roofline",
          "Roofline",
          "Roofs and their 95% bands are measured. A point is a layer, its area its time.",
@@ -106,6 +106,12 @@ std::span<const Panel> panels()
          "The seconds that each roof allows a layer alone. Above the diagonal compute binds, below it memory.",
          {{{"time", time_table}}},
          time_roofline_panel},
+        {"traffic",
+         "Memory traffic",
+         "Bar: what a level's roof moves in the step's time. Dark: moved at least; light: at most.",
+         {{{"traffic", traffic_table}}},
+         traffic_panel,
+         true},
         {"headroom",
          "Headroom",
          "The layers that would save the most time at their roofs.",
@@ -113,7 +119,7 @@ std::span<const Panel> panels()
          headroom_panel},
         {"breakdown",
          "Breakdown of the step time",
-         "Upper strip: phases. Lower strip: kinds of layer. Time outside the layers is shown as such.",
+         "Upper strip: phases. Lower strip: kinds of layer.",
          {{{"breakdown", breakdown_table}}},
          breakdown_panel,
          true},
@@ -165,7 +171,7 @@ std::span<const Panel> panels()
          {{{"what_if", what_if_table}}}},
         {"ceilings",
          "Ceilings",
-         "Every ceiling with its interval and number of samples.",
+         "Every ceiling with its interval.",
          {{{"ceilings", ceilings_table},
            {"data_sheets", sheet_table},
            {"levels", [](const Study& s) { return levels_table(s.ceilings); }}}},
@@ -183,7 +189,7 @@ std::span<const Panel> panels()
          {{{"ert", ert_table}}},
          ert_curve_panel,
          true},
-        {"absent", "Not measured here", "What this run lacks, and the command that adds it.", {}, absent_panel},
+        {"absent", "Not measured here", "With the command that adds it.", {}, absent_panel},
         {"provenance",
          "Method and provenance",
          "The source of each number, what ran, and what did not.",

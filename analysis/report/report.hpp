@@ -71,6 +71,7 @@ void write_tables(std::span<const Study> studies, const std::filesystem::path& f
 // The panels that show more than their tables, each in panel_<id>.cpp or panels.cpp.
 Content roofline_panel(const Study& study, const std::string& key);
 Content time_roofline_panel(const Study& study, const std::string& key);
+Content traffic_panel(const Study& study, const std::string& key);
 Content breakdown_panel(const Study& study, const std::string& key);
 Content expectations_panel(const Study& study, const std::string& key);
 Content counted_panel(const Study& study, const std::string& key);

@@ -61,6 +61,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 .mark{color:var(--ink)}.dot>.shape{fill:currentColor;fill-opacity:.6;stroke:var(--paper);stroke-width:.7}
 .hollow>.shape{fill:var(--paper);fill-opacity:.7;stroke:currentColor;stroke-width:1.4}
 .outline>.shape{fill:none;stroke:currentColor;stroke-width:1.4;stroke-opacity:.55}.step>.shape{fill:none;stroke:currentColor;stroke-width:2.2}
+.box{fill:none;stroke:var(--soft)}.of-roof{fill:var(--tint)}.may-be{fill:var(--bandwidth);opacity:.35}.at-least{fill:var(--bandwidth)}
 .segment>.shape{fill:currentColor}.rest{color:var(--rest)}
 .arrow{fill:currentColor;stroke:var(--paper);stroke-width:.7}.unknown .edge{stroke-dasharray:6 4;stroke-width:1.2}
 .interval,.leader{stroke:currentColor;stroke-width:1;opacity:.75}.step>.interval{opacity:.3}.leader{stroke:var(--soft);opacity:.7}

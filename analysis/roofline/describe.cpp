@@ -26,6 +26,11 @@ std::string roof_name(const Placement& p)
     return p.binding_access.empty() ? p.binds : p.binds + " " + p.binding_access;
 }
 
+std::string bytes_text(const LevelBytes& bytes)
+{
+    return format_si(bytes.low.value, "B") + (bytes.high > bytes.low ? " to " + format_si(bytes.high.value, "B") : "");
+}
+
 std::string explain(const Placement& p)
 {
     std::string what = p.name;

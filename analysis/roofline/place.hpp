@@ -56,6 +56,9 @@ struct LevelBytes {
     Known known = Known::analytic;
 };
 
+/// "1.79 GB", "1.79 GB to 88.4 GB".
+std::string bytes_text(const LevelBytes& bytes);
+
 /// Whether the rate with compulsory traffic is above the level's bandwidth roof. Then some counted bytes were in a cache
 /// nearer to the core.
 bool is_above(const LevelPlacement& level, FlopRate rate);

@@ -1,6 +1,7 @@
 // The data of the charts for programs: placements, ceilings, and the sweeps behind them.
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
@@ -120,6 +121,52 @@ DataTable time_table(const Study& study)
     for (const Placement& p : study.placements)
         if (p.scope == Scope::layer && !p.binds.empty()) layers.push_back(p);
     return table_of(columns, layers);
+}
+
+std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row)
+{
+    std::vector<LevelTraffic> levels;
+    const auto is_step = [&, id = row.id()](const Placement& p) { return p.scope == Scope::step && p.row == id; };
+    const auto step = std::ranges::find_if(study.placements, is_step);
+    if (step == study.placements.end()) return levels;
+    for (std::size_t i = 0; i < step->moved.size(); ++i)
+        levels.push_back({step->levels[i].level, i == 0 ? "cores" : step->levels[i - 1].level, step->moved[i],
+                          step->levels[i].roof, step->seconds.median});
+    return levels;
+}
+
+std::string share_text(const LevelTraffic& traffic)
+{
+    if (traffic.least() > 1) return "> 100%";
+    const std::string least = percent(traffic.least()), most = percent(traffic.most());
+    return traffic.most() > 1 ? "at least " + least : least == most ? least : least + " to " + most;
+}
+
+DataTable traffic_table(const Study& study)
+{
+    struct Line {
+        const Measurement& row;
+        LevelTraffic traffic;
+    };
+    using L = const Line&;
+    static const std::vector<ColumnOf<Line>> columns{
+        {"", "row", [](L l) { return word(l.row.id()); }},
+        {"model", "model", [](L l) { return word(model_of(l.row)); }},
+        {"batch", "batch_images", [](L l) { return count(batch_of(l.row)); }},
+        {"precision", "precision", [](L l) { return word(precision_of(l.row)); }},
+        {"from", "level", [](L l) { return word(l.traffic.level); }},
+        {"to", "nearer", [](L l) { return word(l.traffic.nearer); }},
+        {"least", "moved_low_bytes", [](L l) { return amount(l.traffic.bytes.low.value, "B"); }},
+        {"most", "moved_high_bytes", [](L l) { return amount(l.traffic.bytes.high.value, "B"); }},
+        {"known", "moved_known", [](L l) { return word(roof::name(l.traffic.bytes.known)); }},
+        {"roof", "roof_byte_per_s", [](L l) { return amount(l.traffic.roof.value, "B/s"); }},
+        {"of the roof", "least_of_roof", [](L l) { return number(l.traffic.least(), share_text(l.traffic)); }},
+        {"", "most_of_roof", [](L l) { return number(l.traffic.most()); }},
+    };
+    std::vector<Line> lines;
+    for (const Measurement* row : step_rows(study.results.rows))
+        for (LevelTraffic& traffic : traffic_of(study, *row)) lines.push_back({*row, std::move(traffic)});
+    return table_of(columns, lines);
 }
 
 DataTable ceilings_table(const Study& study)

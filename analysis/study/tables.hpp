@@ -60,6 +60,25 @@ DataTable scaling_table(const Study& study);
 DataTable placements_table(const Study& study);
 /// The times that each layer's memory and compute roofs allow.
 DataTable time_table(const Study& study);
+
+/// The bytes of a whole step between a memory level and the next one nearer to the cores.
+struct LevelTraffic {
+    std::string level;
+    std::string nearer;  ///< "cores" beside the nearest level
+    LevelBytes bytes;
+    ByteRate roof;  ///< of the level, for the step's reads and writes
+    Seconds step;
+
+    /// What is moved at least, and at most, of what the roof allows in the time of the step. Above 1: not all of it was.
+    double least() const { return bytes.low / (roof * step); }
+    double most() const { return bytes.high / (roof * step); }
+};
+/// Nearest level first; empty if the bytes of a level are not known.
+std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row);
+/// "15%", "15% to 72%", "at least 15%" where the most is above the roof.
+std::string share_text(const LevelTraffic& traffic);
+/// Every step with known bytes, a line for each level.
+DataTable traffic_table(const Study& study);
 DataTable bandwidth_table(const Study& study);
 DataTable ert_table(const Study& study);
 

@@ -66,6 +66,19 @@ def placements(studies):
                         "intensity_high": point.flops / low, "level_roof": low / point.level_seconds(level)}
 
 
+def traffic(studies):
+    """What a whole step moves between a level and the next nearer one, of what the level's roof allows in its time."""
+    for study in studies:
+        for step in study.steps:
+            moved = crossing(step, step.step) or []
+            for at, (low, high) in enumerate(moved):
+                level = step.roofs.levels[at]
+                roof = step.step.low / step.step.level_seconds(level)
+                yield step_record(step) | {"level": level.name, "nearer": step.roofs.levels[at - 1].name if at else "cores", "moved_low": low, "moved_high": high,
+                                           "moved_known": "analytic", "level_roof": roof, "least": low / (roof * step.step.time),
+                                           "most": high / (roof * step.step.time)}
+
+
 def point_record(step, point):
     return step_record(step) | {
         "scope": point.scope, "name": point.name, "kind": point.kind, "phase": point.phase, "implementation": point.implementation,
@@ -196,5 +209,5 @@ def predictions(studies):
                    "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
 
 
-TABLES = {"verdict": verdict, "placements": placements, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
+TABLES = {"verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
           "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions}

@@ -129,6 +129,8 @@ TEST_CASE("every panel of a full study has a heading and a link")
     curve.work.flops = {1024};
     study.calibration.rows = {probe, curve};
     study.answers = {{"time(net) < 1", Answer::undecided, "nobody knows"}};
+    for (Placement& p : study.placements)
+        for (const LevelPlacement& level : p.levels) p.moved.push_back({level.low, level.high, Known::counter});
     const fakes::TemporaryFolder folder;
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
@@ -212,6 +214,24 @@ TEST_CASE("the breakdown shows time outside the layers")
     CHECK(holds(html, "<title>outside the layers: 2.50 ms, 6.2% of the step</title>"));
     CHECK(holds(html, "<title>convolution: 32.5 ms, 81% of the step</title>"));
     CHECK(holds(html, "<title>update: 4.00 ms, 10% of the step</title>"));
+}
+
+TEST_CASE("the traffic of a step stands beside what each level's roof allows in its time")
+{
+    // 40 ms under L1, L2 and DRAM with 1000, 100 and 10 GB/s: 40, 4 and 0.4 GB.
+    Study study = made::study({made::row()});
+    Placement& step = study.placements.front();
+    REQUIRE(step.levels.size() == 3);
+    for (LevelPlacement& level : step.levels)
+        level.roof = {level.level == "L1" ? 1e12 : level.level == "L2" ? 1e11 : 1e10};
+    step.moved = {
+        {{10e9}, {20e9}, Known::analytic}, {{1e9}, {1e9}, Known::simulated}, {{0.1e9}, {1e9}, Known::counter}};
+    const std::string html = made::panel("traffic", study);
+    CHECK(holds(html, "<title>L1 to cores: 10.0 GB to 20.0 GB, analytic; 25% to 50% of what its roof allows"));
+    CHECK(holds(html, "<title>L2 to L1: 1.00 GB, simulated; 25% of what its roof allows"));
+    CHECK(holds(html, "<title>DRAM to L2: 100 MB to 1.00 GB, counter; at least 25% of what its roof allows"));
+    step.moved.clear();  // of one level they are not known
+    CHECK(made::panel("traffic", study).empty());
 }
 
 TEST_CASE("a study without a calibration is reported with a warning and without roofs")
