@@ -25,13 +25,19 @@ function pixels(ticks) {
   return (value) => a.at + (b.at - a.at) * Math.log(value / a.value) / Math.log(b.value / a.value);
 }
 
-/// What the visible rooflines show: ticks, marks, the frame, and the boxes of all texts.
+/// What the visible rooflines show: ticks, marks, the frame, and the corners of all names.
 const seen = (tab) =>
     tab.$$eval("#roofline .live-figure:not([hidden]) .chart > svg", (charts) => charts.map((chart) => {
       const middle = ({left, right, top, bottom}) => [(left + right) / 2, (top + bottom) / 2];
-      const box = (one) => {
-        const {left, right, top, bottom} = one.getBoundingClientRect();
-        return {left, right, top, bottom, text: one.textContent};
+      /// The corners of a text, which may be turned, a little inside: letters do not fill their line.
+      const corners = (one) => {
+        const {x, y, width, height} = one.getBBox(), at = one.getScreenCTM();
+        const inside =
+            [[x + 1, y + 3], [x + width - 1, y + 3], [x + width - 1, y + height - 3], [x + 1, y + height - 3]];
+        return {
+          text: one.textContent,
+          corners: inside.map(([a, b]) => [at.a * a + at.c * b + at.e, at.b * a + at.d * b + at.f])
+        };
       };
       const {left, right, top, bottom} = chart.querySelector(".axis").getBoundingClientRect();
       return {
@@ -47,7 +53,7 @@ const seen = (tab) =>
           shapeKind: mark.querySelector(".shape").tagName,
           corners: mark.querySelector(".shape").getAttribute("points")
         })),
-        names: [...chart.querySelectorAll(".names text")].filter((one) => !one.hasAttribute("transform")).map(box)
+        names: [...chart.querySelectorAll(".names text, .pointed text, .marks text")].map(corners)
       };
     }));
 
@@ -56,6 +62,14 @@ const placeOf = ({shape: [x, y], corners}) => {
   const heights = corners?.split(" ").map((corner) => Number(corner.split(",")[1])) ?? [0];
   return [x, y - (Math.max(...heights) + Math.min(...heights)) / 2];
 };
+
+/// Whether two convex polygons meet: no line along an edge of one separates them.
+const meet = (a, b) => ![a, b].some((polygon) => polygon.some((from, i) => {
+  const to = polygon[(i + 1) % polygon.length];
+  const aside = ([x, y]) => (to[0] - from[0]) * (y - from[1]) - (to[1] - from[1]) * (x - from[0]);
+  const [ofA, ofB] = [a, b].map((one) => one.map(aside));
+  return Math.max(...ofA) <= Math.min(...ofB) || Math.max(...ofB) <= Math.min(...ofA);
+}));
 
 async function check(tab, what) {
   let checked = 0, outside = 0, worst = 0;
@@ -90,11 +104,8 @@ async function check(tab, what) {
       assert.ok(distance <= 1, `${what}: ${mark.key} at ${place}, expected ${expected}`);
       ++checked;
     }
-    names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
-      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left),
-            down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      assert.ok(across <= 1 || down <= 2, `${what}: '${a.text}' covers '${b.text}'`);
-    }));
+    names.forEach((a, i) => names.slice(i + 1).forEach(
+                      (b) => assert.ok(!meet(a.corners, b.corners), `${what}: '${a.text}' covers '${b.text}'`)));
   }
   return {checked, outside, worst};
 }

@@ -70,7 +70,7 @@ export class Chart {
     this.pointed = pointed;
     const group = this.svg.querySelector(".pointed");
     if (!group || !pointed || !this.drawn) return group?.replaceChildren();
-    const {x, y, edges: {left, right, top, bottom}} = this.drawn;
+    const {x, y, edges: {left, right, top, bottom}, isFree} = this.drawn;
     const inside = (value, low, high) => Math.min(high, Math.max(low, value));
     const {marks, roof} = pointed;
     const known = marks.filter((mark) => mark.x[0] > 0 && mark.y[0] > 0);
@@ -83,9 +83,12 @@ export class Chart {
     if (roof) {
       const at = x.at(known.at(-1).x[0]), up = y.at(roof.rate);
       if (at > left && at < right && up > top && up < bottom) {
-        const isRight = at < right - 160;
-        parts.push(path("pointed-roof", `M${at} ${height}V${up}M${at - 16} ${up}H${at + 16}`),
-            svg("text", {class: `halo${isRight ? "" : " end"}`, x: at + (isRight ? 4 : -4), y: up - 6}, roof.name));
+        parts.push(path("pointed-roof", `M${at} ${height}V${up}M${at - 16} ${up}H${at + 16}`));
+        const w = 7 * roof.name.length + 2, h = 14;
+        const places = [-18, 5, -34, 21].flatMap(
+            (aside) => [at + 4, at - 4 - w].map((begin) => ({x: begin, y: up + aside, w, h})));
+        const free = places.find(isFree);
+        if (free) parts.push(svg("text", {class: "halo", x: free.x + 1, y: free.y + 11}, roof.name));
       }
     }
     group.replaceChildren(...parts);

@@ -70,7 +70,7 @@ class Drawing {
     const isNarrow = width < 520;
     this.edges = {left: 84, right: width - 24, top: 16, bottom: height - 46};
     const {left, right, top, bottom} = this.edges;
-    Object.assign(this, {figure, view, isNarrow, taken: [], lines: [], arrows: new Map()});
+    Object.assign(this, {figure, view, isNarrow, taken: [], lines: [], arrows: []});
     this.x = scaleOf(view.x, left, right, figure.x.linear);
     this.y = scaleOf(view.y, bottom, top, figure.y.linear);
   }
@@ -165,9 +165,12 @@ class Drawing {
                       .sort((a, b) => below(b) - below(a) || b.radius - a.radius);
     const parts = order.map((mark) => this.mark(mark));
     const {left, right, top, bottom} = this.edges;
-    for (const {at: [x, y], count} of this.arrows.values())
-      if (count > 1)
-        parts.push(text([clamp(x, left + 12, right - 26), clamp(y, top + 20, bottom - 12)], `${count}`, "tick count"));
+    for (const {at: [x, y], count} of this.arrows.filter((one) => one.count > 1)) {
+      const at = [clamp(x, left + 12, right - 26), clamp(y, top + 20, bottom - 12)];
+      const box = {x: at[0] - 1, y: at[1] - 11, w: 7 * `${count}`.length + 2, h: 14};
+      this.taken.push(box);
+      parts.push(text(at, `${count}`, "tick count"));
+    }
     return parts;
   }
 
@@ -213,12 +216,15 @@ class Drawing {
     return parts;
   }
 
-  /// At the edge, towards the place outside; arrows at one place are counted.
+  /// At the edge, towards the place outside; arrows near one another are counted.
   arrow(made, at, edge) {
     const turn = (180 / Math.PI) * Math.atan2(at[1] - edge[1], at[0] - edge[0]);
     made.append(svg("path", {class: "arrow shape", d: "M0 0L-9 5V-5Z", transform: `rotate(${turn})`}));
-    const place = edge.map((value) => Math.round(value / 12)).join();
-    this.arrows.set(place, {at: edge, count: (this.arrows.get(place)?.count ?? 0) + 1});
+    const near = this.arrows.find(({at: [x, y]}) => Math.hypot(edge[0] - x, edge[1] - y) < 26);
+    if (near)
+      ++near.count;
+    else
+      this.arrows.push({at: edge, count: 1});
     this.taken.push({x: edge[0] - 12, y: edge[1] - 12, w: 24, h: 24});
   }
 
@@ -312,7 +318,8 @@ export function drawFigure(figure, view, width, height) {
     ],
     x: drawing.x,
     y: drawing.y,
-    edges: drawing.edges
+    edges: drawing.edges,
+    isFree: (box) => drawing.isFree(box, false)
   };
 }
 
