@@ -7,13 +7,16 @@ using namespace roof;
 
 namespace {
 
-/// Arithmetic in rounds at these clocks in GHz; `reading`: the reading over the true clock, by sample.
-PointSummary point_at(const std::vector<double>& gigahertz, const std::vector<double>& reading)
+/// Arithmetic in rounds at these clocks in GHz; `reading`: the reading over the true clock, by sample; `places`: of the rounds among the rows.
+PointSummary point_at(const std::vector<double>& gigahertz, const std::vector<double>& reading,
+                      std::vector<std::size_t> places = {})
 {
+    for (std::size_t i = places.size(); i < gigahertz.size(); ++i) places.push_back(i);
     PointSummary point;
     point.best.device = "cpu";
     point.best.role = Role::compute;
     point.best.point.set("operation", "fma");
+    point.places = std::move(places);
     point.rounds = static_cast<int>(gigahertz.size());
     for (const double clock : gigahertz) {
         Round& round = point.samples.emplace_back();
@@ -57,6 +60,18 @@ TEST_CASE("similar work has its own clock, with the range that all work of the d
     CHECK(clock.under(wide).median.value == Approx(3e9));
     CHECK(clock.under(wide).low.value == Approx(3e9 * 0.95));
     CHECK(clock.under(wide).high.value == Approx(3e9 * 1.05));
+}
+
+TEST_CASE("work that met only one clock has the clock of the whole run, by the ratio to work near in time")
+{
+    const PointSummary narrow = point_at({4.0, 3.9, 3.8, 3.7, 3.6}, exact, {0, 10, 20, 30, 40});
+    PointSummary wide = point_at({0.75 * 3.6, 0.75 * 3.6, 0.75 * 3.6}, exact, {37, 39, 41});
+    wide.best.point.set("isa", "avx512");
+    const RunClock clock({wide, narrow});  // over the ratio: 4.0, 3.9, 3.8, 3.7, and four times 3.6
+    CHECK(clock.under(narrow).median.value == Approx(3.7e9));
+    CHECK(clock.under(wide).median.value == Approx(0.75 * 3.7e9));
+    CHECK(clock.under(wide).low.value == Approx(0.75 * 3.6e9));
+    CHECK(clock.under(wide).high.value == Approx(0.75 * 4.0e9));
 }
 
 TEST_CASE("a clock varies where the loads of the smallest set show it, though all arithmetic met one clock")

@@ -51,6 +51,7 @@ constexpr std::array kinds{
          Cores::siblings},
     Kind{"sibling and bus, clock drifts", design, Edges::mixed, Source::sibling_and_bus, half, any_length,
          Clocks::drifts, Reports::right, Guide::low},
+    Kind{"clock drifts", design, Edges::ramp, Source::none, none, none, Clocks::drifts, Reports::right, Guide::right},
 
     Kind{"quiet lead, guide off", judging, Edges::lead, Source::none, none, none, Clocks::fixed, Reports::missing,
          Guide::off},
@@ -58,7 +59,8 @@ constexpr std::array kinds{
          Reports::wrong, Guide::none, Cores::two_kinds},
     Kind{"quiet mixed, guide low", judging, Edges::mixed, Source::none, none, none, Clocks::fixed, Reports::right,
          Guide::low, Cores::alike, true},
-    Kind{"clock drifts", judging, Edges::ramp, Source::none, none, none, Clocks::drifts, Reports::right, Guide::right},
+    Kind{"clock drifts, wide vectors", judging, Edges::lead, Source::none, none, none, Clocks::drifts, Reports::missing,
+         Guide::low, Cores::alike, true},
     Kind{"clock misread", judging, Edges::sharp, Source::none, none, none, Clocks::misread, Reports::right, Guide::low},
     Kind{"sibling little, spells", judging, Edges::mixed, Source::sibling, little, spells, Clocks::fixed,
          Reports::wrong, Guide::off},
@@ -88,6 +90,10 @@ constexpr std::array kinds{
          Reports::missing, Guide::off},
 };
 
+constexpr std::array moved{
+    Moved{"clock drifts", "clock drifts, wide vectors",
+          "86.2% of steady arithmetic held the truth: the run's clock was that of similar work"}};
+
 }  // namespace
 
 std::span<const Kind> all_kinds()
@@ -97,7 +103,7 @@ std::span<const Kind> all_kinds()
 
 std::span<const Moved> moved_kinds()
 {
-    return {};
+    return moved;
 }
 
 }  // namespace roof::zoo

@@ -35,7 +35,7 @@ Round samples_of(const Measurement& row)
     return round;
 }
 
-PointSummary over(const std::vector<const Measurement*>& rows)
+PointSummary over(const std::vector<const Measurement*>& rows, const Measurement* first_of_all)
 {
     PointSummary point;
     const Measurement* best = nullptr;
@@ -46,7 +46,9 @@ PointSummary over(const std::vector<const Measurement*>& rows)
         ++point.rounds;
         Round round = samples_of(*row);
         for (const RateSample& sample : round) rates.push_back(sample.rate);
-        if (!round.empty()) point.samples.push_back(std::move(round));
+        if (round.empty()) continue;
+        point.samples.push_back(std::move(round));
+        point.places.push_back(static_cast<std::size_t>(row - first_of_all));
     }
     point.best = best == nullptr ? *rows.front() : *best;
     point.best.point = point.best.point.without("round");
@@ -106,7 +108,7 @@ std::vector<PointSummary> summarize_points(std::span<const Measurement> rows)
     }
     std::vector<PointSummary> all;
     all.reserve(points.size());
-    for (const auto& rounds : points) all.push_back(over(rounds));
+    for (const auto& rounds : points) all.push_back(over(rounds, rows.data()));
     return all;
 }
 

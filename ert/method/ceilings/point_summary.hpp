@@ -23,8 +23,9 @@ struct StateRates {
 };
 
 struct PointSummary {
-    Measurement best;            ///< the fastest round that is ok; `round` is taken out of its point
-    std::vector<Round> samples;  ///< of each round that is ok, without warm-ups
+    Measurement best;                 ///< the fastest round that is ok; `round` is taken out of its point
+    std::vector<Round> samples;       ///< of each round that is ok, without warm-ups
+    std::vector<std::size_t> places;  ///< of these rounds, among all rows, in order of time
     SustainedRate
         sustained;   ///< with the tolerance of memory, which is right for any point; rate.n is 0 without a round
     int rounds = 0;  ///< that are ok

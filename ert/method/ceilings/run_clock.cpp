@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <ranges>
 #include <utility>
 
 namespace roof {
@@ -22,6 +25,7 @@ std::string similar_work(const Measurement& row)
 
 /// One round of a point: the medians of its undisturbed samples with a clock.
 struct RoundMedians {
+    std::size_t place = 0;  ///< among the rows
     double rate = 0;
     double clock = 0;
 };
@@ -29,17 +33,40 @@ struct RoundMedians {
 std::vector<RoundMedians> rounds_of(const PointSummary& point)
 {
     std::vector<RoundMedians> rounds;
-    for (const Round& round : point.samples) {
+    for (std::size_t i = 0; i < point.samples.size(); ++i) {
         std::vector<double> clocks;
         std::vector<double> rates;
-        for (const RateSample& sample : round) {
+        for (const RateSample& sample : point.samples[i]) {
             if (sample.disturbed || sample.clock <= 0) continue;
             clocks.push_back(sample.clock);
             rates.push_back(sample.rate);
         }
-        if (!clocks.empty()) rounds.push_back({spread_of(rates).median, spread_of(clocks).median});
+        if (!clocks.empty()) rounds.push_back({point.places[i], spread_of(rates).median, spread_of(clocks).median});
     }
     return rounds;
+}
+
+/// Of rounds, by their place among the rows.
+using Clocks = std::map<std::size_t, double>;
+
+double median_of(const Clocks& clocks)
+{
+    const auto values = std::views::values(clocks);
+    return spread_of(std::vector<double>(values.begin(), values.end())).median;
+}
+
+/// The median of each clock over that of the round of `others` that was nearest in time.
+double over_nearest(const Clocks& clocks, const Clocks& others)
+{
+    std::vector<double> ratios;
+    for (const auto& [place, clock] : clocks) {
+        auto nearest = others.lower_bound(place);
+        if (nearest == others.end() ||
+            (nearest != others.begin() && place - std::prev(nearest)->first < nearest->first - place))
+            --nearest;
+        ratios.push_back(clock / nearest->second);
+    }
+    return spread_of(ratios).median;
 }
 
 /// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less the others.
@@ -73,36 +100,42 @@ RunClock::RunClock(const std::vector<PointSummary>& points)
         if (auto rounds = rounds_of(point); !rounds.empty())
             measured.push_back({&point.best, similar_work(point.best), std::move(rounds)});
 
-    std::map<std::string, double> smallest;  // working set, by key
+    std::map<std::string, std::map<std::string, Clocks>> by_device;  // and key
+    std::map<std::string, double> smallest;                          // working set, by key
     for (const auto& [row, key, rounds] : measured) {
-        for (const RoundMedians& round : rounds) clocks_[key].push_back(round.clock);
+        for (const RoundMedians& round : rounds) by_device[row->device][key][round.place] = round.clock;
         if (!row->point.has("working_set")) continue;
         const double bytes = row->point.number("working_set");
         double& least = smallest.try_emplace(key, bytes).first->second;
         least = std::min(least, bytes);
     }
-    for (auto& [key, clocks] : clocks_) std::ranges::sort(clocks);
     std::map<std::string, int> votes;
     for (const auto& [row, key, rounds] : measured) {
         const bool is_in_core = row->role == Role::compute ||
                                 (row->point.has("working_set") && row->point.number("working_set") <= smallest.at(key));
         if (is_in_core) votes[row->device] += votes_for_clock(rounds);
-        const double usual = quantile(clocks_[key], 0.5);
-        for (const RoundMedians& round : rounds) shares_[row->device].push_back(round.clock / usual);
     }
-    for (auto& [device, shares] : shares_) std::ranges::sort(shares);
     for (const auto& [device, sum] : votes)
         if (sum > 0) varying_.insert(device);
+    for (const auto& [device, works] : by_device) {
+        const Clocks& commonest =
+            std::ranges::max_element(works, {}, [](const auto& work) { return work.second.size(); })->second;
+        for (const auto& [key, clocks] : works) {
+            const double share = shares_[key] =
+                varies(device) ? over_nearest(clocks, commonest) : median_of(clocks) / median_of(commonest);
+            for (const auto& [place, clock] : clocks) clocks_[device].push_back(clock / share);
+        }
+        std::ranges::sort(clocks_[device]);
+    }
 }
 
 Estimate<Hertz> RunClock::under(const PointSummary& point) const
 {
-    const auto found = clocks_.find(similar_work(point.best));
-    if (found == clocks_.end()) return {};
-    const std::vector<double>& shares = shares_.find(point.best.device)->second;
-    const double usual = quantile(found->second, 0.5);
-    return {Hertz{usual}, Hertz{usual * quantile(shares, 0.025)}, Hertz{usual * quantile(shares, 0.975)},
-            static_cast<int>(found->second.size()), 0};
+    const auto share = shares_.find(similar_work(point.best));
+    if (share == shares_.end()) return {};
+    const std::vector<double>& clocks = clocks_.find(point.best.device)->second;
+    const auto at = [&](double part) { return Hertz{share->second * quantile(clocks, part)}; };
+    return {at(0.5), at(0.025), at(0.975), static_cast<int>(clocks.size()), 0};
 }
 
 std::vector<Round> RunClock::credible_samples(const PointSummary& point, std::vector<Round> rounds) const

@@ -17,9 +17,9 @@ class RunClock {
     /// Decides per device from the points of arithmetic and those of the smallest working sets, which the core serves alone.
     explicit RunClock(const std::vector<PointSummary>& points);
 
-    /// The median over the rounds of similar work, and that times the range of the middle 95% of all rounds of the device, each as a share of
-    /// its similar work's median: where the clock was over the whole run, not how well it is known. Similar: same device, role, ISA and
-    /// threads, since wide instructions and many cores may lower the clock. Empty if no clock was read.
+    /// The median, and the range of the middle 95%, of the clocks of all rounds of the device, as of similar work: where the clock was over the
+    /// whole run, not how well it is known. Similar: same device, role, ISA and threads, since wide instructions and many cores may lower the
+    /// clock; by how much, rounds near in time show where the clock varies. Empty if no clock was read.
     Estimate<Hertz> under(const PointSummary& point) const;
 
     bool varies(const std::string& device) const { return varying_.contains(device); }
@@ -29,9 +29,8 @@ class RunClock {
     std::vector<Round> credible_samples(const PointSummary& point, std::vector<Round> rounds) const;
 
   private:
-    std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of each round, by similar work
-    std::map<std::string, std::vector<double>>
-        shares_;  ///< sorted: of each round, of the median of similar work; by device
+    std::map<std::string, double> shares_;  ///< by similar work: of the commonest work's clock at that time
+    std::map<std::string, std::vector<double>> clocks_;  ///< Hz, sorted: of rounds, over their share; by device
     std::set<std::string> varying_;
 };
 
