@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace roof {
 
@@ -107,15 +108,15 @@ namespace {
 
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
-    std::vector<std::size_t> row(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1), above, second_above;
     std::iota(row.begin(), row.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
+        second_above = std::exchange(above, row);
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+            row[j] = std::min({above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1), above[j] + 1, row[j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], second_above[j - 2] + 1);
         }
     }
     return row.back();
@@ -152,7 +153,7 @@ std::string nearest(std::string_view word, std::span<const std::string> legal)
     constexpr std::size_t longest = 100;  // the distance of long texts takes long
     std::string best;
     if (word.size() > longest) return best;
-    std::size_t least = word.size() / 3 + 2;
+    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
     const bool is_last_part = word.find('/') == std::string_view::npos;
     for (const std::string& candidate : legal) {
         const std::size_t begin = is_last_part ? candidate.rfind('/') + 1 : 0;

@@ -98,6 +98,15 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name)
     });
 }
 
+std::string in_plain_words(const std::string& error)
+{
+    if (error == "illegal block entry" || error == "illegal map value")
+        return error + ": indent with blanks, not with a tab, and begin a list or a map on a line of its own";
+    if (error == "end of map not found" || error == "end of sequence not found")
+        return error + ": the indent of this line is that of no line above it";
+    return error;
+}
+
 std::string on_one_line(const YAML::Node& node)
 {
     YAML::Emitter text;

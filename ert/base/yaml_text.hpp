@@ -17,6 +17,9 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name);
 /// The node's text in flow style, on one line: "{name: small, image: [3, 32, 32]}".
 std::string on_one_line(const YAML::Node& node);
 
+/// The library's words for a wrong indent or a tab, with what a reader can do about it; other words as they are.
+std::string in_plain_words(const std::string& error);
+
 /// Returns read(); an exception of the library, such as for a value of another kind, becomes an InputError with the line.
 template <class Read>
 auto reading_yaml(const std::string& name, Read&& read)
@@ -24,7 +27,7 @@ auto reading_yaml(const std::string& name, Read&& read)
     try {
         return std::forward<Read>(read)();
     } catch (const YAML::Exception& error) {
-        throw InputError(name + ":" + std::to_string(error.mark.line + 1) + ": " + error.msg);
+        throw InputError(name + ":" + std::to_string(error.mark.line + 1) + ": " + in_plain_words(error.msg));
     }
 }
 

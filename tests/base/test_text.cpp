@@ -50,6 +50,9 @@ TEST_CASE("a misspelt name gets the nearest legal name, and an unrelated name ge
     REQUIRE(nearest("resnet81", legal) == "resnet18");
     REQUIRE(nearest("RESNET18", legal) == "resnet18");
     REQUIRE(nearest("quicksilver", legal).empty());
+    REQUIRE(nearest("fp16", std::vector<std::string>{"fp32", "bf16"}).empty());
+    REQUIRE(nearest("tcsh", std::vector<std::string>{"bash", "zsh", "fish"}).empty());
+    REQUIRE(nearest("fp23", std::vector<std::string>{"fp3", "fp32"}) == "fp3");
     REQUIRE(unknown_word("model", "vgg17", legal) ==
             "unknown model 'vgg17'; did you mean 'vgg16'?; legal values: resnet18, vgg16, alexnet");
 }

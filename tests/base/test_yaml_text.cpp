@@ -39,6 +39,14 @@ TEST_CASE("a text with too many values is refused before the library reads it")
                       Contains("x.yaml: there are more than 100000 values"));  // and no "]"
 }
 
+TEST_CASE("a tab or a wrong indent is said in plain words, with its line")
+{
+    CHECK_THROWS_WITH(parse_yaml("run:\n\t- bench: train\n", "p.yaml"),
+                      Catch::StartsWith("p.yaml:2") && Catch::Contains("not with a tab"));
+    CHECK_THROWS_WITH(parse_yaml("run:\n  - bench: train\n   model: a\n", "p.yaml"),
+                      Catch::StartsWith("p.yaml:3") && Catch::Contains("indent of this line"));
+}
+
 TEST_CASE("a value of another kind is an error with its line")
 {
     const YAML::Node node = parse_yaml("a: 1\nb: word\n", "x.yaml");

@@ -87,7 +87,11 @@ int make_report(const Options& options, Context& context)
     }
     std::filesystem::path page = options.out;
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
-    write_file(page, analysis::report_html(studies));
+    try {
+        write_file(page, analysis::report_html(studies));
+    } catch (const Error& error) {
+        throw InputError(std::string(error.what()) + "; --out FILE writes the page to another place");
+    }
     write_extras(options, studies, context);
     if (options.json) {
         nlohmann::json list = nlohmann::json::array();

@@ -48,8 +48,8 @@ void require_run(const std::filesystem::path& folder)
                       [](const std::string& run) { return std::filesystem::path(run).filename(); });
     const std::size_t all = runs.size();
     runs.resize(std::min(all, most_told));
-    throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first:\n  {}",
-                                 printable(folder.string()), all, join(runs, "\n  ")));
+    throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first: {}",
+                                 printable(folder.string()), all, join(runs, ", ")));
 }
 
 }  // namespace
