@@ -51,7 +51,7 @@ Content traffic_panel(const Study& study, const std::string&)
         svg.text({1, 16}, title, "name");
         const double each = (width - box_width - 2) / static_cast<double>(levels.size());
         const std::string flops = format_si(row->work.flops.value, "FLOP");
-        draw_box(svg, 1, row->device == "cpu" ? "cores" : "SMs", flops);
+        draw_box(svg, 1, levels.front().nearer, flops);
         for (std::size_t i = 0; i < levels.size(); ++i) {
             const double x = 1 + static_cast<double>(i) * each;
             draw_traffic(svg, x + box_width, x + each, levels[i]);

@@ -135,6 +135,7 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, bool plain)
 
 std::string roofs_legend(const Roofs& roofs, int width)
 {
+    if (roofs.empty()) return {};
     std::vector<std::string> items;
     for (const auto& group : {roofs.levels, roofs.compute})
         for (const Ceiling* roof : group)

@@ -183,3 +183,17 @@ TEST_CASE("report and terminal show the summed roofs of a group and the link")
     const std::string text = terminal_roofline(study, 100, true);
     CHECK_THAT(text, Catch::Contains("gpu:0,1") && Catch::Contains("roofs (measured, added: gpu:0 + gpu:1)"));
 }
+
+TEST_CASE("a device whose one ceiling is on no level is drawn without roofs")
+{
+    // One working set shows no plateau, so its rate has no level and is no roof; another device has roofs.
+    Ceilings ceilings = two_gpus();
+    std::erase_if(ceilings.all, [](const Ceiling& c) { return c.device == "gpu:1"; });
+    Ceiling latency = made::bandwidth("DRAM", 1, 1e9);
+    latency.device = "gpu:1";
+    latency.kind = Role::latency;
+    ceilings.all.push_back(latency);
+    REQUIRE(roofs_of(ceilings, "gpu:1").empty());
+    const Study study = made::study({step_on("gpu:0", 0.020, 0), step_on("gpu:1", 0.020, 0)}, ceilings);
+    CHECK_THAT(terminal_roofline(study, 100, true), Catch::Contains("1.00 TB/s"));
+}
