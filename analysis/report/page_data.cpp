@@ -4,6 +4,7 @@
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/answer.hpp"
 #include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <utility>
 
 // Defined by the generated page_script.S, which includes the bundle's bytes.
@@ -118,19 +120,13 @@ std::vector<const Placement*> around(const Study& study, const Measurement& row)
     return points;
 }
 
-json own_roof_json(const Roofs& roofs, const std::string& id, const std::vector<const Placement*>& points)
-{
-    for (const Placement* const p : points)
-        if (p->scope == Scope::step && p->row == id)
-            if (const auto line = own_roof(*p, roofs)) return to_json(*line);
-    return nullptr;
-}
-
 json row_json(const Study& study, const Measurement& row, int roofs)
 {
     Roofs own = roofs_of(study.ceilings, row.device, threads_of(row));
     if (const Ceiling* const roof = own.precision(precision_of(row))) own.compute = {roof};
     const std::vector<const Placement*> points = around(study, row);
+    const Placement* const step = step_placement(study.placements, row);
+    const std::optional<RoofLine> line = step == nullptr ? std::nullopt : own_roof(*step, own);
     return {{"id", json_text(row.id())},
             {"model", json_text(model_of(row))},
             {"batch", batch_of(row)},
@@ -150,7 +146,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"sentence", json_text(step_title(row, study.results.rows) + ": " + answer_text(study, row, 1))},
             {"frame", frame_json(fitted_frame(own, points))},
             {"level_frame", frame_json(fitted_frame(own, points, true))},
-            {"own_roof", own_roof_json(own, row.id(), points)},
+            {"own_roof", line ? to_json(*line) : json(nullptr)},
             {"roofs", roofs}};
 }
 

@@ -1,5 +1,6 @@
 // The roofline of each model: layers and phases at the largest batch, steps at all batches.
 #include "analysis/report/report.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -57,10 +58,9 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     const Roofs roofs = of_precision(roofs_of(study.ceilings, row.device, threads_of(row)), precision_of(row));
     const std::string id = row.id();
     std::vector<const Placement*> steps, parts;
-    const Placement* whole = nullptr;
+    const Placement* const whole = step_placement(study.placements, row);
     for (const Placement& p : study.placements) {
         if (p.scope == Scope::step && series_of(p.row) == series_of(id)) steps.push_back(&p);
-        if (p.row == id && p.scope == Scope::step) whole = &p;
         if (p.row == id && p.scope != Scope::step) parts.push_back(&p);
     }
     if (whole == nullptr || whole->levels.empty()) return std::nullopt;

@@ -1,6 +1,7 @@
 // The data of the charts for programs: placements, ceilings, and the sweeps behind them.
 #include "analysis/study/ert_curves.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
@@ -126,9 +127,8 @@ DataTable time_table(const Study& study)
 std::vector<LevelTraffic> traffic_of(const Study& study, const Measurement& row)
 {
     std::vector<LevelTraffic> levels;
-    const auto is_step = [&, id = row.id()](const Placement& p) { return p.scope == Scope::step && p.row == id; };
-    const auto step = std::ranges::find_if(study.placements, is_step);
-    if (step == study.placements.end()) return levels;
+    const Placement* const step = step_placement(study.placements, row);
+    if (step == nullptr) return levels;
     for (std::size_t i = 0; i < step->moved.size(); ++i)
         levels.push_back({step->levels[i].level, i == 0 ? "cores" : step->levels[i - 1].level, step->moved[i],
                           step->levels[i].roof, step->seconds.median});

@@ -167,8 +167,7 @@ class Drawing {
     const {left, right, top, bottom} = this.edges;
     for (const {at: [x, y], count} of this.arrows.filter((one) => one.count > 1)) {
       const at = [clamp(x, left + 12, right - 26), clamp(y, top + 20, bottom - 12)];
-      const box = {x: at[0] - 1, y: at[1] - 11, w: 7 * `${count}`.length + 2, h: 14};
-      this.taken.push(box);
+      this.taken.push({x: at[0] - 1, y: at[1] - 11, w: 7 * `${count}`.length + 2, h: 14});
       parts.push(text(at, `${count}`, "tick count"));
     }
     return parts;
