@@ -26,6 +26,10 @@ def as_markdown(head, rows, rule="---"):
     return "\n".join([line(head), line(["---"] + [rule] * (len(head) - 1)), *map(line, rows)])
 
 
+def marks_of(name, tool):
+    return f"<!-- {name}: written by tools/{tool} -->", f"<!-- end of {name} -->"
+
+
 def write_between(path, begin, end, text):
     """Replaces what is between the two marks of a page. Raises ValueError if it does not have each mark once."""
     page = Path(path).read_text(encoding="utf-8")

@@ -5,11 +5,10 @@ import unittest
 
 from quiet import Quiet
 
-import read_back
-from acceptance import goals
-from acceptance.programs import Failed
+from acceptance import goals, read_back
 from acceptance.scene import Scene
 from acceptance.steps import ceilings, training
+from measuring import Failed
 
 
 class Training(Quiet):
@@ -167,7 +166,7 @@ class ReadBack(Quiet):
                 '"0","k(float *, int)","160"\n"1","other","5"\n')
         line, = read_back.beside_ncu(self.folder, said)
         self.assertAlmostEqual(1.875, line["ratio"])
-        with self.assertRaisesRegex(RuntimeError, "no table"):
+        with self.assertRaisesRegex(Failed, "no table"):
             read_back.largest_of_ncu("==ERROR== no\n")
 
 

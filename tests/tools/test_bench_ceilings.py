@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 
+import measuring
+import pages
 from ceilings import answers, programs, tables, theory
 from ceilings.answers import Quantity
 
@@ -144,23 +146,22 @@ class Comparing(unittest.TestCase):
     LOAD = Quantity("L1", "load", "", 1)
 
     def samples(self, ours, theirs):
-        return ([(n, "roof", self.LOAD, rate) for n, rate in enumerate(ours)] +
-                [(n, "peer", self.LOAD, rate) for n, rate in enumerate(theirs)])
+        return [sample for who, rates in (("roof", ours), ("peer", theirs)) for n, rate in enumerate(rates)
+                for sample in tables.samples_of(n, who, {self.LOAD: rate})]
 
     def test_divides_within_a_round_and_takes_the_median(self):
         found, = tables.compare(self.samples([10, 20, 90], [10, 10, 30]))
-        self.assertEqual((2, 1, 3, 3), (found.ratio, found.low, found.high, found.rounds))
+        self.assertEqual((2, 1, 3, 3), found.ratio[:4])
 
     def test_uses_rounds_in_which_both_were_measured(self):
         found, = tables.compare(self.samples([10, 20], [5]))
-        self.assertEqual((2, 1), (found.ratio, found.rounds))
+        self.assertEqual((2, 1), (found.ratio.median, found.ratio.rounds))
         self.assertEqual([], tables.compare(self.samples([], [5])))
 
     def test_has_the_interval_of_order_statistics(self):
-        self.assertEqual((0, 4), tables.median_interval(5)[:2])
-        self.assertEqual((0, 5), tables.median_interval(6)[:2])
-        self.assertEqual((1, 8), tables.median_interval(10)[:2])
-        self.assertAlmostEqual(1 - 2 * 11 / 1024, tables.median_interval(10)[2])
+        for count, low, high in ((5, 1, 5), (6, 1, 6), (10, 2, 9)):
+            self.assertEqual((low, high), measuring.ratio_of((n, 1) for n in range(1, count + 1))[1:3])
+        self.assertAlmostEqual(1 - 2 * 11 / 1024, measuring.ratio_of([(1, 1)] * 10).coverage)
 
     def test_counts_the_quantities_behind_the_peer(self):
         text = tables.as_text(tables.peers_table(tables.compare(self.samples([9, 9], [10, 10]))))
@@ -185,8 +186,8 @@ class Agreement(unittest.TestCase):
 
     def test_time_is_shown_relative_to_ours(self):
         seconds = [(1, "roof", 10), (2, "roof", 12), (3, "roof", 11), (1, "stream", 22)]
-        samples = [(number, who, tables.WALL_TIME, value) for number, who, value in seconds]
-        samples.append((1, "stream", Quantity("DRAM", "copy", "", 1), 5e10))
+        samples = [sample for number, who, value in seconds for sample in tables.samples_of(number, who, {tables.WALL_TIME: value})]
+        samples += tables.samples_of(1, "stream", {Quantity("DRAM", "copy", "", 1): 5e10})
         self.assertEqual([("roof", "11.0 s", "1.0x", "0", "3"), ("stream", "22.0 s", "2.0x", "1", "1")],
                          tables.time_table(samples).rows)
 
@@ -237,8 +238,9 @@ class Theory(unittest.TestCase):
                   self.calibration(1, samples={"taken": 40, "disturbed": {"a core was shared": 5, "stolen": 10}})]
         self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", theory.interference_of(rounds))
         self.assertEqual("", theory.interference_of([self.calibration(1)]))
-        self.assertIn("2 rounds", bench.setting_of([dict(one, machine={}) for one in rounds], [(1,), (2,)]))
-        self.assertTrue(bench.setting_of([dict(one, machine={}) for one in rounds], [(1,)]).endswith("stolen 10%)."))
+        samples = [tables.Sample(number, "roof", *tables.WALL_TIME, 18.0) for number in (1, 2)]
+        self.assertIn("2 rounds", bench.setting_of([dict(one, machine={}) for one in rounds], samples))
+        self.assertTrue(bench.setting_of([dict(one, machine={}) for one in rounds], samples).endswith("stolen 10%)."))
 
 
 class Command(unittest.TestCase):
@@ -276,7 +278,7 @@ class Command(unittest.TestCase):
             stream.write_text(STREAM, encoding="utf-8")
             _, out, err = self.call("--roof", f"sh -c 'cat {roof}'", "--stream", f"sh -c 'sleep 0.01; cat {stream}'",
                                     "--rounds", "3", "--peer-seconds", "0")
-            self.assertRegex(err, r"no more rounds from here on: stream: \d+ of its 0 s are used")
+            self.assertRegex(err, r"left out from here on: stream: \d+ of its 0 s are used")
             self.assertRegex(out, r"stream +0\.\d s .* 1\n")
 
     def test_puts_each_table_between_its_marks(self):
@@ -286,7 +288,7 @@ class Command(unittest.TestCase):
             roof.write_text(json.dumps(document), encoding="utf-8")
             stream.write_text(STREAM, encoding="utf-8")
             command = ("--roof", f"sh -c 'cat {roof}'", "--rounds", "2", "--page", str(page))
-            marks = {name: tables.marks_of(name) for name in ("peers", "time", "repeatability")}
+            marks = {name: pages.marks_of(name, "bench_ceilings") for name in ("peers", "time", "repeatability")}
             page.write_text("head\n" + "\n".join("\nold\n".join(pair) for pair in marks.values()) + "\ntail\n", encoding="utf-8")
             self.assertEqual(0, self.call(*command, "--stream", f"cat {stream}")[0])
             text = page.read_text(encoding="utf-8")
@@ -319,7 +321,7 @@ case $1 in
 esac
 """, encoding="utf-8")
             roof.chmod(0o755)
-            marks = tables.marks_of("search")
+            marks = pages.marks_of("search", "bench_ceilings")
             page.write_text("\n".join(marks), encoding="utf-8")
             status, out, err = self.call("--roof", str(roof), "--search", str(roof), "--rounds", "2", "--page", str(page))
             self.assertEqual(0, status, err)
@@ -335,7 +337,7 @@ esac
             document["machine"] = dict(document["machine"], versions={"revision": "abc123"})
             roof.write_text(json.dumps(document), encoding="utf-8")
             bare.write_text("for i in $@; do echo $i 2e11; done", encoding="utf-8")
-            page.write_text("\n".join(tables.marks_of("bare")), encoding="utf-8")
+            page.write_text("\n".join(pages.marks_of("bare", "bench_ceilings")), encoding="utf-8")
             status, _, err = self.call("--roof", f"sh -c 'cat {roof}'", "--bare", f"sh {bare}", "--rounds", "2", "--page", str(page))
             self.assertEqual(0, status, err)
             self.assertIn("| L1 | load | bare | 198 GB/s | 200 GB/s | 0.990 | [0.990, 0.990] |",

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
 
-from training import budget, curve, programs, sets, table  # pylint: disable=wrong-import-position
+from training import curve, programs, sets, table  # pylint: disable=wrong-import-position
 
 LOADER = importlib.machinery.SourceFileLoader("bench_training", str(ROOT / "tools/bench_training"))
 bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_training", LOADER))
@@ -56,8 +56,7 @@ def round(number, who, steps, algorithm="direct", fraction=""):
 
 class Sets(unittest.TestCase):
     def test_ratios_are_those_of_the_medians_within_a_round(self):
-        found = {("auto", 0): [(1.0, 1.0), (2.0, 2.0), (1.0, 1.0)], ("auto", 1): [(1.1, 1.1), (2.2, 2.2), (1.1, 1.1)],
-                 ("direct", 0): [(2.0, 2.0), (4.0, 4.0), (2.0, 2.0)], ("direct", 1): [(2.2, 2.2), (4.4, 4.4), (2.2, 2.2)]}
+        found = {("auto", 0): [1.0, 2.0, 1.0], ("auto", 1): [1.1, 2.2, 1.1], ("direct", 0): [2.0, 4.0, 2.0], ("direct", 1): [2.2, 4.4, 2.2]}
         text = sets.as_text(found)
         self.assertIn("upper end of the intervals 1.100", text)
         self.assertIn("auto over direct: 0.500 [0.500, 0.500]", text)
@@ -120,9 +119,19 @@ class Chooses(unittest.TestCase):
         with unittest.mock.patch.object(programs, "Torch", FakeTorch):
             choice = programs.Choice(bench.parse_arguments(["--python", "p"]))
             for batch in (4, 8, 16):
-                _, seconds = choice.fastest("net", batch, "fp32", 1, lambda _: None)
+                _, seconds = choice.fastest("net", batch, "fp32", 1)
                 self.assertEqual(1.0, seconds)
-                self.assertIn("--compile", choice.last["net", "fp32"][1])
+                self.assertIn("--compile", choice.last["net", "fp32"][0][1])
+
+
+    def test_a_slow_step_takes_the_variant_of_the_batch_before(self):
+        with unittest.mock.patch.object(programs, "Torch", FakeTorch):
+            said = []
+            choice = programs.Choice(bench.parse_arguments(["--python", "p"]), said.append)
+            choice.start("net", 4, "fp32")
+            tried = len(said)
+            torch, seconds = choice.start("net", 16, "fp32")
+            self.assertEqual((4.0, 1.0, tried), (seconds, torch.seconds, len(said)))
 
 
 class Compares(unittest.TestCase):
@@ -130,14 +139,8 @@ class Compares(unittest.TestCase):
         rounds = [round(1, "torch", (2.0,)), round(1, "roof", (1.0,)), round(2, "torch", (8.0,)), round(2, "roof", (4.0,)),
                   round(3, "torch", (3.0,)), round(3, "roof", (1.0,))]
         (found,) = table.compare(rounds)
-        self.assertEqual((2.0, 2.0, 3.0, 3), (found.ratio, found.low, found.high, found.rounds))
-
-    def test_with_an_interval_that_narrows_with_steps(self):
-        few, many = ([tuple(tuple(least + i / count for i in range(count)) for least in (1, 2))] for count in (3, 60))
-        widths = [high - low for low, high in map(table.bootstrap, (few, many))]
-        self.assertLess(widths[1], widths[0])
-        low, high = table.bootstrap(many)
-        self.assertTrue(low <= table.ratio_of(many) <= high)
+        self.assertEqual((2.0, 2.0, 3.0, 3, 0.75), found.ratio)
+        self.assertIn("Intervals cover 75% or more.", table.as_text([found]))
 
     def test_leaves_out_rows_without_a_peer(self):
         self.assertEqual([], table.compare([round(1, "roof", (1.0,))]))
@@ -153,8 +156,8 @@ class Compares(unittest.TestCase):
         rounds = [round(1, "torch", (2.0, 2.5)), round(1, "roof", (1.0,), fraction=0.25)]
         with tempfile.TemporaryDirectory() as folder:
             for one in rounds:
-                table.append_csv(f"{folder}/rounds.csv", one)
-            self.assertEqual(rounds, table.read_csv(f"{folder}/rounds.csv"))
+                table.keep(f"{folder}/rounds.csv", [one])
+            self.assertEqual(rounds, table.read(f"{folder}/rounds.csv"))
 
     def test_puts_the_table_between_the_marks_of_a_page(self):
         found = table.compare([round(1, "torch", (2.0,)), round(1, "roof", (1.0,))])
@@ -171,19 +174,23 @@ class Compares(unittest.TestCase):
 
 
 class Budgets(unittest.TestCase):
-    GROUPS = [budget.Group("resnet18", 4, "fp32", ("direct",)), budget.Group("vgg16", 64, "fp32", ("direct", "auto"))]
+    GROUP = bench.Group("net", 4, "fp32", ("direct", "auto"))
 
-    def test_use_the_most_rounds_that_fit_into_the_time(self):
-        rich, _ = budget.deepest(self.GROUPS, 4e11, 1e6, 2)
-        poor, total = budget.deepest(self.GROUPS, 4e11, 1, 2)
-        self.assertEqual((budget.DEPTHS[0], budget.DEPTHS[-1]), (rich, poor))
-        self.assertGreater(total, 1)
-        enough, total = budget.deepest(self.GROUPS, 4e11, 500, 2)
-        self.assertLessEqual(total, 500)
-        self.assertLess(enough.rounds, rich.rounds)
+    def orders(self, words, *left):
+        left = iter(left)
 
-    def test_count_at_least_one_step_and_no_more_than_twenty(self):
-        self.assertEqual([1, 20, 4], [budget.steps_for(budget.Depth(3, 2), seconds) for seconds in (15, 0.001, 0.5)])
+        class Left:
+            left = property(lambda _: next(left))
+        return list(bench.orders_for(self.GROUP, bench.parse_arguments(words), Left()))
+
+    def test_give_the_rounds_in_turns(self):
+        turn = ["torch", "direct", "auto"]
+        self.assertEqual([turn, turn[::-1], turn], self.orders(["--rounds", "3"]))
+
+    def test_end_with_their_time_after_two_rounds_and_with_seven(self):
+        self.assertEqual(2, len(self.orders(["--minutes", "1"], -1)))
+        self.assertEqual(3, len(self.orders(["--minutes", "1"], 5, -1)))
+        self.assertEqual(7, len(self.orders(["--minutes", "1"], *[5] * 9)))
 
 
 class Curves(unittest.TestCase):
@@ -237,8 +244,13 @@ class Measures(unittest.TestCase):
     def test_plan_prints_the_time_and_measures_nothing(self):
         status, out, err, calls = self.run_it("--plan", "--minutes", "5")
         self.assertEqual((0, ""), (status, out))
-        self.assertEqual(1, len(calls))
-        self.assertRegex(err, "2 groups of rows .* about .* rounds")
+        self.assertEqual([], calls)
+        self.assertRegex(err, "2 groups of rows are to be measured, 0 rounds are there; about 5 min\n  net, batch 4, fp32: direct, auto\n")
+
+    def test_divides_the_minutes_among_the_groups(self):
+        status, _, _, calls = self.run_it("--minutes", "0.01", "--modes", "fp32:direct", "--batches", "4,8")
+        self.assertEqual(0, status)
+        self.assertEqual(["roof direct 2"] * 4, [call for call in calls if call.startswith("roof")])
 
     def test_runs_the_onnx_file_that_has_a_network_s_name(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from quiet import ROOT, Quiet
 
-from acceptance import budget, builds, sequence
-from acceptance.budget import Step
+from acceptance import builds, sequence
 from acceptance.catalogue import STEPS
 from acceptance.journal import Journal
-from acceptance.programs import Failed, TimeOver, run
 from acceptance.scene import Scene, gpu, part
+from acceptance.sequence import Step
 from acceptance.steps import ceilings, machine, profiles, training
+from measuring import Failed, TimeOver, run
 
 PROGRAM = ROOT / "tools" / "gpu_acceptance"
 
@@ -41,21 +41,21 @@ def step(name, least, most, action=lambda scene, seconds: None, needs=()):
 class Sharing(unittest.TestCase):
     def test_all_get_their_least_and_the_first_what_is_over(self):
         steps = [step("a", 10, 30), step("b", 20, 90)]
-        self.assertEqual(30, budget.grant(steps, 100))
-        self.assertEqual(18, budget.grant(steps, 38), "b keeps its 20")
-        self.assertEqual(90, budget.grant(steps[1:], 100))
+        self.assertEqual(30, sequence.grant(steps, 100))
+        self.assertEqual(18, sequence.grant(steps, 38), "b keeps its 20")
+        self.assertEqual(90, sequence.grant(steps[1:], 100))
 
     def test_the_first_does_not_wait_for_those_that_do_not_fit(self):
         steps = [step("a", 10, 30), step("b", 20, 90), step("c", 5, 5)]
-        self.assertEqual(["a", "c"], [one.name for one in budget.fitting(steps, 18)])
-        self.assertEqual(13, budget.grant(steps, 18))
+        self.assertEqual(["a", "c"], [one.name for one in sequence.fitting(steps, 18)])
+        self.assertEqual(13, sequence.grant(steps, 18))
 
     def test_what_does_not_fit_gets_nothing(self):
-        self.assertIsNone(budget.grant([step("a", 10, 30), step("b", 1, 2)], 9.5))
-        self.assertIsNone(budget.grant([step("a", 10, 30)], -1))
+        self.assertIsNone(sequence.grant([step("a", 10, 30), step("b", 1, 2)], 9.5))
+        self.assertIsNone(sequence.grant([step("a", 10, 30)], -1))
 
     def test_the_steps_there_are_fit_into_the_usual_time(self):
-        least, most = budget.foreseen(STEPS)
+        least, most = (sum(getattr(one, field) for one in STEPS) for field in ("least", "most"))
         self.assertLessEqual(least, 8 * 60 - 10)
         self.assertGreater(most, 8 * 60, "or some of the time would be idle")
         for one in STEPS:
@@ -145,7 +145,7 @@ class Programs(Quiet):
         with self.assertRaisesRegex(Failed, "status 3: the reason"):
             run(["sh", "-c", "echo first; echo the reason >&2; exit 3"], log, 10)
         self.assertEqual("first\n", log.read_text(encoding="utf-8"))
-        self.assertEqual("x\n", run(["sh", "-c", "echo $WORD; exit 1"], log, 10, accepted=(0, 1), WORD="x"))
+        self.assertEqual("x\n", run(["sh", "-c", "echo $WORD; exit 1"], log, 10, accepted=(0, 1), WORD="x").text)
         with self.assertRaisesRegex(Failed, "No such file"):
             run([self.folder / "none"], log, 10)
 

@@ -1,4 +1,4 @@
-"""Which profiles tools/peers/profile_checks.py accepts and which it rejects."""
+"""Which profiles tools/acceptance/profile_checks.py accepts and which it rejects."""
 
 import csv
 import sys
@@ -7,10 +7,10 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "peers")]
+sys.path.insert(0, str(ROOT / "tools"))
 
-import profile_checks as checks  # pylint: disable=wrong-import-position
-from acceptance.programs import Failed  # pylint: disable=wrong-import-position
+from acceptance import profile_checks as checks  # pylint: disable=wrong-import-position
+from measuring import Failed  # pylint: disable=wrong-import-position
 from acceptance.steps import recorders  # pylint: disable=wrong-import-position
 
 FLOPS = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -35,7 +35,7 @@ class ProfileChecks(unittest.TestCase):
                                      for scope, phase, metric, value in lines))
 
     def refused(self, words, check, *arguments):
-        with self.assertRaisesRegex(RuntimeError, words):
+        with self.assertRaisesRegex(Failed, words):
             check(*arguments)
 
     def test_a_counted_program_has_both_passes(self):

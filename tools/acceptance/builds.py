@@ -3,12 +3,11 @@
 import contextlib
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
-from acceptance.programs import run
 from acceptance.scene import ROOT, library_path
+from measuring import Failed, run
 
 CONFIGURE_SECONDS, BUILD_SECONDS = 120, 3600
 PROGRAMS = ("roof", "roof_gpu.so", "roof_cupti.so", "roof_inject.so", "test_gpu", "nccl_ranks", "roof_cudnn.so", "test_cudnn_device")
@@ -21,7 +20,7 @@ def build(folder, out):
     """Configures and builds with the GPU parts."""
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     text = run(["cmake", *generator, "-S", ROOT, "-B", folder, "-DROOF_CUDA=ON", "-DROOF_TESTS=ON", "-DCMAKE_BUILD_TYPE=Release"],
-               out / "configure.log", CONFIGURE_SECONDS)
+               out / "configure.log", CONFIGURE_SECONDS).text
     targets = ["roof_exe", "roof_gpu", "roof_cupti", "roof_inject", "test_gpu", "nccl_ranks"]
     if "built   cudnn" in text:
         targets += ["roof_cudnn", "test_cudnn_device"]
@@ -61,8 +60,7 @@ def copy(build_folder, target):
             print(f"{path.name}: not in this build; steps that need it will say so")
             continue
         shutil.copy2(path, target / "bin" / path.name)
-        listed = subprocess.run(["ldd", path], capture_output=True, text=True, check=True).stdout
-        for line in listed.splitlines():
+        for line in run(["ldd", path]).text.splitlines():
             words = line.split()
             if "=>" in words and words[2].startswith("/") and not words[0].startswith(EVERYWHERE):
                 shutil.copy2(os.path.realpath(words[2]), target / "lib" / words[0])
@@ -71,7 +69,6 @@ def copy(build_folder, target):
 def identity(folder):
     """Version and revision as printed by its `roof`; empty without one."""
     try:
-        return subprocess.run([folder / "bin" / "roof", "--version"], capture_output=True, text=True, check=False,
-                              env={**os.environ, "LD_LIBRARY_PATH": library_path(folder)}).stdout.strip()
-    except OSError:
+        return run([folder / "bin" / "roof", "--version"], LD_LIBRARY_PATH=library_path(folder)).text.strip()
+    except Failed:
         return ""

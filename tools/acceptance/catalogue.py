@@ -1,8 +1,8 @@
 """The steps in order of importance, which is the order in which they run. Seconds are those of one H100. Of eight
 minutes, the spare time goes to the first step that needs more, and at last to the sweep."""
 
-from acceptance.budget import Step
 from acceptance.scene import gpu, ncu, part, program, torch
+from acceptance.sequence import Step
 from acceptance.steps import ceilings, machine, profiles, recorders, training
 
 TRAINS = (gpu, part("cudnn"))

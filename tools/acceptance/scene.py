@@ -3,11 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from acceptance.programs import Failed, TimeOver, run
+from measuring import Failed, run
 
 ROOT = Path(__file__).resolve().parents[2]
 #: In place of the plans of the steps where all is to be small.
@@ -33,9 +32,8 @@ class Scene:
         self.known = {}
 
     def run(self, command, log, seconds, accepted=(0,), **environment):
-        """Runs the command with the build's libraries; `log` is a file in the results folder. Throws Failed and
-        TimeOver."""
-        return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment})
+        """Standard output of the command, which runs with the build's libraries; `log` is a file in the results folder. Raises Failed."""
+        return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment}).text
 
     def network(self, name, batch):
         """Model and batch of a training step: those, or a small network with each kind of layer."""
@@ -65,7 +63,7 @@ class Scene:
             return f"the build has no {self.roof.name} in {self.bin.parent.name}/bin"
         try:
             return json.loads(self.run([self.roof, "doctor", "--json"], "doctor.json", 60))
-        except (Failed, TimeOver, ValueError) as error:
+        except (Failed, ValueError) as error:
             return f"roof doctor: {error}"
 
 
@@ -104,10 +102,10 @@ def torch(scene):
 def ask_torch():
     code = "import torch, sys; sys.exit(None if torch.cuda.is_available() else f'PyTorch {torch.__version__} sees no GPU')"
     try:
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    except subprocess.TimeoutExpired:
-        return "PyTorch did not answer within a minute"
-    return None if done.returncode == 0 else (done.stderr.strip().splitlines() or ["PyTorch gives no reason"])[-1]
+        run([sys.executable, "-c", code], seconds=60)
+    except Failed as failure:
+        return str(failure)
+    return None
 
 
 def ncu(scene):
@@ -117,9 +115,7 @@ def ncu(scene):
 def library_path(build):
     """Library path of a packed build and of PyTorch's libraries. Measurements are compared with PyTorch's cuBLAS."""
     folders = [build / "lib"]
-    found = subprocess.run([sys.executable, "-c", "import nvidia; print(*nvidia.__path__)"], capture_output=True, text=True,
-                           check=False)
-    for folder in found.stdout.split():
+    for folder in run([sys.executable, "-c", "import nvidia; print(*nvidia.__path__)"], accepted=(0, 1)).text.split():
         folders += [Path(folder) / name / "lib" for name in ("cu13", "cublas", "cudnn", "nccl")]
     known = [str(folder) for folder in folders if folder.is_dir()]
     return ":".join(known + [word for word in [os.environ.get("LD_LIBRARY_PATH", "")] if word])

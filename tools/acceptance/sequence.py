@@ -1,10 +1,34 @@
-"""Runs each step that is possible here and fits into the time, whatever the result of earlier steps."""
+"""Shares the time among the steps in order of importance, and runs each step that is possible here, whatever the result of earlier ones. Each
+step that fits gets its minimum; the first step that can use the spare time gets it."""
 
 import time
+from collections import namedtuple
 
-from acceptance import budget
 from acceptance.journal import alone
-from acceptance.programs import Failed, TimeOver
+from measuring import Failed, TimeOver
+
+#: A check on hardware. `proves`: what an ok result shows. `least`, `most`: seconds, minimum to start and maximum.
+#: `needs`: functions of the scene that return the reason why the step cannot run here, or None. `run`: a function of
+#: the scene and of the granted seconds; returns a remark or None, and raises Failed.
+Step = namedtuple("Step", "name proves least most needs run")
+
+
+def fitting(steps, seconds):
+    """The steps, in order, whose minimum times fit together. A short step may fit where a longer one did not."""
+    chosen = []
+    for step in steps:
+        if step.least <= seconds:
+            chosen.append(step)
+            seconds -= step.least
+    return chosen
+
+
+def grant(steps, seconds):
+    """The seconds that the first of the remaining steps may take; None if they are less than its minimum."""
+    chosen = fitting(steps, seconds)
+    if steps[:1] != chosen[:1]:
+        return None
+    return min(steps[0].most, steps[0].least + seconds - sum(step.least for step in chosen))
 
 
 def reason_against(step, scene):
@@ -22,23 +46,23 @@ def run_all(steps, scene, journal, end, clock=time.monotonic):
             journal.add(step, "unavailable", reason=against[step.name])
             continue
         left = end - clock()
-        seconds = budget.grant(able, left)
+        seconds = grant(able, left)
         able = able[1:]
         if seconds is None:
             journal.add(step, "left out", reason=f"it wants {step.least:g} s, and {max(0, left):.0f} s are left; {alone(step.name)}")
-        else:
-            run_one(step, scene, journal, seconds, clock)
+            continue
+        begin = clock()
+        status, remark = run_one(step, scene, seconds)
+        journal.add(step, status, clock() - begin, remark)
 
 
-def run_one(step, scene, journal, seconds, clock):
-    begin = clock()
+def run_one(step, scene, seconds):
+    """How the step ended, and its remark or the reason."""
     try:
-        remark = step.run(scene, seconds)
+        return "ok", step.run(scene, seconds) or ""
     except TimeOver as over:
-        journal.add(step, "cut off", clock() - begin, f"{over}; {alone(step.name)} --minutes 30")
+        return "cut off", f"{over}; {alone(step.name)} --minutes 30"
     except Failed as failure:
-        journal.add(step, "failed", clock() - begin, str(failure))
+        return "failed", str(failure)
     except Exception as error:  # the next step must still run
-        journal.add(step, "failed", clock() - begin, f"{type(error).__name__}: {error}")
-    else:
-        journal.add(step, "ok", clock() - begin, remark or "")
+        return "failed", f"{type(error).__name__}: {error}"

@@ -18,7 +18,7 @@ def measure_with_threads(command, calibration, say, parse, arguments=lambda thre
     rates = {}
     for threads in sorted({1, calibration["machine"]["threads"]}):
         say(f"{command[0]}, {threads} threads")
-        for (level, operation, precision), rate in parse(run([*command, *arguments(threads)], **openmp(threads))).items():
+        for (level, operation, precision), rate in parse(run([*command, *arguments(threads)], **openmp(threads)).text).items():
             rates[Quantity(level, operation, precision, threads)] = rate
     return rates
 
@@ -50,7 +50,7 @@ def measure_bare(command, calibration, say):
     """tools/ceilings/bare_loops.cpp."""
     points = bare_points(calibration)
     say(command[0])
-    return {points[argument]: rate for argument, rate in parse_bare(run([*command, *points])).items()}
+    return {points[argument]: rate for argument, rate in parse_bare(run([*command, *points]).text).items()}
 
 
 # -------------------------------------------------------------------------------------------------------------- others
@@ -80,7 +80,7 @@ def measure_ert(command, calibration, say):
     our ceiling is taken."""
     say(command[0])
     threads = calibration["machine"]["threads"]
-    text = run(command)
+    text = run(command).text
     curve = parse_ert_curve(text)
     rates = {Quantity(level, operation, precision, threads): rate
              for (level, operation, precision), rate in parse_ert(text).items() if level == "core" or not curve}

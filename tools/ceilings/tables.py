@@ -1,51 +1,50 @@
 """Tables of rounds of programs that measure ceilings: ratios with intervals, wall times, and how well our rounds agree; as text or
 between the marks of a page."""
 
-import csv
 import math
 import statistics
 from collections import Counter, namedtuple
 
 import pages
 from ceilings.answers import Quantity
+from measuring import ratio_of
 
 #: `name`: that of its marks in a page. `foot`: text below the table.
 Table = namedtuple("Table", "name head rows foot")
 
-Comparison = namedtuple("Comparison", "quantity peer ours theirs ratio low high rounds coverage")
+#: `ratio`: a measuring.Ratio, of ours over theirs.
+Comparison = namedtuple("Comparison", "quantity peer ours theirs ratio")
 
 #: Wall time of a round in seconds, stored with the rates.
 WALL_TIME = Quantity("program", "wall time", "", 0)
 
 
+class Sample(namedtuple("Sample", "round who level operation precision threads value")):
+    """A rate in byte/s or FLOP/s, or a wall time in seconds."""
+
+    @property
+    def quantity(self):
+        return Quantity(self.level, self.operation, self.precision, self.threads)
+
+
+def samples_of(number, who, rates):
+    """`rates`: {Quantity: value}."""
+    return [Sample(number, who, *quantity, value) for quantity, value in rates.items()]
+
+
 # ------------------------------------------------------------------------------------------------------ beside peers
 
-def median_interval(count):
-    """Indices into sorted data that enclose the median with at least 95%, else the ends; and their coverage."""
-    def coverage(low):
-        return 1 - 2 * sum(math.comb(count, k) for k in range(low + 1)) / 2 ** count
-    low = 0
-    while low + 1 < (count + 1) // 2 and coverage(low + 1) >= 0.95:
-        low += 1
-    return low, count - 1 - low, coverage(low)
-
-
 def compare(samples):
-    """`samples`: [(round, who, Quantity, rate)]. One Comparison for each quantity that `roof` and a peer measured."""
-    by_round = {(who, quantity, number): rate for number, who, quantity, rate in samples}
-    pairs = sorted({(quantity, who) for _, who, quantity, _ in samples if who != "roof" and quantity != WALL_TIME})
-    rounds = sorted({number for number, *_ in samples})
+    """One Comparison for each quantity that `roof` and a peer measured in the same round."""
+    rates = {}
+    for sample in samples:
+        rates.setdefault((sample.quantity, sample.who), {})[sample.round] = sample.value
     found = []
-    for quantity, peer in pairs:
-        both = [(by_round["roof", quantity, n], by_round[peer, quantity, n]) for n in rounds
-                if ("roof", quantity, n) in by_round and (peer, quantity, n) in by_round]
-        if not both:
-            continue
-        ratios = sorted(ours / theirs for ours, theirs in both)
-        low, high, coverage = median_interval(len(ratios))
-        found.append(Comparison(quantity, peer, statistics.median(ours for ours, _ in both),
-                                statistics.median(theirs for _, theirs in both), statistics.median(ratios),
-                                ratios[low], ratios[high], len(ratios), coverage))
+    for quantity, peer in sorted(key for key in rates if key[0] != WALL_TIME and key[1] != "roof"):
+        theirs = rates[quantity, peer]
+        both = [(rate, theirs[number]) for number, rate in rates.get((quantity, "roof"), {}).items() if number in theirs]
+        if both:
+            found.append(Comparison(quantity, peer, *map(statistics.median, zip(*both)), ratio_of(both)))
     return found
 
 
@@ -57,14 +56,14 @@ def rate_text(quantity, rate):
 def comparison_table(name, other, comparisons, foot):
     """`other`: the head of the column with the peer's rates."""
     rows = [(c.quantity.level, c.quantity.operation, c.quantity.precision or "-", str(c.quantity.threads),
-             rate_text(c.quantity, c.ours), c.peer, rate_text(c.quantity, c.theirs), f"{c.ratio:.3f}",
-             f"[{c.low:.3f}, {c.high:.3f}]", str(c.rounds)) for c in comparisons]
+             rate_text(c.quantity, c.ours), c.peer, rate_text(c.quantity, c.theirs), f"{c.ratio.median:.3f}",
+             f"[{c.ratio.low:.3f}, {c.ratio.high:.3f}]", str(c.ratio.rounds)) for c in comparisons]
     return Table(name, ("level", "operation", "precision", "threads", "ours", "peer", other, "ratio", "interval", "rounds"), rows, foot)
 
 
 def peers_table(comparisons):
-    behind = [c for c in comparisons if c.high < 1]
-    least = min((c.coverage for c in comparisons), default=1)
+    behind = [c for c in comparisons if c.ratio.high < 1]
+    least = min((c.ratio.coverage for c in comparisons), default=1)
     return comparison_table("peers", "theirs", comparisons,
                             f"{len(comparisons) - len(behind)} of {len(comparisons)} are not behind the peer: their interval reaches 1. "
                             f"Intervals cover {100 * min(least, 0.95):.0f}% or more.")
@@ -74,7 +73,7 @@ def search_table(comparisons):
     """Our ceilings beside what our own program finds in half a minute for each."""
     by_level = {}
     for c in comparisons:
-        by_level.setdefault(c.quantity.level, []).append(c.ratio)
+        by_level.setdefault(c.quantity.level, []).append(c.ratio.median)
     words = "; ".join(f"{level} {statistics.median(ratios):.3f}, least {min(ratios):.3f}" for level, ratios in by_level.items())
     return comparison_table("search", "after half a minute", comparisons, f"Ratios, the median over operations: {words}.")
 
@@ -84,11 +83,11 @@ def search_table(comparisons):
 def time_table(samples):
     """Wall time of a round and number of measured quantities of each program."""
     seconds, answers = {}, {}
-    for _, who, quantity, value in samples:
-        if quantity == WALL_TIME:
-            seconds.setdefault(who, []).append(value)
+    for sample in samples:
+        if sample.quantity == WALL_TIME:
+            seconds.setdefault(sample.who, []).append(sample.value)
         else:
-            answers.setdefault(who, set()).add(quantity)
+            answers.setdefault(sample.who, set()).add(sample.quantity)
     ours = statistics.median(seconds["roof"])
     rows = [(name, f"{statistics.median(times):.1f} s", f"{statistics.median(times) / ours:.1f}x",
              str(len(answers.get(name, ()))), str(len(times))) for name, times in seconds.items()]
@@ -193,10 +192,6 @@ def as_text(table):
     return f"{pages.as_text(table.head, table.rows)}\n{table.foot}"
 
 
-def marks_of(name):
-    return f"<!-- {name}: written by tools/bench_ceilings -->", f"<!-- end of {name} -->"
-
-
 def beside_one_another(table):
     """The rows that differ only in threads as one, with what was measured for each number of threads, and without empty columns: for a
     page."""
@@ -221,25 +216,5 @@ def beside_one_another(table):
 def write_page(path, tables, setting):
     """Writes each table between its two marks, below a line with machine and date. Raises ValueError if a mark is missing."""
     for table in map(beside_one_another, tables):
-        pages.write_between(path, *marks_of(table.name),
+        pages.write_between(path, *pages.marks_of(table.name, "bench_ceilings"),
                             f"{setting}\n\n{pages.as_markdown(table.head, table.rows)}\n\n{table.foot}")
-
-
-# ---------------------------------------------------------------------------------------------------------------- CSV
-
-HEADER = ["round", "who", "level", "operation", "precision", "threads", "value"]
-
-
-def write_csv(path, samples):
-    """Rates in byte/s and FLOP/s, wall times in seconds."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(HEADER)
-        writer.writerows([number, who, *quantity, repr(value)] for number, who, quantity, value in samples)
-
-
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return [(int(row["round"]), row["who"],
-                 Quantity(row["level"], row["operation"], row["precision"], int(row["threads"])),
-                 float(row["value"])) for row in csv.DictReader(file)]

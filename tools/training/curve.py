@@ -3,12 +3,11 @@ from random parameters and shuffle, crop and flip at random, so the curves agree
 course, not step by step."""
 
 import json
-import shlex
 import tempfile
 from pathlib import Path
 
-from measuring import NotMeasured, run
-from training.programs import PEERS, openmp, run_roof
+from measuring import Failed, run
+from training.programs import openmp, run_roof, torch_step
 from training.table import Row
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 860, 420, 60, 48, 40
@@ -23,10 +22,9 @@ def add_arguments(parser):
 
 
 def losses_of_torch(options, model, batch):
-    command = shlex.split(options.python[0]) + [str(PEERS / "torch_curve.py"), "--model", model, "--batch", str(batch), "--data",
-                                                options.curve, "--steps", str(options.curve_steps), "--lr",
-                                                options.curve_lr, "--threads", str(options.threads)]
-    return json.loads(run(command, **openmp(options.threads)))["losses"]
+    command = [*torch_step(options, options.python[0], model, batch), "--data", options.curve, "--steps", options.curve_steps, "--lr",
+               options.curve_lr]
+    return json.loads(run(command, **openmp(options.threads)).text)["losses"]
 
 
 def losses_of_roof(options, model, batch):
@@ -73,7 +71,7 @@ def picture(curves, title):
 
 def compare(options, progress):
     if not options.page:
-        raise NotMeasured("--curve draws a picture: say where with --page FILE.svg")
+        raise Failed("--curve draws a picture: say where with --page FILE.svg")
     model = options.models[0] if len(options.models) == 1 else "resnet18"
     batch = options.batches[0] if len(options.batches) == 1 else 16
     curves = {}

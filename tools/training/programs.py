@@ -9,7 +9,10 @@ import tempfile
 from pathlib import Path
 
 import pages
-from measuring import NotMeasured, last_line
+from measuring import Failed, last_line, run
+
+#: Seconds of a step above which no variants of PyTorch are tried.
+SLOW = 2.0
 
 PEERS = Path(__file__).resolve().parents[1] / "peers"
 
@@ -26,20 +29,23 @@ def openmp(threads):
 
 # ------------------------------------------------------------------------------------------------------------- PyTorch
 
+def torch_step(options, python, model, batch):
+    """The command of tools/peers/torch_step.py."""
+    return [*shlex.split(python), str(PEERS / "torch_step.py"), "--model", model, "--batch", str(batch), "--threads", str(options.threads)]
+
+
 class Torch:
     """A PyTorch process with one network; it waits for requests."""
 
     def __init__(self, options, python, model, batch, precision, variant):
-        threads = options.threads
-        command = shlex.split(python) + [str(PEERS / "torch_step.py"), "--model", model, "--batch", str(batch), "--precision",
-                                         precision, "--threads", str(threads), "--warmup", "1", *torch_device(options), *variant]
+        command = [*torch_step(options, python, model, batch), "--precision", precision, "--warmup", "1", *torch_device(options), *variant]
         self.complaints = tempfile.TemporaryFile("w+")
         try:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=self.complaints, text=True,
-                                            env={**os.environ, **ALLOCATOR, **openmp(threads)})
+                                            env={**os.environ, **ALLOCATOR, **openmp(options.threads)})
         except OSError as error:
-            raise NotMeasured(f"{command[0]}: {error.strerror}") from error
+            raise Failed(f"{command[0]}: {error.strerror}") from error
         self.about = self.answer()
 
     def answer(self):
@@ -47,7 +53,7 @@ class Torch:
         if not line:
             self.process.wait()
             self.complaints.seek(0)
-            raise NotMeasured(f"PyTorch ended: {last_line(self.complaints.read())}")
+            raise Failed(f"PyTorch ended: {last_line(self.complaints.read())}")
         return json.loads(line)
 
     def steps(self, count):
@@ -87,10 +93,11 @@ class Choice:
 
     GIVE_UP_FACTOR = 1.15
 
-    def __init__(self, options):
+    def __init__(self, options, say=lambda text: None):
         self.options = options
+        self.say = say
         self.lost = set()
-        self.last = {}
+        self.last = {}  #: the fastest variant of a network and precision at the last batch, that batch and the seconds of a step
 
     def variants(self, model, precision):
         """(python, arguments) of the remaining variants without torch.compile."""
@@ -108,23 +115,29 @@ class Choice:
         found = [(python, variant) for python in self.options.python for variant in sorted(variants)] if self.options.compile else []
         return [variant for variant in found if (model, precision, variant) not in self.lost]
 
-    def known(self, model, batch, precision):
-        """A process with the best variant of the last batch tried; None without one."""
-        variant = self.last.get((model, precision))
-        return variant and Torch(self.options, variant[0], model, batch, precision, variant[1])
+    def start(self, model, batch, precision):
+        """A process with the fastest variant, and the seconds of its step. Where a step is slow, that is the variant of the batch before."""
+        variant, smaller, seconds = self.last.get((model, precision), (None, 1, 0))
+        seconds *= batch / smaller
+        if seconds > SLOW:
+            return self.torch(variant, model, batch, precision), seconds
+        return self.fastest(model, batch, precision, 3 if seconds < 0.5 else 1)
 
-    def fastest(self, model, batch, precision, trial_steps, say):
-        """The process with the least median in a short trial, still running, and that median. Raises NotMeasured with the first
+    def torch(self, variant, model, batch, precision):
+        return Torch(self.options, variant[0], model, batch, precision, variant[1])
+
+    def fastest(self, model, batch, precision, trial_steps):
+        """The process with the least median in a short trial, still running, and that median. Raises Failed with the first
         reason."""
         best, times, reasons = None, {}, []
 
         def attempt(variant):
             nonlocal best
-            say(f"trying PyTorch {' '.join(variant[1])} of {variant[0]}")
+            self.say(f"trying PyTorch {' '.join(variant[1])} of {variant[0]}")
             try:
-                torch = Torch(self.options, variant[0], model, batch, precision, variant[1])
+                torch = self.torch(variant, model, batch, precision)
                 times[variant] = statistics.median(torch.steps(trial_steps)["seconds"])
-            except (NotMeasured, OSError) as error:
+            except (Failed, OSError) as error:
                 reasons.append(str(error))
                 self.lost.add((model, precision, variant))
                 return
@@ -135,17 +148,17 @@ class Choice:
 
         for variant in self.variants(model, precision):
             attempt(variant)
-        plain = min(times, key=times.get) if times else self.last.get((model, precision))
+        plain = min(times, key=times.get) if times else self.last.get((model, precision), (None,))[0]
         for variant in self.compiled(model, precision, plain) if plain else ():
             attempt(variant)
         if best is None:
-            raise NotMeasured(reasons[0] if reasons else "PyTorch failed at a smaller batch")
-        least = min(times.values())
-        self.last[model, precision] = min(times, key=times.get)
+            raise Failed(reasons[0] if reasons else "PyTorch failed at a smaller batch")
+        fastest = min(times, key=times.get)
+        self.last[model, precision] = fastest, batch, times[fastest]
         for variant, seconds in times.items():
-            if seconds > least * (1 if "--compile" in variant[1] else self.GIVE_UP_FACTOR):
+            if seconds > times[fastest] * (1 if "--compile" in variant[1] else self.GIVE_UP_FACTOR):
                 self.lost.add((model, precision, variant))
-        return best, least
+        return best, times[fastest]
 
 
 # ---------------------------------------------------------------------------------------------------------------- roof
@@ -162,38 +175,25 @@ def network_of(options, model):
 
 def run_roof(options, row, steps, folder, *more, cache=None):
     """One round of ours: (seconds of each timed step, peak memory in bytes, the row that `roof` printed). The memory is that of the process;
-    on a GPU, the planned one. The first step is not timed. `cache`: the folder of its choices, if not the user's. Raises NotMeasured."""
-    command = shlex.split(options.roof) + ["run", network_of(options, row.model), "--batch", str(row.batch), "--precision", row.precision,
-                                           "--algorithm", row.algorithm, *our_device(options), "--steps", str(steps + 1),
-                                           "--json", "--out", str(folder), *more]
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        with subprocess.Popen(command, stdout=out, stderr=err,
-                              env={**os.environ, **openmp(options.threads), **({"XDG_CACHE_HOME": str(cache)} if cache else {})}) as process:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        err.seek(0)
-        printed, complaints = out.read(), err.read()
-    if process.returncode != 0:
-        raise NotMeasured(f"roof ended with status {process.returncode}: {last_line(complaints, printed)}")
-    answer = json.loads(printed)["rows"][0]
+    on a GPU, the planned one. The first step is not timed. `cache`: the folder of its choices, if not the user's. Raises Failed."""
+    command = [*shlex.split(options.roof), "run", network_of(options, row.model), "--batch", row.batch, "--precision", row.precision,
+               "--algorithm", row.algorithm, *our_device(options), "--steps", steps + 1, "--json", "--out", folder, *more]
+    done = run(command, **openmp(options.threads), **({"XDG_CACHE_HOME": str(cache)} if cache else {}))
+    answer = json.loads(done.text)["rows"][0]
     if answer["status"] != "ok":
-        raise NotMeasured(f"{answer['status']}: {answer['reason']}")
+        raise Failed(f"{answer['status']}: {answer['reason']}")
     seconds = tuple(float(line["launch_s"]) for line in pages.rows(Path(folder) / "samples.csv") if line["used"] == "1")
-    memory = answer["peak_memory_bytes"] if on_gpu(options) else usage.ru_maxrss * 1024
-    return seconds, memory, answer
+    return seconds, answer["peak_memory_bytes"] if on_gpu(options) else done.memory_bytes, answer
 
 
 def placement(options, folder):
     """(share of attainable, bottleneck) of the step in that folder; empty without a calibration."""
     if not options.calibration:
         return "", ""
-    tables = Path(folder) / "tables"
-    command = shlex.split(options.roof) + ["report", str(folder), "--calibration", options.calibration, "--brief",
-                                           "--out", str(Path(folder) / "report.html"), "--data", str(tables)]
-    subprocess.run(command, capture_output=True, check=False)
     try:
-        step = next(line for line in pages.rows(tables / "placements.csv") if line["scope"] == "step")
+        run([*shlex.split(options.roof), "report", folder, "--calibration", options.calibration, "--brief", "--out", folder / "report.html",
+             "--data", folder / "tables"])
+        step = next(line for line in pages.rows(folder / "tables" / "placements.csv") if line["scope"] == "step")
         return float(step["share_of_attainable"]), step["binds"]
-    except (StopIteration, ValueError, KeyError):
+    except (Failed, StopIteration, ValueError, KeyError):
         return "", ""

@@ -1,13 +1,10 @@
 """Rounds of training programs in a CSV file, and their comparison: ratios with intervals, as text and in a page."""
 
-import csv
-import math
-import random
 import statistics
 from collections import namedtuple
-from pathlib import Path
 
 import pages
+from measuring import append_csv, ratio_of, read_csv
 
 #: A network, a batch, and how roof computes it.
 Row = namedtuple("Row", "model batch precision algorithm")
@@ -16,88 +13,64 @@ Row = namedtuple("Row", "model batch precision algorithm")
 #: peak; `fraction`: of the ceiling that `binds`, empty where no ceilings were given; `note`: the variant of PyTorch or remarks.
 Round = namedtuple("Round", "round who model batch precision algorithm steps memory_bytes fraction binds note")
 
-Comparison = namedtuple("Comparison", "row ours theirs ratio low high rounds steps memory_ratio fraction binds note")
+#: `ours`, `theirs`: seconds of the median step; `ratio`: a measuring.Ratio, of theirs over ours.
+Comparison = namedtuple("Comparison", "row ours theirs ratio memory_ratio fraction binds note")
 
-MARKS = ("<!-- the table: written by tools/bench_training -->", "<!-- end of the table -->")
-RESAMPLES = 2000
+MARKS = pages.marks_of("the table", "bench_training")
 
 
 def row_of(round):
     return Row(round.model, round.batch, round.precision, round.algorithm)
 
 
-# ---------------------------------------------------------------------------------------------------------------- CSV
+# ------------------------------------------------------------------------------------------------------------- keeping
 
-def append_csv(path, round):
-    new = not Path(path).exists()
-    with open(path, "a", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        if new:
-            writer.writerow(Round._fields)
-        writer.writerow(round._replace(steps=" ".join(f"{seconds:.9g}" for seconds in round.steps)))
+def keep(path, rounds):
+    append_csv(path, [round._replace(steps=" ".join(f"{seconds:.9g}" for seconds in round.steps)) for round in rounds])
 
 
-def read_csv(path):
-    with open(path, newline="", encoding="utf-8") as file:
-        return [Round(int(line["round"]), line["who"], line["model"], int(line["batch"]), line["precision"],
-                      line["algorithm"], tuple(map(float, line["steps"].split())), float(line["memory_bytes"]),
-                      float(line["fraction"]) if line["fraction"] else "", line["binds"], line["note"])
-                for line in csv.DictReader(file)]
+def read(path):
+    return read_csv(path, Round, round=int, batch=int, memory_bytes=float, steps=lambda text: tuple(map(float, text.split())),
+                    fraction=lambda text: float(text) if text else "")
 
 
 # ----------------------------------------------------------------------------------------------------------- comparing
 
-def ratio_of(rounds):
-    """The median over rounds of PyTorch's median step over ours. `rounds`: pairs (ours, theirs) of steps."""
-    return statistics.median(statistics.median(theirs) / statistics.median(ours) for ours, theirs in rounds)
-
-
-def bootstrap(rounds):
-    """The middle 95% of the ratio over resampled rounds with resampled steps."""
-    draw = random.Random(0)
-    found = sorted(ratio_of([[draw.choices(steps, k=len(steps)) for steps in pair]
-                             for pair in draw.choices(rounds, k=len(rounds))]) for _ in range(RESAMPLES))
-    return found[round(0.025 * RESAMPLES)], found[round(0.975 * RESAMPLES) - 1]
-
-
 def compare(rounds):
     """One Comparison for each of our rows that PyTorch was measured with, in the order of the rounds."""
     theirs = {(v.model, v.batch, v.precision, v.round): v for v in rounds if v.who == "torch"}
-    found = []
-    for row in dict.fromkeys(row_of(v) for v in rounds if v.who == "roof"):
-        both = [(v, theirs[row.model, row.batch, row.precision, v.round]) for v in rounds
-                if v.who == "roof" and row_of(v) == row and (row.model, row.batch, row.precision, v.round) in theirs]
-        if both:
-            found.append(compare_row(row, both))
-    return found
+    both = {}
+    for ours in rounds:
+        peer = theirs.get((ours.model, ours.batch, ours.precision, ours.round))
+        if ours.who == "roof" and peer:
+            both.setdefault(row_of(ours), []).append((ours, peer))
+    return [compare_row(row, *zip(*pairs)) for row, pairs in both.items()]
 
 
-def compare_row(row, both):
-    rounds = [(ours.steps, peer.steps) for ours, peer in both]
-    low, high = bootstrap(rounds)
-    fractions = [ours.fraction for ours, _ in both if ours.fraction != ""]
-    return Comparison(row, statistics.median(s for ours, _ in rounds for s in ours),
-                      statistics.median(s for _, peer in rounds for s in peer), ratio_of(rounds), low, high, len(rounds),
-                      sum(len(ours) for ours, _ in rounds),
-                      max(ours.memory_bytes for ours, _ in both) / max(peer.memory_bytes for _, peer in both),
-                      statistics.median(fractions) if fractions else None, both[-1][0].binds, both[-1][1].note)
+def compare_row(row, ours, theirs):
+    """`ours`, `theirs`: the same rounds of both."""
+    ratio = ratio_of(zip(*([statistics.median(v.steps) for v in rounds] for rounds in (theirs, ours))))
+    fractions = [v.fraction for v in ours if v.fraction != ""]
+    return Comparison(row, *(statistics.median(s for v in rounds for s in v.steps) for rounds in (ours, theirs)), ratio,
+                      max(v.memory_bytes for v in ours) / max(v.memory_bytes for v in theirs),
+                      statistics.median(fractions) if fractions else None, ours[-1].binds, theirs[-1].note)
 
 
 # ------------------------------------------------------------------------------------------------------------- showing
 
-HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "95% interval", "memory", "reached", "binds",
+HEAD = ("model", "batch", "precision", "algorithm", "ours", "PyTorch", "ratio", "interval", "memory", "reached", "binds",
         "PyTorch's variant")
 FOOT = ("ours, PyTorch: images per second of the median step, measured. ratio: PyTorch's time over ours, more than 1 is faster, "
-        "with its interval by bootstrap over rounds and steps. memory: our process's peak over PyTorch's. reached: the "
+        "the median over the rounds with the interval of its order statistics. memory: our process's peak over PyTorch's. reached: the "
         "time the measured ceilings allow over the time taken; binds: the ceiling under which most of that time lies.")
-PAGE_FOOT = ("Batches: PyTorch's time over ours, more than 1 is faster, with its interval by bootstrap over rounds and steps (measured). "
+PAGE_FOOT = ("Batches: PyTorch's time over ours, more than 1 is faster: the median over the rounds with the interval of its order statistics (measured). "
              "Memory: our process's peak over PyTorch's. Reached: the time that the measured ceilings allow over the time taken. Both from the "
              "least to the largest of the batches.")
 
 
 def cells(c):
     return (c.row.model, str(c.row.batch), c.row.precision, c.row.algorithm, f"{c.row.batch / c.ours:.4g}",
-            f"{c.row.batch / c.theirs:.4g}", f"{c.ratio:.3f}", f"[{c.low:.3f}, {c.high:.3f}]", f"{c.memory_ratio:.2f}",
+            f"{c.row.batch / c.theirs:.4g}", f"{c.ratio.median:.3f}", f"[{c.ratio.low:.3f}, {c.ratio.high:.3f}]", f"{c.memory_ratio:.2f}",
             "-" if c.fraction is None else f"{100 * c.fraction:.0f}%", c.binds or "-", c.note)
 
 
@@ -106,15 +79,19 @@ def summaries(comparisons):
     lines = []
     for kind in dict.fromkeys((c.row.precision, c.row.algorithm) for c in comparisons):
         some = [c for c in comparisons if (c.row.precision, c.row.algorithm) == kind]
-        least = min(some, key=lambda c: c.ratio)
-        mean = math.exp(statistics.fmean(math.log(c.ratio) for c in some))
+        least = min(some, key=lambda c: c.ratio.median)
+        mean = statistics.geometric_mean(c.ratio.median for c in some)
         lines.append(f"{' '.join(kind)}: geometric mean {mean:.3f} over {len(some)} rows; "
-                     f"least {least.ratio:.3f} ({least.row.model}, batch {least.row.batch})")
+                     f"least {least.ratio.median:.3f} ({least.row.model}, batch {least.row.batch})")
     return lines
 
 
+def coverage_of(comparisons):
+    return f"Intervals cover {100 * min(0.95, *(c.ratio.coverage for c in comparisons)):.0f}% or more."
+
+
 def as_text(comparisons):
-    return "\n".join([pages.as_text(HEAD, list(map(cells, comparisons))), *summaries(comparisons), FOOT])
+    return "\n".join([pages.as_text(HEAD, list(map(cells, comparisons))), *summaries(comparisons), f"{FOOT} {coverage_of(comparisons)}"])
 
 
 def least_to_largest(numbers, form):
@@ -129,7 +106,7 @@ def page_table(comparisons):
     rows = []
     for kind in dict.fromkeys(c.row._replace(batch=None) for c in comparisons):
         some = {c.row.batch: c for c in comparisons if c.row._replace(batch=None) == kind}
-        ratios = [f"{some[b].ratio:.2f} [{some[b].low:.2f}, {some[b].high:.2f}]" if b in some else "-" for b in batches]
+        ratios = ["{:.2f} [{:.2f}, {:.2f}]".format(*some[b].ratio[:3]) if b in some else "-" for b in batches]
         rows.append((kind.model, f"{kind.precision} {kind.algorithm}", *ratios,
                      least_to_largest((c.memory_ratio for c in some.values()), "{:.2f}"),
                      least_to_largest((c.fraction for c in some.values() if c.fraction is not None), "{:.0%}")))
@@ -138,7 +115,7 @@ def page_table(comparisons):
 
 def as_markdown(comparisons):
     lines = [f"- {text}" for text in summaries(comparisons)]
-    return "\n".join([pages.as_markdown(*page_table(comparisons)), "", *lines, "", PAGE_FOOT])
+    return "\n".join([pages.as_markdown(*page_table(comparisons)), "", *lines, "", f"{PAGE_FOOT} {coverage_of(comparisons)}"])
 
 
 def write_page(path, comparisons):

@@ -9,8 +9,8 @@ import time
 import pages
 
 from acceptance import goals
-from acceptance.programs import Failed, errors_of, last_words
 from acceptance.scene import PEERS, SMALL_PLANS
+from measuring import Failed, errors_of, last_line
 
 # The ceiling to compare with each peer's number: its kind, and the values of its fields.
 BESIDE = {
@@ -26,10 +26,10 @@ RAW = ("fma", "tile")
 
 
 def ceilings_in(log):
-    """The ceilings that `roof calibrate --json` printed. Throws Failed with its last message if there are none."""
+    """The ceilings that `roof calibrate --json` printed. Raises Failed with its last message if there are none."""
     ceilings = json.JSONDecoder().raw_decode(log.read_text(encoding="utf-8"))[0]["ceilings"]
     if not ceilings:
-        raise Failed(last_words(errors_of(log)) if errors_of(log).exists() else "no ceiling was measured")
+        raise Failed(last_line(errors_of(log).read_text(encoding="utf-8")) if errors_of(log).exists() else "no ceiling was measured")
     return ceilings
 
 
@@ -104,7 +104,7 @@ def run_calibration(scene, name, seconds, *more):
 
 
 def words_of(ceilings, folder):
-    """Throws Failed if a row failed: a probe computed something else than its reference, or the device had a fault."""
+    """Raises Failed if a row failed: a probe computed something else than its reference, or the device had a fault."""
     wide = [c for c in ceilings if c["high"] is None or c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
     failed = [row for row in pages.rows(folder / "measurements.csv") if row["status"] == "failed"]
     if failed:

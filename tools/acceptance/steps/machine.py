@@ -2,27 +2,23 @@
 
 import json
 import platform
-import subprocess
 import sys
 import time
 
-from acceptance.programs import Countdown
 from acceptance.scene import ROOT, SMALL_PLANS
+from measuring import Countdown, Failed, run
 
 COMMANDS = {"nvidia-smi": ["nvidia-smi", "-q", "-d", "CLOCK,POWER,TEMPERATURE,MEMORY,PERFORMANCE"],
             "nvcc": ["nvcc", "--version"], "ncu": ["ncu", "--version"], "libc": ["ldd", "--version"],
             "torch": [sys.executable, "-c", "import torch; print(torch.__version__, torch.version.cuda, torch.backends.cudnn.version())"],
-            "revision": ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]}
+            "revision": ["git", "-C", ROOT, "describe", "--always", "--dirty"]}
 
 
 def said_by(command, seconds):
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
-    except OSError as error:
-        return f"not to be had: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        return "not to be had in time"
-    return done.stdout.strip() or done.stderr.strip()
+        return run(command, seconds=seconds).text.strip()
+    except Failed as failure:
+        return f"not to be had: {failure}"
 
 
 def provenance(scene, seconds):

@@ -4,10 +4,9 @@ and by Nsight Compute, and a recorded training loop of PyTorch."""
 import json
 import sys
 
-import read_back
-
-from acceptance.programs import Countdown, Failed
+from acceptance import read_back
 from acceptance.scene import PEERS, ROOT
+from measuring import Countdown, Failed
 
 PLAN = ROOT / "configs" / "profile" / "read-back.yaml"
 REPORT_SECONDS = 10
@@ -26,7 +25,7 @@ def keep(path, lines):
 
 
 def read_probes_back(scene, seconds):
-    """Throws Failed if counters differ from the known values."""
+    """Raises Failed if counters differ from the known values."""
     folder = scene.fresh("read-back")
     scene.run([scene.roof, "sweep", PLAN, "--out", folder], "read-back.log", seconds, accepted=(0, 1))
     lines = list(read_back.compare(folder))

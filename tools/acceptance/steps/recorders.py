@@ -3,23 +3,15 @@ steps, and probes under the roofs they were measured on."""
 
 import sys
 
-import profile_checks
-
-from acceptance.programs import Countdown, Failed
+from acceptance import profile_checks
 from acceptance.scene import PEERS
 from acceptance.steps.profiles import step_of
+from measuring import Countdown, Failed
 
 KERNELS = "60"  # counted one by one, with a launch for each pass: 0.2 s each
 SMALL = ("--model", "alexnet", "--batch", "8")  # its backward pass begins after some 30 kernels
 SECONDS_OF_LOOP = "16"
 SECONDS_OF_AFTER = 32  # the loop, its start and its end
-
-
-def checked(check, *what):
-    try:
-        check(*what)
-    except RuntimeError as error:
-        raise Failed(str(error)) from error
 
 
 def record_loop(scene, name, seconds, options, loop=()):
@@ -35,19 +27,19 @@ def count_pytorch(scene, seconds):
     time_left = Countdown(seconds)
     alone = record_loop(scene, "torch-counted-alone", seconds, ("--from-start", "--counters", "--kernels", KERNELS),
                         (*SMALL, "--steps", "2"))
-    checked(profile_checks.check_counted_program, alone)
+    profile_checks.check_counted_program(alone)
     if time_left.left < SECONDS_OF_AFTER:
         return "counted from the first kernel only"
     loop = (*SMALL, "--steps", "1000000", "--seconds", SECONDS_OF_LOOP)
     after = record_loop(scene, "torch-counted", time_left.left,
                         ("--after", "2", "--seconds", "2", "--counters", "--kernels", KERNELS), loop)
-    checked(profile_checks.check_counted_program, after, ())  # counting begins anywhere in a step
+    profile_checks.check_counted_program(after, ())  # counting begins anywhere in a step
     return profile_checks.remarks(after)
 
 
 def record_graphs(scene, seconds):
     """Checks the phases of kernels in PyTorch's CUDA graphs, and so the assumed numbering of nodes."""
-    checked(profile_checks.check_graph_phases, record_loop(scene, "torch-graph", seconds, ("--from-start",), ("--graph",)))
+    profile_checks.check_graph_phases(record_loop(scene, "torch-graph", seconds, ("--from-start",), ("--graph",)))
 
 
 def record_our_steps(scene, seconds):
@@ -55,8 +47,8 @@ def record_our_steps(scene, seconds):
     step ncu, whose engines are remembered. Kernels are not counted one by one: the step ncu does that."""
     folder = scene.fresh("our-steps")
     scene.run([*step_of(scene), "--profile-steps", "--out", folder], "our-steps.log", seconds)
-    checked(profile_checks.check_phases, folder)
-    checked(profile_checks.check_cost_of_tracing, folder)
+    profile_checks.check_phases(folder)
+    profile_checks.check_cost_of_tracing(folder)
     return profile_checks.remarks(folder)
 
 
@@ -67,4 +59,4 @@ def place_probes(scene, seconds):
     data = scene.fresh("read-back-data")
     scene.run([scene.roof, "report", scene.out / "read-back", "--calibration", scene.out / "calibration", "--out",
                scene.out / "read-back.html", "--data", data], "read-back-report.log", seconds)
-    checked(profile_checks.check_probes_on_roofs, data / "counted.csv")
+    profile_checks.check_probes_on_roofs(data / "counted.csv")

@@ -7,8 +7,8 @@ import sys
 
 import pages
 
-from acceptance.programs import Countdown, Failed, TimeOver
 from acceptance.scene import ROOT
+from measuring import Countdown, Failed, TimeOver
 
 PLAN = ROOT / "configs" / "run" / "gpu_training.yaml"
 BENCH = ROOT / "tools" / "bench_training"
@@ -62,7 +62,7 @@ def time_kernels(scene, seconds):
 
 
 def require_measured(rows):
-    """Throws Failed unless all rows are ok. A row with a reason for a missing measurement also fails."""
+    """Raises Failed unless all rows are ok. A row with a reason for a missing measurement also fails."""
     reasons = dict.fromkeys(row["reason"] or row["status"] for row in rows if row["status"] != "ok")
     if reasons or not rows:
         raise Failed("; ".join(reasons) or "no row was measured")
@@ -87,7 +87,7 @@ def losses_by_row(folder):
 
 
 def require_losses(due, folder):
-    """Throws Failed unless each row has these losses, to LOSSES_WITHIN."""
+    """Raises Failed unless each row has these losses, to LOSSES_WITHIN."""
     for row, losses in losses_by_row(folder).items():
         pairs = list(zip(due, losses))
         if len(losses) != len(due) or any(abs(other - one) > LOSSES_WITHIN * abs(one) for one, other in pairs):

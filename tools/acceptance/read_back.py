@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from measuring import Failed
 from pages import rows
 
 TABLE = Path(__file__).resolve().parents[2] / "configs" / "counters" / "nvidia.yaml"
@@ -56,7 +57,7 @@ def largest_of_ncu(text):
     lines = text.splitlines()
     first = next((i for i, one in enumerate(lines) if one.startswith('"ID"')), None)
     if first is None:
-        raise RuntimeError("Nsight Compute printed no table")
+        raise Failed("Nsight Compute printed no table")
     found = defaultdict(list)
     for row in csv.DictReader(lines[first:]):
         if not row.get("ID"):  # the line of units
