@@ -57,6 +57,16 @@ void in_all_schedules(const Check& check)
     }
 }
 
+/// While it lives, launches have no more blocks along each dimension, so that threads of loops over a grid take several turns.
+/// Only for kernels whose result is the same for any grid.
+class FewBlocks {
+  public:
+    explicit FewBlocks(const Dim& most) { machine().most_blocks = most; }
+    ~FewBlocks() { machine().most_blocks = {~0U, ~0U, ~0U}; }
+    FewBlocks(const FewBlocks&) = delete;
+    FewBlocks& operator=(const FewBlocks&) = delete;
+};
+
 /// A card of another generation while it lives.
 class Generation {
   public:

@@ -8,20 +8,26 @@
 
 namespace roof::gpu {
 
-/// Every second one asks for none, as a launch may: its kernel then writes nothing.
-struct Readings {
-    bool is_asked = [] {
+/// Every second one asks for none, as a launch may: its kernel then writes nothing. The multiprocessors of the others have numbers at the end
+/// of those that have a reading: with 255, the first has the last one, and the second has none.
+class Readings {
+  public:
+    explicit Readings(unsigned first_multiprocessor = clock_readings - 1) : first_(first_multiprocessor)
+    {
         static bool last = false;
-        return last = !last;
-    }();
-    emulated::Array<ClockReading> array{std::vector<ClockReading>(clock_readings)};
-    ClockReading* data() const { return is_asked ? array.data() : nullptr; }
+        is_asked_ = last = !last;
+        if (is_asked_) card().first_multiprocessor = first_;
+    }
+    ~Readings() { card().first_multiprocessor = 0; }
+    Readings(const Readings&) = delete;
+    Readings& operator=(const Readings&) = delete;
+
+    ClockReading* data() const { return is_asked_ ? array_.data() : nullptr; }
     /// Each multiprocessor that wrote, of those there are, ran at the card's clock; one did at least.
     void check() const
     {
-        if (!is_asked) return;
-        const emulated::Card& card = emulated::machine().device(0).card;
-        const std::vector<ClockReading> all = array.values();
+        if (!is_asked_) return;
+        const std::vector<ClockReading> all = array_.values();
         int written = 0;
         for (std::size_t i = 0; i < all.size(); ++i) {
             const ClockReading& one = all[i];
@@ -30,15 +36,24 @@ struct Readings {
                 one.first_nanosecond == ~0ULL)
                 continue;
             ++written;
-            REQUIRE(i < static_cast<std::size_t>(card.multiprocessors));
+            REQUIRE(i >= first_);
+            REQUIRE(i < first_ + static_cast<std::size_t>(card().multiprocessors));
+            REQUIRE(i < clock_readings);
             REQUIRE(one.last_cycle > one.first_cycle);
             REQUIRE(one.last_nanosecond > one.first_nanosecond);
             const auto cycles = static_cast<double>(one.last_cycle - one.first_cycle);
             const double hertz = 1e9 * cycles / static_cast<double>(one.last_nanosecond - one.first_nanosecond);
-            REQUIRE(hertz == Approx(card.clock_hz).epsilon(0.01 + 2 / cycles));
+            REQUIRE(hertz == Approx(card().clock_hz).epsilon(0.01 + 2 / cycles));
         }
         REQUIRE(written > 0);
     }
+
+  private:
+    static emulated::Card& card() { return emulated::machine().device(0).card; }
+
+    unsigned first_;
+    bool is_asked_ = false;
+    emulated::Array<ClockReading> array_{std::vector<ClockReading>(clock_readings + 4)};
 };
 
 }  // namespace roof::gpu

@@ -3,6 +3,7 @@
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/cluster.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/emulated_gpu/readings.hpp"
 
 #include <utility>
 
@@ -22,22 +23,25 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
             constexpr int blocks = 4;
             const Array<std::uint32_t> results(std::size_t{blocks} * cluster_threads);
             const auto iterations = static_cast<unsigned>(size);
-            const ClusterLaunch launch{results.data(), nullptr, blocks, size, size};
-            enqueue_cluster(ClusterOperation::load, launch, nullptr);
-            const std::vector<std::uint32_t> sums = results.values();
+            const auto run = [&](ClusterOperation operation, int count) {
+                const Readings readings;
+                enqueue_cluster(operation, {results.data(), readings.data(), blocks, size, count}, nullptr);
+                std::vector<std::uint32_t> found = results.values();
+                readings.check();
+                return found;
+            };
+            const std::vector<std::uint32_t> sums = run(ClusterOperation::load, size);
             for (std::uint32_t i = 0; i < sums.size(); ++i) {
                 const unsigned rank = i / cluster_threads % iterations;
                 REQUIRE(sums[i] == cluster_sum(rank, iterations, i % cluster_threads, iterations));
             }
-            enqueue_cluster(ClusterOperation::chase, launch, nullptr);
-            const std::vector<std::uint32_t> places = results.values();
+            const std::vector<std::uint32_t> places = run(ClusterOperation::chase, size);
             for (std::size_t i = 0; i < blocks; ++i)
                 CHECK(places[i] == chase_position(cluster_words, iterations * cluster_chase_unroll));
             // Once through nearly all words.
-            ClusterLaunch whole = launch;
-            whole.iterations = cluster_words / cluster_chase_unroll - 1;
-            enqueue_cluster(ClusterOperation::chase, whole, nullptr);
-            CHECK(results.values()[blocks - 1] == chase_position(cluster_words, cluster_words - cluster_chase_unroll));
+            const std::vector<std::uint32_t> last =
+                run(ClusterOperation::chase, cluster_words / cluster_chase_unroll - 1);
+            CHECK(last[blocks - 1] == chase_position(cluster_words, cluster_words - cluster_chase_unroll));
         });
     }
     CHECK_THROWS_AS(enqueue_cluster(ClusterOperation::load, {nullptr, nullptr, 8, 8, 1}, nullptr), Error);

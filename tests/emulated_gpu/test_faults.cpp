@@ -166,7 +166,7 @@ TEST_CASE("a bulk copy without its waits or fences is found")
     CHECK(is_found(Missing::bulk_group_end));
 }
 
-TEST_CASE("wgmma without its fence, its wait or the fence between the proxies is found")
+TEST_CASE("wgmma without its fence, its wait, the barrier or the fence between the proxies is found")
 {
     // In core matrices, A is the identity's first 16 columns and B counts.
     std::vector<u16> a(64 * 16);
@@ -191,6 +191,7 @@ TEST_CASE("wgmma without its fence, its wait or the fence between the proxies is
     }
     CHECK_THAT(fault_of(WgmmaMissing::fence), Contains("wgmma.fence"));
     CHECK_THAT(fault_of(WgmmaMissing::proxy_fence), Contains("between the proxies"));
+    CHECK_THAT(fault_of(WgmmaMissing::barrier), Contains("no barrier orders the write"));
     // Without the wait the registers hold junk.
     fault_of(WgmmaMissing::wait);
     CHECK(out.values() != values);

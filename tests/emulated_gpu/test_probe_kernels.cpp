@@ -2,16 +2,13 @@
 // schedules.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/access.hpp"
-#include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"
 #include "ert/gpu/kernels/partition.hpp"
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/kernels/tcgen05.hpp"
-#include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
-#include "ert/gpu/probes/intensities.hpp"
 #include "ert/gpu/probes/mma_operands.hpp"
 #include "ert/gpu/probes/wgmma_operands.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
@@ -20,7 +17,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 #include <utility>
 
 using namespace roof;
@@ -103,7 +99,10 @@ TEST_CASE("words apart, by any number of threads, are each accessed once a pass"
                 const Array<std::uint32_t> sums(static_cast<std::size_t>(grid * each));
                 const Readings readings;
                 const auto launch = [&](AccessKind kind) {
-                    enqueue_access_fill(kind, words.data(), count, nullptr);
+                    {
+                        const emulated::FewBlocks few({2, 1, 1});
+                        enqueue_access_fill(kind, words.data(), count, nullptr);
+                    }
                     enqueue_access(
                         kind, {words.data(), sums.data(), count, stride, readings.data(), grid, each, passes}, nullptr);
                 };
@@ -178,112 +177,6 @@ TEST_CASE("a kernel of another generation is refused and leaves the device worki
     CHECK(emulated::fault_of_pending_work().empty());
 }
 
-namespace {
-
-std::vector<std::pair<int, int>> every_tile()
-{
-    std::vector<std::pair<int, int>> all;
-    for (const int unroll : tile_unrolls)
-        for (const int threads : stream_block_sizes) all.emplace_back(unroll, threads);
-    return all;
-}
-
-}  // namespace
-
-TEST_CASE("streams read, write, copy and add what they should, by instructions and by bulk copies",
-          "[kernels][repeats]")
-{
-    const Stream stream;
-    for (const StreamOperation operation :
-         {StreamOperation::load, StreamOperation::store, StreamOperation::copy, StreamOperation::triad}) {
-        // For each array, no whole number for each block; few of them leave the unrolled part of a loop out.
-        int chunks = 7;
-        in_all_schedules([&] {
-            constexpr int blocks = 3;
-            constexpr int passes = 2;
-            const auto set = static_cast<std::size_t>(std::exchange(chunks, 41)) *
-                             static_cast<std::size_t>(bulk_chunk_bytes * arrays_of(operation));
-            Arrays arrays(operation, set, blocks * std::size_t{1024}, stream);
-            const auto check_after = [&](std::size_t threads, const auto& enqueue) {
-                arrays.clear_results();
-                StreamLaunch launch = arrays.launch();
-                launch.blocks = blocks;
-                launch.passes = passes;
-                const Readings readings;
-                launch.reading = readings.data();
-                enqueue(launch);
-                stream.synchronize();
-                CHECK_NOTHROW(arrays.check(passes, threads));
-                readings.check();
-            };
-            for (const int threads : stream_block_sizes) {
-                for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
-                    for (const bool past_l1 : {false, true}) {
-                        for (const bool in_step : {false, true}) {
-                            check_after(static_cast<std::size_t>(blocks * threads), [&](StreamLaunch launch) {
-                                launch.in_step = in_step;
-                                enqueue_stream({operation, layout, threads, past_l1}, launch, stream.get());
-                            });
-                        }
-                    }
-                }
-            }
-            for (const auto& [unroll, threads] : every_tile()) {
-                check_after(tile_sums, [&, unroll = unroll, threads = threads](StreamLaunch launch) {
-                    launch.blocks = static_cast<int>(tiles_of(launch.vectors, unroll, threads));
-                    enqueue_stream({.operation = operation, .threads = threads, .tile_unroll = unroll}, launch,
-                                   stream.get());
-                });
-            }
-            if (operation != StreamOperation::triad)
-                check_after(std::size_t{blocks} * bulk_threads,
-                            [&](const StreamLaunch& launch) { enqueue_bulk(operation, launch, stream.get()); });
-        });
-    }
-}
-
-TEST_CASE("every intensity loads and adds exactly what it counts", "[kernels]")
-{
-    const Stream stream;
-    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16, Precision::int32}) {
-        const std::vector<double> ones{1, 1};
-        const Array<std::byte> factor(encode(format_of(precision), ones));
-        constexpr std::size_t vectors = 5000;
-        const auto elements = static_cast<std::size_t>(vector_bytes / traits(precision).storage_bytes);
-        std::vector<double> numbers(vectors * elements);
-        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = intensity_number(i);
-        const Array<std::byte> filled(vectors * vector_bytes);
-        enqueue_intensity_fill(precision, filled.data(), vectors, stream.get());
-        stream.synchronize();
-        CHECK(filled.values() == encode(format_of(precision), numbers));
-        // Of no period, so that another vector has other numbers.
-        std::mt19937 random(7);
-        for (double& number : numbers) number = static_cast<double>(random() % 3);
-        const Array<std::byte> array(encode(format_of(precision), numbers));
-        for (const int multiply_adds : multiply_adds_of_vector) {
-            if (multiply_adds < multiply_adds_of_instruction(precision)) continue;
-            for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
-                constexpr int blocks = 2;
-                double due = 0;
-                for (int i = 0; i < multiply_adds; ++i)
-                    for (std::size_t vector = 0; vector < vectors; ++vector)
-                        due += numbers[vector * elements +
-                                       static_cast<std::size_t>(element_of(i, static_cast<int>(elements)))];
-                const Readings readings;
-                const Array<double> sums(std::size_t{blocks} * intensity_threads);
-                enqueue_intensity({precision, multiply_adds, layout},
-                                  {array.data(), factor.data(), sums.data(), vectors, readings.data(), blocks, 1},
-                                  stream.get());
-                stream.synchronize();
-                const std::vector<double> found = sums.values();
-                CHECK(std::accumulate(found.begin(), found.end(), 0.0) == due);
-                readings.check();
-            }
-        }
-    }
-    CHECK(emulated::fault_of_pending_work().empty());
-}
-
 TEST_CASE("shared memory holds what each thread wrote", "[kernels]")
 {
     for (const SharedOperation operation : {SharedOperation::load, SharedOperation::store}) {
@@ -303,14 +196,19 @@ TEST_CASE("a chase ends at the line that its stride gives, and reads the card's 
 {
     for (const bool past_l1 : {false, true}) {
         in_all_schedules([&] {
-            constexpr std::size_t lines = 100;
+            constexpr std::size_t lines = 700;
             const Array<std::byte> slices(2 * lines * chase_line);
             const Array<unsigned long long> positions(2);
             const Readings readings;
             const ChaseLaunch launch{slices.data(), positions.data(), lines, readings.data(), 2, 4, past_l1};
-            enqueue_links(launch, nullptr);
+            {
+                const emulated::FewBlocks few({1, ~0U, 1});
+                enqueue_links(launch, nullptr);
+            }
             enqueue_chase(launch, nullptr);
             for (const auto position : positions.values()) CHECK(position == chase_position(lines, 4 * chase_unroll));
+            enqueue_chase(launch, nullptr);  // goes on there
+            for (const auto position : positions.values()) CHECK(position == chase_position(lines, 8 * chase_unroll));
             readings.check();
         });
     }
@@ -346,7 +244,7 @@ TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and li
     CHECK(untouched.values() == std::vector<std::uint32_t>(l2_lines));
     CHECK(last.values()[1] == 1);
     const Array<const std::byte*> place(std::vector<const std::byte*>{lines.data()});
-    const Readings readings;
+    const Readings readings(0);
     enqueue_l2_chase({{0, last.data(), 1}, place.data(), readings.data(), blocks, 3}, nullptr);
     CHECK(place.values()[0] == lines.data());
     readings.check();
@@ -364,7 +262,7 @@ TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and li
     for (const bool is_far : {false, true}) {
         const Array<std::uint32_t> sums(2 * partition_threads);
         const Array<int> block_sides(2);
-        const Readings partition_readings;
+        const Readings partition_readings(0);
         enqueue_partition({lines.data(), lists.data(), sides.data(), 2, is_far, sums.data(), block_sides.data(),
                            partition_readings.data(), 2, 1},
                           nullptr);

@@ -49,7 +49,7 @@ void Thread::bulk_load(u32 to, u64 from, u32 bytes, u32 barrier)
     const std::byte* const source = global_range(execution, from, bytes);
     std::byte* const target = block_.shared().at(to, bytes);
     block_.mbarrier(barrier);
-    block_.shared().begin_async(to, bytes, true, block_.proxy_fences());
+    block_.shared().begin_async(block_.moment_of(*this), to, bytes, true, block_.proxy_fences());
     for (u32 i = 0; i < bytes; i += 128) execution.take_time_of_access(from + i, 128, multiprocessor(), true);
     Block* const block = &block_;
     block_.begin(std::make_shared<Copy>(Copy{{}, [=] {
@@ -65,7 +65,7 @@ void Thread::bulk_store(u64 to, u32 from, u32 bytes)
     Execution& execution = block_.execution();
     std::byte* const target = global_range(execution, to, bytes);
     const std::byte* const source = block_.shared().at(from, bytes);
-    block_.shared().begin_async(from, bytes, false, block_.proxy_fences());
+    block_.shared().begin_async(block_.moment_of(*this), from, bytes, false, block_.proxy_fences());
     for (u32 i = 0; i < bytes; i += 128) execution.take_time_of_access(to + i, 128, multiprocessor(), true);
     const auto staged = std::make_shared<std::vector<std::byte>>(bytes);
     Block* const block = &block_;

@@ -1,12 +1,11 @@
 #include "tests/emulated_gpu/device/core_matrices.hpp"
 
 #include "tests/emulated_gpu/device/fault.hpp"
-#include "tests/emulated_gpu/device/shared_memory.hpp"
 
 namespace roof::emulated {
 
 std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, const SharedMemory& shared,
-                              const std::vector<u32>* proxy_fences)
+                              const ReadyAt* ready)
 {
     if (descriptor >> 61 != 0) throw Fault(Fault::Kind::launch, "an operand with a swizzle, which is not emulated");
     const auto field = [descriptor](int first_bit) { return static_cast<u32>(descriptor >> first_bit & 0x3FFF) << 4; };
@@ -19,7 +18,8 @@ std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, co
         for (u32 bit = 0; bit < static_cast<u32>(k) * bits; bit += bits) {
             const u32 byte = bit / 8;
             const u32 at = start + row / 8 * along_rows + byte / 16 * along_k + row % 8 * 16 + byte % 16;
-            if (proxy_fences != nullptr && bit % 128 == 0) shared.read_by_tensor_core(at, 16, *proxy_fences);
+            if (ready != nullptr && bit % 128 == 0)
+                shared.read_by_tensor_core(ready->moment, at, 16, ready->proxy_fences);
             const std::byte* const place = shared.at(at, static_cast<std::size_t>(bytes_of(format)));
             const auto upper = static_cast<std::byte>(std::to_integer<unsigned>(*place) >> 4);
             values.push_back(element(format, bit % 8 != 0 ? &upper : place));

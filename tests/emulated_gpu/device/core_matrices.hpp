@@ -2,16 +2,21 @@
 #pragma once
 
 #include "tests/emulated_gpu/device/numbers.hpp"
+#include "tests/emulated_gpu/device/shared_memory.hpp"
 
 #include <vector>
 
 namespace roof::emulated {
 
-class SharedMemory;
+/// When a tensor core is told to read shared memory, and the fences of the block's threads by then.
+struct ReadyAt {
+    Moment moment;
+    const std::vector<u32>& proxy_fences;
+};
 
-/// [row][k] of the operand. Throws Fault for a descriptor that is not emulated, or memory that is not ready to be read.
+/// [row][k] of the operand. Throws Fault for a descriptor that is not emulated, or memory that is not ready to be read; null: that was asked.
 std::vector<f64> read_operand(u64 descriptor, Format format, int rows, int k, const SharedMemory& shared,
-                              const std::vector<u32>* proxy_fences);
+                              const ReadyAt* ready);
 
 /// A (m x k) by the transpose of B (n x k), row by row. Each sum goes along k.
 std::vector<f64> product_of(const std::vector<f64>& a, const std::vector<f64>& b, int m, int n, int k);

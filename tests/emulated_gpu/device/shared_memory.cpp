@@ -107,10 +107,15 @@ void SharedMemory::read_by_other_block(u32 cluster_barriers, u32 address, std::s
     });
 }
 
-void SharedMemory::begin_async(u32 address, std::size_t bytes, bool writes, const std::vector<u32>& proxy_fences)
+void SharedMemory::begin_async(const Moment& moment, u32 address, std::size_t bytes, bool writes,
+                               const std::vector<u32>& proxy_fences)
 {
-    if (!writes) read_by_tensor_core(address, bytes, proxy_fences);
+    if (!writes) read_by_tensor_core(moment, address, bytes, proxy_fences);
     each_cell(address, bytes, [&](Cell& cell, u8) {
+        const Moment& reader = cell.read.moment;
+        if (writes && reader.thread != nobody && races(reader, moment))
+            fail("no barrier orders the read of thread " + std::to_string(reader.thread) + " and a copy to it",
+                 address);
         if (cell.async_writes != 0) fail("a copy where another is still to write", address);
         if (writes && cell.async_reads != 0) fail("a copy to what another is still to read", address);
         ++(writes ? cell.async_writes : cell.async_reads);
@@ -127,7 +132,8 @@ void SharedMemory::end_async(u32 address, std::size_t bytes, bool writes)
     });
 }
 
-void SharedMemory::read_by_tensor_core(u32 address, std::size_t bytes, const std::vector<u32>& proxy_fences) const
+void SharedMemory::read_by_tensor_core(const Moment& moment, u32 address, std::size_t bytes,
+                                       const std::vector<u32>& proxy_fences) const
 {
     for (std::size_t at = address; at < address + bytes; at += word) {
         const Cell& cell = cells_[at / word];
@@ -135,6 +141,10 @@ void SharedMemory::read_by_tensor_core(u32 address, std::size_t bytes, const std
         const Moment& writer = cell.write.moment;
         if (writer.thread != nobody && proxy_fences[writer.thread] == writer.proxy_fences)
             fail("no fence between the proxies after the write of thread " + std::to_string(writer.thread), address);
+        if (writer.thread != nobody && races(writer, moment))
+            fail(
+                "no barrier orders the write of thread " + std::to_string(writer.thread) + " and a tensor core or copy",
+                address);
     }
 }
 

@@ -86,6 +86,7 @@ void apply_scales(std::vector<f64>& values, int rows, int scales, u32 column, u3
     }
 }
 
+constexpr u32 junk = 0x7FC0BEEF;  // not a number: what a register holds until its load was waited for
 constexpr u64 generation_mask = u64{7} << 46;
 constexpr u64 this_generation = u64{1} << 46;
 
@@ -134,8 +135,9 @@ void Thread::tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, boo
     const int m = static_cast<int>(what.m);
     const int n = static_cast<int>(what.n);
     const u64 without_generation = ~generation_mask;
-    read_operand(a & without_generation, what.a, m, k, block_.shared(), &block_.proxy_fences());
-    read_operand(b & without_generation, what.b, n, k, block_.shared(), &block_.proxy_fences());
+    const ReadyAt ready{block_.moment_of(*this), block_.proxy_fences()};
+    read_operand(a & without_generation, what.a, m, k, block_.shared(), &ready);
+    read_operand(b & without_generation, what.b, n, k, block_.shared(), &ready);
     block_.execution().take_time_of_products(2.0 * m * n * k, what.a);
     Block* const block = &block_;
     const auto work = [=] {
@@ -184,13 +186,23 @@ void Thread::tcgen05_wait_store()
     meet_warp([] {});
 }
 
-void Thread::tcgen05_read(u32 at, u32* to, std::size_t count)
+void Thread::tcgen05_read(u32 at, u32* const* to, std::size_t count)
 {
     use_tensor_memory();
     const u32 first_lane = at >> 16;
     if (first_lane != number_ / 32 % 4 * 32) fail("a warp reads lanes of tensor memory that are not its own");
-    for (std::size_t i = 0; i < count; ++i)
-        to[i] = block_.tensor_memory().at(first_lane + number_ % 32, (at & 0xFFFF) + static_cast<u32>(i));
+    for (std::size_t i = 0; i < count; ++i) {
+        tensor_loads_.emplace_back(
+            to[i], block_.tensor_memory().at(first_lane + number_ % 32, (at & 0xFFFF) + static_cast<u32>(i)));
+        *to[i] = junk;
+    }
+    meet_warp([] {});
+}
+
+void Thread::tcgen05_wait_load()
+{
+    for (const auto& [to, value] : tensor_loads_) *to = value;
+    tensor_loads_.clear();
     meet_warp([] {});
 }
 

@@ -46,6 +46,10 @@ u32 Thread::multiprocessor() const
 {
     return block_.multiprocessor();
 }
+u32 Thread::multiprocessor_number() const
+{
+    return block_.execution().device().card.first_multiprocessor + multiprocessor();
+}
 u64 Thread::cycle()
 {
     seconds_of_cycle_ = block_.execution().seconds();
@@ -73,6 +77,7 @@ void Thread::begin()
     open_copies_.clear();
     copy_groups_.clear();
     tensor_stores_.clear();
+    tensor_loads_.clear();
 }
 
 void Thread::wait(bool has_progressed)
@@ -317,8 +322,10 @@ void Thread::wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::si
             if (theirs.a != operands.a || theirs.b != operands.b)
                 fail("threads of a warpgroup name different operands");
         }
+        Moment of_all = block_.moment_of(*this);
+        of_all.thread = SharedMemory::several;
         block_.tensor_work_of(*this).begin(shape, operands, std::move(of_threads), block_.shared(),
-                                           block_.proxy_fences());
+                                           {of_all, block_.proxy_fences()});
         block_.execution().take_time_of_products(2.0 * shape.m * shape.n * shape.k, shape.format);
     });
 }

@@ -46,7 +46,8 @@ class Thread {
     const Dim& block_size() const;
     const Dim& block_index() const;
     const Dim& grid_size() const;
-    u32 multiprocessor() const;
+    u32 multiprocessor() const;  ///< counted from 0
+    u32 multiprocessor_number() const;
     /// Both clocks at one moment, if the thread reads the cycle first: time that others take in between is not its own.
     u64 cycle();
     u64 nanosecond();
@@ -143,14 +144,13 @@ class Thread {
     void tcgen05_relinquish();
     void tcgen05_mma(Kind kind, u32 sums, u64 a, u64 b, u32 instruction, bool keeps, Scales scales = {});
     void tcgen05_commit(u32 barrier);
+    /// `to`: where the thread's registers are.
     template <std::size_t count>
-    std::array<u32, count> tcgen05_load(u32 at)
+    void tcgen05_load(u32 at, u32* const (&to)[count])
     {
-        std::array<u32, count> value;
-        tcgen05_read(at, value.data(), count);
-        return value;
+        tcgen05_read(at, to, count);
     }
-    void tcgen05_wait_load() {}
+    void tcgen05_wait_load();
     void tcgen05_store(u32 at, u32 value);
     void tcgen05_wait_store();
     void tcgen05_fence(bool is_after);
@@ -195,11 +195,12 @@ class Thread {
     void mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes);
     void wgmma_of_warpgroup(const MmaShape& shape, u32* const* sums, std::size_t count, const WgmmaOperands& operands,
                             int line);
-    void tcgen05_read(u32 at, u32* to, std::size_t count);
+    void tcgen05_read(u32 at, u32* const* to, std::size_t count);
     void use_tensor_memory();
     bool may_use_tensor_memory_ = true;               ///< since the last barrier
     bool has_used_tensor_memory_ = false;             ///< since the last fence before a barrier
     std::vector<std::pair<u32, u32>> tensor_stores_;  ///< place and value of those not waited for
+    std::vector<std::pair<u32*, u32>> tensor_loads_;  ///< register and value, likewise
     /// Waits until all members are here; the last one does the work for all.
     template <class Work>
     void meet(Group& group, int line, const Work& work);

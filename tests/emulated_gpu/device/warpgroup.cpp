@@ -1,6 +1,5 @@
 #include "tests/emulated_gpu/device/warpgroup.hpp"
 
-#include "tests/emulated_gpu/device/core_matrices.hpp"
 #include "tests/emulated_gpu/device/fault.hpp"
 
 #include <algorithm>
@@ -37,7 +36,7 @@ u32 sum_with(u32 bits, f64 sum, Format format)
 }  // namespace
 
 void Warpgroup::begin(const MmaShape& shape, const WgmmaOperands& operands, std::vector<std::vector<u32*>> sums,
-                      SharedMemory& shared, const std::vector<u32>& proxy_fences)
+                      SharedMemory& shared, const ReadyAt& ready)
 {
     if (registers_.empty()) {
         if (!is_fenced_) throw Fault(Fault::Kind::launch, "wgmma reads registers that no wgmma.fence handed over");
@@ -51,8 +50,8 @@ void Warpgroup::begin(const MmaShape& shape, const WgmmaOperands& operands, std:
                     "wgmma into other registers while products are under way, which is not emulated");
     }
     // Checked now, because a fence that comes later is too late.
-    read_operand(operands.a, shape.format, shape.m, shape.k, shared, &proxy_fences);
-    read_operand(operands.b, shape.format, shape.n, shape.k, shared, &proxy_fences);
+    read_operand(operands.a, shape.format, shape.m, shape.k, shared, &ready);
+    read_operand(operands.b, shape.format, shape.n, shape.k, shared, &ready);
     open_.push_back({shape, operands, &shared});
 }
 

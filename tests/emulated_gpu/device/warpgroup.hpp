@@ -1,6 +1,7 @@
 // The products of wgmma that a warpgroup began. The sums are in no register until a wait: the registers hold junk.
 #pragma once
 
+#include "tests/emulated_gpu/device/core_matrices.hpp"
 #include "tests/emulated_gpu/device/thread.hpp"
 
 #include <random>
@@ -8,14 +9,12 @@
 
 namespace roof::emulated {
 
-class SharedMemory;
-
 class Warpgroup {
   public:
     /// `sums`: of each of the 128 threads, its registers. Throws Fault for registers that other work is still writing,
     /// or that no fence hands over.
     void begin(const MmaShape& shape, const WgmmaOperands& operands, std::vector<std::vector<u32*>> sums,
-               SharedMemory& shared, const std::vector<u32>& proxy_fences);
+               SharedMemory& shared, const ReadyAt& ready);
     void fence() { is_fenced_ = true; }
     /// Some products of the group may be done at once.
     void commit(std::mt19937& chance);

@@ -126,7 +126,7 @@ __global__ void small_wgmma(const uint4* a, const uint4* b, float* out)
     operands[threadIdx.x] = a[threadIdx.x];
     if (threadIdx.x < 16) operands[128 + threadIdx.x] = b[threadIdx.x];
     if constexpr (missing != WgmmaMissing::proxy_fence) asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    __syncthreads();
+    if constexpr (missing != WgmmaMissing::barrier) __syncthreads();
     // Core matrices of 128 bytes; two along k, then the next 8 rows.
     const auto descriptor = [](unsigned address) {
         return static_cast<unsigned long long>(address / 16) | 128ULL / 16 << 16 | 256ULL / 16 << 32;
@@ -204,10 +204,11 @@ void enqueue_bulk_copy(const char* in, char* out, int chunks, Missing missing, c
 
 void enqueue_wgmma(const void* a, const void* b, float* out, WgmmaMissing missing, cudaStream_t stream)
 {
-    const auto kernel = missing == WgmmaMissing::nothing ? small_wgmma<WgmmaMissing::nothing>
-                        : missing == WgmmaMissing::fence ? small_wgmma<WgmmaMissing::fence>
-                        : missing == WgmmaMissing::wait  ? small_wgmma<WgmmaMissing::wait>
-                                                         : small_wgmma<WgmmaMissing::proxy_fence>;
+    const auto kernel = missing == WgmmaMissing::nothing   ? small_wgmma<WgmmaMissing::nothing>
+                        : missing == WgmmaMissing::fence   ? small_wgmma<WgmmaMissing::fence>
+                        : missing == WgmmaMissing::wait    ? small_wgmma<WgmmaMissing::wait>
+                        : missing == WgmmaMissing::barrier ? small_wgmma<WgmmaMissing::barrier>
+                                                           : small_wgmma<WgmmaMissing::proxy_fence>;
     kernel<<<1, 128, 0, stream>>>(static_cast<const uint4*>(a), static_cast<const uint4*>(b), out);
 }
 

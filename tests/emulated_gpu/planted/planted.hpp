@@ -25,7 +25,7 @@ enum class Missing { nothing, wait, read_wait, proxy_fence, bulk_group_end };
 /// out[i] = in[i] for `chunks` chunks of 1024 bytes through shared memory by bulk copies.
 void enqueue_bulk_copy(const char* in, char* out, int chunks, Missing missing, cudaStream_t stream);
 
-enum class WgmmaMissing { nothing, fence, wait, proxy_fence };
+enum class WgmmaMissing { nothing, fence, wait, proxy_fence, barrier };
 /// out[64][8] = a[64][16] * b[8][16]^T, halves in core matrices.
 void enqueue_wgmma(const void* a, const void* b, float* out, WgmmaMissing missing, cudaStream_t stream);
 

@@ -88,7 +88,8 @@ cudaError_t launch_kernel(const void* kernel, dim3 grid, dim3 block, void** argu
     if (const cudaError_t error = code_of(kernel, machine().device(in.device).card, launch.code); error != cudaSuccess)
         return error;
     launch.name = machine().kernel_names.at(kernel);
-    launch.grid = {grid.x, grid.y, grid.z};
+    const Dim& most = machine().most_blocks;
+    launch.grid = {std::min(grid.x, most.x), std::min(grid.y, most.y), std::min(grid.z, most.z)};
     launch.block = {block.x, block.y, block.z};
     launch.dynamic_shared = static_cast<u32>(shared);
     launch.cluster = cluster;

@@ -9,7 +9,7 @@ CPP = {"pred": "bool", "b8": "u8", "u8": "u8", "s8": "s8", "b16": "u16", "u16": 
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 SPECIAL = {"%tid": "t.index", "%ntid": "t.block_size()", "%ctaid": "t.block_index()", "%nctaid": "t.grid_size()"}
 SPECIAL_SINGLE = {"%clock64": ("u64", "t.cycle()"), "%clock": ("u32", "u32(t.cycle())"),
-                  "%globaltimer": ("u64", "t.nanosecond()"), "%smid": ("u32", "t.multiprocessor()"),
+                  "%globaltimer": ("u64", "t.nanosecond()"), "%smid": ("u32", "t.multiprocessor_number()"),
                   "%cluster_ctarank": ("u32", "t.cluster_rank()"), "%cluster_nctarank": ("u32", "t.cluster_size()")}
 
 # Opcode without its type -> expression of the operands a, b and c, which have that type.
@@ -328,6 +328,6 @@ class Writer:
             return f"t.tcgen05_store({self.address(operands[0], 'shared')}, {self.value(operands[1][1:-1].strip(), 'u32')});"
         if o[1:] == ["ld", "sync", "aligned", "32x32b", "x4", "b32"]:
             targets = split_operands(operands[0][1:-1])
-            return (f"{{ const auto v = t.tcgen05_load<{len(targets)}>({self.address(operands[1], 'shared')}); "
-                    + " ".join(self.assign(x, f"v[{i}]", "u32") for i, x in enumerate(targets)) + " }")
+            return (f"{{ u32* const d[] = {{{', '.join(f'bits_of({cpp_name(x)})' for x in targets)}}}; "
+                    f"t.tcgen05_load({self.address(operands[1], 'shared')}, d); }}")
         raise UnknownPtx(".".join(o))

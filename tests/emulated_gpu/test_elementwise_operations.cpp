@@ -1,0 +1,347 @@
+// Operations that read and write each value once, alone: odd channels, more rows than threads, ends of ranges, and grids of so few blocks that
+// a thread takes several turns.
+#include "tests/emulated_gpu/one_operation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
+const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, 1, 1}, {3, all_blocks, all_blocks}};
+/// As above, where blocks along x have channels of their own.
+const std::vector<Dim> row_grids{{all_blocks, all_blocks, all_blocks}, {all_blocks, 1, 1}, {all_blocks, 2, 1}};
+
+/// Maps whose vectors are one channel or eight: one and several columns of blocks, with columns that no thread has.
+std::vector<Tensor> maps(Precision precision)
+{
+    std::vector<Tensor> all;
+    for (const auto& [channels, rows] : {std::pair{7, 197}, {24, 197}, {280, 53}, {8, 1}, {13, 3}})
+        all.push_back({.batch = 1, .channels = channels, .width = rows, .precision = precision});
+    return all;
+}
+
+Tensor of_channels(const Tensor& map, Precision precision)
+{
+    return {.batch = 1, .channels = map.channels, .precision = precision};
+}
+
+double relu(double value)
+{
+    return std::max(value, 0.0);
+}
+
+}  // namespace
+
+TEST_CASE("images are imported position by position, each channel and label", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const int channels : {1, 3, 7}) {
+            for (const Dim& grid : grids) {
+                const FewBlocks few(grid);
+                OneOperation one;
+                const Tensor from = one.filled({.batch = 3, .channels = channels, .height = 19, .width = 23}, 1);
+                const Tensor labels{.batch = 3, .precision = Precision::int32};
+                const Tensor labels_from =
+                    one.filled(labels, [](std::size_t k) { return 70.0 - 3.0 * static_cast<double>(k); });
+                Tensor shape = from;
+                shape.precision = precision;
+                const Tensor to = one.empty(shape);
+                const Tensor labels_to = one.empty(labels);
+                one.run(ImportImages{.from = from, .to = to, .labels_from = labels_from, .labels = labels_to},
+                        {to, labels_to});
+                const std::size_t map = 19 * 23;
+                const auto each = static_cast<std::size_t>(channels);
+                one.check(to, [&](std::size_t k) {
+                    return quarters((k / each / map * each + k % each) * map + k / each % map, 1);
+                });
+                one.check(labels_to, [](std::size_t k) { return 70.0 - 3.0 * static_cast<double>(k); });
+            }
+        }
+    }
+}
+
+TEST_CASE("images by depth have the padding's zeros around them, and zeros behind their channels", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const auto& [block, padding, height, width] :
+             {std::tuple{1, 1, 15, 21}, {2, 3, 30, 43}, {4, 2, 61, 82}, {2, 0, 36, 37}}) {
+            for (const Dim& grid : grids) {
+                const FewBlocks few(grid);
+                OneOperation one;
+                const Tensor from = one.filled({.batch = 3, .channels = 3, .height = height, .width = width}, 2);
+                const Tensor labels{.batch = 3, .precision = Precision::int32};
+                const Tensor labels_from =
+                    one.filled(labels, [](std::size_t k) { return 5.0 + static_cast<double>(k); });
+                const Tensor to = one.empty({.batch = 3,
+                                             .channels = (3 * block * block + 7) / 8 * 8,
+                                             .height = (height + 2 * padding + block - 1) / block,
+                                             .width = (width + 2 * padding + block - 1) / block,
+                                             .precision = precision});
+                const Tensor labels_to = one.empty(labels);
+                one.run(ImportImages{.from = from,
+                                     .to = to,
+                                     .labels_from = labels_from,
+                                     .labels = labels_to,
+                                     .block = block,
+                                     .padding = padding},
+                        {to, labels_to});
+                one.check(to, [&, block = block, padding = padding, height = height, width = width](std::size_t k) {
+                    const int channel = static_cast<int>(k) % to.channels;
+                    const int place = static_cast<int>(k) / to.channels;
+                    const int image = place / (to.height * to.width);
+                    const int y = place / to.width % to.height * block + channel / 3 / block - padding;
+                    const int x = place % to.width * block + channel / 3 % block - padding;
+                    if (channel >= 3 * block * block || y < 0 || y >= height || x < 0 || x >= width) return 0.0;
+                    return quarters(static_cast<std::size_t>(((image * 3 + channel % 3) * height + y) * width + x), 2);
+                });
+                one.check(labels_to, [](std::size_t k) { return 5.0 + static_cast<double>(k); });
+            }
+        }
+    }
+}
+
+TEST_CASE("gradients of weights by depth are cleared where there is no weight, and nowhere else", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const auto& [block, size, stored] : {std::tuple{1, 3, 8}, {2, 7, 16}, {4, 11, 48}, {2, 3, 16}}) {
+            for (const Dim& grid : grids) {
+                const FewBlocks few(grid);
+                OneOperation one;
+                const int taps = (size + block - 1) / block;
+                const auto ones = [](std::size_t k) { return 1 + static_cast<double>(k % 5) / 4; };
+                const Tensor gradient = one.filled(
+                    {.batch = 5, .channels = stored, .height = taps, .width = taps, .precision = precision}, ones);
+                const DepthWeights weights{.block = static_cast<std::size_t>(block),
+                                           .size = static_cast<std::size_t>(size),
+                                           .channels = 3,
+                                           .stored = static_cast<std::size_t>(stored)};
+                one.run(ClearUnused{.gradient = gradient, .weights = weights}, {gradient});
+                one.check(gradient, [&, block = block, size = size, stored = stored](std::size_t k) {
+                    const int channel = static_cast<int>(k) % stored;
+                    const int tap = static_cast<int>(k) / stored;
+                    const int y = tap / taps % taps * block + channel / 3 / block;
+                    const int x = tap % taps * block + channel / 3 % block;
+                    return channel < 3 * block * block && y < size && x < size ? ones(k) : 0;
+                });
+            }
+        }
+    }
+}
+
+TEST_CASE("a bias is added to each channel of each row, with and without a ReLU", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const Tensor& map : maps(precision)) {
+            for (const Dim& grid : row_grids) {
+                for (const auto& [has_bias, has_relu] : {std::pair{true, false}, {true, true}, {false, true}}) {
+                    const FewBlocks few(grid);
+                    OneOperation one;
+                    const Tensor values = one.filled(map, 1);
+                    const Tensor bias = has_bias ? one.filled(of_channels(map, precision), 2) : Tensor{};
+                    one.run(AddBias{.values = values, .bias = bias, .relu = has_relu}, {values});
+                    one.check(values, [&, has_bias = has_bias, has_relu = has_relu](std::size_t k) {
+                        const double sum =
+                            quarters(k, 1) + (has_bias ? quarters(k % static_cast<std::size_t>(map.channels), 2) : 0);
+                        return has_relu ? relu(sum) : sum;
+                    });
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a map and another one are scaled by channels and added, and the signs of the result are kept", "[kernels]")
+{
+    struct Kind {
+        bool scales, has_other, scales_other, relu;
+    };
+    for (const Precision precision : precisions) {
+        for (const Tensor& map : maps(precision)) {
+            const auto channels = static_cast<std::size_t>(map.channels);
+            for (const Dim& grid : row_grids) {
+                for (const Kind& kind : {Kind{true, false, false, true},
+                                         {true, true, true, true},
+                                         {true, true, false, false},
+                                         {false, true, true, true}}) {
+                    const FewBlocks few(grid);
+                    OneOperation one;
+                    const Tensor numbers = of_channels(map, Precision::fp32);
+                    Normalise normalise{.source = one.filled(map, 1), .result = one.empty(map), .relu = kind.relu};
+                    if (kind.scales) {
+                        normalise.scale = one.filled(numbers, 2);
+                        normalise.shift = one.filled(numbers, 3);
+                    }
+                    if (kind.has_other) normalise.other = one.filled(map, 4);
+                    if (kind.scales_other) {
+                        normalise.other_scale = one.filled(numbers, 5);
+                        normalise.other_shift = one.filled(numbers, 6);
+                    }
+                    if (channels % 8 == 0 && kind.relu)
+                        normalise.signs = one.empty({.batch = 1,
+                                                     .channels = static_cast<int>(map.elements() / 8),
+                                                     .precision = Precision::int8});
+                    std::vector<Tensor> results{normalise.result};
+                    if (normalise.signs) results.push_back(normalise.signs);
+                    one.run(normalise, results);
+                    const auto due = [&](std::size_t k) {
+                        const std::size_t c = k % channels;
+                        double sum = quarters(k, 1);
+                        if (kind.scales) sum = sum * quarters(c, 2) + quarters(c, 3);
+                        if (kind.has_other) {
+                            const double other = quarters(k, 4);
+                            sum += kind.scales_other ? other * quarters(c, 5) + quarters(c, 6) : other;
+                        }
+                        return kind.relu ? relu(sum) : sum;
+                    };
+                    one.check(normalise.result, due);
+                    if (!normalise.signs) continue;
+                    one.check(normalise.signs, [&](std::size_t byte) {
+                        double bits = 0;
+                        for (std::size_t i = 0; i < 8; ++i) bits += due(8 * byte + i) > 0 ? 1 << i : 0;
+                        return bits;
+                    });
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a gradient is the sum of its shares where the output is positive", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const Tensor& map : maps(precision)) {
+            for (const Dim& grid : grids) {
+                for (const auto& [has_other, has_output] : {std::pair{true, true}, {true, false}, {false, true}}) {
+                    const FewBlocks few(grid);
+                    OneOperation one;
+                    const MaskGradient mask{.share = one.filled(map, 1),
+                                            .other_share = has_other ? one.filled(map, 2) : Tensor{},
+                                            .output = has_output ? one.filled(map, 3) : Tensor{},
+                                            .result = one.empty(map)};
+                    one.run(mask, {mask.result});
+                    one.check(mask.result, [has_other = has_other, has_output = has_output](std::size_t k) {
+                        if (has_output && quarters(k, 3) <= 0) return 0.0;
+                        return quarters(k, 1) + (has_other ? quarters(k, 2) : 0);
+                    });
+                }
+            }
+        }
+    }
+}
+
+namespace {
+
+/// The hash of workloads/model/hashed.hpp, by its comment.
+std::uint32_t mix(std::uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352dU;
+    x = (x ^ x >> 15) * 0x846ca68bU;
+    return x ^ x >> 16;
+}
+
+}  // namespace
+
+TEST_CASE("dropout drops the values whose hash is below its share, and scales the others", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const Tensor& map : maps(precision)) {
+            for (const Dim& grid : grids) {
+                const FewBlocks few(grid);
+                OneOperation one;
+                one.state.step = 3;
+                const auto value = [](std::size_t k) { return 1 + static_cast<double>(k % 3) / 2; };
+                const Dropout dropout{.source = one.filled(map, value),
+                                      .result = one.empty(map),
+                                      .layer = 7,
+                                      .probability = 0.25F,
+                                      .first = 1001};
+                one.run(dropout, {dropout.result});
+                const std::uint32_t stream = mix(mix(0x5eed + 3) + 7);
+                one.check(dropout.result, [&](std::size_t k) {
+                    const bool is_kept = mix(mix(1001 + static_cast<std::uint32_t>(k)) + stream) >= 1U << 30;
+                    return is_kept ? value(k) / 0.75 : 0;
+                });
+            }
+        }
+    }
+}
+
+TEST_CASE("tensors of any length are widened in one launch, also what is less than a vector", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const Dim& grid : {Dim{all_blocks, all_blocks, 1}, {1, all_blocks, 1}, {2, all_blocks, 1}}) {
+            const FewBlocks few(grid);
+            OneOperation one;
+            Widen widen;
+            for (const int length : {8 * 700 + 5, 3, 8 * 256, 8 * 31 + 7}) {
+                const Tensor shape{.batch = 1, .channels = length};
+                Tensor narrow = shape;
+                narrow.precision = precision;
+                widen.from.push_back(one.filled(narrow, static_cast<unsigned>(length)));
+                widen.to.push_back(one.empty(shape));
+            }
+            one.run(widen, widen.to);
+            for (const Tensor& to : widen.to)
+                one.check(to, [&](std::size_t k) { return quarters(k, static_cast<unsigned>(to.channels)); });
+        }
+    }
+}
+
+TEST_CASE("parameters descend by momentum and decay, unless a gradient was not finite", "[kernels]")
+{
+    for (const Precision precision : precisions) {
+        for (const Dim& grid : grids) {
+            for (const auto& [is_scaled, finite] : {std::pair{false, 1}, {false, 0}, {true, 1}, {true, 0}}) {
+                const FewBlocks few(grid);
+                OneOperation one;
+                one.state.loss_scale = 8;
+                one.state.finite = finite;
+                const Tensor shape{.batch = 1, .channels = 4 * 1000 + 4};
+                Tensor narrow = shape;
+                narrow.precision = precision;
+                const auto hundreds = [](std::size_t k) { return 100 * quarters(k, 1); };
+                const Descend descend{.values = one.filled(shape, hundreds),
+                                      .gradients = one.filled(shape, 2),
+                                      .momenta = one.filled(shape, 3),
+                                      .copies = precision == Precision::fp32 ? Tensor{} : one.empty(narrow),
+                                      .learning_rate = 0.5F,
+                                      .scaled = is_scaled};
+                one.run(descend, {descend.values, descend.momenta, descend.copies});
+                const bool is_skipped = is_scaled && finite == 0;
+                const auto momentum = [&, is_scaled = is_scaled](std::size_t k) {
+                    const double gradient = is_scaled ? quarters(k, 2) / 8 : quarters(k, 2);
+                    return 0.9 * quarters(k, 3) + gradient + 1e-4 * hundreds(k);
+                };
+                one.check(descend.momenta, [&](std::size_t k) { return is_skipped ? quarters(k, 3) : momentum(k); });
+                const auto value = [&](std::size_t k) {
+                    return is_skipped ? hundreds(k) : hundreds(k) - 0.5 * momentum(k);
+                };
+                one.check(descend.values, value);
+                if (precision != Precision::fp32)
+                    one.check(descend.copies, [&](std::size_t k) { return is_skipped ? std::nan("") : value(k); });
+            }
+        }
+    }
+}
+
+TEST_CASE("a gradient that is not finite is seen in every turn of a thread", "[kernels]")
+{
+    constexpr std::size_t count = 4 * 1000 + 4;
+    for (const Dim& grid : grids) {
+        const FewBlocks few(grid);
+        for (const std::size_t place : {std::size_t{0}, std::size_t{1023}, std::size_t{1024}, std::size_t{2049},
+                                        std::size_t{3074}, count - 4, count - 1, count}) {
+            OneOperation one;
+            const Tensor gradients = one.filled({.batch = 1, .channels = count}, [&](std::size_t k) {
+                return k == place ? std::numeric_limits<double>::infinity() : quarters(k, 1);
+            });
+            one.run(CheckFinite{.gradients = gradients}, {});
+            CHECK(one.state.finite == (place == count ? 1 : 0));
+        }
+    }
+}
