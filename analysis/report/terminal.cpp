@@ -126,8 +126,10 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, bool plain)
     for (int c = 0; c < plot.canvas.columns(); ++c) line += plain ? "-" : "─";
     std::string names(static_cast<std::size_t>(margin + plot.canvas.columns()), ' ');
     for (const Tick& tick : decades(figure.x)) {
-        const std::size_t at = static_cast<std::size_t>(margin + plot.column(tick.at));
-        names.replace(std::min(at, names.size() - tick.text.size()), tick.text.size(), tick.text);
+        const std::size_t length = tick.text.size();
+        const std::size_t at = std::min(static_cast<std::size_t>(margin + plot.column(tick.at)), names.size() - length);
+        const bool touches = names.substr(at - 1, length + 1).find_first_not_of(' ') != std::string::npos;
+        if (!touches) names.replace(at, length, tick.text);
     }
     return text + line + "\n" + names + "\n" + std::string(static_cast<std::size_t>(margin), ' ') +
            axis_name(plot.canvas.columns()) + "\n";

@@ -234,7 +234,12 @@ DataTable for_reading(DataTable table)
         std::erase(column.title, '*');
         std::ranges::replace(column.title, '_', ' ');
     }
-    for (DataTable::Row& row : table.rows) row.is_for_programs_only = false;
+    for (DataTable::Row& row : table.rows) {
+        row.is_for_programs_only = false;
+        for (Cell& cell : row.cells)
+            if (const auto* value = std::get_if<double>(&cell.value); value != nullptr && cell.text.empty())
+                cell.text = plain_number(*value);
+    }
     for (std::size_t i = table.columns.size(); i-- > 0 && table.rows.size() > 1;)
         if (is_constant(table, i)) erase_column(table, i);
     return table;

@@ -208,6 +208,14 @@ TEST_CASE("a panel of curves is followed by its numbers")
     CHECK_FALSE(holds(html, ">precision<"));  // the same in all rows
 }
 
+TEST_CASE("the numbers of a panel are those that programs get, unit in the title")
+{
+    const auto panel = std::ranges::find(panels(), "breakdown", &Panel::id);
+    const std::string html = numbers_of(*panel, made::study({made::row()}));
+    CHECK(holds(html, ">time s<"));
+    CHECK(holds(html, ">convolution</td><td class=\"n\">0.0325</td><td class=\"n\">0.812</td>"));  // 32.5 of 40 ms
+}
+
 TEST_CASE("the breakdown shows time outside the layers")
 {
     const std::string html = made::panel("breakdown", made::study({made::row()}));

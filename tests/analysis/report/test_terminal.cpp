@@ -11,7 +11,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <sstream>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -84,6 +86,22 @@ TEST_CASE("two runs on one machine have the same axes")
     };
     CHECK(axis(terminal_roofline(made::study({fast}), 80, true)) ==
           axis(terminal_roofline(made::study({made::row()}), 80, true)));
+}
+
+TEST_CASE("the numbers on the axis of intensities do not run together")
+{
+    Study study = made::study({made::row()});
+    study.ceilings.all.push_back(made::compute("int8", 2, 1e9));
+    study.ceilings.all.push_back(made::bandwidth("link", 2, 1e8));
+    const std::vector<std::string> lines = split(terminal_roofline(study, 80, true), '\n');
+    const auto axis =
+        std::ranges::find_if(lines, [](const std::string& line) { return line.find("0.0001") != std::string::npos; });
+    REQUIRE(axis != lines.end());
+    std::istringstream numbers(*axis);
+    for (std::string number; numbers >> number;) {
+        CAPTURE(number);
+        CHECK(std::log10(std::stod(number)) == Approx(std::round(std::log10(std::stod(number)))));
+    }
 }
 
 TEST_CASE("the plain drawing is ASCII and no wider than asked for")
