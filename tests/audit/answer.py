@@ -1,7 +1,10 @@
 """What binds a step and what to do about it (docs/method.md, section 7, What binds a step, and what to do)."""
 
 import math
+import statistics
 from dataclasses import dataclass
+
+from reading import number
 
 
 ALONE, NAMED, UNEXPLAINED, WORTHWHILE, BUSY, MOST = 0.6, 0.1, 0.5, 0.01, 0.1, 3
@@ -84,6 +87,17 @@ def ratio_is_above_one(slow, fast):
     return b[0] / a[0] * math.exp(-down) > 1 and min(slow.step.samples, fast.step.samples) >= 5
 
 
+def disturbed(row):
+    """(disturbed samples, all that count or were disturbed, the reasons)."""
+    found = [sample["disturbance"] for sample in row.samples if sample.get("disturbance")]
+    return len(found), len(found) + sum(sample.get("used", "1") == "1" and not sample.get("disturbance") for sample in row.samples), ", ".join(sorted(set(found)))
+
+
+def disturbances(row):
+    count, taken, reasons = disturbed(row)
+    return f"{count} of {taken} samples disturbed: {reasons}" if count else f"no disturbance was recorded in {taken} samples"
+
+
 def actions(step):
     """The most worthwhile things to do, the most seconds first."""
     row, found, by_kind = step.row, [], {}
@@ -112,11 +126,28 @@ def actions(step):
     of = times(step)
     found.append(Action("communication hidden behind the backward pass", of["communication"], "up to", "measured"))
     found.append(Action("no wait for data", of["waiting for data"], "up to", "measured"))
-    disturbed = [sample["disturbance"] for sample in row.samples if sample.get("disturbance")]
-    taken = len(disturbed) + sum(sample.get("used", "1") == "1" and not sample.get("disturbance") for sample in row.samples)
-    if disturbed and len(disturbed) >= BUSY * taken:
-        reasons = ", ".join(sorted(set(disturbed)))
-        found.append(Action(f"a quiet machine ({len(disturbed)} of {taken} samples disturbed: {reasons})", step.step.time - step.step.times[1], "about",
-                            "measured"))
+    found_disturbed, taken, _ = disturbed(row)
+    if found_disturbed and found_disturbed >= BUSY * taken:
+        found.append(Action(f"a quiet machine ({disturbances(row)})", step.step.time - step.step.times[1], "about", "measured"))
     found = [action for action in found if action.seconds >= WORTHWHILE * of["all"]]
     return sorted(found, key=lambda action: -action.seconds)[:MOST]
+
+
+LIMITS = {"others_processors": 0.1, "stolen_processors": 0.02, "waited_share": 0.02, "shared_share": 0.1}
+
+
+def busy_cost(row):
+    """docs/method.md, section 1, A busy machine."""
+    def is_busy(cells):
+        return any((number(cells.get(name)) or 0) > limit for name, limit in LIMITS.items())
+    if not is_busy(row.cells):
+        return None, None
+    used = row.used() if row.ok else []
+    every = [float(sample["launch_s"]) for sample in used]
+    quiet = [float(sample["launch_s"]) for sample in used if not is_busy(sample)]
+    if len(quiet) >= 3:
+        return max(0, 1 - statistics.median(quiet) / statistics.median(every)), "measured"
+    waited, stolen = number(row["waited_share"]), number(row["stolen_processors"])
+    if waited is None and stolen is None:
+        return None, None
+    return min(1, (waited or 0) + (stolen or 0) / max(1, row.threads)), "counter"

@@ -23,14 +23,14 @@ def within(t, degrees):
 
 @functools.cache
 def half_width_in_errors(rounds):
-    """Two-sided 97.5% of Student's distribution, 30 degrees at most; 1.96 for an interval over samples."""
+    """Two-sided 97.5% of Student's distribution to three decimals, 30 degrees at most; 1.96 for an interval over samples."""
     if not rounds:
         return 1.96
     low, high = 0.0, 100.0
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if within(middle, min(rounds - 1, 30)) < 0.975 else (low, middle)
-    return low
+    return round(low, 3)
 
 
 def drawn(generator, rounds):

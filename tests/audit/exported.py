@@ -6,10 +6,12 @@ from pathlib import Path
 
 import yaml
 
+from figures import NUMBER
 from reading import table
 from tables import TABLES, TAKEN, Drawn
 
 CHECKED = yaml.safe_load((Path(__file__).parent / "checked.yaml").read_text(encoding="utf-8"))
+CHECKED["data"] |= yaml.safe_load((Path(__file__).parent / "checked_machine.yaml").read_text(encoding="utf-8"))["data"]
 
 
 def figure(record, name):
@@ -79,13 +81,13 @@ def aligned(findings, place, columns, shown, expected):
             findings.differs(place, "no row", {name: record.get(name) for name in ("id", "name", "layer", "level", "phase", "change", "by")})
 
 
-KEYS = ("batch", "threads", "ranks")
+KEYS = ("batch", "threads", "ranks", "working_set", "intensity", "at", "held")  # figures that tell rows apart
 
 
 def same(value):
     """One form for a text or a whole number, from CSV, JSON or a record."""
     value = unquoted(str(value if value is not None and value is not TAKEN else ""))
-    return value.removesuffix(".0")
+    return f"{float(value):.9g}" if re.fullmatch(NUMBER, value) else value
 
 
 def rows(findings, place, columns, shown, expected):

@@ -1,10 +1,15 @@
 """The JSON block from which the page draws (page.json)."""
 
+import re
+
+import captions
 from exported import CHECKED, cell_number, figure
 from placing import PHASES
 from product_bound import crossing
 from roofs import READ_SHARE
-from tables import TAKEN, point_record, step_record
+from pictures import value_of
+from said import Index
+from tables import TABLES, TAKEN, point_record, step_record
 
 VERDICTS = ("unknown", "compute", "bandwidth", "unexplained", "launch", "latency", "link")
 
@@ -39,12 +44,93 @@ def roofs(findings, place, shown, study):
             findings.lacks(f"{place}.{name}", "no expectation")
 
 
+def ticks(findings, place, axis):
+    """The text of a tick says its value."""
+    for value, text, _ in axis["ticks"]:
+        findings.checked += 1
+        shown = value_of(text)
+        if shown is None or abs(shown - value) > 1e-6 * abs(value):
+            findings.differs(f"{place}: tick", text, value)
+
+
+def roofs_of_figure(findings, place, figure, shown, study, index):
+    """The lines of a roofline: those of its roofs, with the rate that the guide states for the clock."""
+    expected = study.roofs_at(shown["device"], shown["threads"])
+    wanted = {(True, level.name): level.best for level in expected.levels}
+    wanted |= {(False, f"{roof.precision} {roof.operation}"): roof for of in (expected.compute, expected.mixes) for roof in of.values()}
+    specs = {(record["kind"], record["level"], record["operation"], record["precision"], record["threads"], record["device"], record["isa"]): record["of_spec"]
+             for record in TABLES["ceilings"]([study]) if not record["condition"]}
+    for line in figure["roofs"]:
+        spot = f"{place}.roofs[{line['name']}]"
+        roof = wanted.get((line["slanted"], line["name"]))
+        if roof is None:
+            index.check(findings, spot, line["title"])
+            continue
+        for got, value in zip(line["rate"], (roof.median, roof.low, roof.high)):
+            findings.exact(f"{spot}.rate", got, value)
+        share = specs.get((roof.kind, roof.level, roof.operation, roof.precision, roof.threads, roof.device, roof.isa))
+        findings.exact(f"{spot}.spec", line["spec"], roof.median / share if share else 0)
+        for text in (line["label"], line["title"]):
+            index.check(findings, spot, text)
+
+
+def times(findings, place, figure, shown, steps):
+    """The time-based roofline: seconds that the roofs allow each layer; no less than the edge of the frame."""
+    points = [point for step in steps for point in step.points]
+    precision = {id(point): step.row["precision"] for step in steps for point in step.points}
+    low = figure["x"]["frame"][0]
+    columns = figure["marks"]
+    for key, at, y, radius in zip(columns["key"], columns["at"], columns["y"], columns["radius"]):
+        point = points[int(key.split(":")[1])]
+        memory = max((seconds for name, seconds in point.allows.by_roof.items() if name != precision[id(point)]), default=0.0)
+        compute = point.allows.by_roof.get(precision[id(point)], 0.0)
+        near(findings, f"{place}.x", at[0][1:2], [max(memory, low)])
+        near(findings, f"{place}.y", y[:1], [max(compute, low)])
+
+
+def trajectories(findings, figures, studies, index):
+    for number, figure in enumerate(figures):
+        place = f"page.json/trajectories[{number}]"
+        of_share = figure["title"].startswith("share of attainable")
+        columns = figure["marks"]
+        for key, at, y, title in zip(columns["key"], columns["at"], columns["y"], columns["title"]):
+            study = studies[int(key.split(":")[0])]
+            step = [step for step in study.steps for _ in step.points][int(key.split(":")[1])]
+            median, low, high = step.step.times
+            amount = step.step.attainable if of_share else step.row.images
+            near(findings, f"{place}.x", at[0][1:2], [step.row.batch])
+            near(findings, f"{place}.y", y, (amount / median, amount / high, amount / low))
+            index.check(findings, f"{place}.title", title)
+        for _, _, text in figure["legend"]:
+            if re.search(r"\d", text):
+                index.check(findings, f"{place}.legend", text)
+        if not of_share:
+            ticks(findings, place, figure["x"])
+            ticks(findings, place, figure["y"])
+
+
 def audit(findings, document, studies, prose):
+    trajectories(findings, document["trajectories"], studies, Index(captions.trajectories(studies)))
+    for name in document:
+        if name not in ("studies", "trajectories"):
+            findings.lacks(f"page.json/{name}", "no expectation")
     for number, (shown, study) in enumerate(zip(document["studies"], studies)):
         place = f"page.json/studies[{number}]"
         for at, roof in enumerate(shown["roofs"]):
             roofs(findings, f"{place}.roofs[{at}]", roof, study)
         one_study(findings, place, shown, study, prose)
+        index = Index([*captions.roofs(study), *captions.of_page_marks(study)])
+        steps = {step.row.id: step for step in study.steps}
+        drawn = [steps[identity] for identity in dict.fromkeys(shown["rows"][row]["id"] for row in shown["points"]["row"])]
+        for at, figure in enumerate(shown["figures"]):
+            spot = f"{place}.figures[{at}]"
+            roofs_of_figure(findings, spot, figure["roofline"], shown["roofs"][at], study, index)
+            times(findings, f"{spot}.time", figure["time"], shown, drawn)
+            for title in figure["roofline"]["marks"]["title"]:
+                if re.search(r"\d", title):
+                    index.check(findings, f"{spot}.marks", title)
+            for axis in (figure["roofline"]["x"], figure["roofline"]["y"], figure["time"]["x"], figure["time"]["y"]):
+                ticks(findings, spot, axis)
         for name in shown:
             if name not in ("studies", "roofs", "rows", "points", "figures", "kinds", "name", "names", "phases", "rates", "scopes"):
                 findings.lacks(f"{place}.{name}", "no expectation")
@@ -114,6 +200,7 @@ def points(findings, place, shown, steps):
     findings.text(f"{place}: number", len(table["row"]), sum(len(step.points) for step in steps))
     words = {"kind": ("kinds", "kind"), "name": ("names", "name"), "phase": ("phases", "phase"), "scope": ("scopes", "scope")}
     marks = marks_of(shown)
+    explanations = Index([one for step in steps[:1] for one in captions.points(step.study, True)])
     for column in table:
         if column not in CHECKED["page"]["points"] and column not in words and column not in ("row", "text", "cells", "rates"):
             findings.lacks(f"{place}.{column}", "no expectation")
@@ -126,6 +213,7 @@ def points(findings, place, shown, steps):
         for column, (list_of, attribute) in words.items():
             findings.text(f"{spot}.{column}", shown[list_of][table[column][at]], getattr(point, attribute))
         cells(findings, f"{spot}.cells", table["cells"][at], point)
+        explanations.check(findings, f"{place}.text", table["text"][at])
         for level, rate in zip(step.roofs.levels if point.low else [], shown["rates"][table["rates"][at]]):
             findings.exact(f"{spot}.rates.{level.name}", rate, point.low / point.level_seconds(level))
         if step.roofs and at in marks:

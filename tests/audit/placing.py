@@ -120,6 +120,11 @@ class Point:
         return sum(part.high(nearer) for part in self.parts)
 
     def level_seconds(self, level):
+        if level.name not in self.seconds_at:
+            self.seconds_at[level.name] = self._level_seconds(level)
+        return self.seconds_at[level.name]
+
+    def _level_seconds(self, level):
         return sum(level.seconds(part.low, part.read, part.written) for part in self.parts if part.low)
 
     @property
@@ -130,6 +135,7 @@ class Point:
     def headroom(self):
         return max(0.0, self.time - self.attainable)
 
+    seconds_at: dict = field(default_factory=dict)
     beyond: float = 0.0  # how many times faster than the roofs allow, where that is beyond all intervals
 
     @property

@@ -117,6 +117,7 @@ class Folder:
         self.path = Path(path)
         self.name = self.path.name
         self.machine = yaml.safe_load((self.path / "machine.yaml").read_text(encoding="utf-8"))
+        self.machine["versions"] = yaml.load((self.path / "machine.yaml").read_text(encoding="utf-8"), yaml.BaseLoader).get("versions") or {}  # as text
         if self.machine.get("format") not in FORMATS:
             raise Refused(f"format {self.machine.get('format')}")
         layers, samples = {}, {}

@@ -1,8 +1,7 @@
 """`roof report --json`."""
 
-import statistics
-
 import answer
+from answer import busy_cost
 from exported import CHECKED, cell_number, figure
 import prose
 from page_json import compare
@@ -31,26 +30,6 @@ def audit(findings, document, studies):
 def above(study):
     """Points above their roof beyond all intervals: the fastest roofs allow more than the longest time."""
     return sum(point.beyond > 0 for step in study.steps for point in step.points)
-
-
-BUSY = {"others_processors": 0.1, "stolen_processors": 0.02, "waited_share": 0.02, "shared_share": 0.1}
-
-
-def busy_cost(row):
-    """docs/method.md, section 1, A busy machine."""
-    def is_busy(cells):
-        return any((number(cells.get(name)) or 0) > limit for name, limit in BUSY.items())
-    if not is_busy(row.cells):
-        return None, None
-    used = row.used() if row.ok else []
-    every = [float(sample["launch_s"]) for sample in used]
-    quiet = [float(sample["launch_s"]) for sample in used if not is_busy(sample)]
-    if len(quiet) >= 3:
-        return max(0, 1 - statistics.median(quiet) / statistics.median(every)), "measured"
-    waited, stolen = number(row["waited_share"]), number(row["stolen_processors"])
-    if waited is None and stolen is None:
-        return None, None
-    return min(1, (waited or 0) + (stolen or 0) / max(1, row.threads)), "counter"
 
 
 def one_row(findings, place, row, record, step, source):

@@ -1,27 +1,27 @@
 """A results folder under the ceilings of a calibration: the figures that every output shows, each once, by docs/method.md."""
 
-import statistics
-from pathlib import Path
-
+import fitted
 from draws import deviations, shares_of_roofs
 from placing import PHASES, allowed, placed, rate
-from reading import Folder, table
+from reading import Folder
 from roofs import Ceiling, Level, Roofs, devices, roofs_of
 
 
-def ceilings_of(folder):
-    """The program's own table of ceilings: the seam to ceilings.py."""
-    number = lambda row, name: float(row[name] or 0)
-    return [Ceiling(row["device"], row["kind"], row["level"], row["operation"], row["precision"], row["isa"], int(row["threads"] or 0),
-                    number(row, "rate_median_per_s"), number(row, "rate_low_per_s") or number(row, "rate_median_per_s"), number(row, "samples_high_per_s"), int(row["samples"] or 0),
-                    row["condition"], int(number(row, "working_set_bytes")), row["steadiness"], row["known"], int(row["rounds"] or 0)) for row in table(folder / "ceilings.csv")]
+def as_roof(made):
+    """A ceiling as roofs.py takes it."""
+    rate = made.sustained.rate
+    return Ceiling(made.device, made.kind, made.level, made.operation, made.precision, made.isa, made.threads, rate[0], rate[1], rate[2], made.sustained.samples,
+                   made.condition, int(made.working_set), made.sustained.state, fitted.timed(made.point.row["variant"]), made.sustained.rounds)
+
+
+STATES = ("steady", "unsteady: clock", "unsteady: rounds", "at least")  # a sum has the last of its parts
 
 
 def added(ceilings):
     """The sum of the ceilings of several devices; a lower bound if one of them is one."""
     first = ceilings[0]
     total = lambda name: sum(getattr(ceiling, name) for ceiling in ceilings)
-    state = "at least" if any(ceiling.at_least for ceiling in ceilings) else first.state
+    state = max((ceiling.state for ceiling in ceilings), key=STATES.index)
     return Ceiling(first.device, first.kind, first.level, first.operation, first.precision, first.isa, first.threads, total("median"), total("low"),
                    total("high"), min(ceiling.samples for ceiling in ceilings), first.condition, first.working_set, state, "measured, added",
                    min(ceiling.rounds for ceiling in ceilings))
@@ -87,9 +87,19 @@ class Step:
         return self.step.flops / self.step.time / roof.median if roof and self.step.time else None
 
     def roof_may_be_higher(self, point):
+        if not hasattr(point, "may_be_higher"):
+            point.may_be_higher = self._roof_may_be_higher(point)
+        return point.may_be_higher
+
+    def _roof_may_be_higher(self, point):
         return any(ceiling.at_least for part in point.parts for ceiling in self.binding(part))
 
     def bytes_may_be_more(self, point):
+        if not hasattr(point, "more_bytes"):
+            point.more_bytes = self._bytes_may_be_more(point)
+        return point.more_bytes
+
+    def _bytes_may_be_more(self, point):
         """Whether with `high` bytes the bandwidth roofs would allow more of the measured time of a part."""
         def most(part):
             return max((level.seconds(part.low, part.read, part.written) * part.high(level.nearer) / part.low for level in self.roofs.levels if part.low),
@@ -165,13 +175,12 @@ class Step:
 
 
 class Study:
-    def __init__(self, folder, calibration_folder, calibration):
-        """`calibration`: where the program exported ceilings.csv and levels.csv of `calibration_folder`."""
+    def __init__(self, folder, calibration_folder):
         self.folder = Folder(folder)
         self.name = self.folder.name
-        self.ceilings = ceilings_of(calibration)
-        self.levels = table(calibration / "levels.csv")
-        self.calibration = Folder(calibration_folder)
+        self.calibration, self.made, self.measured_levels, self.sweep_points = fitted.of(calibration_folder)
+        self.ceilings = [as_roof(made) for made in self.made]
+        self.levels = [{"device": level.device, "threads": level.threads, "level": level.name, "to_bytes": level.last} for level in self.measured_levels]
         self.steps = [Step(self, row) for row in self.folder.measured_steps]
 
     def roofs_for(self, row):

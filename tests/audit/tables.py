@@ -4,8 +4,12 @@ each column shows."""
 from dataclasses import dataclass
 
 import answer
+import told
+from ceiling_tables import CEILING_TABLES
 from product_bound import crossing
 from reading import number, table
+from recorded_tables import RECORDED_TABLES
+from study import OTHER
 
 TAKEN = object()  # a figure that is an input of this audit (ceilings.py)
 
@@ -17,10 +21,16 @@ class Drawn:
 
 
 def step_record(step):
+    if not hasattr(step, "record"):
+        step.record = made_record(step)
+    return step.record
+
+
+def made_record(step):
     row, point = step.row, step.step
     roof = step.compute_roof
     by_verdict = step.time_by_verdict()
-    return row_record(step.study, row) | beside_one(step.study, step) | {
+    return row_record(step.study, row) | beside_one(step.study, step) | above_roof(step, point) | {
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
@@ -28,12 +38,26 @@ def step_record(step):
         "unexplained": by_verdict["unexplained"], "outside": by_verdict["outside"]}
 
 
+def is_unstable(row):
+    """The ends of the interval are more than a factor of two apart."""
+    return row.ok and row.step[2] > 2 * row.step[1]
+
+
+def above_roof(step, point):
+    """What people see of a share: whether the roof may be higher, and the farthest nearer level whose roof allows the time."""
+    names = [level.name for level in step.roofs.levels] if step.roofs else []
+    nearer = step.roofs.levels[:names.index(point.bound)] if point.bound in names else []
+    served = next((level.name for level in reversed(nearer) if point.level_seconds(level) <= point.time), "")
+    return {"may_be_higher": step.roof_may_be_higher(point), "served": served, "point": point, "roofs": step.roofs}
+
+
 def row_record(study, row):
     return {"study": study.name, "id": row.id, "model": row["model"], "batch": row.batch, "precision": row["precision"], "device": row["device"],
             "data": row["data"].rsplit("/", 1)[-1], "status": row.status, "reason": TAKEN if row.status == "damaged" else row["reason"], "threads": row.threads, "ranks": row.ranks,
             "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], 
             "told_scaling": row["scaling"] or ("weak" if row.ranks > 1 else ""), "told_threads": row.threads or None, "bucket": row["bucket_mb"],
-            "images": row.images, "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "graph": row["graph"],
+            "images": row.images, "of_row": row, "batch_told": told.batch(row), "precision_told": row["precision"], "status_told": "unstable" if is_unstable(row) else row.status,
+            "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "graph": row["graph"],
             "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
 
 
@@ -84,7 +108,7 @@ def point_record(step, point):
         "scope": point.scope, "name": point.name, "kind": point.kind, "phase": point.phase, "implementation": point.implementation,
         "time": point.times, "samples": point.samples, "flops": point.flops, "executed": point.executed if point.executed != point.flops else 0.0, "low": point.low or None, "known": point.known, "rate": point.rate, "bound": point.bound, "drawn": Drawn(point.drawn),
         "attainable": point.attainable or None, "share": point.share, "at_most": step.at_most(point) if point.share else None,
-        "headroom": point.headroom if point.share else None, "note": TAKEN}
+        "headroom": point.headroom if point.share else None, "note": TAKEN, **above_roof(step, point)}
 
 
 def headroom(studies):
@@ -93,10 +117,11 @@ def headroom(studies):
             for rank, point in enumerate(step.headroom(), 1):
                 farthest = step.roofs.levels[-1]
                 high = point.high(farthest.nearer)
-                yield step_record(step) | {
+                yield step_record(step) | above_roof(step, point) | {
                     "rank": rank, "layer": point.name, "kind": point.kind, "phase": point.phase, "time": point.times, "of_step": point.time / step.step.time,
                     "rate": point.rate, "intensity_low": point.flops / high if high else None, "intensity_high": point.flops / point.low if point.low else None,
-                    "bound": point.bound, "drawn": Drawn(point.drawn), "share": point.share, "headroom": point.headroom, "implementation": point.implementation}
+                    "bound": point.bound, "drawn": Drawn(point.drawn), "share": point.share, "headroom": point.headroom, "implementation": point.implementation,
+                    "at_most": step.at_most(point)}
 
 
 def time(studies):
@@ -115,6 +140,19 @@ def breakdown(studies):
                 yield {"study": study.name, "id": step.row.id, "by": by, "name": name, "seconds": seconds, "of_step": seconds / step.step.time}
 
 
+def kinds(studies):
+    """The kinds of layer of a step as the terminal lists them, with their phases."""
+    for study in studies:
+        for step in study.steps:
+            of = {(layer.phase, "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind): 0.0 for layer in step.layers}
+            for layer in step.layers:
+                of[layer.phase, "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind] += layer.time
+            for by, name, seconds in step.breakdown():
+                if by == "kind":
+                    yield {"id": step.row.id, "name": name, "seconds": seconds, "of_step": seconds / step.step.time,
+                           **{phase: of.get((phase, name)) or None for phase in ("forward", "backward")}}
+
+
 def trajectories(studies):
     for study in studies:
         for step in study.steps:
@@ -129,7 +167,7 @@ def what_if(studies):
         for change, factors in CHANGES.items():
             for step in study.steps:
                 predicted, least, under = step.what_if(*factors)
-                yield step_record(step) | {"change": change, "before": step.step.time, "predicted": predicted, "least": least, "under": under,
+                yield step_record(step) | {"change": change, "before": step.step.time, "predicted": predicted, "times_as_fast": step.step.time / predicted, "under_before": step.what_if(1, 1)[2], "least": least, "under": under,
                                            "no_reason": "", "analytic": "analytic"}
 
 
@@ -187,11 +225,23 @@ def winners(studies):
     for rows in groups.values():
         if len(rows) < 2:
             continue
-        fastest = max((step.images_of_median_step[0] for _, _, step in rows if step), default=None)
+        best = max((step for _, _, step in rows if step), key=lambda step: step.images_of_median_step[0], default=None)
+        fastest = best.images_of_median_step[0] if best else None
         for study, row, step in rows:
             rates = step.images_of_median_step if step else None
             yield row_record(study, row) | {"machine": owner(study, row), "images_of_median": rates, "samples": step.step.samples if step else None,
-                                            "of_fastest": rates[0] / fastest if step else None, "verdict": TAKEN, "reason": TAKEN}
+                                            "of_fastest": rates[0] / fastest if step else None, "winner": winner(row, step, best), "no_fastest": best is None}
+
+
+def winner(row, step, best):
+    """Section 8: slower if the interval of the ratio excludes 1, of five samples each."""
+    if not step:
+        return "unstable" if is_unstable(row) else row.status
+    if step is best:
+        return "fastest"
+    if min(step.step.samples, best.step.samples) < 5:
+        return f"too few samples to tell ({best.step.samples} and {step.step.samples})"
+    return "slower" if answer.ratio_is_above_one(step, best) else "not told apart"
 
 
 def predictions(studies):
@@ -204,10 +254,64 @@ def predictions(studies):
             value = {name: number(line[name]) for name in ("least_s", "predicted_s", "memory_bytes", "fits")}
             measured = step.step.time if step else None
             status = row.status if row else ""
+            wrong = status in ("ok", "out_of_memory") and (status == "ok") != bool(value["fits"])
             yield {"study": study.name, "id": line["row"], **value, "status": status, "measured_s": measured,
-                   "error": value["predicted_s"] / measured - 1 if measured else None,
+                   "memory_told": ("fits" if value["fits"] else "out of memory") + (", wrongly" if wrong else ""),
+                   "error": value["predicted_s"] / measured - 1 if measured else None, 
                    "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
 
 
-TABLES = {"verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
-          "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions}
+def once(name):
+    """The first of each group of records: people see a kernel and a phase in one row."""
+    def records(studies):
+        seen = set()
+        for record in RECORDED_TABLES[name](studies):
+            key = tuple(record.get(part) for part in ("id", "kernel", "kernel_device", "phase"))
+            if key not in seen and record["row"] is not None:
+                seen.add(key)
+                yield record | {"phase_told": record.get("phase") or "no phase"}
+    return records
+
+
+def provenance(studies):
+    """What the page copies: the machine as it reports itself, versions, folders."""
+    for study in studies:
+        machine = study.folder.machine
+        facts = {"machine": machine["name"], "CPU": machine["cpu_model"],
+                 "cores": f"{machine['cores']} cores, {machine['threads']} hardware threads, {machine['sockets']} sockets, {machine['numa_nodes']} NUMA nodes",
+                 "instruction sets": " ".join(machine["isa"]), "virtual machine": machine["hypervisor"], "frequency governor": machine["governor"],
+                 "huge pages": machine["huge_pages"], **{device["name"]: device["model"] for device in machine["devices"] if device["kind"] != "cpu"},
+                 **machine["versions"], "results": study.name, "calibration": study.calibration.name, "calibrated": date_of(study.calibration)}
+        for what, value in facts.items():
+            if value:
+                yield {"what": what, "value": str(value)}
+
+
+def date_of(folder):
+    started = min((row["started_utc"] for row in folder.rows if row["started_utc"]), default="")
+    return f"{started[:10]} {started[11:16]} UTC" if len(started) > 16 and started[10] == "T" else started
+
+
+def hypotheses(studies):
+    return []
+
+
+TABLES = {"kinds": kinds, "counted_once": once("counted"), "counted_phases_once": once("counted_phases"), "provenance": provenance, "hypotheses": hypotheses, "verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
+          "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions, **CEILING_TABLES, **RECORDED_TABLES}
+
+
+def kept(make):
+    """The records of these studies, made once; those of a few studies are kept."""
+    found = {}
+
+    def records(studies):
+        key = tuple(id(study) for study in studies)
+        if key not in found:
+            if len(found) > 4:
+                found.clear()
+            found[key] = (list(make(studies)), studies)  # with the studies, whose ids stay theirs
+        return found[key][0]
+    return records
+
+
+TABLES = {name: kept(make) for name, make in TABLES.items()}

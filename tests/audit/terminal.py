@@ -1,55 +1,29 @@
-"""The tables that `roof report` prints: verdict, and where the time goes."""
+"""What `roof report` prints: tables (shown.py), sentences (sentences.py) and pictures of letters (drawings.py)."""
 
-import re
-
-from figures import printed
-
-COLUMNS = {"step time [95%]": "time", "n": "samples", "images/s": "images_per_s", "reached": "share", "of peak": "of_peak", "model rate": "rate", "headroom": "headroom",
-           "compute / bandwidth / unexplained": "verdicts"}
+import drawings
+import sentences
+import shown
+from blocks import Drawing, Table, from_terminal
 
 
-def tables(text):
-    """(heading cells, rows of cells) of each table: a line of titles, and lines until an empty one. Cells end where the titles do or begin."""
-    lines = text.splitlines()
-    at = 0
-    while at < len(lines):
-        if re.match(r"model\s+batch", lines[at]) and "step time [95%]" in lines[at]:
-            end = next((i for i in range(at, len(lines)) if not lines[i].strip()), len(lines))
-            yield re.split(r"\s{2,}", lines[at].strip()), [re.split(r"\s{2,}", line.strip()) for line in lines[at + 1:end]]
-            at = end
-        at += 1
+def audit(findings, text, studies, page):
+    """`page`: the path at the end."""
+    at, texts, with_steps = -1, [], 0
+    for block in from_terminal(text, shown.spec_of):
+        name = shown.spec_of(block.heading) if isinstance(block, Table) else None
+        if name == "verdict" or not isinstance(block, (Table, Drawing)) and block.words.startswith("No training steps in this folder"):
+            at += 1
+        study = studies[max(at, 0)]
+        if isinstance(block, Table):
+            with_steps += name == "verdict"
+            shown.one(findings, "terminal", block, study, studies)
+            texts.append(block.title)
+        elif isinstance(block, Drawing):
+            drawings.one(findings, "terminal", block, study)
+        elif block.words != str(page) and not block.words.endswith(OF_PICTURES):
+            texts.append(block.words)
+    findings.text("terminal: verdict tables", with_steps, sum(any(row.status != "unsupported" for row in study.folder.steps) for study in studies))
+    sentences.audit(findings, "terminal", [text for text in dict.fromkeys(texts) if text], sentences.expected(studies))
 
 
-def verdict(findings, text, studies, order_of):
-    found = list(tables(text))
-    if len(found) != sum(bool(study.folder.steps) for study in studies):
-        findings.differs("terminal: verdict tables", len(found), len(studies))
-    for (heading, rows), study in zip(found, [study for study in studies if study.folder.steps]):
-        steps = {step.row.id: step for step in study.steps}
-        measured = [cells for cells in rows if dict(zip(heading, cells)).get("status", "ok") == "ok"]
-        order = [identity for name, identity in order_of if name == study.name]
-        findings.text("terminal: measured rows of the verdict", len(measured), len(order))
-        for cells, identity in zip(measured, order):
-            if len(cells) == len(heading):
-                findings.subject = identity
-                line(findings, dict(zip(heading, cells)), steps[identity])
-
-
-def line(findings, cells, step):
-    by_verdict = step.time_by_verdict()
-    expected = {"step time [95%]": step.step.times, "n": [step.step.samples], "images/s": [step.images_per_second], "reached": [step.step.share], "of peak": [step.share_of_peak],
-                "model rate": [step.step.rate[0]], "headroom": [step.step.headroom],
-                "compute / bandwidth / unexplained": [by_verdict[name] for name in ("compute", "bandwidth", "unexplained")]}
-    for name, values in expected.items():
-        if name not in cells or cells[name] == "-" or any(value is None for value in values):
-            continue
-        if name == "reached" and values[0] > 1:
-            continue
-        findings.printed(f"terminal: verdict.{name}", cells[name].replace("range of ", ""), *values)
-        if name == "reached":
-            findings.text("terminal: verdict.reached: bound", cells[name].startswith("≤"), step.at_most(step.step))
-
-
-def audit(findings, text, studies, order):
-    """`order`: (folder, row) of the measured rows of verdict.csv, in whose order the tables stand."""
-    verdict(findings, text, studies, order)
+OF_PICTURES = ", as SVG; no PNG: rsvg-convert is not installed (Debian package librsvg2-bin)"

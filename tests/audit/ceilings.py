@@ -1,0 +1,304 @@
+"""Ceilings from samples.csv (docs/method.md, sections 2 and 6): value, interval and state of each."""
+
+import math
+import statistics
+from dataclasses import dataclass, field
+
+from draws import half_width_in_errors
+from levels import condition, find_levels, past_l1, sweeps_of
+from reading import number
+
+FIFTH, WINDOW, SHOWN, FASTER, ENOUGH_ROUNDS = 5, 1.5, 0.45, 0.04, 3
+LINE = 64
+
+
+def order_interval(values):
+    """Median and order statistics: section 2."""
+    ordered, n, k, below = sorted(values), len(values), 0, 0.0
+    while n >= 6 and 1 - 2 * (below + math.comb(n, k) / 2**n) >= 0.95:
+        below += math.comb(n, k) / 2**n
+        k += 1
+    k = max(k, 1)
+    return statistics.median(ordered), ordered[k - 1], ordered[n - k]
+
+
+@dataclass(frozen=True)
+class Sample:
+    rate: float
+    clock: float
+    disturbed: bool
+    against: bool = False  # of a set that agrees with no other: counts only against a steady rate
+
+    def times(self, factor):
+        return Sample(self.rate * factor, self.clock, self.disturbed, True)
+
+
+@dataclass
+class Sustained:
+    rate: tuple  # median, low, high
+    samples: int
+    rounds: int
+    state: str
+    centre: float
+    per_clock: tuple = None
+
+
+def tolerance(level):
+    return 0.01 if level in ("core", "L1", "L2") else 0.03
+
+
+def sustained(rounds, tolerance, clock=None):
+    """The estimator of every ceiling. `clock`: (median, low, high) of the run's clock, where rates follow it."""
+    value = (lambda s: s.rate / s.clock) if clock else (lambda s: s.rate)
+    kept = [[s for s in of if not clock or s.clock > 0] for of in rounds]
+    every = [value(s) for of in kept for s in of if not s.against]
+    if not every:
+        return None
+    reach = WINDOW * tolerance
+    inside = lambda values, centre: [v for v in values if abs(v - centre) <= reach * centre]
+    ordered = sorted(every, reverse=True)
+    centre = ordered[min(FIFTH, (len(ordered) + 1) // 2) - 1]
+    for _ in every:
+        moved = statistics.median(inside(every, centre))
+        if moved == centre:
+            break
+        centre = moved
+    window = inside(every, centre)
+    medians = [statistics.median(found) for of in kept if len(found := inside([value(s) for s in of if not s.against], centre)) >= 2]
+    seen = [value(s) for of in kept for s in of]
+    undisturbed = inside([value(s) for of in kept for s in of if not s.against and not s.disturbed], centre)
+    shown = (len(medians) >= ENOUGH_ROUNDS and len(window) >= max(FIFTH, SHOWN * len(every))
+             and sum(v > centre * (1 + reach) for v in seen) <= FASTER * len(seen) and 2 * len(undisturbed) >= len(window))
+    if shown:
+        mean = statistics.fmean(medians)
+        half = half_width_in_errors(len(medians)) * statistics.stdev(medians) / math.sqrt(len(medians))
+        rate = (mean, mean - half, mean + half)
+    else:
+        _, low, high = order_interval(window)
+        rate = (low, low, high)
+    agrees = rate[2] - rate[1] <= 2 * tolerance * rate[0]
+    of_run = (clock[0], clock[1] if shown else clock[0], clock[2]) if clock else (1, 1, 1)
+    whole = tuple(r * c for r, c in zip(rate, of_run))
+    is_narrow = (whole[2] - whole[1]) / 2 <= tolerance * whole[0]
+    state = "at least" if not shown else "unsteady: rounds" if not agrees else "steady" if is_narrow else "unsteady: clock"
+    return Sustained(whole, len(window), len(medians), state, centre * of_run[0], rate if clock else None)
+
+
+class Point:
+    """The rounds of a point: rows that are equal but for their round."""
+
+    def __init__(self, rows, places):
+        self.row, self.samples, self.places, self.rounds = rows[0], [], [], 0
+        ok = [row for row in rows if row.ok and row.step[0] > 0]
+        self.rounds = len(ok)
+        if ok:
+            self.row = max(ok, key=lambda row: work(row) / row.step[0])
+        for row in ok:
+            round_ = [Sample(work(row) / seconds, number(cells.get("clock_hz"), 0.0), bool(cells.get("disturbance"))) for cells in row.samples
+                      if (seconds := float(cells["launch_s"])) > 0 and (cells.get("used", "1") == "1" or cells.get("disturbance"))]
+            if round_:
+                self.samples.append(round_)
+                self.places.append(places[row.id])
+        rates = sorted((s.rate for of in self.samples for s in of), reverse=True)
+        if rates:
+            self.fastest, self.typical = third(rates), statistics.median(rates)
+            self.sustained = sustained(self.samples, 0.03)
+        elif ok:
+            median, low, high = self.row.step
+            rate = tuple(work(self.row) / t for t in (median, high, low))
+            self.fastest = self.typical = rate[0]
+            self.sustained = Sustained(rate, int(self.row["samples"] or 0), 1, "at least", rate[0])
+
+    @property
+    def threads(self):
+        return self.row.threads or 1
+
+    @property
+    def set(self):
+        return number(self.row["working_set_bytes"])
+
+    def by_state(self, disturbed):
+        rates = sorted((s.rate for of in self.samples for s in of if s.disturbed == disturbed), reverse=True)
+        return (third(rates), statistics.median(rates)) if len(rates) >= 3 else None
+
+
+def third(falling):
+    """The third fastest; of fewer than five the upper median."""
+    return falling[min(2, (len(falling) - 1) // 2)]
+
+
+def work(row):
+    return float(row["flops"] or 0) if row["role"] == "compute" else float(row["compulsory_bytes"] or 0) / (LINE if row["role"] == "latency" else 1)
+
+
+def points_of_rows(rows):
+    places, groups = {row.id: at for at, row in enumerate(rows)}, {}
+    for row in rows:
+        words = [word for word in row.id.split(" ") if not word.startswith("round=")]
+        groups.setdefault(" ".join(words), []).append(row)
+    return [Point(of, places) for of in groups.values()]
+
+
+class RunClock:
+    """Rates that follow the clock: section 2."""
+
+    def __init__(self, points):
+        of_work, least = {}, {}
+        for point in points:
+            for place, round_ in zip(point.places, point.samples):
+                told = [s for s in round_ if not s.disturbed and s.clock > 0]
+                if told:
+                    of_work.setdefault(self.work(point), []).append((place, point, statistics.median(s.rate for s in told), statistics.median(s.clock for s in told)))
+                    least[self.work(point)] = min(least.get(self.work(point), math.inf), point.set or math.inf)
+        votes = {}
+        for key, rounds in of_work.items():
+            device, role = key[:2]
+            for at, (_, point, rate, clock) in enumerate(rounds):
+                for _, other, other_rate, other_clock in rounds[at + 1:]:
+                    if point is other and (role == "compute" or point.set is not None and point.set <= least[key]):
+                        votes[device] = votes.get(device, 0) + vote(math.log(clock / other_clock), math.log(rate / other_rate))
+        self.varying = {device for device, sum_ in votes.items() if sum_ > 0}
+        self.shares, self.clocks = {}, {}
+        for device in dict.fromkeys(key[0] for key in of_work):
+            mine = {key: {place: clock for place, _, _, clock in rounds} for key, rounds in sorted(of_work.items(), key=lambda i: self.text(i[0])) if key[0] == device}
+            commonest = max(mine.values(), key=len)
+            for key, clocks in mine.items():
+                self.shares[key] = beside(clocks, commonest) if device in self.varying else statistics.median(clocks.values()) / statistics.median(commonest.values())
+                self.clocks.setdefault(device, []).extend(clock / self.shares[key] for clock in clocks.values())
+            self.clocks[device].sort()
+
+    @staticmethod
+    def work(point):
+        return point.row["device"], point.row["role"], point.row["isa"], point.row["threads"]
+
+    @staticmethod
+    def text(key):
+        return " ".join(word for word in key if word)
+
+    def under(self, point):
+        key = self.work(point)
+        if key not in self.shares:
+            return None
+        clocks = self.clocks[key[0]]
+        at = lambda share: self.shares[key] * clocks[math.floor(share * (len(clocks) - 1) + 0.5)]
+        return at(0.5), at(0.025), at(0.975)
+
+
+def vote(clock, rate):
+    """Of a pair of rounds whose clocks differ by more than 0.4%: for, if the clock explains a part of the difference of rates; else against."""
+    if abs(clock) < 0.004 or abs(rate) > 0.15:
+        return 0
+    return 1 if abs(rate - clock) < abs(rate) else -1
+
+
+def beside(clocks, commonest):
+    """The median ratio of each round's clock to that of the commonest work's round that was nearest in time (the later of two)."""
+    near = lambda place: commonest[min(commonest, key=lambda other: (abs(other - place), -other))]
+    return statistics.median(clock / near(place) for place, clock in clocks.items())
+
+
+@dataclass
+class Made:
+    """A ceiling as computed here."""
+    device: str
+    kind: str
+    level: str
+    operation: str
+    precision: str
+    isa: str
+    condition: str
+    threads: int
+    sustained: Sustained
+    working_set: float
+    extent: tuple
+    clock: float
+    point: Point = field(repr=False, default=None)
+
+
+def made(point, samples, level, clock, extent=(0, 0)):
+    row = point.row
+    scales = row["device"] == "cpu" and level != "DRAM" and (level == "core" or level[0] == "L" and level[1:].isdigit())
+    of_run = clock.under(point) if scales else None
+    found = point.sustained
+    if samples:
+        follows = scales and row["device"] in clock.varying
+        found = sustained(credible(samples, of_run), tolerance(level), of_run) if follows else sustained(samples, tolerance(level))
+        if follows and found.state == "at least":
+            found = sustained(samples, tolerance(level))
+    under = condition(row)
+    if row["device"].startswith("gpu") and level == "DRAM" and row["operation"] == "store":
+        under += (", " if under else "") + "bytes not counted"
+    hertz = of_run[0] if of_run else number(row["clock_median_hz"], 0.0) if not scales else 0.0
+    return Made(row["device"], row["role"], level, row["operation"] or row["bench"], row["precision"], row["isa"], under, point.threads, found,
+                point.set or 0.0, extent, hertz, point)
+
+
+def credible(samples, of_run):
+    if not of_run:
+        return samples
+    def told(s):
+        return Sample(s.rate, of_run[0], True, s.against) if s.disturbed and not of_run[1] <= s.clock <= of_run[2] else s
+    return [[told(s) for s in of] for of in samples]
+
+
+def pooled(points, extra=()):
+    rounds = [[] for _ in range(max(len(p.samples) for p in [*points, *(p for p, _ in extra)]))]
+    for point in points:
+        for of, into in zip(point.samples, rounds):
+            into.extend(of)
+    for point, rate in extra:
+        for of, into in zip(point.samples, rounds):
+            into.extend(s.times(rate / point.typical) for s in of)
+    return rounds
+
+
+def agreeing(points, level):
+    if len(points) < 2:
+        return points
+    found = sustained(pooled(points), tolerance(level))
+    showing = [p for p in points if found and sum(abs(s.rate / found.centre - 1) <= 0.01 for of in p.samples for s in of) >= 2]
+    if len(showing) > 1:
+        return showing
+    falling = sorted(points, key=lambda p: -p.fastest)
+    return [p for p in falling if abs(p.fastest / falling[1].fastest - 1) <= 0.01]
+
+
+def on_level(level, sweep, role, clock):
+    on = {size: point for size, point in sweep.items() if level.first <= size <= level.last}
+    if not on:
+        return None
+    points = list(on.values())
+    if role == "latency":
+        middle = math.sqrt(level.first * level.flat_end)
+        points = [points[-1] if level.name == "DRAM" else min(points, key=lambda p: abs(math.log2(p.set / middle)))]
+    shows = agreeing(points, level.name)
+    named = max(shows, key=lambda p: (p.rounds, p is shows[len(shows) // 2]))
+    named = named if named.rounds > shows[len(shows) // 2].rounds else shows[len(shows) // 2]
+    others = [(p, p.typical if p in points else named.typical) for size, p in sweep.items() if level.clear <= size <= level.last and p not in shows]
+    return made(named, pooled(shows, others), level.name, clock, (level.first, level.last))
+
+
+def ceilings(folder):
+    """(ceilings, levels, points) of a calibration."""
+    points = points_of_rows(folder.rows)
+    clock, sweeps = RunClock(points), sweeps_of(points)
+    levels, found, paths = find_levels(sweeps, folder.machine), [], {}
+    there = [point for point in points if point.rounds]
+    found += [made(p, p.samples, "core", clock) for p in there if p.row["role"] == "compute" and not p.row["intensity"]]
+    for role in ("bandwidth", "nodes", "latency"):
+        if role == "nodes":
+            found += [made(p, p.samples, "DRAM", clock) for p in there if p.row["role"] == "bandwidth" and p.row["cpu_node"] and p.set and not p.row["path"]]
+            continue
+        for key, sweep in sweeps.items():
+            for level in levels:
+                served = level.name == "DRAM" or level.past_l1 == past_l1(next(iter(sweep.values())).row)
+                if (key[0], key[1], key[2]) == (role, level.device, level.threads) and served:
+                    found += [ceiling for ceiling in [on_level(level, sweep, role, clock)] if ceiling]
+    for point in there:
+        row = point.row
+        if row["role"] != "compute" and row["path"] and row["operation"] != "alone":
+            key = (row["device"], row["path"], row["operation"] or row["bench"]) if row["size"] else row.id
+            one = made(point, point.samples, row["path"], clock)
+            if key not in paths or one.sustained.rate[0] > paths[key].sustained.rate[0]:
+                paths[key] = one
+    return found + list(paths.values()), levels, points

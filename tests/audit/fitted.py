@@ -1,0 +1,27 @@
+"""The fit of a calibration and the points of a study, each once."""
+
+import functools
+
+import ceilings as fit
+from reading import Folder
+
+
+@functools.lru_cache(maxsize=6)
+def of(calibration):
+    """(folder, ceilings, levels, points) of a calibration folder."""
+    folder = Folder(calibration)
+    return folder, *fit.ceilings(folder)
+
+
+def points(study):
+    """The points of the folder, and of its calibration if that is another folder."""
+    if hasattr(study, "points"):
+        return study.points
+    rows = list(study.folder.rows)
+    rows += study.calibration.rows if study.calibration.path != study.folder.path else []
+    study.points = fit.points_of_rows(rows)
+    return study.points
+
+
+def timed(text):
+    return "emulated" if text.startswith("Emulated") else "measured"

@@ -1,0 +1,236 @@
+"""Memory levels from sweeps of working sets (docs/method.md, section 6, From a sweep to levels): the division into plateaus is searched
+anew here."""
+
+import math
+import statistics
+from bisect import bisect_left
+from dataclasses import dataclass
+
+ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3
+
+
+def condition(row):
+    found = [row["placement"]] if row["placement"] not in ("", "cores") else []
+    found += [f"{row['pages']} pages"] if row["pages"] not in ("", "huge") else []
+    found += [row["path"]] if row["path"] else []
+    found += [f"node {row['cpu_node']} from node {row['memory_node']}"] if row["cpu_node"] and row["memory_node"] else []
+    return ", ".join(found)
+
+
+def past_l1(row):
+    return row["device"].startswith("gpu") and (row["isa"] in ("cg", "bulk") or row["operation"] == "store")
+
+
+@dataclass
+class Level:
+    device: str
+    threads: int
+    name: str
+    first: float  # the smallest set that the nearer level does not help to serve
+    last: float  # the largest set of which the level serves half
+    edge: float  # 0: memory
+    flat_end: float
+    clear: float
+    beyond: float = 0.0
+    past_l1: bool = False
+    sharing: str = "unclear"
+
+
+def sweeps_of(points):
+    """{(role, device, threads, condition, operation, past L1): {working set: fastest point}}"""
+    found = {}
+    for point in points:
+        row = point.row
+        if point.rounds and row["role"] in ("bandwidth", "latency") and point.set and not row["cpu_node"] and not row["path"]:
+            key = (row["role"], row["device"], point.threads, condition(row), row["operation"] or row["bench"], row["isa"] if past_l1(row) else "")
+            of = found.setdefault(key, {})
+            if point.set not in of or of[point.set].sustained.rate[0] < point.sustained.rate[0]:
+                of[point.set] = point
+    return {key: dict(sorted(of.items())) for key, of in sorted(found.items(), key=lambda item: (("bandwidth", "latency").index(item[0][0]), *item[0][1:]))}
+
+
+def curve(sweep):
+    """[(set, fastest, typical)]: of the undisturbed samples, or of the disturbed ones where more sets have three of them."""
+    every = [(size, point.fastest, point.typical) for size, point in sweep.items()]
+    alone, shared = ([(size, *rates) for size, point in sweep.items() if (rates := point.by_state(state))] for state in (False, True))
+    most = alone if len(alone) >= len(shared) else shared
+    return every if 2 * len(most) < len(every) else most
+
+
+class Cost:
+    """log2 of the time of a line over octaves: a median of three, then the least of itself and all larger sets."""
+
+    def __init__(self, points, weight):
+        self.octaves, self.weight = [math.log2(size) for size, _, _ in points], weight
+        raw = [-math.log2(rate) for _, rate, _ in points]
+        smooth = [raw[0]] + [statistics.median(raw[at - 1:at + 2]) for at in range(1, len(raw) - 1)] + ([min(raw[-2:])] if len(raw) > 1 else [])
+        self.costs = [min(smooth[at:]) for at in range(len(smooth))]
+
+    def __call__(self, octave):
+        at = bisect_left(self.octaves, octave)
+        if at == len(self.octaves):
+            return self.costs[-1]
+        if at == 0 or self.octaves[at] == octave:
+            return self.costs[at]
+        share = (octave - self.octaves[at - 1]) / (self.octaves[at] - self.octaves[at - 1])
+        return self.costs[at - 1] + share * (self.costs[at] - self.costs[at - 1])
+
+
+def divided(costs, edges):
+    """[(first, last)] of the plateaus of the division with the least sum, in octaves. `edges`: where each has to lie, (low, high)."""
+    low = max(of.octaves[0] for of in costs)
+    octaves = sorted({octave for of in costs for octave in of.octaves if octave >= low})
+    rise = [sum(of.weight * of(octave) for of in costs) for octave in octaves]
+    n, best = len(octaves), []
+    # best[k][j]: the least sum of k + 1 plateaus, the last of which ends at j, with its first and the end of the one before
+    for k in range(len(edges) + 1 if edges else MOST_LEVELS):
+        row = [(math.inf, 0, None)] * n
+        for i in range(n):
+            if k == 0:
+                start, before = (PLATEAU, None) if i == 0 else (math.inf, None)
+            else:
+                start, before = math.inf, None
+                for end in range(i):
+                    if edges and not (octaves[end] <= math.log2(edges[k - 1][1]) and octaves[i] >= math.log2(edges[k - 1][0])):
+                        continue
+                    ascent = octaves[i] - octaves[end]
+                    total = best[k - 1][end][0] + PLATEAU + ASCENT * (ascent + max(0.0, ascent - LONG_ASCENT))
+                    if total < start:
+                        start, before = total, end
+            for j in range(i, n):
+                if octaves[j] - octaves[i] >= SPAN and start + rise[j] - rise[i] < row[j][0]:
+                    row[j] = (start + rise[j] - rise[i], i, before)
+        best.append(row)
+    k = len(best) - 1 if edges else min(range(len(best)), key=lambda at: (best[at][-1][0], at))
+    if best[k][-1][0] == math.inf:
+        return None
+    found, end = [], n - 1
+    while k >= 0:
+        _, first, before = best[k][end]
+        found.insert(0, (octaves[first], octaves[end]))
+        k, end = k - 1, before
+    return found
+
+
+def whole(octave):
+    return float(round(2**octave))
+
+
+def shows_edge(points, near, far):
+    """The typical rates fall at least half as much as the fastest do."""
+    def fall(at):
+        medians = [statistics.median(found) if (found := [p[at] for p in points if whole(low) <= p[0] <= whole(high)]) else 0 for low, high in (near, far)]
+        return math.log2(medians[0] / medians[1]) if all(medians) else 0
+    return fall(1) >= CONTRAST and fall(2) >= 0.5 * fall(1)
+
+
+def edge_between(costs, start, end):
+    """Where the time crosses the mean of both levels' times, by the curve with the closest points around it."""
+    found = []
+    for of in costs:
+        near, far = 2 ** of(start), 2 ** of(end)
+        if math.log2(far / near) < CONTRAST:
+            continue
+        half = (near + far) / 2
+        for at in range(1, len(of.octaves)):
+            left, right = 2 ** of.costs[at - 1], 2 ** of.costs[at]
+            if of.octaves[at] > start and right >= half:
+                bracket = of.octaves[at] - of.octaves[at - 1]
+                share = min(max((half - left) / (right - left), 0), 1) if right != left else 0
+                found.append((bracket, -math.log2(far / near), of.octaves[at - 1] + share * bracket))
+                break
+    return 2 ** (min(found)[2] if found else (start + end) / 2)
+
+
+def plateaus(curves, edges):
+    """[(first set, last set, edge)] of curves [(points, weight)]."""
+    if len(curves[0][0]) < 3:
+        return []
+    costs = [Cost(points, weight) for points, weight in curves if points]
+    found = divided(costs, edges)
+    if found is None:
+        return None
+    at = 0
+    while not edges and at + 1 < len(found):
+        if any(shows_edge(points, found[at], found[at + 1]) for points, _ in curves):
+            at += 1
+        else:
+            found[at:at + 2] = [(found[at][0], found[at + 1][1])]
+    made = []
+    for at, (low, high) in enumerate(found):
+        edge = 0.0
+        if at + 1 < len(found):
+            edge = edge_between(costs, math.log2(whole(high)), math.log2(whole(found[at + 1][0])))
+            edge = min(max(edge, edges[at][0]), edges[at][1]) if edges else edge
+        made.append((whole(low), whole(high), edge))
+    return made
+
+
+def levels_of(loads, latencies, edges, device, threads, number_of_first=1):
+    points = curve(loads)
+    curves = [(points, 1)] + ([(curve(latencies), LATENCY)] if latencies else [])
+    found = (plateaus(curves, edges) if edges else None) or plateaus(curves, [])
+    sizes, made = [size for size, _, _ in points], []
+    index = lambda size: bisect_left(sizes, size)
+    for at, (low, high, edge) in enumerate(found):
+        nearer = made[-1].edge if made else 0
+        begin = math.sqrt(low * high) if not edge and nearer else low
+        end = max(1, index(high + 1))
+        first = min(index(max(begin, CLEAR * nearer)), end - 1)
+        clear = min(index(max(low, CLEAR * nearer)), first)
+        after = index(edge + 1) if edge else len(sizes)
+        last = max(sizes[first], sizes[max(after, 1) - 1])
+        made.append(Level(device, threads, f"L{at + number_of_first}" if edge else "DRAM", sizes[first], last, edge, sizes[end - 1], sizes[clear],
+                          sizes[after] if after < len(sizes) else 0.0))
+    return made
+
+
+def find_levels(sweeps, machine):
+    chosen, fewest, every = {}, {}, []
+    for key, sweep in sweeps.items():
+        role, device, threads, under, operation, past = key
+        if role == "bandwidth" and not under and not past and ((device, threads) not in chosen or operation == "load"):
+            chosen[device, threads] = sweep
+    for (device, threads), sweep in sorted(chosen.items()):
+        is_cpu = device == "cpu"
+        latencies = sweeps.get(("latency", device, threads, "", "latency", "")) if is_cpu else None
+        edges = [(level.edge / APART, level.edge * threads / level.threads * APART) for level in fewest.get(device, []) if level.edge]
+        levels = levels_of(sweep, latencies, edges, device, threads)
+        past = sweeps.get(("bandwidth", device, threads, "", "load", "cg"))
+        if past:
+            levels = behind_l1(levels, levels_of(past, None, [], device, threads, 2))
+        if is_cpu and device not in fewest:
+            fewest[device] = levels
+        every += levels
+    for one in every:
+        for more in every:
+            if one.threads == 1 and more.threads > 1 and (one.device, one.name) == (more.device, more.name) and one.edge:
+                one.sharing = more.sharing = sharing(one, more, machine)
+    return every
+
+
+def behind_l1(through, past):
+    for level in past:
+        level.past_l1 = level.name != "DRAM"
+    if past and through:
+        past[-1].first = max(past[-1].first, through[-1].first)
+    if not through or through[0].name != "L1":
+        return past
+    through[0].last = through[0].edge = through[0].flat_end
+    return [through[0], *past]
+
+
+def reported(machine, device, name):
+    levels = next((its["levels"] for its in machine["devices"] if its["name"] == device), [])
+    return next((level for level in levels if level["name"] == name), None)
+
+
+def sharing(one, more, machine):
+    growth = more.edge / one.edge
+    about = lambda wanted: wanted / APART < growth < wanted * APART
+    seen = "per core" if about(more.threads) else "shared" if about(1) else "unclear"
+    told = reported(machine, one.device, one.name)
+    if not told or not told.get("capacity_bytes") or not told.get("shared_by_threads"):
+        return seen
+    is_shared = math.ceil(told["shared_by_threads"] / max(1, machine.get("smt") or 1)) > 1
+    return seen if seen == ("shared" if is_shared else "per core") else "unclear"

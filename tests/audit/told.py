@@ -1,0 +1,53 @@
+"""Names of steps as every output tells them: what differs among the steps of a folder is part of the name."""
+
+OTHER_AXES = ("operation", "intensity", "isa", "algorithm", "parameters", "lr", "placement", "pages", "cpu_node", "memory_node", "path", "size", "working_set", "graph",
+              "deterministic", "communication", "bucket_mb", "batch_norm", "round")
+
+
+def model(row):
+    name = row["model"] or row["bench"]
+    return name.removeprefix("{name: ").split(",")[0].split("}")[0] if name.startswith("{name: ") else name
+
+
+def data(row):
+    return row["data"].rstrip("/").rsplit("/", 1)[-1] or "-"
+
+
+def scaling(row):
+    return (row["scaling"] or "weak") if row.ranks > 1 else ""
+
+
+def batch(row):
+    if not row["batch"]:
+        return "-"
+    return row["batch"] + {"": "", "strong": " in all"}.get(scaling(row), " per rank")
+
+
+def threads(number):
+    return f"{number} thread{'' if number == 1 else 's'}"
+
+
+def processors(device, number):
+    return threads(number) if device == "cpu" else device
+
+
+def where(row, among):
+    words = [row["device"]]
+    words += [f"{row.ranks} ranks, {scaling(row)} scaling"] if row.ranks > 1 else []
+    words += [threads(row.threads)] if row.threads else []
+    words += [f"{axis.replace('_', ' ')} {row[axis]}" for axis in OTHER_AXES if row[axis] and any(other[axis] != row[axis] for other in among)]
+    return ", ".join(words)
+
+
+def images_of(row):
+    return "" if data(row) in ("-", "synthetic") else f", images of {data(row)}"
+
+
+def step(row, among):
+    words = [model(row)] + ([f"batch {batch(row)}"] if row.batch else []) + ([row["precision"]] if row["precision"] else [])
+    return f"{', '.join(words)} on {where(row, among)}{images_of(row)}"
+
+
+def short(row):
+    """As the tables of recordings name a step."""
+    return model(row) + (f" b{row.batch}" if row.batch else "")
