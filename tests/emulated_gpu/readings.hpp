@@ -23,6 +23,8 @@ class Readings {
     Readings& operator=(const Readings&) = delete;
 
     ClockReading* data() const { return is_asked_ ? array_.data() : nullptr; }
+    /// The number of the first multiprocessor, now.
+    unsigned first() const { return is_asked_ ? first_ : 0; }
     /// Each multiprocessor that wrote, of those there are, ran at the card's clock; one did at least.
     void check() const
     {

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 using namespace roof;
@@ -221,9 +222,10 @@ TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and li
     constexpr int blocks = 8;
     std::vector<std::byte> pool(l2_lines * l2_stride);
     const Array<std::byte> lines(pool);
-    const auto write_addresses = [&](std::size_t count, std::size_t stride) {
+    // Of the line so many lines farther, or of itself.
+    const auto write_addresses = [&](std::size_t count, std::size_t stride, std::size_t step = 0) {
         for (std::size_t i = 0; i < count; ++i) {
-            const auto address = reinterpret_cast<std::uintptr_t>(lines.data() + i * stride);
+            const auto address = reinterpret_cast<std::uintptr_t>(lines.data() + (i + step) % count * stride);
             std::memcpy(pool.data() + i * stride, &address, sizeof(address));
         }
         REQUIRE(cudaMemcpy(lines.data(), pool.data(), pool.size(), cudaMemcpyHostToDevice) == cudaSuccess);
@@ -244,10 +246,15 @@ TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and li
     CHECK(untouched.values() == std::vector<std::uint32_t>(l2_lines));
     CHECK(last.values()[1] == 1);
     const Array<const std::byte*> place(std::vector<const std::byte*>{lines.data()});
-    const Readings readings(0);
-    enqueue_l2_chase({{0, last.data(), 1}, place.data(), readings.data(), blocks, 3}, nullptr);
-    CHECK(place.values()[0] == lines.data());
-    readings.check();
+    write_addresses(l2_lines, l2_stride, 3);
+    const Array<unsigned> last_leader(1);
+    for (unsigned number = 1; number <= 2; ++number) {
+        const Readings readings;
+        enqueue_l2_chase({{readings.first(), last_leader.data(), number}, place.data(), readings.data(), blocks, 3},
+                         nullptr);
+        CHECK(place.values()[0] == lines.data() + number * 3 * l2_loads * 3 % l2_lines * l2_stride);
+        readings.check();
+    }
 
     write_addresses(pool_lines, pool_line);
     const Array<std::uint32_t> pool_cycles(static_cast<std::size_t>(multiprocessors) * pool_lines);
@@ -255,31 +262,43 @@ TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and li
         {last.data(), 2, lines.data(), pool_cycles.data(), static_cast<unsigned>(multiprocessors), blocks, 0}, nullptr);
     for (const std::uint32_t one : pool_cycles.values()) REQUIRE(one > 0);
 
+    for (std::size_t i = 0; i < pool.size(); i += 4) {
+        const auto word = static_cast<std::uint32_t>(i) * 2654435761U;
+        std::memcpy(pool.data() + i, &word, sizeof(word));
+    }
+    REQUIRE(cudaMemcpy(lines.data(), pool.data(), pool.size(), cudaMemcpyHostToDevice) == cudaSuccess);
     std::vector<std::uint32_t> list(2 * partition_lines);
     std::iota(list.begin(), list.end(), 0U);
     const Array<std::uint32_t> lists(list);
-    const Array<int> sides(std::vector<int>{0, 1});
     for (const bool is_far : {false, true}) {
-        const Array<std::uint32_t> sums(2 * partition_threads);
-        const Array<int> block_sides(2);
-        const Readings partition_readings(0);
-        enqueue_partition({lines.data(), lists.data(), sides.data(), 2, is_far, sums.data(), block_sides.data(),
-                           partition_readings.data(), 2, 1},
-                          nullptr);
-        partition_readings.check();
-        const auto found = sums.values();
-        const auto ran_on = block_sides.values();
-        for (std::size_t block = 0; block < 2; ++block) {
-            const std::size_t side =
-                static_cast<std::size_t>(ran_on[block] == 0) == static_cast<std::size_t>(is_far) ? 1 : 0;
-            std::uint32_t expected = 0;
-            for (std::size_t i = 0; i < std::size_t{partition_lines} * partition_line; i += 4) {
-                std::uint32_t word = 0;
-                std::memcpy(&word, pool.data() + side * partition_lines * partition_line + i, 4);
-                expected += word;
+        for (const int side : {0, 1, 0, 1}) {
+            const Array<std::uint32_t> sums(2 * partition_threads);
+            const Array<int> block_sides(2);
+            const Readings partition_readings;
+            // The side of the first multiprocessor is known, that of the second one is not.
+            const unsigned known = partition_readings.first() + 1;
+            std::vector<int> each(known, 1 - side);
+            each.back() = side;
+            const Array<int> sides(each);
+            constexpr int passes = 2;
+            enqueue_partition({lines.data(), lists.data(), sides.data(), known, is_far, sums.data(), block_sides.data(),
+                               partition_readings.data(), 2, passes},
+                              nullptr);
+            partition_readings.check();
+            const auto found = sums.values();
+            const auto ran_on = block_sides.values();
+            CHECK(std::set<int>(ran_on.begin(), ran_on.end()) == std::set<int>{-1, side});
+            for (std::size_t block = 0; block < 2; ++block) {
+                const bool is_second_list = ran_on[block] >= 0 && (side == 1) != is_far;
+                std::uint32_t expected = 0;
+                for (std::size_t i = 0; i < std::size_t{partition_lines} * partition_line; i += 4) {
+                    std::uint32_t word = 0;
+                    std::memcpy(&word, pool.data() + (is_second_list ? partition_lines * partition_line : 0) + i, 4);
+                    expected += word;
+                }
+                const auto first = found.begin() + static_cast<long>(block) * partition_threads;
+                CHECK(std::accumulate(first, first + partition_threads, 0U) == passes * expected);
             }
-            CHECK(std::accumulate(found.begin() + static_cast<long>(block) * partition_threads,
-                                  found.begin() + static_cast<long>(block + 1) * partition_threads, 0U) == expected);
         }
     }
     CHECK(emulated::fault_of_pending_work().empty());

@@ -117,8 +117,9 @@ double sum_of_thread(const std::vector<double>& numbers, Precision precision, in
             for (int i = 0; i < multiply_adds; ++i) {
                 const int element = i / lanes % (elements / lanes) * lanes + i % lanes;
                 double& sum = sums[static_cast<std::size_t>(i / lanes % 8 * 2 + i % lanes)];
-                sum = sum * factor +
-                      numbers[vector * static_cast<std::size_t>(elements) + static_cast<std::size_t>(element)];
+                sum = multiply_add(
+                    format_of(precision), sum, factor,
+                    numbers[vector * static_cast<std::size_t>(elements) + static_cast<std::size_t>(element)]);
             }
         }
     }
@@ -131,8 +132,9 @@ TEST_CASE("every intensity loads, scales and adds exactly what it counts", "[ker
 {
     const Stream stream;
     for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16, Precision::int32}) {
-        // Another factor than the bench's 1, with which sums stay small; another number is behind it.
-        const Array<std::byte> factor(encode(format_of(precision), std::vector<double>{-1, -1, 3, 3}));
+        // Another than the bench's 1, with which sums stay small, or wrap; another number is behind it.
+        const double factor = precision == Precision::int32 ? 3 : -0.5;
+        const Array<std::byte> factors(encode(format_of(precision), std::vector<double>{factor, factor, 7, 7}));
         constexpr std::size_t vectors = 5000;
         const auto elements = static_cast<std::size_t>(vector_bytes / traits(precision).storage_bytes);
         std::vector<double> numbers(vectors * elements);
@@ -146,7 +148,7 @@ TEST_CASE("every intensity loads, scales and adds exactly what it counts", "[ker
         CHECK(filled.values() == encode(format_of(precision), numbers));
         // Of no period, so that another vector has other numbers.
         std::mt19937 random(7);
-        for (double& number : numbers) number = static_cast<double>(random() % 3);
+        for (double& number : numbers) number = static_cast<double>(1 + random() % 3);
         const Array<std::byte> array(encode(format_of(precision), numbers));
         for (const int multiply_adds : multiply_adds_of_vector) {
             if (multiply_adds < multiply_adds_of_instruction(precision)) continue;
@@ -156,7 +158,7 @@ TEST_CASE("every intensity loads, scales and adds exactly what it counts", "[ker
                 const Readings readings;
                 const Array<double> sums(blocks * intensity_threads);
                 enqueue_intensity({precision, multiply_adds, layout},
-                                  {array.data(), factor.data(), sums.data(), vectors, readings.data(),
+                                  {array.data(), factors.data(), sums.data(), vectors, readings.data(),
                                    static_cast<int>(blocks), passes},
                                   stream.get());
                 stream.synchronize();
@@ -167,7 +169,7 @@ TEST_CASE("every intensity loads, scales and adds exactly what it counts", "[ker
                     if (layout == StreamLayout::stretches)
                         mine = {vectors * block / blocks + i % intensity_threads, vectors * (block + 1) / blocks,
                                 intensity_threads};
-                    REQUIRE(found[i] == sum_of_thread(numbers, precision, multiply_adds, mine, passes, -1));
+                    REQUIRE(found[i] == sum_of_thread(numbers, precision, multiply_adds, mine, passes, factor));
                 }
                 readings.check();
             }
