@@ -270,6 +270,24 @@ TEST_CASE("rounds that lie apart are unsteady")
     CHECK(sustained_rate(rounds, 0.03).steadiness == Steadiness::steady);
 }
 
+TEST_CASE("over all rounds the rate is the mean of their medians, with Student's interval, and the fastest is no bound")
+{
+    std::vector<Round> rounds{round_of({901, 902, 903}), round_of({941, 941, 941}), round_of({924, 925, 1500})};
+    CHECK(sustained_rate(rounds, 0.01).rounds < 3);
+    const SustainedRate rate = rate_over_rounds(rounds, 0.01);
+    // Medians 902, 941 and 925: squares of their distances to the mean add up to 768.67.
+    CHECK(rate.rate.median.value == Approx(922.667));
+    CHECK(rate.rate.high.value == Approx(922.667 + 6.205 * std::sqrt(768.667 / 2 / 3)));
+    CHECK(rate.rate.low.value == Approx(922.667 - 6.205 * std::sqrt(768.667 / 2 / 3)));
+    CHECK(rate.rounds == 3);
+    CHECK(rate.rate.n == 9);
+    CHECK(rate.steadiness == Steadiness::rounds_disagree);
+    rounds[1] = round_of({100, 110, 2000});
+    CHECK(rate_over_rounds(rounds, 0.01).rate.low.value == 0);  // no rate is negative
+    for (RateSample& sample : rounds[1]) sample.disturbed = true;
+    CHECK(rate_over_rounds(rounds, 0.01).rate.n == 0);  // two rounds show no spread
+}
+
 TEST_CASE("with a clock that varied, rounds are compared per clock, and the rate has the clock's interval")
 {
     std::vector<Round> rounds;

@@ -1,4 +1,4 @@
-#include "ert/method/ceilings/point_summary.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/plan/plan.hpp"
 #include "tests/fakes/fake_registry.hpp"
 
@@ -140,4 +140,18 @@ TEST_CASE("the typical rate counts disturbed samples and no warm-ups")
     const PointSummary point = summarize_points(rows)[0];  // six of 100, eleven of 50, and a warm-up
     CHECK(point.typical == Approx(50));
     CHECK(point.sustained.rate.median.value > 99);
+}
+
+TEST_CASE("a rate that one round alone reached is a lower bound on a CPU; on a GPU, whose clock differs by rounds, all count")
+{
+    std::vector<Measurement> rows = rounds_at({902, 941, 925});
+    const Ceiling of_cpu = fit_ceilings(rows, {}).all.front();
+    CHECK(of_cpu.steadiness == Steadiness::at_least);
+    for (Measurement& row : rows) row.device = "gpu:0";
+    const Ceiling of_gpu = fit_ceilings(rows, {}).all.front();
+    CHECK(of_gpu.steadiness == Steadiness::rounds_disagree);
+    CHECK(of_gpu.rate.median.value == Approx((902 + 941 + 925) / 3.0));
+    CHECK(of_gpu.rate.low.value < 902);
+    CHECK(of_gpu.rate.high.value > 941);
+    CHECK(of_gpu.rounds == 3);
 }

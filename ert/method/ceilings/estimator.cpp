@@ -121,4 +121,27 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
     return result;
 }
 
+SustainedRate rate_over_rounds(const std::vector<Round>& rounds, double tolerance)
+{
+    std::vector<double> medians;
+    int samples = 0;
+    for (const Round& round : rounds) {
+        std::vector<double> rates;
+        for (const RateSample& sample : round)
+            if (!sample.disturbed && !sample.left_out) rates.push_back(sample.rate);
+        if (rates.size() < min_samples_of_round) continue;
+        medians.push_back(spread_of(rates).median);
+        samples += static_cast<int>(rates.size());
+    }
+    if (std::ssize(medians) < min_rounds) return {};
+    const Spread spread = over_rounds(medians);
+    SustainedRate result;
+    result.rate = {{spread.median}, {std::max(0.0, spread.low)}, {spread.high}, samples, 0};
+    result.centre = spread.median;
+    result.rounds = static_cast<int>(medians.size());
+    result.steadiness =
+        result.rate.relative_half_width() > tolerance ? Steadiness::rounds_disagree : Steadiness::steady;
+    return result;
+}
+
 }  // namespace roof

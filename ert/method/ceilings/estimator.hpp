@@ -1,5 +1,5 @@
-// The estimator of every ceiling, on CPUs and GPUs: value, 95% interval and steadiness, computed in this one function. docs/ceilings.md
-// explains it on one page; tests/method/test_estimator.cpp judges it on simulated interference and on recorded machines.
+// The estimator of every ceiling, on CPUs and GPUs: value, 95% interval and steadiness, computed by these functions. docs/ceilings.md
+// explains them on one page; tests/method/test_estimator.cpp judges them on simulated interference and on recorded machines.
 #pragma once
 
 #include "ert/base/estimate.hpp"
@@ -60,5 +60,9 @@ double half_width_in_errors(int rounds);
 /// counts as one rate; the window reaches 1.5 times as far. `clock`: the run's clock, where it varied and the rate scales with it; the
 /// samples are then compared per clock, and the rate is per clock times that clock. Rounds without samples give an empty rate.
 SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance, const Estimate<Hertz>& clock = {});
+
+/// The mean of the rounds' medians of undisturbed samples, with Student's interval: for a device whose rounds differ by its own clock, so that
+/// the fastest of them is no sign of less interference. Empty with fewer than `min_rounds` such rounds.
+SustainedRate rate_over_rounds(const std::vector<Round>& rounds, double tolerance);
 
 }  // namespace roof

@@ -34,6 +34,9 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
                             : sustained_rate(samples, tolerance);
         // A lower bound needs no clock, and samples that lack one show it too.
         if (divides && sustained.steadiness == Steadiness::at_least) sustained = sustained_rate(samples, tolerance);
+        // Rounds of a GPU differ by the clock that its power allows: one that no other reaches is no lower bound.
+        if (kind_of_device(ceiling.device) == "gpu" && sustained.rounds < min_rounds)
+            if (SustainedRate all = rate_over_rounds(samples, tolerance); all.rounds > 0) sustained = all;
     }
     ceiling.rate = sustained.rate;
     ceiling.steadiness = sustained.steadiness;
