@@ -142,7 +142,8 @@ TEST_CASE("the typical rate counts disturbed samples and no warm-ups")
     CHECK(point.sustained.rate.median.value > 99);
 }
 
-TEST_CASE("a rate that one round alone reached is a lower bound on a CPU; on a GPU, whose clock differs by rounds, all count")
+TEST_CASE(
+    "a rate that one round alone reached is a lower bound on a CPU; on a GPU, whose clock differs by rounds, all count")
 {
     std::vector<Measurement> rows = rounds_at({902, 941, 925});
     const Ceiling of_cpu = fit_ceilings(rows, {}).all.front();
