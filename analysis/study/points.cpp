@@ -6,6 +6,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/si_prefix.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -61,19 +62,9 @@ Measurement row_of(const GivenPoint& point)
 
 double positive_number(const std::string& text, const std::string& where, std::string_view unit)
 {
-    static const std::map<char, double> prefixes{{'k', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
-    std::string_view digits = text;
-    double factor = 1;
-    if (!unit.empty() && digits.ends_with(unit)) {
-        digits = trim(digits.substr(0, digits.size() - unit.size()));
-        if (const auto prefix = digits.empty() ? prefixes.end() : prefixes.find(digits.back());
-            prefix != prefixes.end()) {
-            factor = prefix->second;
-            digits = trim(digits.substr(0, digits.size() - 1));
-        }
-    }
-    const auto value = parse_number<double>(digits);
-    if (value && *value > 0 && std::isfinite(*value * factor)) return *value * factor;
+    auto value = parse_number<double>(text);
+    if (!value && !unit.empty()) value = parse_si(text, unit);
+    if (value && *value > 0 && std::isfinite(*value)) return *value;
     throw InputError(fmt::format("{}: '{}' is not a number above 0, such as 2e12{}", where, printable(text),
                                  unit.empty() ? "" : fmt::format(" or 2T{}", unit)));
 }

@@ -6,12 +6,12 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
+#include "ert/base/si_prefix.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -174,30 +174,18 @@ std::string unit_of(const Study& study, const std::string& roof)
     return computes ? "FLOP/s" : "B/s";
 }
 
-/// 1 without a prefix, 0 for an unknown one.
-double prefix_factor(std::string_view prefix)
-{
-    static const std::map<std::string_view, double> factors{{"", 1},    {"k", 1e3},  {"M", 1e6},
-                                                            {"G", 1e9}, {"T", 1e12}, {"P", 1e15}};
-    const auto found = factors.find(prefix);
-    return found == factors.end() ? 0 : found->second;
-}
-
 void set_roof(WhatIf& change, const std::string& name, const std::string& text, const std::string& unit)
 {
-    double value = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    std::string_view behind(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-    const bool is_factor = behind == "x";
-    double scale = is_factor ? 1 : 0;
-    if (behind.ends_with(unit)) scale = prefix_factor(behind.substr(0, behind.size() - unit.size()));
-    if (error != std::errc{} || scale == 0 || !(value > 0) || !std::isfinite(value * scale))
+    const bool is_factor = text.ends_with('x');
+    const auto read = is_factor ? parse_number<double>(text.substr(0, text.size() - 1)) : parse_si(text, unit);
+    const double value = read.value_or(0);
+    if (!(value > 0) || !std::isfinite(value))
         throw InputError(
             fmt::format("--set: '{}={}' is neither a factor nor a rate; write for example {}=1.5x or {}=100G{}", name,
                         printable(text), name, name, unit));
     change.factors.erase(name);
     change.rates.erase(name);
-    (is_factor ? change.factors : change.rates)[name] = value * scale;
+    (is_factor ? change.factors : change.rates)[name] = value;
 }
 
 }  // namespace

@@ -1,31 +1,13 @@
 #include "analysis/table/quantities.hpp"
 
+#include "ert/base/si_prefix.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace roof::analysis {
-
-namespace {
-
-struct Prefix {
-    double factor;
-    std::string_view name;
-};
-
-/// The SI prefix that leaves `value` between 1 and 1000. Images are counted, and have none.
-Prefix prefix_for(double value, std::string_view unit)
-{
-    constexpr std::array<Prefix, 9> prefixes{
-        {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}}};
-    if (!(value > 0) || unit == "images/s") return {1, ""};
-    const auto found = std::find_if(prefixes.begin(), prefixes.end(), [&](Prefix p) { return value >= p.factor; });
-    return found == prefixes.end() ? prefixes.back() : *found;
-}
-
-}  // namespace
 
 std::string plain_number(double value, int digits)
 {
@@ -37,15 +19,16 @@ std::string plain_number(double value, int digits)
 
 std::string with_interval(double median, double low, double high, std::string_view unit, int digits)
 {
-    const Prefix prefix = prefix_for(median, unit);
-    const auto scaled = [&](double value) { return plain_number(value / prefix.factor, digits); };
-    return fmt::format("{} {}{} [{}, {}]", scaled(median), prefix.name, unit, scaled(low), scaled(high));
+    const bool has_prefix = median > 0 && unit != "images/s" && unit != "inputs/s";  // these are counted
+    const auto& [factor, letter] = si_prefix(has_prefix ? median : 1);
+    const auto scaled = [&](double value) { return plain_number(value / factor, digits); };
+    return fmt::format("{} {}{} [{}, {}]", scaled(median), letter, unit, scaled(low), scaled(high));
 }
 
 std::string tick_text(double value, std::string_view unit)
 {
-    const Prefix prefix = prefix_for(value * 1.0001, unit);
-    return fmt::format("{:.3g} {}{}", value / prefix.factor, prefix.name, unit);
+    const auto& [factor, letter] = si_prefix(value);
+    return fmt::format("{:.3g} {}{}", value / factor, letter, unit);
 }
 
 std::string percent(double share)

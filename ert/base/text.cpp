@@ -1,5 +1,8 @@
 #include "ert/base/text.hpp"
 
+#include "ert/base/number.hpp"
+#include "ert/base/si_prefix.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,32 +15,43 @@
 
 namespace roof {
 
+namespace {
+
+constexpr std::array<SiPrefix, 9> prefixes{
+    {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}}};
+
+/// 999.9 has four digits before the point once it is rounded to three digits.
+double rounded_up(double value)
+{
+    return std::fabs(value) * (1 + 5e-4);
+}
+
+}  // namespace
+
+const SiPrefix& si_prefix(double value)
+{
+    const auto* found =
+        std::ranges::find_if(prefixes, [&](const SiPrefix& p) { return rounded_up(value) >= p.factor; });
+    return found == prefixes.end() ? prefixes.back() : *found;
+}
+
+std::optional<double> parse_si(std::string_view text, std::string_view unit)
+{
+    if (!text.ends_with(unit)) return {};
+    text = trim(text.substr(0, text.size() - unit.size()));
+    const auto* prefix =
+        std::ranges::find_if(prefixes, [&](const SiPrefix& p) { return p.factor == 1 || text.ends_with(p.letter); });
+    const auto value = parse_number<double>(trim(text.substr(0, text.size() - prefix->letter.size())));
+    return value ? std::optional(*value * prefix->factor) : value;
+}
+
 std::string format_si(double value, std::string_view unit)
 {
-    struct Prefix {
-        double factor;
-        std::string_view letter;
-    };
-    static constexpr std::array<Prefix, 9> prefixes{{
-        {1e15, "P"},
-        {1e12, "T"},
-        {1e9, "G"},
-        {1e6, "M"},
-        {1e3, "k"},
-        {1, ""},
-        {1e-3, "m"},
-        {1e-6, "u"},
-        {1e-9, "n"},
-    }};
     if (!std::isfinite(value)) return "-";
     if (value == 0) return fmt::format("0 {}", unit);
-    // 999.9 must not become "1e+03", so the limit allows for rounding to three digits.
-    const double magnitude = std::fabs(value) * (1 + 5e-4);
-    const auto* prefix = std::ranges::find_if(prefixes, [&](const Prefix& p) { return magnitude >= p.factor; });
-    if (prefix == prefixes.end()) prefix = prefixes.end() - 1;
-    const double scaled = value / prefix->factor;
-    const int decimals = magnitude / prefix->factor >= 100 ? 0 : magnitude / prefix->factor >= 10 ? 1 : 2;
-    return fmt::format("{:.{}f} {}{}", scaled, decimals, prefix->letter, unit);
+    const auto& [factor, letter] = si_prefix(value);
+    const double magnitude = rounded_up(value) / factor;
+    return fmt::format("{:.{}f} {}{}", value / factor, magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2, letter, unit);
 }
 
 std::string format_capacity(double bytes)

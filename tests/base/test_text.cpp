@@ -1,3 +1,4 @@
+#include "ert/base/si_prefix.hpp"
 #include "ert/base/text.hpp"
 
 #include <catch2/catch.hpp>
@@ -15,6 +16,19 @@ TEST_CASE("SI prefixes keep three digits and never print 1000 of a unit")
     REQUIRE(format_si(0.0123, "s") == "12.3 ms");
     REQUIRE(format_si(0, "s") == "0 s");
     REQUIRE(format_si(5e-9, "s") == "5.00 ns");
+    REQUIRE(format_si(2e-13, "s") == "0.00 ns");
+}
+
+TEST_CASE("a number with a unit is read with its SI prefix, from k to P")
+{
+    CHECK(parse_si("3GB", "B") == 3e9);
+    CHECK(parse_si("3 GB", "B") == 3e9);
+    CHECK(parse_si("2.5 TFLOP/s", "FLOP/s") == 2.5e12);
+    CHECK(parse_si("7B", "B") == 7);
+    for (const char* wrong : {"3", "3G", "3mB", "GB", "3XB", "3 G", "", "B", "3 B/s"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(parse_si(wrong, "B"));
+    }
 }
 
 TEST_CASE("capacities have binary prefixes")

@@ -198,7 +198,7 @@ class Browser(Page):
             headrooms = [float(line["headroom_s"]) for line in csv.DictReader(file) if line["headroom_s"]]
         self.assertEqual(len(steps), len(headrooms))
         for headroom in headrooms:  # the last column: lost before
-            scaled, unit = (headroom, "s") if headroom >= 1 else (headroom * 1e3, "ms") if headroom >= 1e-3 else (headroom * 1e6, "µs")
+            scaled, unit = (headroom, "s") if headroom >= 1 else (headroom * 1e3, "ms") if headroom >= 1e-3 else (headroom * 1e6, "us")
             digits = 2 - len(str(int(scaled))) + 1
             self.assertIn(f"{scaled:.{max(0, digits)}f} {unit}", first)
 

@@ -1,7 +1,7 @@
 // Numbers for people where the page computes them: what-if. All other texts come from C++
 // (analysis/table/quantities.cpp).
 const prefixes =
-    [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "\u00b5"], [1e-9, "n"]];
+    [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "u"], [1e-9, "n"]];
 
 /// The factor of an SI prefix; undefined for any other text.
 export const factorOf = (prefix) => prefixes.find(([, letter]) => letter === prefix)?.[0];

@@ -6,9 +6,10 @@ const longFrom = 16;
 
 /// The number that a cell begins with, by its SI prefix; null if it begins with none.
 export function numberIn(text) {
-  const found = /^[\u2264\u2265~]?\s*(?:range of )?(-?\d[\d.]*)\s*([A-Za-z%/\u00b5]*)/.exec(text);
+  const found = /^[\u2264\u2265~]?\s*(?:range of )?(-?\d[\d.]*)\s*([A-Za-z%/]*)/.exec(text);
   if (!found) return null;
   const [, number, unit] = found;
+  if (unit === "min") return 60 * Number(number);
   return Number(number) *
       (unit.length > 1 && /^.(s|B|B\/s|FLOP|FLOP\/s|Hz|iB)$/.test(unit) ? factorOf(unit[0]) ?? 1 : 1);
 }

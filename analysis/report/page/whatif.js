@@ -16,7 +16,7 @@ export function parseChange(text, units) {
     const [, name, number, behind] = /^([^=]+)=(\d+(?:\.\d*)?(?:e[+-]?\d+)?)(.*)$/.exec(word) ?? [];
     const value = Number(number);
     const unit = units[name];
-    const scale = unit && behind.endsWith(unit) ? factorOf(behind.slice(0, -unit.length)) : 0;
+    const scale = unit && behind.endsWith(unit) ? factorOf(behind.slice(0, -unit.length).trim()) : 0;
     if (name === "batch" && behind === "" && Number.isInteger(value) && value >= 1)
       change.batch = value;
     else if (unit && behind === "x" && value > 0) {

@@ -61,7 +61,9 @@ TEST_CASE("settings are factors of known roofs and a batch")
     CHECK(rates.factors.empty());
     CHECK(rates.rates.at("DRAM") == 1e11);
     CHECK(rates.rates.at("fp32") == 1.5e12);
-    for (const char* wrong : {"DRAM=5GFLOP/s", "fp32=5GB/s", "DRAM=5QB/s", "DRAM=-5GB/s", "DRAM=5 GB/s", "DRAM=GB/s"})
+    CHECK(parse_what_if({"DRAM=5 GB/s"}, study).rates.at("DRAM") == 5e9);
+    for (const char* wrong :
+         {"DRAM=5GFLOP/s", "fp32=5GB/s", "DRAM=5QB/s", "DRAM=-5GB/s", "DRAM=GB/s", "DRAM=5G", "DRAM=5x2", "DRAM=2kx"})
         CHECK_THROWS_AS(parse_what_if({wrong}, study), InputError);
     CHECK_THROWS_WITH(parse_what_if({"dram=2x"}, study), Catch::Contains("did you mean 'DRAM'?"));
     for (const char* wrong : {"DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "DRAM=nanx", "HBM=2x", "batch=0", "batch=1.5"})
