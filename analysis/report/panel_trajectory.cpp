@@ -34,8 +34,9 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
             const Estimate<Seconds>& t = row->seconds;
             const Range rate{work / t.median.value, work / t.high.value, work / t.low.value};
             const double batch = static_cast<double>(batch_of(*row));
-            const std::string value = is_share ? percent(rate.median) + " of attainable"
-                                               : with_interval(rate.median, rate.low, rate.high, "images/s");
+            const std::string value =
+                is_share ? percent(rate.median) + " of attainable"
+                         : with_interval(rate.median, rate.low, rate.high, batch_items({row, 1}) + "/s");
             const std::string data = data_of(*row);
             const std::string name =
                 fmt::format("{}{} {} {}{}", study, model_of(*row), precision_of(*row), where_text(*row, rows),
@@ -53,7 +54,7 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
     if (values.empty()) return figure;
     const double low = power_below(2, batches.low);
     figure.x.frame = {low, std::max(power_above(2, batches.high), 2 * low)};
-    figure.x.label = "batch (images; per rank under weak scaling)";
+    figure.x.label = "batch (per rank under weak scaling)";
     figure.x.ticks = ticks(low, figure.x.frame.high, figure.x.frame.high / low > 512 ? 4 : 2, number_text);
     figure.y.label = label;
     figure.y.linear = is_share;
@@ -74,8 +75,11 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
 
 std::vector<Figure> trajectory_figures(std::span<const Study> studies)
 {
-    std::vector<Figure> figures{over_batches(studies, "images/s of the median step", false),
-                                over_batches(studies, "share of attainable", true)};
+    const bool all_images =
+        std::ranges::all_of(studies, [](const Study& study) { return batch_items(study.results.rows) == "images"; });
+    std::vector<Figure> figures{
+        over_batches(studies, (all_images ? "images" : "inputs") + std::string("/s of the median step"), false),
+        over_batches(studies, "share of attainable", true)};
     std::erase_if(figures, [](const Figure& figure) { return figure.marks.empty(); });
     return figures;
 }

@@ -154,12 +154,10 @@ std::string roofs_legend(const Roofs& roofs, int width)
 
 std::string terminal_roofline(const Study& study, int width, bool plain)
 {
-    const std::string warning = calibration_warning(study);
+    if (study.ceilings.all.empty()) return {};
     const std::optional<Frame> frame = frame_of(study.ceilings);
-    if (!frame)
-        return fitted_lines(
-            warning.empty() ? "A roofline needs a bandwidth and a compute ceiling; one is missing." : warning, width);
-    std::string text = warning.empty() ? "" : fitted_lines(warning, width) + "\n";
+    if (!frame) return fitted_lines("A roofline needs a bandwidth and a compute ceiling; one is missing.", width);
+    std::string text;
     const int wide = std::max(narrowest, width);
     const int columns = wide - margin;
     for (const std::string& device : devices_of(study.ceilings)) {

@@ -8,8 +8,8 @@
 namespace roof::analysis {
 
 /// The roofs of every level and precision at the most threads, one drawing per device, with a letter and a legend entry
-/// for each measured step. `width` in columns, at least 40; `plain` means ASCII. Without ceilings, a sentence that
-/// reports this.
+/// for each measured step. `width` in columns, at least 40; `plain` means ASCII. Empty without ceilings; a sentence
+/// where those of bandwidth or of compute are missing.
 std::string terminal_roofline(const Study& study, int width, bool plain);
 
 /// For each model with at least two measured batches: images per second of the median step over the batch, with a

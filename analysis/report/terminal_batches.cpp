@@ -108,10 +108,10 @@ std::string terminal_batches(const Study& study, int width, bool plain)
     std::string text;
     for (const auto& [model, series] : models_of(study)) {
         text += text.empty() ? "" : "\n";
-        text +=
-            fitted_lines(fmt::format("{}: images/s of the median step ({}) over the batch", model,
-                                     timed(study.results.rows.empty() ? "" : study.results.rows.front().description)),
-                         wide);
+        text += fitted_lines(
+            fmt::format("{}: {}/s of the median step ({}) over the batch", model, batch_items(study.results.rows),
+                        timed(study.results.rows.empty() ? "" : study.results.rows.front().description)),
+            wide);
         text += chart(series, std::min(wide, widest) - margin, plain);
         std::vector<std::string> names;
         for (const auto& [name, rates] : series)

@@ -15,6 +15,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <tuple>
 
 namespace roof::analysis {
 
@@ -26,46 +27,14 @@ constexpr double unexplained = 0.5;  ///< the share from which no roof says what
 constexpr double worthwhile = 0.01;  ///< the least share of the step that an action saves
 constexpr double busy = 0.1;         ///< the share of disturbed samples from which the machine is called busy
 
-/// The seconds of a step by what bounds them.
-struct Times {
-    double compute = 0;
-    std::map<std::string, double> levels;  ///< of memory
-    double unexplained = 0;
-    double outside = 0;  ///< of the layers, without the two below
-    double communication = 0;
-    double data = 0;
-    double all = 0;
-};
-
-Times times_of(const Study& study, const Measurement& row)
+std::string headline_of(const StepTimes& times, const Measurement& row, bool no_roof_binds)
 {
-    Times times{.communication = row.exposed.median.value, .data = row.data.median.value};
-    double inside = 0;
-    const auto add = [&](const Placement& p) {
-        const double seconds = p.seconds.median.value;
-        inside += seconds;
-        if (p.bound() == Bound::compute)
-            times.compute += seconds;
-        else if (p.bound() == Bound::bandwidth)
-            times.levels[p.binds] += seconds;
-        else if (p.bound() != Bound::unknown)
-            times.unexplained += seconds;
-    };
-    for (const Placement* p : layers_of(study.placements, row)) add(*p);
-    if (row.parts.empty()) add(*step_placement(study.placements, row));
-    times.outside = std::max(0.0, row.seconds.median.value - inside - times.communication);
-    times.all = std::max(row.seconds.median.value, inside) + times.data;
-    return times;
-}
-
-std::string headline_of(const Times& times, const Measurement& row, bool no_roof_binds)
-{
-    const auto share = [&](double seconds) { return seconds / times.all; };
+    const auto share = [&](double seconds) { return seconds / times.all(); };
     if (no_roof_binds)
         return fmt::format("neither: {} unexplained{}, so no roof says", percent(share(times.unexplained)),
-                           share(times.outside) < named
+                           share(times.outside()) < named
                                ? ""
-                               : fmt::format(" and {} outside the layers", percent(share(times.outside))));
+                               : fmt::format(" and {} outside the layers", percent(share(times.outside()))));
     if (share(times.data) >= alone) return fmt::format("waiting for data: {} of the time", percent(share(times.data)));
     if (share(times.communication) >= alone)
         return fmt::format("communication-bound: {} of the time is exposed communication",
@@ -77,7 +46,7 @@ std::string headline_of(const Times& times, const Measurement& row, bool no_roof
                                                       {times.communication, "communication"},
                                                       {times.data, "waiting for data"},
                                                       {times.unexplained, "unexplained"},
-                                                      {times.outside, "outside the layers"}};
+                                                      {times.outside(), "outside the layers"}};
     for (const auto& [level, seconds] : times.levels) {
         if (share(seconds) >= alone)
             return fmt::format("memory-bound ({0}): {1} of the time under the {0} roof", level,
@@ -95,7 +64,6 @@ std::string headline_of(const Times& times, const Measurement& row, bool no_roof
 void add_faster_steps(std::vector<Action>& actions, const Study& study, const Measurement& row)
 {
     constexpr std::array other_work{"model", "data", "parameters", "lr", "round"};
-    const Side own{image_rate(row), row.seconds.n};
     std::map<std::string, std::pair<double, const Measurement*>> best;  // the fastest by axis, with its rate
     for (const Measurement& other : study.results.rows) {
         if (other.status != Status::ok || other.role != Role::step || other.bench != row.bench ||
@@ -106,12 +74,10 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
                 !other.point.has(axis) || row.point.text(axis) == other.point.text(axis) ||
                 !(row.point.without(axis) == other.point.without(axis)))
                 continue;
-            const Change change = change_of({}, "images/s", own, {image_rate(other), other.seconds.n});
+            const Change change = rate_change(row, other);
             auto& [rate, fastest] = best[axis];
-            if (change.ratio > 1 && change.shown() && change.b.median > rate) {
-                rate = change.b.median;
-                fastest = &other;
-            }
+            if (change.ratio > 1 && change.shown() && change.b.median > rate)
+                std::tie(rate, fastest) = std::tuple(change.b.median, &other);
         }
     }
     for (const auto& [axis, found] : best)
@@ -162,7 +128,8 @@ std::vector<Loss> losses_of(const Study& study, const Measurement& row)
     for (const Placement* p : layers_of(study.placements, row)) {
         layers += p->seconds.median.value;
         if (p->binds.empty()) continue;
-        Loss& loss = by_kind[p->kind + " " + std::string(roof::name(*p->phase))];
+        const std::string phase(roof::name(*p->phase));
+        Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
         loss.seconds += p->headroom;
         loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;
         loss.bytes_may_be_more = loss.bytes_may_be_more || p->bytes_may_be_more;
@@ -184,11 +151,11 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     StepAnswer answer;
     const Placement* const step = step_placement(study.placements, row);
     if (step == nullptr) return answer;
-    const Times times = times_of(study, row);
+    const StepTimes times = step_times(study.placements, row);
     if (step->binds.empty()) {
         answer.headline = "no roof over it was measured";
     } else {
-        answer.no_roof_binds = times.unexplained + times.outside >= unexplained * times.all;
+        answer.no_roof_binds = times.unexplained + times.outside() >= unexplained * times.all();
         answer.headline = headline_of(times, row, answer.no_roof_binds);
     }
     std::vector<Action>& actions = answer.actions;
@@ -203,7 +170,7 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     actions.push_back({"communication hidden behind the backward pass", row.exposed.median, "up to ", "measured"});
     actions.push_back({"no wait for data", row.data.median, "up to ", "measured"});
     add_busy_machine(actions, row);
-    std::erase_if(actions, [&](const Action& one) { return !(one.seconds.value >= worthwhile * times.all); });
+    std::erase_if(actions, [&](const Action& one) { return !(one.seconds.value >= worthwhile * times.all()); });
     std::ranges::stable_sort(actions, std::greater{}, &Action::seconds);
     if (actions.size() > most_actions) actions.resize(most_actions);
     return answer;

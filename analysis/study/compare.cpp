@@ -2,6 +2,7 @@
 
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
@@ -200,6 +201,11 @@ Change change_of(std::vector<std::string> words, std::string unit, const Side& a
     };
     change.enough = covered(a) && covered(b) && std::isfinite(change.low) && std::isfinite(change.high);
     return change;
+}
+
+Change rate_change(const Measurement& a, const Measurement& b)
+{
+    return change_of({}, "images/s", {image_rate(a), a.seconds.n}, {image_rate(b), b.seconds.n});
 }
 
 std::string verdict_of(const Change& change)

@@ -57,6 +57,8 @@ struct Comparison {
 std::string id_of(const Ceiling& ceiling);
 
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
+/// The images per second of step b beside those of step a.
+Change rate_change(const Measurement& a, const Measurement& b);
 /// What b is beside a: "slower", "faster", "no difference shown", or "too few samples to tell (3 and 40)".
 std::string verdict_of(const Change& change);
 /// Matches rows by their id, on different machines without the threads; a row that is not ok counts as absent.

@@ -22,11 +22,16 @@ namespace {
 struct Step {
     const Measurement& row;
     const Placement* p;
-    TimeShares shares;
+    StepTimes times;
     Scaling scaling;
     bool no_roof_binds;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
+    /// Of the step's time; unknown without layers.
+    Cell share_of_time(double seconds) const
+    {
+        return only_if(is_placed() && !row.parts.empty(), number(seconds / times.step));
+    }
     bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
 };
 using S = const Step&;
@@ -35,7 +40,7 @@ std::vector<Step> steps_of(const Study& study)
 {
     std::vector<Step> steps;
     for (const Measurement* row : step_rows(study.results.rows))
-        steps.push_back({*row, step_placement(study.placements, *row), time_shares(study.placements, *row),
+        steps.push_back({*row, step_placement(study.placements, *row), step_times(study.placements, *row),
                          scaling_of(*row, study), answer_of(study, *row).no_roof_binds});
     return steps;
 }
@@ -69,20 +74,22 @@ Cell time_cell(S s)
 /// The shares as text; on the page as a bar with the numbers in its title.
 Cell shares_cell(S s)
 {
-    const TimeShares& shares = s.shares;
-    if (shares.known() == 0) return absent();
+    if (!s.is_placed() || s.row.parts.empty()) return absent();
+    const StepTimes& times = s.times;
+    const double rest = std::max(0.0, times.step - times.layers);
+    const auto of_step = [&](double seconds) { return percent(seconds / times.step); };
     Cell cell = numeric_text(
-        fmt::format("{} / {} / {}", percent(shares.compute), percent(shares.bandwidth), percent(shares.unexplained)));
-    const std::string title = fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
-                                          percent(shares.compute), percent(shares.bandwidth),
-                                          percent(shares.unexplained), percent(std::max(0.0, shares.rest)));
+        fmt::format("{} / {} / {}", of_step(times.compute), of_step(times.bandwidth()), of_step(times.unexplained)));
+    const std::string title =
+        fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
+                    of_step(times.compute), of_step(times.bandwidth()), of_step(times.unexplained), of_step(rest));
     cell.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
-    for (const auto& [share, css_class] : {std::pair{shares.compute, "compute"},
-                                           {shares.bandwidth, "bandwidth"},
-                                           {shares.unexplained, "unexplained"},
-                                           {shares.rest, "rest"}})
+    for (const auto& [seconds, css_class] : {std::pair{times.compute, "compute"},
+                                             {times.bandwidth(), "bandwidth"},
+                                             {times.unexplained, "unexplained"},
+                                             {rest, "rest"}})
         cell.html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class,
-                                 100 * std::max(0.0, share) / std::max(1.0, shares.known()));
+                                 100 * seconds / std::max(times.step, times.layers));
     cell.html += "</span>";
     return cell;
 }
@@ -142,28 +149,32 @@ DataTable verdict_table(const Study& study)
         {"time bound by", "", shares_cell, Shown::page, Align::left},
         {"headroom", "headroom_s",
          [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom : Seconds{})); }},
-        {"", "share_compute_bound", [](S s) { return only_if(s.is_placed(), number(s.shares.compute)); }},
-        {"", "share_bandwidth_bound", [](S s) { return only_if(s.is_placed(), number(s.shares.bandwidth)); }},
-        {"", "share_unexplained", [](S s) { return only_if(s.is_placed(), number(s.shares.unexplained)); }},
+        {"", "share_compute_bound", [](S s) { return s.share_of_time(s.times.compute); }},
+        {"", "share_bandwidth_bound", [](S s) { return s.share_of_time(s.times.bandwidth()); }},
+        {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
         {"", "share_outside_layers",
-         [](S s) { return only_if(s.is_placed() && s.shares.rest >= 0, number(s.shares.rest)); }},
+         [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.step - s.times.layers)); }},
     };
     const std::vector<Step> steps = steps_of(study);
     DataTable table = table_of_steps(row_of, columns, steps);
     for (std::size_t i = 0; i < table.rows.size(); ++i)  // named below the table, in one line
         table.rows[i].is_for_programs_only = steps[i].row.status == Status::unsupported;
+    const std::string images = batch_items(study.results.rows) + "/s";
+    table.columns[table.column("images/s")].title = images;
     for (const char* of_ranks : {"speedup", "efficiency", "exposed"}) hide_if_empty(table, of_ranks);
     table.expendable = {"compute / bandwidth / unexplained",
                         "model rate",
                         "status",
-                        "data",
-                        "precision",
                         "headroom",
+                        "scaling",
                         "exposed",
-                        "device",
+                        "speedup",
                         "n",
-                        "images/s",
-                        "of peak"};
+                        images,
+                        "of peak",
+                        "efficiency",
+                        "ranks",
+                        "bound by"};
     return table;
 }
 

@@ -88,8 +88,10 @@ std::string emulation_warning(const Machine& machine)
 std::string about_the_ceilings(const Study& study)
 {
     if (study.ceilings.all.empty())
-        return "No ceilings: no calibration of this machine was found, so nothing can be placed on a roofline. "
-               "`roof calibrate` measures them.";
+        return "No ceilings: no calibration of the machine '" + study.results.machine.name +
+               "' was found, so nothing can be placed on a roofline. `roof calibrate` measures them, and --calibration "
+               "DIR of "
+               "`roof report` and others takes those of another folder.";
     const std::string& here = study.results.machine.name;
     const std::string& there = study.calibration.machine.name;
     const std::string& node = study.results.machine.node;

@@ -66,9 +66,7 @@ std::vector<RatioAtBatch> ratios_of(const Series& first, const Series& second)
     for (const auto& [batch, step] : first) {
         const auto other = second.find(batch);
         if (other == second.end()) continue;
-        const Side a{image_rate(*step.row), step.row->seconds.n};
-        const Side b{image_rate(*other->second.row), other->second.row->seconds.n};
-        const Change change = change_of({}, "images/s", a, b);
+        const Change change = rate_change(*step.row, *other->second.row);
         ratios.push_back({static_cast<double>(batch), 1 / change.ratio, 1 / change.high, 1 / change.low});
     }
     return ratios;
@@ -141,10 +139,10 @@ std::vector<std::string> summary(std::span<const Study> studies, std::size_t act
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
         sentences.push_back(printable(
-            fmt::format("{} {}{}: {}{}most images per second of the median step at batch {} on {}: {}; {}", model,
-                        precision, fed, fastest_text(devices), crossings_text(devices), batch_text(*best.row),
-                        where_text(*best.row, best.study->results.rows), plain_number(image_rate(*best.row).median),
-                        answer_text(*best.study, *best.row, actions))));
+            fmt::format("{} {}{}: {}{}most {} per second of the median step at batch {} on {}: {}; {}", model,
+                        precision, fed, fastest_text(devices), crossings_text(devices), batch_items({best.row, 1}),
+                        batch_text(*best.row), where_text(*best.row, best.study->results.rows),
+                        plain_number(image_rate(*best.row).median), answer_text(*best.study, *best.row, actions))));
     }
     return sentences;
 }

@@ -144,22 +144,30 @@ const Placement* step_placement(std::span<const Placement> placements, const Mea
     return found == placements.end() ? nullptr : &*found;
 }
 
-TimeShares time_shares(std::span<const Placement> placements, const Measurement& row)
+double StepTimes::bandwidth() const
 {
-    TimeShares shares;
-    const double step = row.seconds.median.value;
-    if (!(step > 0)) return shares;
-    for (const Placement* p : layers_of(placements, row)) {
-        const double share = p->seconds.median.value / step;
+    double sum = 0;
+    for (const auto& [level, seconds] : levels) sum += seconds;
+    return sum;
+}
+
+StepTimes step_times(std::span<const Placement> placements, const Measurement& row)
+{
+    const Placement* const step = step_placement(placements, row);
+    if (step == nullptr) return {};
+    StepTimes times{
+        .step = row.seconds.median.value, .communication = row.exposed.median.value, .data = row.data.median.value};
+    for (const Placement* p : row.parts.empty() ? std::vector{step} : layers_of(placements, row)) {
+        const double seconds = p->seconds.median.value;
+        times.layers += seconds;
         if (p->bound() == Bound::compute)
-            shares.compute += share;
+            times.compute += seconds;
         else if (p->bound() == Bound::bandwidth)
-            shares.bandwidth += share;
+            times.levels[p->binds] += seconds;
         else if (p->bound() != Bound::unknown)
-            shares.unexplained += share;
+            times.unexplained += seconds;
     }
-    if (shares.known() > 0) shares.rest = 1 - shares.known();
-    return shares;
+    return times;
 }
 
 std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n)
@@ -220,9 +228,8 @@ std::string headroom_text(const Study& study, int n, int columns)
         table.title = printable(table.title) + ": what reaching the roof would save";
         text += (text.empty() ? "" : "\n") + to_text(table, columns);
     }
-    if (!text.empty()) return text;
-    const std::string warning = calibration_warning(study);
-    return fitted_lines((warning.empty() ? "No layer was measured below its roof." : warning) + "\n", columns);
+    const bool has_roofs = std::ranges::any_of(study.placements, [](const Placement& p) { return !p.binds.empty(); });
+    return text.empty() && has_roofs ? "No layer was measured below its roof.\n" : text;
 }
 
 }  // namespace roof::analysis

@@ -4,24 +4,32 @@
 
 #include "analysis/study/study.hpp"
 
+#include <algorithm>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
 
-/// Shares of a step's time by the bound of its layers; `rest` is the time outside the layers, negative if the layers,
-/// which are timed apart, took longer than the step. The four add up to 1.
-struct TimeShares {
+/// Median seconds of a step by what bounds its layers; docs/method.md, section 7. A step without layers counts as one layer.
+struct StepTimes {
     double compute = 0;
-    double bandwidth = 0;
+    std::map<std::string, double> levels;  ///< of memory
     double unexplained = 0;
-    double rest = 0;
+    double layers =
+        0;  ///< of all, also of those without a roof; they are timed apart and may take longer than the step
+    double step = 0;
+    double communication = 0;  ///< exposed
+    double data = 0;           ///< the wait, which is not in `step`
 
-    double known() const { return compute + bandwidth + unexplained; }
+    double bandwidth() const;
+    /// Neither in the layers nor exposed communication.
+    double outside() const { return std::max(0.0, step - layers - communication); }
+    double all() const { return std::max(step, layers) + data; }
 };
-/// The shares of a row; all zero if it has no layers or no roofs.
-TimeShares time_shares(std::span<const Placement> placements, const Measurement& row);
+/// All zero for a row that was not measured.
+StepTimes step_times(std::span<const Placement> placements, const Measurement& row);
 
 /// The step's placement; null if the row is not ok.
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row);
@@ -49,7 +57,7 @@ std::vector<std::string> reasons_not_measured(const Study& study);
 /// The verdict table, the reasons of the rows that are not ok, remarks and how the numbers are known, in at most
 /// `columns`; 0: unlimited.
 std::string verdict_text(const Study& study, int columns = 0);
-/// The `n` layers with the most headroom of each model's largest batch, in at most `columns`; 0: unlimited.
+/// The `n` layers with the most headroom of each model's largest batch, in at most `columns`; 0: unlimited. Empty without roofs.
 std::string headroom_text(const Study& study, int n, int columns = 0);
 
 }  // namespace roof::analysis

@@ -31,22 +31,11 @@ bool is_measured(E e)
     return e.row->status == Status::ok;
 }
 
-Side side_of(const Measurement& row)
-{
-    return {image_rate(row), row.seconds.n};
-}
-
-/// Images per second over those of the fastest.
-Change slowdown(E e)
-{
-    return change_of({}, "images/s", side_of(*e.fastest), side_of(*e.row));
-}
-
 std::string verdict(E e)
 {
     if (!is_measured(e)) return status_text(*e.row);
     if (e.row == e.fastest) return "fastest";
-    const Change change = slowdown(e);
+    const Change change = rate_change(*e.fastest, *e.row);
     return change.enough && !change.shown() ? "not told apart" : verdict_of(change);
 }
 
@@ -87,11 +76,15 @@ DataTable winners_table(std::span<const Study> studies)
     static const std::vector<ColumnOf<Entry>> columns{
         {"machine", "machine", [](E e) { return word(owner_of(e.study->results.machine, e.row->device)); }},
         {"run", "run", [](E e) { return word(e.study->results.folder.filename().string()); }},
-        {"images/s of median step", "images_per_s_*",
-         [](E e) { return is_measured(e) ? range(image_rate(*e.row), "images/s") : absent(); }},
+        {"rate of median step", "images_per_s_*",
+         [](E e) {
+             return is_measured(e) ? range(image_rate(*e.row), batch_items({e.row, 1}) + "/s") : absent();
+         }},
         {"n", "samples", [](E e) { return only_if(is_measured(e), count(e.row->seconds.n)); }, {}, Align::right},
         {"of the fastest", "share_of_fastest",
-         [](E e) { return only_if(is_measured(e), share(is_measured(e) ? slowdown(e).ratio : 0)); }},
+         [](E e) {
+             return only_if(is_measured(e), share(is_measured(e) ? rate_change(*e.fastest, *e.row).ratio : 0));
+         }},
         {"verdict", "verdict", [](E e) { return word(verdict(e)); }},
         {"", "reason", [](E e) { return word(e.row->reason); }},
     };
@@ -120,7 +113,7 @@ DataTable winners_table(std::span<const Study> studies)
         table.note += fmt::format("{}{} {}.", table.note.empty() ? "" : " ",
                                   join(std::vector(devices.begin(), devices.end()), " and "), reason);
     table.title = "Devices side by side";
-    table.expendable = {"data", "n", "precision"};
+    table.expendable = {"n", "scaling", "of the fastest", "ranks"};
     return table;
 }
 

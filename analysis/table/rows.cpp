@@ -99,6 +99,12 @@ Range image_rate(const Measurement& row)
     return {row.images() / time.median.value, row.images() / time.high.value, row.images() / time.low.value};
 }
 
+std::string batch_items(std::span<const Measurement> rows)
+{
+    const auto is_foreign = [](const Measurement& row) { return row.role == Role::step && row.bench != "train"; };
+    return std::ranges::any_of(rows, is_foreign) ? "inputs" : "images";
+}
+
 std::string where_text(const Measurement& row, std::span<const Measurement> among)
 {
     std::string text = row.device;

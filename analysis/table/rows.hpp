@@ -23,6 +23,8 @@ std::string batch_text(const Measurement& row);
 std::string scaling_name(const Measurement& row);
 /// Images per second of the median step, of all ranks; data wait excluded.
 Range image_rate(const Measurement& row);
+/// What a batch of these steps has: "images", or "inputs" if one of them is of another program.
+std::string batch_items(std::span<const Measurement> rows);
 /// "cpu, 2 ranks, weak scaling, 2 threads", and the value of every other axis, but for the batch, in which the steps of `among` differ.
 std::string where_text(const Measurement& row, std::span<const Measurement> among);
 /// "resnet50, batch 32, fp32 on cpu, 2 threads": no two steps of `among` have the same.

@@ -103,7 +103,7 @@ def actions(step):
     row, found, by_kind = step.row, [], {}
     for layer in step.layers:
         if layer.bound:
-            of = by_kind.setdefault(f"{layer.kind} {layer.phase} at its roofs", [0.0, False, False])
+            of = by_kind.setdefault(f"{layer.kind if layer.kind == layer.phase else f'{layer.kind} {layer.phase}'} at its roofs", [0.0, False, False])
             of[0] += layer.headroom
             of[1] |= step.roof_may_be_higher(layer)
             of[2] |= step.bytes_may_be_more(layer)

@@ -132,6 +132,8 @@ class Step:
         return rate(self.row.images, self.row.step)
 
     def time_by_verdict(self):
+        if not self.layers:  # unknown
+            return dict.fromkeys(("compute", "bandwidth", "unexplained", "outside"))
         shares = {"compute": 0.0, "bandwidth": 0.0, "unexplained": 0.0}
         for layer in self.layers:
             shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time

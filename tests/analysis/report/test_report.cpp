@@ -247,7 +247,7 @@ TEST_CASE("a study without a calibration is reported with a warning and without 
     Study study = made::study({made::row()}, {});
     study.calibration = {};
     const std::string html = report_html({study});
-    CHECK(holds(html, "No ceilings: no calibration of this machine was found"));
+    CHECK(holds(html, "No ceilings: no calibration of the machine"));
     CHECK(holds(html, "40.0 ms [36.0, 44.0]"));
     CHECK_FALSE(holds(html, "class=\"roof\""));
 }

@@ -36,6 +36,13 @@ TEST_CASE("the headline names the roof under which the step spends most of its t
     CHECK(answer({step(22, 12)}).headline == "mixed: 55% compute, 30% DRAM, 15% outside the layers");
 }
 
+TEST_CASE("an update is named once, not by its kind and its phase")
+{
+    Measurement row = step(10, 1);
+    row.parts.push_back(made::part("SGD", "update", Phase::update, 0.020, 1e6, 1e6, 1e6));
+    CHECK(answer({row}).actions.front().what == "update at its roofs");
+}
+
 TEST_CASE("the headline is communication or data where a step waits for them")
 {
     Measurement row = step(10, 1);

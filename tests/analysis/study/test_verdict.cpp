@@ -1,9 +1,12 @@
 #include "analysis/report/page_data.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/json.hpp"
+#include "analysis/study/summary.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>
@@ -21,14 +24,21 @@ bool holds(const std::string& text, const std::string& part)
 
 }  // namespace
 
-TEST_CASE("shares of the step time are sums by the bound of layers, with the rest separate")
+TEST_CASE("the times of a step are sums by the bound of layers, with the rest separate")
 {
     const Study study = made::study({made::row()});
-    const TimeShares shares = time_shares(study.placements, study.results.rows[0]);
-    CHECK(shares.compute == Approx(12.5 / 40));
-    CHECK(shares.bandwidth == Approx(1.0 / 40));
-    CHECK(shares.unexplained == Approx(24.0 / 40));  // conv1 backward, and the update at 1 ms of 4 ms
-    CHECK(shares.rest == Approx(2.5 / 40));
+    const StepTimes times = step_times(study.placements, study.results.rows[0]);
+    CHECK(times.compute == Approx(0.0125));
+    CHECK(times.bandwidth() == Approx(0.001));
+    CHECK(times.unexplained == Approx(0.024));  // conv1 backward, and the update at 1 ms of 4 ms
+    CHECK(times.outside() == Approx(0.0025));
+    CHECK(times.all() == Approx(0.040));
+    Measurement waiting = made::row();
+    waiting.data.median = {0.010};
+    waiting.seconds.median = {0.030};  // less than its layers, which are timed apart
+    const Study other = made::study({waiting});
+    CHECK(step_times(other.placements, waiting).all() == Approx(0.0475));
+    CHECK(step_times(other.placements, waiting).outside() == 0);
 }
 
 TEST_CASE("a verdict line gives time, throughput, rate, share of the roof and headroom")
@@ -44,6 +54,18 @@ TEST_CASE("a verdict line gives time, throughput, rate, share of the roof and he
     CHECK_FALSE(holds(text, "Not measured"));
 }
 
+TEST_CASE("a batch of another program has inputs, since nobody says that they are images")
+{
+    Measurement row = made::row();
+    CHECK(batch_items({&row, 1}) == "images");
+    row.bench = "pytorch";
+    const Study study = made::study({row});
+    CHECK(holds(verdict_text(study), "inputs/s"));
+    CHECK(holds(summary({&study, 1}).front(), "most inputs per second"));
+    for (const Figure& figure : trajectory_figures({&study, 1})) CHECK_FALSE(holds(to_json(figure).dump(), "images"));
+    CHECK_FALSE(holds(verdict_text(study), "images"));
+}
+
 TEST_CASE("a row that is not ok has a line and a reason")
 {
     const std::string text = verdict_text(made::study({made::row(), made::failed("net", "wants 14 GB")}));
@@ -55,7 +77,7 @@ TEST_CASE("a study without an ok row is reported")
 {
     const Study study = made::study({made::failed("net", "wants 14 GB")});
     CHECK(holds(verdict_text(study), "wants 14 GB"));
-    CHECK(holds(headroom_text(study, 5), "No layer was measured below its roof."));
+    CHECK(headroom_text(study, 5).empty());
     CHECK(holds(verdict_text(made::study({})), "No training steps in this folder."));
 }
 
@@ -63,9 +85,9 @@ TEST_CASE("without a calibration every text has a warning and the times")
 {
     Study study = made::study({made::row()}, {});
     study.calibration = {};
-    CHECK(holds(verdict_text(study), "no calibration of this machine was found"));
+    CHECK(holds(verdict_text(study), "no calibration of the machine"));
     CHECK(holds(verdict_text(study), "40.0 ms [36.0, 44.0]"));
-    CHECK(holds(headroom_text(study, 5), "no calibration"));
+    CHECK(headroom_text(study, 5).empty());
     CHECK(holds(ceilings_text(study.ceilings, {}), "No ceilings were measured."));
 }
 
