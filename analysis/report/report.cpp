@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -62,11 +63,12 @@ std::string head(const std::vector<Study>& studies)
         std::ranges::any_of(studies, [](const Study& study) { return !step_rows(study.results.rows).empty(); });
     std::string html =
         fmt::format("<header><h1>{}</h1>\n", has_steps ? "Training steps under measured roofs" : "Measured roofs");
+    std::set<std::string> told;
     for (const Study& study : studies) {
         html += paragraph(name_of(study), "subject");
-        const std::string warning = calibration_warning(study);
-        if (!warning.empty()) html += paragraph(warning, "warning");
-        if (const std::string line = calibration_line(study); !line.empty()) html += paragraph(line, "legend");
+        for (const auto& [text, look] :
+             {std::pair{calibration_warning(study), "warning"}, {calibration_line(study), "legend"}})
+            if (!text.empty() && told.insert(text).second) html += paragraph(text, look);
     }
     return html + "</header>\n";
 }

@@ -45,7 +45,9 @@ double together(const MeasuredAccess& a, const MeasuredAccess& b, const Bulk& wo
 /// "2:1", "1:3.5": reads to writes.
 std::string ratio_text(const Bulk& work)
 {
-    const auto text = [](double number) { return fmt::format("{:g}", std::round(10 * number) / 10); };
+    const auto text = [](double number) {
+        return number > 99 ? ">99" : fmt::format("{:g}", std::round(10 * number) / 10);
+    };
     if (work.written <= 0) return "1:0";
     return work.read >= work.written ? text(work.read / work.written) + ":1" : "1:" + text(work.written / work.read);
 }

@@ -65,10 +65,17 @@ DataTable baseline_table(const Study& study)
     const auto share = [](const Placement* p) {
         return only_if(p && p->attainable.value > 0, roof::analysis::share(p ? p->fraction : 0));
     };
+    const auto name_of = [&](R r) {
+        const auto step = std::ranges::find_if(study.results.rows, [&](const Measurement& row) {
+            return r.now && r.now->scope == Scope::step && row.id() == r.now->row;
+        });
+        const std::string id = r.change.id();
+        return word(step == study.results.rows.end() ? id : step_title(*step, study.results.rows), id);
+    };
     DataTable table = table_of<Row>(
         {{"", "row", [](R r) { return word(r.now ? r.now->row : r.change.id()); }},
          {"", "what", [](R r) { return word(r.what); }},
-         {"step, layer or ceiling", "name", [](R r) { return word(r.change.id()); }},
+         {"step, layer or ceiling", "name", name_of},
          {"before [95%]", "before_*", [](R r) { return range(r.change.a, r.change.unit); }},
          {"now [95%]", "now_*", [](R r) { return range(r.change.b, r.change.unit); }},
          {"now / before", "ratio_*",
@@ -88,7 +95,7 @@ DataTable baseline_table(const Study& study)
     for (std::size_t i = 0; i < rows.size(); ++i)
         table.rows[i].is_for_programs_only = rows[i].what == name(Scope::layer) && !rows[i].change.shown();
     table.identifying = {"step, layer or ceiling"};
-    table.expendable = {"reached", "bound by"};
+    table.expendable = {"reached", "bound by", "before [95%]"};
     return table;
 }
 

@@ -97,7 +97,7 @@ DataTable scaling_table(const Study& study)
         "Several ranks beside one with a rank's part of the threads or one of the devices ({}; bus bandwidth: "
         "bytes over that time, with the ring's count of crossings)",
         timed(study.results.rows.empty() ? "" : study.results.rows.front().description));
-    table.expendable = {"link ceiling", "hidden"};
+    table.expendable = {"link ceiling", "hidden", "scaling", "bus bandwidth", "images/s"};
     return table;
 }
 

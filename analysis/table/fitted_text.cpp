@@ -203,12 +203,18 @@ DataTable fitted(const DataTable& table, int columns)
         for (Cell& cell : row.cells) cell.text = printable(cell.text);
     if (columns <= 0) return fitting;
     const std::size_t most = std::max(narrowest, static_cast<std::size_t>(columns));
-    std::vector<std::string> order = table.expendable;
-    std::ranges::stable_partition(order, [&](const std::string& title) {
-        const std::size_t column = column_of(title, fitting);
-        return column < fitting.columns.size() && is_constant(fitting, column);
-    });
-    for (const std::string& title : order) {
+    std::string common;
+    for (std::size_t i = 0; i + 1 < fitting.columns.size() && fitting.rows.size() > 1;) {
+        if (width_of(fitting) <= most || !is_constant(fitting, i)) {
+            ++i;
+            continue;
+        }
+        if (const Cell& cell = fitting.rows.front().cells[i]; !cell.is_absent)
+            common += (common.empty() ? "all: " : ", ") + fitting.columns[i].title + " " + cell.text;
+        erase_column(fitting, i);
+    }
+    if (!common.empty()) fitting.title += (fitting.title.empty() ? "" : "; ") + common;
+    for (const std::string& title : table.expendable) {
         const std::size_t column = column_of(title, fitting);
         if (width_of(fitting) > most && column < fitting.columns.size() && !is_needed(title, fitting))
             erase_column(fitting, column);
@@ -224,7 +230,8 @@ std::string to_text(const DataTable& table, int columns)
     const DataTable fitting = fitted(table, columns);
     const std::size_t most = columns <= 0 ? 0 : std::max(narrowest, static_cast<std::size_t>(columns));
     const bool fits = most == 0 || least_width_of(fitting) <= most;
-    return (table.title.empty() ? "" : fitted_lines(table.title + "\n", columns)) +
+    const std::string& title = fits ? fitting.title : table.title;
+    return (title.empty() ? "" : fitted_lines(title + "\n", columns)) +
            (fits ? lines_of(fitting, most) : folded_rows(fitted(table, 0), columns));
 }
 

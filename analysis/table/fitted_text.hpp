@@ -14,8 +14,8 @@ namespace roof::analysis {
 /// The width of a UTF-8 text on a terminal in columns, one for each character.
 std::size_t display_columns(std::string_view text);
 
-/// The table as a terminal shows it, with control characters replaced. A table wider than `columns` loses its
-/// expendable columns, constant ones first. If it is still too wide, the longest texts of one column after another are
+/// The table as a terminal shows it, with control characters replaced. A table wider than `columns` has
+/// columns that are the same in every row in its title instead, then loses its expendable columns. If it is still too wide, the longest texts of one column after another are
 /// cut and end in '~'; numbers stay whole, and so do texts of the last column, which may break between words.
 DataTable fitted(const DataTable& table, int columns);
 

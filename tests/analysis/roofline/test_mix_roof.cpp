@@ -45,6 +45,8 @@ TEST_CASE("the times of loops add up for a mix between them")
     CHECK(rate_of(simple, 3, 1) == Approx(4 / (20e-12 + 16e-12)));
     CHECK(name_of(simple, 2, 1) == "mix 2:1");
     CHECK(name_of(simple, 3.5e6, 1e6) == "mix 3.5:1");
+    CHECK(name_of(simple, 70, 1) == "mix 70:1");
+    CHECK(name_of(simple, 1418.8, 1) == "mix >99:1");
 }
 
 TEST_CASE("a faster loop of the same mix takes the place of two others")

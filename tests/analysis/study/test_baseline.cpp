@@ -29,7 +29,8 @@ TEST_CASE("what took twice the time since the baseline is named slower, with bot
     now.baseline = &earlier;
     const DataTable table = baseline_table(now);
     REQUIRE(table.rows.size() == 5);  // the step and four layers; no ceiling moved
-    CHECK(table.cell(0, "name").text == now.results.rows[0].id());
+    CHECK(table.cell(0, "name").text == "net, batch 8, fp32 on cpu, 2 threads");
+    CHECK(std::get<std::string>(table.cell(0, "name").value) == now.results.rows[0].id());
     CHECK(table.cell(0, "verdict").text == "slower");
     CHECK(table.cell(0, "before [95%]").text == "40.0 ms [36.0, 44.0]");
     CHECK(table.cell(0, "now [95%]").text == "80.0 ms [72.0, 88.0]");

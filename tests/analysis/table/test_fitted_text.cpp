@@ -31,11 +31,16 @@ std::string fitted_table(const std::vector<std::string>& titles, const std::vect
 
 }  // namespace
 
-TEST_CASE("a narrow table first leaves out columns that are the same in every row, and a table that fits keeps all")
+TEST_CASE("a narrow table says once what is the same in every row, and a table that fits keeps all columns")
 {
     CHECK(fitted_table(header, rows, {"other", "same"}, 0) == fitted_table(header, rows, {"other", "same"}, 80));
     const std::string text = fitted_table(header, rows, {"other", "same"}, 22);
-    CHECK(text == "name   other     rate\nconv1  forward   1.00\nconv2  backward  2.00\n");
+    CHECK(text == "all: same cpu\nname   other     rate\nconv1  forward   1.00\nconv2  backward  2.00\n");
+    DataTable named{.title = "Layers"};
+    for (const std::string& title : header) named.columns.push_back({title});
+    for (const auto& row : rows) named.rows.push_back({{word(row[0]), word(row[1]), word(row[2]), absent()}});
+    CHECK(to_text(named, 22) ==
+          "Layers; all: same cpu\nname   other     rate\nconv1  forward      -\nconv2  backward     -\n");
 }
 
 TEST_CASE("names that are still too long are truncated")
@@ -82,7 +87,8 @@ TEST_CASE("a column that alone distinguishes two rows stays in the narrowest win
 {
     const std::vector<std::string> steps{"model", "data", "device", "time"};
     const std::vector<std::vector<std::string>> cells{{"resnet18", "synthetic", "cpu", "1.00 s"},
-                                                      {"resnet18", "photographs", "cpu", "2.00 s"}};
+                                                      {"resnet18", "photographs", "cpu", "2.00 s"},
+                                                      {"resnet34", "synthetic", "gpu:0", "3.00 s"}};
     const std::string text = fitted_table(steps, cells, {"data", "device"}, 26, {"model", "data", "device"});
     CHECK_THAT(text, Catch::Contains("photogr~") && !Catch::Contains("cpu"));
     CHECK_THAT(fitted_table(steps, cells, {"data", "device"}, 20), !Catch::Contains("photogr"));
