@@ -34,9 +34,9 @@ class Folder(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.folder = Path(place.name) / "mine"
 
-    def write(self):
+    def write(self, **how):
         samples = [{"launch_s": 0.4, "forward_s": 0.3, "backward_s": 0.1, "loss": "", "used": 1}]
-        return folder.write(self.folder, MACHINE, "a recording", row(), samples, [layer("conv, 1", "forward"), layer("conv2", "backward")])
+        return folder.write(self.folder, MACHINE, "a recording", row(), samples, [layer("conv, 1", "forward"), layer("conv2", "backward")], **how)
 
     def test_it_is_read_by_the_report_with_its_step_and_its_layers(self):
         self.write()
@@ -59,8 +59,23 @@ class Folder(unittest.TestCase):
 
     def test_a_folder_with_results_is_not_overwritten(self):
         self.write()
-        with self.assertRaises(FileExistsError):
+        with self.assertRaisesRegex(FileExistsError, "replace=True"):
             self.write()
+
+    def test_a_recording_is_replaced_if_asked_and_what_was_made_of_it_does_not_count(self):
+        self.write()
+        (self.folder / "report.html").write_text("of the first", encoding="utf-8")
+        self.write(replace=True)
+        (self.folder / "report.html").write_text("of the second", encoding="utf-8")
+        done = subprocess.run([os.environ["ROOF_PROGRAM"], "check", self.folder], capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual((0, "1 rows, 0 of them damaged: nothing is wrong with this folder\n"), (done.returncode, done.stdout))
+
+    def test_other_results_are_never_replaced(self):
+        self.write()
+        (self.folder / "plan.yaml").write_text("name: run\n", encoding="utf-8")
+        with self.assertRaisesRegex(FileExistsError, "no recording"):
+            self.write(replace=True)
+        self.assertTrue((self.folder / "measurements.csv").exists())
 
     def test_a_row_is_named_by_its_axes_in_order_and_without_empty_ones(self):
         self.assertEqual("pytorch cpu model=mine batch=8 precision=fp32 data=pytorch threads=2", row()["id"])

@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Union
 
+RECORDED = 'name: "pytorch"\n'  #: the first line of plan.yaml
 FORMAT = "format: 3"  #: the number of the format, as ert/method/results/results.cpp has it
 
 Row = Dict[str, Union[str, float, int]]
@@ -45,11 +46,9 @@ def joined(lines: Sequence[str]) -> str:
 def seal(place: Path, last: str, run: str) -> str:
     """checksums.csv: the length of every file, and the last checksum of measurements.csv. Each line is a block."""
     rows: List[Row] = []
-    for file in sorted(place.iterdir()):
-        content = file.read_bytes()
-        ends = {"measurements.csv": last, "samples.csv": "", "layers.csv": ""}
-        end = ends.get(file.name, f"{zlib.crc32(content):08x}")
-        rows.append({"file": file.name, "bytes": len(content), "end": end, "edited": ""})
+    for name, end in {"layers.csv": "", "machine.yaml": None, "measurements.csv": last, "plan.yaml": None, "samples.csv": ""}.items():
+        content = (place / name).read_bytes()
+        rows.append({"file": name, "bytes": len(content), "end": f"{zlib.crc32(content):08x}" if end is None else end, "edited": ""})
     before, *lines = lines_of(rows)
     proven = [f"{before},block_checksum:{run}"]
     for line in lines:
@@ -63,14 +62,23 @@ def identity(bench: str, device: str, point: Dict[str, str]) -> str:
     return " ".join([bench, device, *(f"{axis}={value}" for axis, value in point.items() if value)])
 
 
-def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row],
-          layers: List[Row]) -> Path:
-    """Raises FileExistsError if the folder holds results already. measurements.csv is written last and makes the row count."""
+def require_free(folder: Union[str, Path], replace: bool) -> Path:
+    """The folder. Raises FileExistsError if it holds results; with `replace` only if they are no recording of this package."""
     place = Path(folder)
-    if (place / "measurements.csv").exists():
-        raise FileExistsError(f"{place} holds results already; name another folder")
+    if (place / "measurements.csv").exists() and not (replace and (place / "plan.yaml").read_text("utf-8").startswith(RECORDED)):
+        raise FileExistsError(f"{place} holds results already; name another folder" +
+                              (", since they are no recording" if replace else ", or replace a recording by replace=True"))
+    return place
+
+
+def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row],
+          layers: List[Row], replace: bool = False) -> Path:
+    """Raises FileExistsError as require_free. measurements.csv is written last and makes the row count."""
+    place = require_free(folder, replace)
     place.mkdir(parents=True, exist_ok=True)
-    (place / "plan.yaml").write_text(as_yaml({"name": "pytorch", "description": description}), encoding="utf-8")
+    for of_before in ("measurements.csv", "digest.csv"):
+        (place / of_before).unlink(missing_ok=True)
+    (place / "plan.yaml").write_text(RECORDED + as_yaml({"description": description}), encoding="utf-8")
     run = "".join(random.SystemRandom().choices(string.ascii_lowercase, k=10))
     (place / "machine.yaml").write_text(f"{FORMAT}\nrun: {run}\n" + as_yaml(machine), encoding="utf-8")
     identified = {"id": row["id"]}

@@ -25,8 +25,8 @@ class Recording:
     """A recorded model: its folder, and its steps after those that were only counted."""
 
     folder: Path
-    steps: List[Step] = field(default_factory=list)
-    work: Dict[Key, Work] = field(default_factory=dict)
+    steps: List[Step] = field(default_factory=list, repr=False)
+    work: Dict[Key, Work] = field(default_factory=dict, repr=False)
     remarks: List[str] = field(default_factory=list)
     start_up: float = 0.0  #: seconds from the beginning of the recording to the first step
 
@@ -67,18 +67,18 @@ def clock_for(model: Any) -> Tuple[Any, str]:
 
 @contextmanager
 def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, batch: Optional[int] = None,
-           precision: Optional[str] = None, machine: Optional[str] = None) -> Iterator[Recording]:
+           precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
     """Records every training step of `model` within the block, and writes them to `folder` at its end.
 
     A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass. The first
     two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
 
     folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input];
-    precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says].
-    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results.
+    precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says];
+    replace: whether an earlier recording in the folder is replaced, at the end of the block.
+    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
     """
-    if (Path(folder) / "measurements.csv").exists():
-        raise FileExistsError(f"{folder} holds results already; name another folder")
+    results.require_free(folder, replace)
     clock, device = clock_for(model)
     recorder = Recorder(model, clock)
     recording = Recording(Path(folder))
@@ -93,7 +93,7 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
         watch.remove()
     recording.start_up = first[0] - began if first else 0.0
     steps, left_over = recorder.steps()
-    finish(recording, recorder, steps, device, Named(name, batch, precision, machine), left_over=left_over,
+    finish(recording, recorder, steps, device, Named(name, batch, precision, machine, replace), left_over=left_over,
            remarks=["the cost of recording was not measured; roof.profile measures it"])
 
 
@@ -105,11 +105,12 @@ class Named:
     batch: Optional[int] = None
     precision: Optional[str] = None
     machine: Optional[str] = None
+    replace: bool = False
 
 
 def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any], *, steps: int = 10,
             optimizer: Optional[Any] = None, folder: Union[str, Path, None] = None, name: Optional[str] = None,
-            precision: Optional[str] = None, machine: Optional[str] = None) -> Recording:
+            precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Recording:
     """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of recording.
 
     loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of arguments;
@@ -119,9 +120,7 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
     import torch
 
     name = name or model.__class__.__name__
-    place = Path(folder) if folder is not None else Path("results") / f"pytorch-{name}"
-    if (place / "measurements.csv").exists():
-        raise FileExistsError(f"{place} holds results already; name another folder")
+    place = results.require_free(Path("results") / f"pytorch-{name}" if folder is None else folder, replace)
     optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     clock, device = clock_for(model)
 
@@ -157,7 +156,7 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
     remark = (f"recording cost {100 * (with_it.median / without.median - 1):.1f}%: {with_it.median:.6g} s with it "
               f"[{with_it.low:.6g}, {with_it.high:.6g}], {without.median:.6g} s without it "
               f"[{without.low:.6g}, {without.high:.6g}], {steps} steps each in turns")
-    finish(recording, recorder, recorded, device, Named(name, None, precision, machine), losses=losses, remarks=[remark])
+    finish(recording, recorder, recorded, device, Named(name, None, precision, machine, replace), losses=losses, remarks=[remark])
     return recording
 
 
@@ -215,7 +214,7 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
                                "loss": losses[number] if losses else "", "used": int(number >= counted)}
         samples.append(sample)
     layers = [layer_row(recording, recorder, key) for key in parts_of(used)]
-    results.write(recording.folder, machine, f"training steps of {point['model']} in PyTorch", row, samples, layers)
+    results.write(recording.folder, machine, f"training steps of {point['model']} in PyTorch", row, samples, layers, named.replace)
 
 
 def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row:
