@@ -2,7 +2,12 @@
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/commands/commands.hpp"
 
+#include "ert/base/files.hpp"
+
 #include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
 
 using namespace roof;
 using tests::Workbench;
@@ -28,6 +33,21 @@ TEST_CASE("the completion of each shell has every command and every option of it
 TEST_CASE("the completion proposes the models that this registry can train")
 {
     CHECK_THAT(Workbench{}.roof({"completion", "bash"}).out, Catch::Contains("values='tinynet"));
+}
+
+TEST_CASE("the completion proposes devices and, in bash, the runs among the results")
+{
+    const Workbench bench;
+    for (const char* shell : {"bash", "zsh", "fish"})
+        CHECK_THAT(bench.roof({"completion", shell}).out,
+                   Catch::Contains(shell == std::string("zsh") ? ":(cpu)" : "'cpu'"));
+    std::filesystem::create_directories(bench.folder / "results/machine/2026-01-02");
+    std::ofstream(bench.folder / "roof.bash") << bench.roof({"completion", "bash"}).out;
+    const std::string line = "cd '" + bench.path("") +
+                             "' && bash -c '. ./roof.bash; COMP_WORDS=(roof report \"\"); COMP_CWORD=2; "
+                             "_roof; echo ${COMPREPLY[*]} > said'";
+    REQUIRE(std::system(line.c_str()) == 0);
+    CHECK(read_file(bench.folder / "said") == "results/machine/2026-01-02\n");
 }
 
 TEST_CASE("the completion of an unknown shell is refused with the known ones")

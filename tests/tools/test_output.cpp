@@ -172,6 +172,9 @@ TEST_CASE("on a terminal, progress is one line that fits, is redrawn, and is era
         const std::size_t end = std::min(said.err.find(erase, at), said.err.size());
         if (said.err.substr(at, end - at).find('\n') == std::string::npos) CHECK(end - at < 60);
     }
+    bench.terminal.columns = 100;  // a word says of which axis it is, so the threads are seen
+    CHECK_THAT(bench.roof({"sweep", small_plan(bench), "--set", "threads=1"}).err,
+               Catch::Contains("train cpu tinynet batch=4 fp32 synthetic random lr=0.01 threads=1"));
 }
 
 TEST_CASE("a dry run measures nothing and names the command of every item")
@@ -187,6 +190,36 @@ TEST_CASE("a dry run measures nothing and names the command of every item")
                                          "data=synthetic parameters=random lr=0.01 threads=1'\n"));
     CHECK_THAT(said.out, Catch::Contains("3 items, about"));
     CHECK_FALSE(std::filesystem::exists(bench.folder / "results"));
+}
+
+TEST_CASE("what cannot be measured is said once for all items of a dry run and of a sweep")
+{
+    const Workbench bench;
+    std::ofstream(bench.folder / "plan.yaml")
+        << "run:\n  - {bench: flops, device: 'gpu:0', operation: [fma, add, mul]}\n"
+           "  - {bench: train, model: tinynet, batch: 4}\n";
+    const auto count = [](const std::string& text, const std::string& part) {
+        int found = 0;
+        for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+        return found;
+    };
+    const std::string reason = "part gpu is absent: this build has no GPU part";
+    const Said dry = bench.roof({"sweep", bench.path("plan.yaml"), "--dry-run"});
+    CHECK(count(dry.out, "   # unsupported\n") == 3);
+    CHECK(count(dry.out, reason) == 1);
+    CHECK_THAT(dry.out, Catch::Contains("# 3 unsupported: "));
+    const Said said = bench.roof({"sweep", bench.path("plan.yaml"), "--out", bench.path("run")});
+    CHECK(said.status == 0);
+    CHECK(count(said.err, reason) == 1);
+    CHECK_THAT(said.err, Catch::Contains("unsupported: 3 of 4 rows"));
+}
+
+TEST_CASE("the list of everything has no axes and a list that is asked for has them")
+{
+    const std::string all = Workbench{}.roof({"list"}).out;
+    CHECK_THAT(all, Catch::Contains("models:\n  tinynet") && !Catch::Contains("usually"));
+    CHECK_THAT(all, Catch::Contains("\n  train "));
+    CHECK_THAT(Workbench{}.roof({"list", "benches"}).out, Catch::Contains("batch") && Catch::Contains("usually"));
 }
 
 TEST_CASE("the command of an item measures only that item, even if its name is a prefix of another's")

@@ -53,6 +53,18 @@ TEST_CASE("a report of a run draws pictures and data, a trace and what-if read i
     CHECK(bench.roof({"whatif", run, "--set", "nothing=2x"}).status == 2);
 }
 
+TEST_CASE("without a folder the newest run is reported")
+{
+    const Workbench bench;
+    CHECK_THAT(bench.roof({"report"}).err, Catch::Contains("there is no run in"));
+    for (const char* run : {"results/a/2026-01-02", "results/b/2026-01-01"})
+        REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", bench.path(run)}).status == 0);
+    CHECK_THAT(bench.roof({"report"}).out, Catch::Contains("results/a/2026-01-02/report.html"));
+    const std::string other = bench.path("results/b/2026-01-01");
+    CHECK_THAT(bench.roof({"report", other, bench.path("results/a/2026-01-02")}).out,
+               Catch::Contains(other + "/report.html"));
+}
+
 TEST_CASE("a folder of runs is answered with its runs, the newest first")
 {
     const Workbench bench;

@@ -42,6 +42,17 @@ TEST_CASE("out_of_memory and unsupported rows leave the status 0")
     CHECK(bench.roof({"sweep", bench.path("wide.yaml")}).status == 0);
 }
 
+TEST_CASE("a run on a device that the machine lacks is refused and leaves no folder")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"run", "tinynet", "--batch", "4,8", "--device", "gpu:0"});
+    CHECK(said.status == 2);
+    CHECK_THAT(said.err,
+               Catch::StartsWith("roof: nothing can be measured on gpu:0: this build cannot run bench 'train'"));
+    CHECK(std::count(said.err.begin(), said.err.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(bench.folder / "results"));
+}
+
 TEST_CASE("an interrupted sweep keeps its complete rows and prints how to continue")
 {
     Workbench bench;

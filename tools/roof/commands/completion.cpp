@@ -20,6 +20,7 @@ struct Words {
     std::vector<std::string> plain;       ///< that take no value
     std::vector<std::string> with_value;  ///< that take one
     std::vector<std::string> arguments;   ///< known values of the arguments; empty where they are files
+    bool takes_run = false;               ///< an argument is a results folder
 };
 
 std::vector<std::string> command_names()
@@ -34,6 +35,16 @@ std::vector<std::string> precision_names()
     std::vector<std::string> names;
     for (const PrecisionTraits& row : precision_table) names.emplace_back(row.name);
     return names;
+}
+
+/// The known values of an option; none where it takes a file or a number.
+std::vector<std::string> option_values(std::string_view option, const BenchRegistry& registry)
+{
+    if (option == "--precision") return precision_names();
+    std::vector<std::string> devices;
+    for (const Device& device : registry.machine().devices)
+        if (option == "--device") devices.push_back(device.name);
+    return devices;
 }
 
 std::vector<std::string> shell_names();
@@ -53,6 +64,7 @@ Words words_of(const Command& command, const BenchRegistry& registry)
     const Action declared = command.declare(parser);
     Words words;
     for (const DeclaredWord& word : parser.declared()) {
+        words.takes_run = words.takes_run || word.name == "DIR";
         if (word.is_argument)
             words.arguments = values_of(word, registry);
         else
@@ -62,8 +74,8 @@ Words words_of(const Command& command, const BenchRegistry& registry)
     return words;
 }
 
-/// After an option that takes a value, the shell completes file names, since most of these values are files; those of
-/// --precision are known.
+/// After an option that takes a value, the shell completes file names, since most of these values are files. A DIR is also one of the
+/// runs among the results.
 std::string bash_script(const BenchRegistry& registry)
 {
     std::string cases;
@@ -72,7 +84,8 @@ std::string bash_script(const BenchRegistry& registry)
         cases += fmt::format(
             "        {})\n            options='{} {}'\n            values='{}'\n            "
             "with_value=' {} '\n            ;;\n",
-            command.name, join(words.plain, " "), join(words.with_value, " "), join(words.arguments, " "),
+            command.name, join(words.plain, " "), join(words.with_value, " "),
+            words.takes_run ? "$(compgen -G \"${ROOF_RESULTS:-results}/*/*\")" : join(words.arguments, " "),
             join(words.with_value, " "));
     }
     return fmt::format(R"(# bash completion for roof, written by `roof completion bash`
@@ -87,6 +100,8 @@ _roof()
         values='{} help'
     elif [[ $last == --precision ]]; then
         values='{}'
+    elif [[ $last == --device ]]; then
+        values='{}'
     elif [[ $with_value == *" $last "* ]]; then
         values=''
     fi
@@ -95,7 +110,9 @@ _roof()
 }}
 complete -o bashdefault -o default -F _roof roof
 )",
-                       cases, join(command_names(), " "), join(command_names(), " "), join(precision_names(), " "));
+                       cases, join(command_names(), " "), join(command_names(), " "),
+                       join(option_values("--precision", registry), " "),
+                       join(option_values("--device", registry), " "));
 }
 
 /// A word in single quotes for a shell; `special` characters get a backslash.
@@ -118,9 +135,10 @@ std::string zsh_script(const BenchRegistry& registry)
         summaries += "        " + quoted(fmt::format("{}:{}", command.name, command.summary), "") + '\n';
         cases += fmt::format("        {})\n            _arguments", command.name);
         for (const std::string& option : words.plain) cases += fmt::format(" '{}'", option);
-        for (const std::string& option : words.with_value)
-            cases += fmt::format(" '*{}:value:{}'", option,
-                                 option == "--precision" ? "(" + join(precision_names(), " ") + ")" : "_files");
+        for (const std::string& option : words.with_value) {
+            const std::vector<std::string> values = option_values(option, registry);
+            cases += fmt::format(" '*{}:value:{}'", option, values.empty() ? "_files" : "(" + join(values, " ") + ")");
+        }
         cases +=
             words.arguments.empty() ? " '*:file:_files'" : fmt::format(" '*:value:({})'", join(words.arguments, " "));
         cases += "\n            ;;\n";
@@ -163,9 +181,11 @@ std::string fish_script(const BenchRegistry& registry)
         const Words words = words_of(command, registry);
         const std::string start = fmt::format("complete -c roof -n '__fish_seen_subcommand_from {}'", command.name);
         for (const std::string& option : words.plain) lines += fmt::format("{} -l {}\n", start, option.substr(2));
-        for (const std::string& option : words.with_value)
+        for (const std::string& option : words.with_value) {
+            const std::vector<std::string> values = option_values(option, registry);
             lines += fmt::format("{} -l {} -r{}\n", start, option.substr(2),
-                                 option == "--precision" ? " -f -a '" + join(precision_names(), " ") + "'" : "");
+                                 values.empty() ? "" : " -f -a '" + join(values, " ") + "'");
+        }
         if (!words.arguments.empty()) lines += fmt::format("{} -f -a '{}'\n", start, join(words.arguments, " "));
     }
     return lines;
@@ -188,6 +208,7 @@ int print_script(const std::string& name, const Context& context)
 {
     const auto shell = std::ranges::find_if(shells, [&](const Shell& known) { return name == known.name; });
     if (shell == std::end(shells)) throw InputError("completion: " + unknown_word("shell", name, shell_names()));
+    context.registry.open_all();  // for the devices
     context.out << shell->script(context.registry);
     return 0;
 }

@@ -149,8 +149,10 @@ int show(const Options& options, Context& context)
     for (const Kind& kind : kinds) {  // models first
         if (!all.contains(kind.name)) continue;
         if (options.kind.empty()) context.out << kind.name << ":\n";
-        for (const json& entry : all[kind.name])
+        for (json& entry : all[kind.name]) {
+            if (options.kind.empty() && entry.is_object()) entry.erase("axes");  // `roof list benches` has them
             context.out << in_window((options.kind.empty() ? "  " : "") + text_of(entry), context.terminal);
+        }
     }
     return 0;
 }

@@ -74,6 +74,8 @@ int place_them(const Options& options, Context& context)
     }
     const int width = context.terminal.width;
     print_calibration_line(study, width, context.out);
+    if (const std::string warning = analysis::calibration_warning(study); !warning.empty())
+        context.out << analysis::fitted_lines(warning + "\n", width);
     context.out << analysis::to_text(table, width) << '\n'
                 << analysis::terminal_roofline(study, context.terminal.columns, context.terminal.plain) << '\n'
                 << "Roofs, measured, with their 95% intervals:\n"

@@ -73,8 +73,19 @@ void write_extras(const Options& options, const std::vector<analysis::Study>& st
                 << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
 }
 
-int make_report(const Options& options, Context& context)
+/// The newest run of all. Throws InputError without one.
+std::string newest_run(const Context& context)
 {
+    const std::vector<std::filesystem::path> runs = runs_below(context.results);
+    if (runs.empty())
+        throw InputError("there is no run in '" + printable(context.results.string()) +
+                         "'; `roof run` and `roof sweep` make one, `roof help report` says more");
+    return runs.front().string();
+}
+
+int make_report(Options options, Context& context)
+{
+    if (options.folders.empty()) options.folders = {newest_run(context)};
     std::optional<analysis::Study> baseline;
     if (!options.baseline.empty()) baseline = open_with_calibration(options.baseline, options.calibration, context);
     std::vector<analysis::Study> studies;
@@ -103,11 +114,15 @@ int make_report(const Options& options, Context& context)
         return 0;
     }
     const bool plain = options.plain || context.terminal.plain;
-    for (const analysis::Study& study : studies) print_calibration_line(study, context.terminal.width, context.out);
+    for (const analysis::Study& study : studies)
+        if (&study == &studies.front() || study.calibration.folder != studies.front().calibration.folder)
+            print_calibration_line(study, context.terminal.width, context.out);
     context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
     if (const analysis::DataTable winners = analysis::winners_table(studies); !winners.empty())
         context.out << analysis::to_text(winners, context.terminal.width)
-                    << analysis::fitted_lines(winners.note, context.terminal.columns) << "\n\n";
+                    << (winners.note.empty() ? ""
+                                             : analysis::fitted_lines(winners.note + "\n", context.terminal.columns))
+                    << '\n';
     for (const analysis::Study& study : studies)
         print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
     for (const analysis::Study& study : studies)
@@ -126,7 +141,7 @@ int make_report(const Options& options, Context& context)
 Action report(OptionParser& parser)
 {
     const auto options = std::make_shared<Options>();
-    parser.required("DIR", options->folders);
+    parser.repeated("DIR", options->folders);
     parser.value("--out", options->out);
     parser.value("--calibration", options->calibration);
     parser.value("--baseline", options->baseline);

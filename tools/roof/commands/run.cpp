@@ -2,6 +2,7 @@
 #include "analysis/study/json.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
+#include "ert/base/error.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/run_summary.hpp"
 #include "tools/roof/console/output.hpp"
@@ -12,6 +13,7 @@
 #include "tools/roof/session/train_plan.hpp"
 #include "tools/roof/session/training_log.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace roof {
@@ -46,6 +48,8 @@ int train(const Options& options, Context& context)
     const std::vector<Item> items = expand(plan, context.registry);
     if (options.explain) return explain_only(items, options, context);
     if (options.simulate) return simulate(items, options.train, options.json, context);
+    if (std::ranges::all_of(items, [](const Item& item) { return item.bench == nullptr; }))
+        throw InputError("nothing can be measured on " + options.train.device + ": " + items.front().missing);
     const Listener log = training_log(context.err, steps_of(options.train), context.terminal);
     const Session session = measure_all({plan.source, Scheduler(items), options.out, {}, options.node}, context, log);
     if (session.interrupted) return session.status();

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 namespace roof {
@@ -51,11 +52,14 @@ std::string reproducing_command(const Item& item, const std::vector<std::string>
 std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::string>& sweep, const PlanTime& time)
 {
     std::string text;
+    std::map<std::string, int> missing;
     for (const Item& item : items) {
         text += printable(reproducing_command(item, sweep));
-        if (!item.missing.empty()) text += "   # unsupported: " + printable(item.missing);
+        if (!item.missing.empty()) text += "   # unsupported";
         text += '\n';
+        if (!item.missing.empty()) ++missing[item.missing];
     }
+    for (const auto& [reason, count] : missing) text += fmt::format("# {} unsupported: {}\n", count, printable(reason));
     std::vector<std::string> from;
     if (time.remembered > 0) from.push_back(fmt::format("{} from earlier rows", time.remembered));
     if (time.predicted > 0) from.push_back(fmt::format("{} predicted from the ceilings", time.predicted));

@@ -52,7 +52,7 @@ void OptionParser::required(const std::string& name, std::vector<std::string>& t
 
 void OptionParser::repeated(const std::string& option, std::vector<std::string>& target)
 {
-    parser_->app.add_option(option, target)->allow_extra_args(false);
+    parser_->app.add_option(option, target)->allow_extra_args(!option.starts_with('-'));
 }
 
 std::vector<std::string> OptionParser::options() const

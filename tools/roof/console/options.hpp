@@ -32,7 +32,7 @@ class OptionParser {
     void required(const std::string& name, std::string& target);
     /// Declares a list of one or more arguments.
     void required(const std::string& name, std::vector<std::string>& target);
-    /// Declares an option that may be given more than once.
+    /// Declares an option that may be given more than once, or a list of arguments that may be empty.
     void repeated(const std::string& option, std::vector<std::string>& target);
 
     /// The names of all options: "--batch", "--json", …

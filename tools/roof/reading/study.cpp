@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 namespace roof {
 namespace {
@@ -32,27 +33,34 @@ void report_damage(const Results& results, Context& context)
 /// Throws InputError with the runs below a folder that holds runs and is none itself.
 void require_run(const std::filesystem::path& folder)
 {
-    constexpr int deepest = 2;
     constexpr std::size_t most_told = 10;
     std::error_code none;
-    if (!std::filesystem::is_directory(folder, none) || std::filesystem::exists(folder / "machine.yaml", none)) return;
-    std::vector<std::string> runs;
+    if (std::filesystem::exists(folder / "machine.yaml", none)) return;
+    const std::vector<std::filesystem::path> runs = runs_below(folder);
+    if (runs.empty()) return;
+    std::vector<std::string> names;
+    for (const std::filesystem::path& run : std::span(runs).first(std::min(runs.size(), most_told)))
+        names.push_back(printable(run.string()));
+    throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first: {}",
+                                 printable(folder.string()), runs.size(), join(names, ", ")));
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder)
+{
+    constexpr int deepest = 2;
+    std::error_code none;
+    std::vector<std::filesystem::path> runs;
     using Folders = std::filesystem::recursive_directory_iterator;
     for (Folders at(folder, std::filesystem::directory_options::skip_permission_denied, none), end; at != end;
          at.increment(none)) {
         if (at.depth() + 1 >= deepest) at.disable_recursion_pending();
-        if (std::filesystem::exists(at->path() / "machine.yaml", none)) runs.push_back(printable(at->path().string()));
+        if (std::filesystem::exists(at->path() / "machine.yaml", none)) runs.push_back(at->path());
     }
-    if (runs.empty()) return;
-    std::ranges::sort(runs, std::greater{},
-                      [](const std::string& run) { return std::filesystem::path(run).filename(); });
-    const std::size_t all = runs.size();
-    runs.resize(std::min(all, most_told));
-    throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first: {}",
-                                 printable(folder.string()), all, join(runs, ", ")));
+    std::ranges::sort(runs, std::greater{}, [](const std::filesystem::path& run) { return run.filename(); });
+    return runs;
 }
-
-}  // namespace
 
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       Context& context)
@@ -82,13 +90,12 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
     if (const analysis::DataTable ranks = analysis::scaling_table(study); !ranks.empty())
         out << analysis::to_text(ranks, options.width) << '\n';
     if (options.brief) return;
-    for (const std::string& picture : {analysis::terminal_batches(study, options.columns, options.plain),
-                                       analysis::terminal_layers(study, options.columns, options.plain)})
+    for (const std::string& picture :
+         {analysis::terminal_batches(study, options.columns, options.plain),
+          analysis::terminal_layers(study, options.columns, options.plain),
+          analysis::recording_text(study, options.width), analysis::headroom_text(study, top_layers, options.width),
+          analysis::terminal_roofline(study, options.columns, options.plain)})
         if (!picture.empty()) out << picture << '\n';
-    if (const std::string recording = analysis::recording_text(study, options.width); !recording.empty())
-        out << recording << '\n';
-    out << analysis::headroom_text(study, top_layers, options.width) << '\n'
-        << analysis::terminal_roofline(study, options.columns, options.plain) << '\n';
 }
 
 }  // namespace roof

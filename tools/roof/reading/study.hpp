@@ -6,8 +6,12 @@
 
 #include <filesystem>
 #include <ostream>
+#include <vector>
 
 namespace roof {
+
+/// The runs in `folder` and in its folders, the newest first by their names, which begin with the date.
+std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
 
 /// Opens `folder` under `calibration`; if that is empty, under the newest calibration beside the folder, else under the
 /// newest of the folder's machine in `Context::results`. Answers the hypotheses of its plan. Damage of either folder is

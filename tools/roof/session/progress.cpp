@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <memory>
 #include <utility>
@@ -26,6 +27,10 @@ class Progress {
     {
         if (total_ == 0) left_ = total - index;
         id_ = printable(item.id());
+        short_id_ = item.bench_name + " " + item.device;
+        for (const auto& [axis, value] : item.point.values())  // a word says of which axis it is
+            short_id_ += " " + (std::isdigit(static_cast<unsigned char>(value[0])) ? axis + "=" : "") + value;
+        short_id_ = printable(short_id_);
         index_ = index;
         total_ = total;
         draw(0);
@@ -40,7 +45,7 @@ class Progress {
     {
         ++finished_;
         const bool ok = row.status == Status::ok;
-        if ((row.status == Status::unsupported && total_ > long_list) || row.status == Status::skipped) {
+        if (row.status == Status::unsupported || row.status == Status::skipped) {
             ++unmeasured_[row.status][row.reason];
             return;
         }
@@ -102,7 +107,7 @@ class Progress {
             const double each = elapsed / static_cast<double>(finished_);
             times += ", ETA " + format_duration(each * static_cast<double>(left_ - finished_));
         }
-        std::string line = fmt::format("[{}/{}] {}  {}", index_ + 1, total_, times, id_);
+        std::string line = fmt::format("[{}/{}] {}  {}", index_ + 1, total_, times, short_id_);
         const auto columns = static_cast<std::size_t>(context_.terminal.columns - 1);
         if (line.size() > columns) line.resize(columns);
         context_.err << erase_line << line << std::flush;
@@ -111,7 +116,7 @@ class Progress {
     const Context& context_;
     Seconds started_;
     Seconds drawn_;
-    std::string id_;
+    std::string id_, short_id_;
     std::size_t index_ = 0;
     std::size_t total_ = 0;
     std::size_t left_ = 0;  ///< items without a row when the session began
