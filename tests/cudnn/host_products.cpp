@@ -10,7 +10,7 @@ namespace {
 
 /// Calls round(index of the result, tap of the window, index of the source). Indices count over all images.
 template <class Round>
-void for_taps(const ConvolutionShape& shape, const Round& round)
+void for_taps(const ConvolutionPass& shape, const Round& round)
 {
     const model::Window& window = shape.window;
     for (int n = 0; n < shape.batch; ++n) {
@@ -80,7 +80,7 @@ constexpr std::size_t alignment_of_matrices = 256;
 
 void require_operands(const Convolve& op, const Memory& memory)
 {
-    const ConvolutionShape& shape = op.shape;
+    const ConvolutionPass& shape = op.shape;
     const Precision precision = shape.precision == Precision::tf32 ? Precision::fp32 : shape.precision;
     const auto batch = static_cast<std::size_t>(shape.batch);
     const auto inputs = static_cast<std::size_t>(shape.source.channels);
@@ -125,7 +125,7 @@ void require_operands(const Multiply& op, const Memory& memory)
 void convolve(const Convolve& op, const Memory& memory)
 {
     require_operands(op, memory);
-    const ConvolutionShape& shape = op.shape;
+    const ConvolutionPass& shape = op.shape;
     const Floats given(memory, op.source, shape.pass != Pass::backward_data);
     const Floats weights(memory, op.weights, shape.pass != Pass::backward_weights);
     const Floats result(memory, op.result, shape.pass != Pass::forward);

@@ -24,7 +24,7 @@ std::byte* aligned(std::byte* at)
 
 Choosers loops(bool fused, bool whole_norms)
 {
-    return {[fused](const ConvolutionShape&) {
+    return {[fused](const ConvolutionPass&) {
                 return Choice{
                     .plan = 0, .workspace = 0, .implementation = "loops", .algorithm = "gemm", .fused = fused};
             },
@@ -40,7 +40,7 @@ Choosers loops_of_moments()
 {
     Choosers choosers = loops(false);
     choosers.product = loops(true).product;
-    choosers.moments = [](const ConvolutionShape&) { return true; };
+    choosers.moments = [](const ConvolutionPass&) { return true; };
     return choosers;
 }
 

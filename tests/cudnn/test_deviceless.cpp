@@ -49,9 +49,9 @@ class Planner {
 
     Choosers choosers()
     {
-        return {[this](const ConvolutionShape& shape) { return choose(shape); }, loops().product,
+        return {[this](const ConvolutionPass& shape) { return choose(shape); }, loops().product,
                 [this](const NormShape& shape) { return take(shape); },
-                [this](const ConvolutionShape& shape) { return is_accepted_as_given(shape); }};
+                [this](const ConvolutionPass& shape) { return is_accepted_as_given(shape); }};
     }
     int norms() const { return static_cast<int>(norms_.size()); }
     int shapes() const { return static_cast<int>(known_.size()); }
@@ -60,7 +60,7 @@ class Planner {
 
   private:
     /// Asks also for what is read when images are read as they are.
-    bool is_accepted_as_given(ConvolutionShape first_layer)
+    bool is_accepted_as_given(ConvolutionPass first_layer)
     {
         choose(first_layer);
         first_layer.pass = Pass::backward_weights;
@@ -68,9 +68,9 @@ class Planner {
         return true;
     }
 
-    Choice choose(const ConvolutionShape& shape)
+    Choice choose(const ConvolutionPass& shape)
     {
-        const auto [place, is_new] = known_.try_emplace(shape.text() + std::string(name(shape.pass)));
+        const auto [place, is_new] = known_.try_emplace(shape);
         if (is_new) place->second = first(shape);
         return place->second;
     }
@@ -78,14 +78,14 @@ class Planner {
     /// Our own kernels compute it, but the library must accept its graph.
     Choice take(const NormShape& shape)
     {
-        INFO(shape.text());
-        if (norms_.insert(shape.text() + (shape.backward ? " backward" : "")).second) CHECK_NOTHROW(norm_graph(shape));
+        INFO(text(shape));
+        if (norms_.insert(shape).second) CHECK_NOTHROW(norm_graph(shape));
         return {};
     }
 
-    Choice first(ConvolutionShape shape)
+    Choice first(ConvolutionPass shape)
     {
-        INFO(name(shape.pass) << " " << shape.text());
+        INFO(name(shape.pass) << " " << text(shape));
         std::vector<Candidate> found = candidates(allowed_engines(shape, settings_, device_), device_);
         const bool wants_more = !is_bare(shape);
         const bool is_fused = !found.empty();
@@ -105,8 +105,8 @@ class Planner {
 
     Descriptor device_;
     Settings settings_;
-    std::map<std::string, Choice> known_;
-    std::set<std::string> norms_;
+    std::map<ConvolutionPass, Choice> known_;
+    std::set<NormShape> norms_;
     int fused_ = 0;
     int refused_fusions_ = 0;
 };
@@ -139,11 +139,9 @@ TEST_CASE("A convolution's scale factors are floats, because engines read only t
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
          {Pass::backward_weights, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}}));
-    const std::vector<Descriptor> operations = operations_of({.pass = pass,
-                                                              .batch = 8,
-                                                              .source = {64, 14, 14},
-                                                              .result = {64, 14, 14},
-                                                              .window = {.size = 3, .stride = 1, .padding = 1}});
+    const std::vector<Descriptor> operations = operations_of(
+        {{.batch = 8, .source = {64, 14, 14}, .result = {64, 14, 14}, .window = {.size = 3, .stride = 1, .padding = 1}},
+         pass});
     REQUIRE(operations.size() == 1);
     for (const auto& [attribute, due] : {std::pair{alpha, 1.0F}, std::pair{beta, 0.0F}}) {
         float factor = -1;
@@ -158,26 +156,26 @@ TEST_CASE("Every configuration that cuDNN's heuristics suggest has its own name,
 {
     const auto [pass, least] =
         GENERATE(table<Pass, int>({{Pass::forward, 30}, {Pass::backward_data, 30}, {Pass::backward_weights, 30}}));
-    const ConvolutionShape shape{.pass = pass,
-                                 .batch = 32,
+    const ConvolutionPass shape{{.batch = 32,
                                  .source = {256, 14, 14},
                                  .result = {256, 14, 14},
-                                 .window = {.size = 3, .stride = 1, .padding = 1},
-                                 .precision = Precision::bf16};
+                                 .window = {.size = 3, .stride = 1, .padding = 1}},
+                                pass,
+                                Precision::bf16};
     const std::vector<Engine> engines = engines_for(convolution_graph(shape), device("h200"));
     CHECK(engines.size() >= static_cast<std::size_t>(least));
     CHECK(
         std::ranges::any_of(engines, [](const Engine& engine) { return engine.name.find(" k") != std::string::npos; }));
 }
 
-ConvolutionShape between_norms(int batch, Precision precision, Pass pass, bool prologue, bool statistics)
+ConvolutionPass between_norms(int batch, Precision precision, Pass pass, bool prologue, bool statistics)
 {
-    ConvolutionShape shape{.pass = pass,
-                           .batch = batch,
+    ConvolutionPass shape{{.batch = batch,
                            .source = {64, 56, 56},
                            .result = {64, 56, 56},
-                           .window = {.size = 3, .stride = 1, .padding = 1},
-                           .precision = precision};
+                           .window = {.size = 3, .stride = 1, .padding = 1}},
+                          pass,
+                          precision};
     shape.prologue = prologue;
     shape.statistics = statistics;
     return shape;
@@ -186,7 +184,7 @@ ConvolutionShape between_norms(int batch, Precision precision, Pass pass, bool p
 /// How many engines cuDNN finishes a plan for.
 std::size_t engines_with(const std::string& where, Precision precision, Pass pass, bool prologue, bool statistics)
 {
-    const ConvolutionShape shape = between_norms(32, precision, pass, prologue, statistics);
+    const ConvolutionPass shape = between_norms(32, precision, pass, prologue, statistics);
     const Settings settings{.batch = 32, .precision = precision};
     return candidates(allowed_engines(shape, settings, device(where)), device(where)).size();
 }

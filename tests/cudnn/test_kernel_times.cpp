@@ -6,6 +6,7 @@
 #include "tests/skip.hpp"
 #include "workloads/cudnn/library/moments_trial.hpp"
 #include "workloads/model/models.hpp"
+#include "workloads/model/work.hpp"
 
 #include <cuda_runtime_api.h>
 #include <catch2/catch.hpp>
@@ -72,16 +73,17 @@ TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments",
     Products products(stream, true);
     std::printf("shape,us_by_passes,us_by_moments,is_right\n");
     for (const auto& [channels, side] : {std::pair{64, 56}, {128, 28}, {256, 14}, {512, 7}}) {
-        const ConvolutionShape forward{.batch = settings.batch,
+        const ConvolutionPass forward{{.batch = settings.batch,
                                        .source = {channels, side, side},
                                        .result = {4 * channels, side, side},
-                                       .window = {.size = 1, .stride = 1, .padding = 0},
-                                       .precision = settings.precision};
+                                       .window = {.size = 1, .stride = 1, .padding = 0}},
+                                      Pass::forward,
+                                      settings.precision};
         const MomentsTrial trial(forward, convolutions, products, stream);
         trial.run();
         const bool is_right = trial.agrees();
         CHECK(is_right);
-        std::printf("\"%s\",%.1f,%.1f,%d\n", forward.text().c_str(), 1e6 * trial.by_passes().seconds(),
+        std::printf("\"%s\",%.1f,%.1f,%d\n", text(forward).c_str(), 1e6 * trial.by_passes().seconds(),
                     1e6 * trial.by_moments().seconds(), is_right ? 1 : 0);
     }
 }

@@ -90,7 +90,7 @@ TEST_CASE("Moments serve narrow values and are left out where the source is scal
         CHECK_FALSE(is_by_moments(Written(graph, hashed(precision), loops_of_moments())));
     CHECK(is_by_moments(Written(graph, hashed(Precision::bf16), loops_of_moments())));
     Choosers all = loops(true);
-    all.moments = [](const ConvolutionShape& forward) { return forward.source.channels == 16; };
+    all.moments = [](const ConvolutionPass& forward) { return forward.source.channels == 16; };
     HostTraining scaled(graph, hashed(Precision::bf16), all);
     HostTraining passes(graph, hashed(Precision::bf16), false);
     CHECK(scaled.differentiate() == Approx(passes.differentiate()).margin(0.05));

@@ -178,14 +178,14 @@ TEST_CASE("Convolutions that sum for batch norms and apply them give the values 
 TEST_CASE("Where no engine sums what it computes from a scaled source, the statistics stay apart")
 {
     Choosers choosers = loops(true);
-    choosers.convolution = [](const ConvolutionShape& shape) {
+    choosers.convolution = [](const ConvolutionPass& shape) {
         return Choice{
             .plan = 0, .implementation = "loops", .algorithm = {}, .fused = !(shape.prologue && shape.statistics)};
     };
     HostTraining training(residual_network(), hashed(Precision::bf16), choosers);
     HostTraining apart(residual_network(), hashed(Precision::bf16), false);
     CHECK(training.differentiate() == Approx(apart.differentiate()).margin(0.05));
-    choosers.convolution = [](const ConvolutionShape& shape) {
+    choosers.convolution = [](const ConvolutionPass& shape) {
         return Choice{.plan = 0,
                       .implementation = "loops",
                       .algorithm = {},
@@ -225,7 +225,7 @@ TEST_CASE("Images by space to depth train the same network")
                                                       {plain_network(), Precision::fp32, 3}}));
     INFO(graph.name() << " " << traits(precision).name);
     Choosers choosers = loops(true);
-    choosers.deep_images = [](const ConvolutionShape& first) { return first.source.channels == 3; };
+    choosers.deep_images = [](const ConvolutionPass& first) { return first.source.channels == 3; };
     HostTraining deep(graph, hashed(precision), choosers);
     HostTraining plain(graph, hashed(precision), true);
     const double tolerance = precision == Precision::fp32 ? 1e-4 : 0.02;

@@ -133,7 +133,7 @@ TEST_CASE("Ranks that store the first convolution's weights in other ways do not
     const auto complaints = parallel::on_ranks(2, [](parallel::Communicator& communicator) {
         Choosers choosers = loops(true);
         const bool is_deep = communicator.rank == 1;
-        choosers.deep_images = [is_deep](const ConvolutionShape& first) {
+        choosers.deep_images = [is_deep](const ConvolutionPass& first) {
             return is_deep && first.source.channels == 3;
         };
         const Written written(residual_network(), {.batch = 2}, choosers);

@@ -12,7 +12,7 @@ using namespace roof::cudnn;
 namespace {
 
 /// A convolution that is right, on memory of its own, until `spoil` changes it.
-void run(const ConvolutionShape& shape, const std::function<void(Convolve&)>& spoil)
+void run(const ConvolutionPass& shape, const std::function<void(Convolve&)>& spoil)
 {
     Program program;
     const Tensor channels{.batch = 1, .channels = 8};
@@ -34,16 +34,14 @@ void run(const ConvolutionShape& shape, const std::function<void(Convolve&)>& sp
     convolve(operation, Memory(program, bytes.data()));
 }
 
-constexpr ConvolutionShape plain{.pass = Pass::forward,
-                                 .batch = 2,
-                                 .source = {8, 4, 4},
-                                 .result = {8, 4, 4},
-                                 .window = {.size = 1, .stride = 1, .padding = 0},
-                                 .precision = Precision::bf16};
+constexpr ConvolutionPass plain{
+    {.batch = 2, .source = {8, 4, 4}, .result = {8, 4, 4}, .window = {.size = 1, .stride = 1, .padding = 0}},
+    Pass::forward,
+    Precision::bf16};
 
-ConvolutionShape with_norms()
+ConvolutionPass with_norms()
 {
-    ConvolutionShape shape = plain;
+    ConvolutionPass shape = plain;
     shape.prologue = shape.statistics = true;
     return shape;
 }
@@ -54,7 +52,7 @@ TEST_CASE("The loops for cuDNN refuse operands that a plan would read past or mi
 {
     CHECK_NOTHROW(run(plain, [](Convolve&) {}));
     CHECK_NOTHROW(run(with_norms(), [](Convolve&) {}));
-    const auto refuses = [](const ConvolutionShape& shape, const std::function<void(Convolve&)>& spoil,
+    const auto refuses = [](const ConvolutionPass& shape, const std::function<void(Convolve&)>& spoil,
                             const char* words) {
         INFO(words);
         CHECK_THROWS_WITH(run(shape, spoil), Catch::Contains(words));

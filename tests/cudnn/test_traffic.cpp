@@ -96,7 +96,7 @@ TEST_CASE(
     "Where the library's convolutions only sum for batch norms, a step does not read their results for statistics")
 {
     Choosers choosers = loops(true);
-    choosers.convolution = [](const ConvolutionShape& shape) {
+    choosers.convolution = [](const ConvolutionPass& shape) {
         return Choice{.plan = 0, .implementation = "loops", .algorithm = {}, .fused = !shape.prologue};
     };
     const Settings settings{.batch = 256, .precision = Precision::fp16};
@@ -124,7 +124,7 @@ TEST_CASE("With moments a step does not read the results of the last convolution
     CHECK(pytorch / all.at("all").gigabytes > 1.25);
     // As an H100 chooses them.
     Choosers choosers = loops_of_moments();
-    choosers.moments = [](const ConvolutionShape& forward) { return forward.source.channels < 512; };
+    choosers.moments = [](const ConvolutionPass& forward) { return forward.source.channels < 512; };
     const auto most =
         traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, choosers);
     CHECK(pytorch / most.at("all").gigabytes > 1.25);

@@ -6,6 +6,7 @@
 #include "workloads/cudnn/library/convolutions.hpp"
 #include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
+#include "workloads/model/work.hpp"
 
 using namespace roof;
 using namespace roof::cudnn;
@@ -17,26 +18,23 @@ namespace {
 constexpr Seconds fast{1e-6};
 constexpr Seconds slow{1e-2};  ///< slower than any of our kernels on these maps
 
-ConvolutionShape shape_of(Pass pass)
+ConvolutionPass shape_of(Pass pass)
 {
-    return {.pass = pass,
-            .batch = 2,
-            .source = {8, 6, 6},
-            .result = {16, 6, 6},
-            .window = {.size = 3, .stride = 1, .padding = 1},
-            .precision = Precision::bf16};
+    return {{.batch = 2, .source = {8, 6, 6}, .result = {16, 6, 6}, .window = {.size = 3, .stride = 1, .padding = 1}},
+            pass,
+            Precision::bf16};
 }
 
-ConvolutionShape with_bias()
+ConvolutionPass with_bias()
 {
-    ConvolutionShape shape = shape_of(Pass::forward);
+    ConvolutionPass shape = shape_of(Pass::forward);
     shape.bias = shape.relu = true;
     return shape;
 }
 
-ConvolutionShape between_norms()
+ConvolutionPass between_norms()
 {
-    ConvolutionShape shape = shape_of(Pass::forward);
+    ConvolutionPass shape = shape_of(Pass::forward);
     shape.prologue = shape.statistics = true;
     return shape;
 }
@@ -61,7 +59,7 @@ struct Chooser {
 /// Offers `whole` for a pass with all that its shape has, `bare` for the pass alone.
 void offer(const std::vector<OfferedEngine>& whole, const std::vector<OfferedEngine>& alone)
 {
-    offers().convolutions = [=](const ConvolutionShape& shape) { return is_bare(shape) ? alone : whole; };
+    offers().convolutions = [=](const ConvolutionPass& shape) { return is_bare(shape) ? alone : whole; };
 }
 
 }  // namespace
@@ -87,12 +85,12 @@ TEST_CASE("the fastest engine that runs is chosen, and known without a trial the
 TEST_CASE(
     "an engine for a whole pass is chosen where it is faster than one of the bare pass with our kernels, and right")
 {
-    const auto chosen = [](const ConvolutionShape& shape, const OfferedEngine& whole, Seconds alone) {
+    const auto chosen = [](const ConvolutionPass& shape, const OfferedEngine& whole, Seconds alone) {
         offer({whole}, {{.name = "alone", .seconds = alone}});
         return Chooser().convolutions.choose(shape);
     };
-    for (const ConvolutionShape& shape : {with_bias(), between_norms()}) {
-        INFO(shape.text() << (shape.prologue ? " between batch norms" : ""));
+    for (const ConvolutionPass& shape : {with_bias(), between_norms()}) {
+        INFO(text(shape) << (shape.prologue ? " between batch norms" : ""));
         CHECK(chosen(shape, {.name = "whole", .seconds = fast}, slow).implementation == "cudnn:whole");
         CHECK(chosen(shape, {.name = "whole", .seconds = fast}, slow).fused);
         CHECK(chosen(shape, {.name = "whole", .seconds = slow}, fast).implementation == "cudnn:alone");
@@ -119,11 +117,11 @@ TEST_CASE("that the bare pass is better is kept, and a pass between batch norms 
 
 TEST_CASE("images are read by space to depth where both passes of the first convolution are faster so together")
 {
-    ConvolutionShape first = shape_of(Pass::forward);
+    ConvolutionPass first = shape_of(Pass::forward);
     first.source = {3, 12, 12};
     first.window = {.size = 3, .stride = 2, .padding = 1};
     const auto is_deep = [&](Seconds forward, Seconds weights) {
-        offers().convolutions = [=](const ConvolutionShape& shape) -> std::vector<OfferedEngine> {
+        offers().convolutions = [=](const ConvolutionPass& shape) -> std::vector<OfferedEngine> {
             const Seconds deep = shape.pass == Pass::forward ? forward : weights;
             return {{.name = "one", .seconds = shape.source.channels == 3 ? fast : deep}};
         };
@@ -138,7 +136,7 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
     CHECK(is_deep(fast * 0.5, fast * 1.2));
     CHECK_FALSE(is_deep(fast * 0.5, fast * 1.8));
     CHECK_FALSE(is_deep(fast * 2, fast * 2));
-    offers().convolutions = [](const ConvolutionShape& shape) -> std::vector<OfferedEngine> {
+    offers().convolutions = [](const ConvolutionPass& shape) -> std::vector<OfferedEngine> {
         if (shape.source.channels != 3) return {};
         return {{.name = "one", .seconds = fast}};
     };
@@ -153,7 +151,7 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
             for (const bool relu : {false, true}) {
                 const NormShape shape{
                     .backward = backward, .batch = 4, .map = {16, 5, 5}, .precision = precision, .relu = relu};
-                INFO(traits(precision).name << (backward ? " backward " : " forward ") << shape.text());
+                INFO(traits(precision).name << (backward ? " backward " : " forward ") << text(shape));
                 const auto chosen = [&](const OfferedEngine& one,
                                         std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
                     offers().norms = [=](const NormShape&) { return std::vector{one}; };
@@ -174,7 +172,7 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
 
 TEST_CASE("moments are chosen where they are faster than passes between the library's convolutions, and right")
 {
-    ConvolutionShape forward = shape_of(Pass::forward);
+    ConvolutionPass forward = shape_of(Pass::forward);
     forward.window = {.size = 1, .stride = 1, .padding = 0};
     forward.source.channels = 64;  // their products take longer than sums over the few results
     const auto is_by_moments = [&](const OfferedEngine& one,

@@ -11,14 +11,12 @@ using namespace roof::cudnn;
 
 namespace {
 
-ConvolutionShape between_norms(Precision precision, Pass pass = Pass::forward)
+ConvolutionPass between_norms(Precision precision, Pass pass = Pass::forward)
 {
-    ConvolutionShape shape{.pass = pass,
-                           .batch = 2,
-                           .source = {8, 6, 6},
-                           .result = {16, 6, 6},
-                           .window = {.size = 3, .stride = 1, .padding = 1},
-                           .precision = precision};
+    ConvolutionPass shape{
+        {.batch = 2, .source = {8, 6, 6}, .result = {16, 6, 6}, .window = {.size = 3, .stride = 1, .padding = 1}},
+        pass,
+        precision};
     shape.prologue = true;
     shape.statistics = pass == Pass::forward;
     return shape;
@@ -26,7 +24,7 @@ ConvolutionShape between_norms(Precision precision, Pass pass = Pass::forward)
 
 /// A trial, and the loops that run its operations.
 struct Tried {
-    explicit Tried(const ConvolutionShape& shape)
+    explicit Tried(const ConvolutionPass& shape)
         : loops(stream, {.batch = shape.batch, .precision = shape.precision}, nullptr, "emulated"), trial(shape, stream)
     {
     }
@@ -54,7 +52,7 @@ TEST_CASE("a convolution with scaled source and sums agrees with its parts in ev
             CHECK(tried.agrees(tried.trial.whole()));
         }
     }
-    ConvolutionShape shape = bare(between_norms(Precision::bf16));
+    ConvolutionPass shape = bare(between_norms(Precision::bf16));
     shape.bias = shape.relu = true;
     const Tried tried(shape);
     CHECK(tried.agrees(tried.trial.whole()));

@@ -15,11 +15,12 @@ TEST_CASE("the trial of moments finds that both ways agree in each format, and e
         const Settings settings{.batch = 4, .precision = precision};
         Convolutions convolutions(stream, settings, nullptr, "emulated");
         Products products(stream, true);
-        const ConvolutionShape forward{.batch = 4,
+        const ConvolutionPass forward{{.batch = 4,
                                        .source = {16, 10, 10},
                                        .result = {64, 10, 10},
-                                       .window = {.size = 1, .stride = 1, .padding = 0},
-                                       .precision = precision};
+                                       .window = {.size = 1, .stride = 1, .padding = 0}},
+                                      Pass::forward,
+                                      precision};
         const MomentsTrial trial(forward, convolutions, products, stream);
         trial.run();
         CHECK(trial.agrees());

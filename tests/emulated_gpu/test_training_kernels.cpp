@@ -116,8 +116,8 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
               one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
-                if (kind == 1) choosers.moments = [](const ConvolutionShape&) { return true; };
-                choosers.deep_images = [=](const ConvolutionShape&) { return kind == 0; };
+                if (kind == 1) choosers.moments = [](const ConvolutionPass&) { return true; };
+                choosers.deep_images = [=](const ConvolutionPass&) { return kind == 0; };
                 INFO(graph.name() << " " << traits(precision).name);
                 emulated::machine().chance().seed(1);
                 // Hashed parameters leave dropout out; random ones scale batch norms by 1.
@@ -141,7 +141,7 @@ TEST_CASE("the kernels of a wide network give what the host's loops give", "[ker
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         for (const bool has_moments : {true, false}) {
             Choosers choosers = loops(false);
-            if (has_moments) choosers.moments = [](const ConvolutionShape&) { return true; };
+            if (has_moments) choosers.moments = [](const ConvolutionPass&) { return true; };
             Comparison comparison(wide_network(),
                                   {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision},
                                   choosers, 5);

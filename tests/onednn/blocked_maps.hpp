@@ -2,6 +2,7 @@
 #pragma once
 
 #include "workloads/kernels/elements.hpp"
+#include "workloads/model/convolution.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,6 +22,12 @@ inline Numbers random_numbers(std::size_t count, unsigned seed)
     Numbers numbers(count);
     for (float& number : numbers) number = values(bits);
     return numbers;
+}
+
+/// The forward pass of a convolution in fp32.
+inline model::ConvolutionPass shape_of(int batch, const model::Shape& source, int outputs, const model::Window& window)
+{
+    return {{batch, source, window.result(source, outputs), window}};
 }
 
 /// A batch of maps, with channels in blocks of `lanes`.

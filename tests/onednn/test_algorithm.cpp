@@ -42,21 +42,18 @@ const TimedPart& find(const std::vector<TimedPart>& parts, const std::string& la
     throw Error("no such part");
 }
 
+constexpr model::Convolution body_shape{2, {32, 14, 14}, {32, 14, 14}, {.size = 3, .stride = 1, .padding = 1}};
+
 /// The candidates for the forward pass of "body" in parts_of().
 std::vector<Candidate> body_candidates()
 {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    const Convolution shapes{.source = any({2, 32, 14, 14}, Precision::fp32),
-                             .weights = {32, 32, 3, 3},
-                             .bias = {32},
-                             .result = {2, 32, 14, 14},
-                             .window = {.size = 3, .stride = 1, .padding = 1}};
-    return candidates(engine, shapes, Pass::forward, 2);
+    return candidates(engine, {body_shape, Pass::forward, Precision::fp32, true}, 2, false);
 }
 
 Question question_of(const std::vector<Candidate>& all)
 {
-    return {"2x32x14x14 to 32, window 3 stride 1 padding 1 bias", "forward", "fp32", 2, library_of(all)};
+    return {"2x32x14x14 to 32, 3x3 stride 1 padding 1 + bias", "forward", "fp32", 2, library_of(all)};
 }
 
 }  // namespace
@@ -77,9 +74,7 @@ TEST_CASE("Executed FLOPs come from the candidate")
     CHECK(facts("jit_1x1:avx512_core").algorithm == Algorithm::direct);
 
     if (kernels::convolution_lanes() == 0) return skip("there are no convolution kernels for this processor");
-    const kernels::ConvolutionShape shape{
-        .batch = 2, .inputs = 32, .outputs = 32, .height = 14, .width = 14, .window = 3, .padding = 1};
-    const auto plans = kernels::convolution_plans(Pass::forward, shape, {});
+    const auto plans = kernels::convolution_plans({body_shape}, 1);
     REQUIRE(plans.size() == 2);
     CHECK(plans[0].executed == facts("jit:avx512_core").executed);
     CHECK(plans[0].algorithm == Algorithm::direct);
@@ -128,15 +123,9 @@ TEST_CASE("Direct takes this project's kernel, or with choices the faster of it 
 TEST_CASE("In bf16 the candidates of a pass multiply by the dot product and by widened numbers")
 {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    const Convolution shapes{.source = any({2, 32, 14, 14}, Precision::bf16),
-                             .weights = {32, 32, 3, 3},
-                             .bias = {},
-                             .result = {2, 32, 14, 14},
-                             .window = {.size = 3, .stride = 1, .padding = 1},
-                             .precision = Precision::bf16};
     if (convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
     for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
-        const std::vector<Candidate> all = candidates(engine, shapes, pass, 1);
+        const std::vector<Candidate> all = candidates(engine, {body_shape, pass, Precision::bf16}, 1, false);
         const auto has = [&](const std::string& name) {
             return std::ranges::find(all, name, &Candidate::name) != all.end();
         };

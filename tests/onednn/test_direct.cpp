@@ -17,28 +17,30 @@ using namespace roof::kernels;
 namespace {
 
 struct Case {
-    ConvolutionShape shape;
+    ConvolutionPass shape;
     Precision precision;
     int lanes;
     Maps source, result;
     Numbers x, w, dy, bias;
 
-    Case(const ConvolutionShape& of, Precision of_maps, int of_lanes)
+    Case(const ConvolutionPass& of, Precision of_maps, int of_lanes)
         : shape(of),
           precision(of_maps),
           lanes(of_lanes),
-          source{of.inputs, of.height, of.width, lanes},
-          result{of.outputs, of.result_height(), of.result_width(), lanes},
+          source{of.source.channels, of.source.height, of.source.width, lanes},
+          result{of.result.channels, of.result.height, of.result.width, lanes},
           x(rounded(random_numbers(source.size(of.batch), 1))),
-          w(rounded(random_numbers(static_cast<std::size_t>(of.inputs * of.outputs * of.window * of.window), 2))),
+          w(rounded(random_numbers(
+              static_cast<std::size_t>(of.source.channels * of.result.channels * of.window.size * of.window.size), 2))),
           dy(rounded(random_numbers(result.size(of.batch), 3))),
-          bias(random_numbers(static_cast<std::size_t>(of.outputs), 4))
+          bias(random_numbers(static_cast<std::size_t>(of.result.channels), 4))
     {
     }
 
     float weight(int o, int i, int tap) const
     {
-        const int block = (o / lanes * (shape.inputs / lanes) + i / lanes) * shape.window * shape.window + tap;
+        const int block =
+            (o / lanes * (shape.source.channels / lanes) + i / lanes) * shape.window.size * shape.window.size + tap;
         return w[static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes)];
     }
 
@@ -48,13 +50,13 @@ struct Case {
     {
         for (int image = 0; image < shape.batch; ++image)
             for (int place = 0; place < result.height * result.width; ++place)
-                for (int tap = 0; tap < shape.window * shape.window; ++tap) {
+                for (int tap = 0; tap < shape.window.size * shape.window.size; ++tap) {
                     const int row = place / result.width, column = place % result.width;
-                    const int down = row * shape.stride + tap / shape.window - shape.padding;
-                    const int across = column * shape.stride + tap % shape.window - shape.padding;
+                    const int down = row * shape.window.stride + tap / shape.window.size - shape.window.padding;
+                    const int across = column * shape.window.stride + tap % shape.window.size - shape.window.padding;
                     if (!source.holds(down, across)) continue;
-                    for (int o = 0; o < shape.outputs; ++o)
-                        for (int i = 0; i < shape.inputs; ++i)
+                    for (int o = 0; o < shape.result.channels; ++o)
+                        for (int i = 0; i < shape.source.channels; ++i)
                             round(source.at(image, i, down, across), static_cast<double>(weight(o, i, tap)),
                                   result.at(image, o, row, column));
                 }
@@ -70,8 +72,7 @@ const float poison = std::nanf("");
 
 Numbers pass(const DirectLoops& loops, const Case& c, Pass which, bool relu, int threads)
 {
-    const ConvolutionPlan plan =
-        plan_direct_maps(loops, which, c.shape, {.precision = c.precision, .relu = relu, .threads = threads});
+    const ConvolutionPlan plan = plan_direct_maps(loops, {c.shape, which, c.precision, false, relu}, threads);
     const bool forward = which == Pass::forward;
     Stored workspace(Numbers(plan.workspace, poison)), w(c.w), bias(c.bias), source(forward ? c.x : c.dy, c.precision);
     const Stored result(Numbers(forward ? c.dy.size() : c.x.size(), poison), c.precision);
@@ -91,7 +92,7 @@ void check(const DirectLoops& loops, const Case& c, int threads)
         dx[at_x] += weight * static_cast<double>(c.dy[at_y]);
     });
     for (int image = 0; image < c.shape.batch; ++image)
-        for (int o = 0; o < c.shape.outputs; ++o)
+        for (int o = 0; o < c.shape.result.channels; ++o)
             for (int place = 0; place < c.result.height * c.result.width; ++place)
                 y[c.result.at(image, o, place / c.result.width, place % c.result.width)] +=
                     static_cast<double>(c.bias[static_cast<std::size_t>(o)]);
@@ -103,50 +104,37 @@ void check(const DirectLoops& loops, const Case& c, int threads)
 
 /// Calls check(loops, case) for every instruction set and precision.
 template <class Check>
-void for_all(const std::vector<ConvolutionShape>& shapes, const Check& check)
+void for_all(const std::vector<ConvolutionPass>& shapes, const Check& check)
 {
     for (const DirectLoops* loops : direct_loops_here()) {
         for (const Precision precision : {Precision::fp32, Precision::bf16}) {
             if (loops->numbers == 2 && precision == Precision::fp32) continue;
-            for (const ConvolutionShape& shape : shapes) {
-                CAPTURE(loops->name, traits(precision).name, shape.inputs, shape.height, shape.width, shape.window,
-                        shape.stride, shape.padding);
+            for (const ConvolutionPass& shape : shapes) {
+                CAPTURE(loops->name, traits(precision).name, shape.source.channels, shape.source.height,
+                        shape.source.width, shape.window.size, shape.window.stride, shape.window.padding);
                 check(*loops, Case(shape, precision, loops->lanes));
             }
         }
     }
 }
 
-ConvolutionShape shape_of(int batch, int inputs, int outputs, int height, int width, int window, int stride,
-                          int padding)
-{
-    return {.batch = batch,
-            .inputs = inputs,
-            .outputs = outputs,
-            .height = height,
-            .width = width,
-            .window = window,
-            .stride = stride,
-            .padding = padding};
-}
-
 }  // namespace
 
 TEST_CASE("A direct convolution equals the definition for every window, map and thread count")
 {
-    const std::vector<ConvolutionShape> shapes{
-        shape_of(1, 32, 32, 27, 13, 3, 1, 1),   // tiles of unequal width
-        shape_of(3, 32, 64, 7, 7, 3, 1, 1),     // rows of two images per tile, and one image left over
-        shape_of(2, 64, 32, 9, 14, 3, 2, 1),    // stride 2
-        shape_of(1, 32, 32, 11, 11, 5, 1, 2),   // padding too wide for a tile: needs a frame
-        shape_of(2, 32, 32, 12, 12, 7, 2, 3),   // a frame with a stride
-        shape_of(1, 32, 32, 23, 25, 11, 2, 2),  // a frame with a longer window
-        shape_of(2, 64, 32, 15, 28, 1, 1, 0),   // one tap
-        shape_of(2, 32, 64, 14, 14, 1, 2, 0),   // no result reads three of four inputs
-        shape_of(2, 32, 32, 8, 8, 1, 2, 1),     // a window smaller than its stride
-        shape_of(2, 32, 32, 6, 6, 3, 1, 0),     // fewer results than inputs
-        shape_of(1, 32, 32, 1, 1, 3, 1, 1),     // the smallest map
-        shape_of(2, 32, 32, 5, 1, 3, 1, 2),     // more padding than map
+    const std::vector<ConvolutionPass> shapes{
+        shape_of(1, {32, 27, 13}, 32, {3, 1, 1}),   // tiles of unequal width
+        shape_of(3, {32, 7, 7}, 64, {3, 1, 1}),     // rows of two images per tile, and one image left over
+        shape_of(2, {64, 9, 14}, 32, {3, 2, 1}),    // stride 2
+        shape_of(1, {32, 11, 11}, 32, {5, 1, 2}),   // padding too wide for a tile: needs a frame
+        shape_of(2, {32, 12, 12}, 32, {7, 2, 3}),   // a frame with a stride
+        shape_of(1, {32, 23, 25}, 32, {11, 2, 2}),  // a frame with a longer window
+        shape_of(2, {64, 15, 28}, 32, {1, 1, 0}),   // one tap
+        shape_of(2, {32, 14, 14}, 64, {1, 2, 0}),   // no result reads three of four inputs
+        shape_of(2, {32, 8, 8}, 32, {1, 2, 1}),     // a window smaller than its stride
+        shape_of(2, {32, 6, 6}, 32, {3, 1, 0}),     // fewer results than inputs
+        shape_of(1, {32, 1, 1}, 32, {3, 1, 1}),     // the smallest map
+        shape_of(2, {32, 5, 1}, 32, {3, 1, 2}),     // more padding than map
     };
     for_all(shapes, [](const DirectLoops& loops, const Case& c) {
         for (const int threads : {1, 3}) {
@@ -158,18 +146,18 @@ TEST_CASE("A direct convolution equals the definition for every window, map and 
 
 TEST_CASE("A direct convolution is correct with channels and rows in parts")
 {
-    const std::vector<ConvolutionShape> shapes{
-        shape_of(2, 512, 32, 4, 4, 3, 1, 1),   // inputs that fill the L2 forward, outputs in groups backward
-        shape_of(1, 32, 512, 4, 4, 3, 2, 1),   // the reverse
-        shape_of(1, 32, 32, 90, 30, 5, 1, 2),  // strips of rows, in frames
+    const std::vector<ConvolutionPass> shapes{
+        shape_of(2, {512, 4, 4}, 32, {3, 1, 1}),   // inputs that fill the L2 forward, outputs in groups backward
+        shape_of(1, {32, 4, 4}, 512, {3, 2, 1}),   // the reverse
+        shape_of(1, {32, 90, 30}, 32, {5, 1, 2}),  // strips of rows, in frames
     };
     for_all(shapes, [](const DirectLoops& loops, const Case& c) { check(loops, c, 2); });
 }
 
 TEST_CASE("Results that do not fit a cache are those of each image alone")
 {
-    const ConvolutionShape one = shape_of(1, 32, 32, 129, 120, 1, 1, 0);
-    ConvolutionShape many = one;
+    const ConvolutionPass one = shape_of(1, {32, 129, 120}, 32, {1, 1, 0});
+    ConvolutionPass many = one;
     many.batch = 18;  // more than 16 MiB in bf16
     for_all({many}, [&](const DirectLoops& loops, const Case& all) {
         const Numbers y = pass(loops, all, Pass::forward, true, 2);
@@ -183,22 +171,20 @@ TEST_CASE("Results that do not fit a cache are those of each image alone")
 TEST_CASE("There are kernels only for channels that fill a block, and windows and strides in range")
 {
     if (convolution_lanes() == 0) return skip("there are no convolution kernels for this processor");
-    const auto has_direct = [](const ConvolutionShape& shape) {
-        return !convolution_plans(Pass::forward, shape, {}).empty();
-    };
-    CHECK(has_direct(shape_of(1, 64, 64, 8, 8, 3, 1, 1)));
-    CHECK_FALSE(has_direct(shape_of(1, 3, 64, 8, 8, 3, 1, 1)));
-    CHECK_FALSE(has_direct(shape_of(1, 64, 40, 8, 8, 3, 1, 1)));
-    CHECK_FALSE(has_direct(shape_of(1, 64, 64, 8, 8, 3, direct_largest_stride + 1, 1)));
-    CHECK_FALSE(has_direct(shape_of(1, 64, 64, 40, 40, direct_largest_window + 1, 1, 1)));
+    const auto has_direct = [](const ConvolutionPass& shape) { return !convolution_plans(shape, 1).empty(); };
+    CHECK(has_direct(shape_of(1, {64, 8, 8}, 64, {3, 1, 1})));
+    CHECK_FALSE(has_direct(shape_of(1, {3, 8, 8}, 64, {3, 1, 1})));
+    CHECK_FALSE(has_direct(shape_of(1, {64, 8, 8}, 40, {3, 1, 1})));
+    CHECK_FALSE(has_direct(shape_of(1, {64, 8, 8}, 64, {3, direct_largest_stride + 1, 1})));
+    CHECK_FALSE(has_direct(shape_of(1, {64, 40, 40}, 64, {direct_largest_window + 1, 1, 1})));
 }
 
 TEST_CASE("Plans apply the ReLU in the forward pass only")
 {
-    const ConvolutionShape shape = shape_of(2, 32, 32, 8, 8, 3, 1, 1);
+    const ConvolutionPass shape = shape_of(2, {32, 8, 8}, 32, {3, 1, 1});
     const Numbers maps(2 * 32 * 8 * 8, 1), weights(32 * 32 * 9, -1);
     for (const Pass of : {Pass::forward, Pass::backward_data}) {
-        for (const ConvolutionPlan& plan : convolution_plans(of, shape, {.relu = true})) {
+        for (const ConvolutionPlan& plan : convolution_plans({shape, of, Precision::fp32, false, true}, 1)) {
             CAPTURE(plan.name);
             const Stored x(maps), y(maps);
             Stored w(weights), workspace(Numbers(plan.workspace, poison));
@@ -213,7 +199,7 @@ TEST_CASE("In bf16 the kernels multiply by the dot product if there is one, and 
 {
     if (convolution_lanes() == 0) return skip("there are no convolution kernels for this processor");
     for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights}) {
-        const auto plans = convolution_plans(pass, shape_of(2, 32, 32, 8, 8, 3, 1, 1), {.precision = Precision::bf16});
+        const auto plans = convolution_plans({shape_of(2, {32, 8, 8}, 32, {3, 1, 1}), pass, Precision::bf16}, 1);
         const bool has_dot = direct_loops_here().front()->numbers == 2;
         REQUIRE(plans.size() == (has_dot ? 3 : 2));
         CHECK((plans.front().name == "roof:direct:avx512_bf16") == has_dot);

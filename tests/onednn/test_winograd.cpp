@@ -16,24 +16,24 @@ using namespace roof::kernels;
 
 namespace {
 
-std::size_t weight_at(const ConvolutionShape& shape, int lanes, int o, int i, int tap)
+std::size_t weight_at(const ConvolutionPass& shape, int lanes, int o, int i, int tap)
 {
-    const int block = (o / lanes * (shape.inputs / lanes) + i / lanes) * 9 + tap;
+    const int block = (o / lanes * (shape.source.channels / lanes) + i / lanes) * 9 + tap;
     return static_cast<std::size_t>(block * lanes * lanes + i % lanes * lanes + o % lanes);
 }
 
 /// Calls round(source, weight, result) with the indices of each product of the convolution.
 template <class Round>
-void for_products(const ConvolutionShape& shape, int lanes, const Round& round)
+void for_products(const ConvolutionPass& shape, int lanes, const Round& round)
 {
-    const Maps source{shape.inputs, shape.height, shape.width, lanes};
-    const Maps result{shape.outputs, shape.height, shape.width, lanes};
+    const Maps source{shape.source.channels, shape.source.height, shape.source.width, lanes};
+    const Maps result{shape.result.channels, shape.source.height, shape.source.width, lanes};
     for (int image = 0; image < shape.batch; ++image)
-        for (int o = 0; o < shape.outputs; ++o)
-            for (int i = 0; i < shape.inputs; ++i)
-                for (int place = 0; place < shape.height * shape.width; ++place)
+        for (int o = 0; o < shape.result.channels; ++o)
+            for (int i = 0; i < shape.source.channels; ++i)
+                for (int place = 0; place < shape.source.height * shape.source.width; ++place)
                     for (int tap = 0; tap < 9; ++tap) {
-                        const int row = place / shape.width, column = place % shape.width;
+                        const int row = place / shape.source.width, column = place % shape.source.width;
                         const int down = row + tap / 3 - 1, across = column + tap % 3 - 1;
                         if (source.holds(down, across))
                             round(source.at(image, i, down, across), weight_at(shape, lanes, o, i, tap),
@@ -49,35 +49,36 @@ double tolerance(Precision precision)
 const float poison = std::nanf("");
 
 struct Case {
-    ConvolutionShape shape;
+    ConvolutionPass shape;
     Precision precision;  ///< of the maps
     Numbers x, w, dy;
 };
 
-Case make_case(const ConvolutionShape& shape, Precision precision)
+Case make_case(const ConvolutionPass& shape, Precision precision)
 {
-    const auto maps = static_cast<std::size_t>(shape.batch * shape.height * shape.width);
-    const auto inputs = static_cast<std::size_t>(shape.inputs), outputs = static_cast<std::size_t>(shape.outputs);
+    const auto maps = static_cast<std::size_t>(shape.batch * shape.source.height * shape.source.width);
+    const auto inputs = static_cast<std::size_t>(shape.source.channels),
+               outputs = static_cast<std::size_t>(shape.result.channels);
     return {shape, precision, rounded(random_numbers(maps * inputs, 1)), random_numbers(9 * inputs * outputs, 2),
             rounded(random_numbers(maps * outputs, 3))};
 }
 
 void check_forward(const WinogradLoops& loops, const Case& c, int threads)
 {
-    const Numbers bias = random_numbers(static_cast<std::size_t>(c.shape.outputs), 4);
-    const Maps result{c.shape.outputs, c.shape.height, c.shape.width, loops.lanes};
+    const Numbers bias = random_numbers(static_cast<std::size_t>(c.shape.result.channels), 4);
+    const Maps result{c.shape.result.channels, c.shape.source.height, c.shape.source.width, loops.lanes};
     std::vector<double> right(c.dy.size());
     for (int image = 0; image < c.shape.batch; ++image)
-        for (int o = 0; o < c.shape.outputs; ++o)
-            for (int place = 0; place < c.shape.height * c.shape.width; ++place)
-                right[result.at(image, o, place / c.shape.width, place % c.shape.width)] =
+        for (int o = 0; o < c.shape.result.channels; ++o)
+            for (int place = 0; place < c.shape.source.height * c.shape.source.width; ++place)
+                right[result.at(image, o, place / c.shape.source.width, place % c.shape.source.width)] =
                     bias[static_cast<std::size_t>(o)];
     for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
         right[y] += static_cast<double>(c.x[x]) * static_cast<double>(c.w[w]);
     });
     for (const bool relu : {false, true}) {
         const ConvolutionPlan plan =
-            plan_winograd_maps(loops, Pass::forward, c.shape, {.relu = relu, .threads = threads});
+            plan_winograd_maps(loops, {c.shape, Pass::forward, c.precision, false, relu}, threads);
         const Stored x(c.x, c.precision), y(Numbers(right.size(), poison), c.precision);
         Stored w(c.w), b(bias), workspace(Numbers(plan.workspace, poison));
         plan.run({x.elements, w.data(), y.elements, b.data(), workspace.data()});
@@ -93,7 +94,7 @@ void check_backward_data(const WinogradLoops& loops, const Case& c, int threads)
     for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
         right[x] += static_cast<double>(c.dy[y]) * static_cast<double>(c.w[w]);
     });
-    const ConvolutionPlan plan = plan_winograd_maps(loops, Pass::backward_data, c.shape, {.threads = threads});
+    const ConvolutionPlan plan = plan_winograd_maps(loops, {c.shape, Pass::backward_data, c.precision}, threads);
     const Stored dx(Numbers(right.size(), poison), c.precision), dy(c.dy, c.precision);
     Stored w(c.w), workspace(Numbers(plan.workspace, poison));
     plan.run({dx.elements, w.data(), dy.elements, nullptr, workspace.data()});
@@ -106,14 +107,14 @@ void check_backward_weights(const WinogradLoops& loops, const Case& c, int threa
     for_products(c.shape, loops.lanes, [&](std::size_t x, std::size_t w, std::size_t y) {
         right[w] += static_cast<double>(c.dy[y]) * static_cast<double>(c.x[x]);
     });
-    std::vector<double> right_bias(static_cast<std::size_t>(c.shape.outputs));
-    const Maps result{c.shape.outputs, c.shape.height, c.shape.width, loops.lanes};
+    std::vector<double> right_bias(static_cast<std::size_t>(c.shape.result.channels));
+    const Maps result{c.shape.result.channels, c.shape.source.height, c.shape.source.width, loops.lanes};
     for (int image = 0; image < c.shape.batch; ++image)
-        for (int o = 0; o < c.shape.outputs; ++o)
-            for (int place = 0; place < c.shape.height * c.shape.width; ++place)
-                right_bias[static_cast<std::size_t>(o)] +=
-                    static_cast<double>(c.dy[result.at(image, o, place / c.shape.width, place % c.shape.width)]);
-    const ConvolutionPlan plan = plan_winograd_gradient(loops, c.shape, {.threads = threads});
+        for (int o = 0; o < c.shape.result.channels; ++o)
+            for (int place = 0; place < c.shape.source.height * c.shape.source.width; ++place)
+                right_bias[static_cast<std::size_t>(o)] += static_cast<double>(
+                    c.dy[result.at(image, o, place / c.shape.source.width, place % c.shape.source.width)]);
+    const ConvolutionPlan plan = plan_winograd_gradient(loops, {c.shape, Pass::backward_weights, c.precision}, threads);
     const Stored x(c.x, c.precision), dy(c.dy, c.precision);
     Numbers dw(right.size(), poison), db(right_bias.size(), poison);
     Stored workspace(Numbers(plan.workspace, poison));
@@ -122,15 +123,15 @@ void check_backward_weights(const WinogradLoops& loops, const Case& c, int threa
     CHECK(error(db, right_bias) < tolerance(Precision::fp32));
 }
 
-void check_all(const std::vector<ConvolutionShape>& shapes, const std::vector<int>& teams)
+void check_all(const std::vector<ConvolutionPass>& shapes, const std::vector<int>& teams)
 {
     for (const WinogradLoops* loops : winograd_loops_here()) {
         for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-            for (const ConvolutionShape& shape : shapes) {
+            for (const ConvolutionPass& shape : shapes) {
                 const Case c = make_case(shape, precision);
                 for (const int threads : teams) {
-                    CAPTURE(loops->name, traits(precision).name, shape.inputs, shape.outputs, shape.height, shape.width,
-                            threads);
+                    CAPTURE(loops->name, traits(precision).name, shape.source.channels, shape.result.channels,
+                            shape.source.height, shape.source.width, threads);
                     check_forward(*loops, c, threads);
                     check_backward_data(*loops, c, threads);
                     check_backward_weights(*loops, c, threads);
@@ -144,26 +145,22 @@ void check_all(const std::vector<ConvolutionShape>& shapes, const std::vector<in
 
 TEST_CASE("Winograd passes equal the definition for every map and thread count")
 {
-    const std::vector<ConvolutionShape> shapes{
-        {.batch = 1, .inputs = 32, .outputs = 32, .height = 4, .width = 4},    // one tile, cut by the edge
-        {.batch = 2, .inputs = 32, .outputs = 64, .height = 13, .width = 13},  // cut tiles
-        {.batch = 1, .inputs = 64, .outputs = 32, .height = 7, .width = 22},   // height is not width
-        {.batch = 3, .inputs = 32, .outputs = 32, .height = 1, .width = 1},    // the smallest map
+    const std::vector<ConvolutionPass> shapes{
+        shape_of(1, {32, 4, 4}, 32, {3, 1, 1}),    // one tile, cut by the edge
+        shape_of(2, {32, 13, 13}, 64, {3, 1, 1}),  // cut tiles
+        shape_of(1, {64, 7, 22}, 32, {3, 1, 1}),   // height is not width
+        shape_of(3, {32, 1, 1}, 32, {3, 1, 1}),    // the smallest map
     };
     check_all(shapes, {1, 3});
 }
 
 TEST_CASE("Winograd passes are correct with weights larger than a cache and batches in pieces")
 {
-    const std::vector<ConvolutionShape> shapes{
-        {.batch = 1, .inputs = 512, .outputs = 256, .height = 5, .width = 5},  // by channels
-        {.batch = 1, .inputs = 32, .outputs = 32, .height = 90, .width = 90},  // tiles in pieces
-        {.batch = 1,
-         .inputs = 192,
-         .outputs = 192,
-         .height = 6,
-         .width = 7},  // larger than near_weights, below the limit of small weights
-        {.batch = 2, .inputs = 352, .outputs = 352, .height = 5, .width = 5},  // just above the limit of small weights
+    const std::vector<ConvolutionPass> shapes{
+        shape_of(1, {512, 5, 5}, 256, {3, 1, 1}),  // by channels
+        shape_of(1, {32, 90, 90}, 32, {3, 1, 1}),  // tiles in pieces
+        shape_of(1, {192, 6, 7}, 192, {3, 1, 1}),  // larger than near_weights, below the limit of small weights
+        shape_of(2, {352, 5, 5}, 352, {3, 1, 1}),  // just above the limit of small weights
     };
     check_all(shapes, {2});
 }
@@ -196,12 +193,10 @@ TEST_CASE("Each result is in one tile, and a tile needs two more points per axis
 TEST_CASE("There are Winograd kernels for windows of 3x3 with stride and padding 1")
 {
     if (convolution_lanes() == 0) return skip("there are no convolution kernels for this processor");
-    const auto has_winograd = [](ConvolutionShape shape, int stride) {
-        shape.stride = stride;
-        return convolution_plans(Pass::forward, shape, {}).back().algorithm == Algorithm::winograd;
+    const auto has_winograd = [](int stride) {
+        const ConvolutionPass shape = shape_of(1, {64, 8, 8}, 64, {3, stride, 1});
+        return convolution_plans(shape, 1).back().algorithm == Algorithm::winograd;
     };
-    const ConvolutionShape shape{
-        .batch = 1, .inputs = 64, .outputs = 64, .height = 8, .width = 8, .window = 3, .padding = 1};
-    CHECK(has_winograd(shape, 1));
-    CHECK_FALSE(has_winograd(shape, 2));
+    CHECK(has_winograd(1));
+    CHECK_FALSE(has_winograd(2));
 }

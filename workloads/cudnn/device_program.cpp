@@ -33,11 +33,11 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
                 settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
       normed_products_(stream, settings, convolutions_, products_, std::move(choices), device_model),
       written_(graph, settings,
-               {[this](const ConvolutionShape& shape) { return convolutions_.choose(shape); },
+               {[this](const ConvolutionPass& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },
                 [this](const NormShape& shape) { return norms_.choose(shape); },
-                [this](const ConvolutionShape& first) { return convolutions_.reads_by_depth(first); },
-                [this](const ConvolutionShape& forward) { return normed_products_.choose(forward); }}),
+                [this](const ConvolutionPass& first) { return convolutions_.reads_by_depth(first); },
+                [this](const ConvolutionPass& forward) { return normed_products_.choose(forward); }}),
       arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())
 {

@@ -8,14 +8,6 @@
 namespace roof::kernels {
 namespace {
 
-model::Convolution model_of(const ConvolutionShape& shape)
-{
-    return {.batch = shape.batch,
-            .source = {shape.inputs, shape.height, shape.width},
-            .result = {shape.outputs, shape.result_height(), shape.result_width()},
-            .window = {shape.window, shape.stride, shape.padding}};
-}
-
 Flops flops(long long multiply_adds)
 {
     return {2.0 * static_cast<double>(multiply_adds)};
@@ -29,31 +21,31 @@ int convolution_lanes()
     return widest >= Isa::avx512 ? 16 : widest == Isa::avx2 ? 8 : 0;
 }
 
-std::vector<ConvolutionPlan> convolution_plans(Pass pass, const ConvolutionShape& shape,
-                                               const ConvolutionOptions& options)
+std::vector<ConvolutionPlan> convolution_plans(const ConvolutionPass& pass, int threads)
 {
     std::vector<ConvolutionPlan> plans;
     const int lanes = convolution_lanes();
-    if (lanes == 0 || shape.inputs % (2 * lanes) != 0 || shape.outputs % (2 * lanes) != 0) return plans;
-    const bool is_gradient = pass == Pass::backward_weights;
-    const bool is_direct = shape.window <= direct_largest_window && shape.stride <= direct_largest_stride;
+    const model::Window& window = pass.window;
+    if (lanes == 0 || pass.source.channels % (2 * lanes) != 0 || pass.result.channels % (2 * lanes) != 0) return plans;
+    if (pass.groups > 1 || window.dilation > 1) return plans;
+    const bool is_gradient = pass.pass == Pass::backward_weights;
+    const bool is_direct = window.size <= direct_largest_window && window.stride <= direct_largest_stride;
     for (const DirectLoops* loops : direct_loops_here()) {
         const bool is_dot = loops->numbers > 1;
-        if (!is_direct || loops->lanes != lanes || (is_dot && options.precision != Precision::bf16)) continue;
-        if (is_dot && is_gradient && shape.batch == 1) continue;  // it multiplies pairs of images
-        plans.push_back(is_gradient ? plan_direct_gradient(*loops, shape, options)
-                                    : plan_direct_maps(*loops, pass, shape, options));
+        if (!is_direct || loops->lanes != lanes || (is_dot && pass.precision != Precision::bf16)) continue;
+        if (is_dot && is_gradient && pass.batch == 1) continue;  // it multiplies pairs of images
+        plans.push_back(is_gradient ? plan_direct_gradient(*loops, pass, threads)
+                                    : plan_direct_maps(*loops, pass, threads));
         // Products with padding are skipped.
-        plans.back().executed = flops(model::unpadded_multiply_adds(model_of(shape)));
+        plans.back().executed = flops(model::unpadded_multiply_adds(pass));
     }
-    if (shape.window == 3 && shape.stride == 1 && shape.padding == 1) {
+    if (window.size == 3 && window.stride == 1 && window.padding == 1) {
         const WinogradLoops& loops = *winograd_loops_here().front();
-        plans.push_back(is_gradient ? plan_winograd_gradient(loops, shape, options)
-                                    : plan_winograd_maps(loops, pass, shape, options));
+        plans.push_back(is_gradient ? plan_winograd_gradient(loops, pass, threads)
+                                    : plan_winograd_maps(loops, pass, threads));
         plans.back().algorithm = Algorithm::winograd;
         // A tile that an edge cuts is computed only at the points that its results need.
-        plans.back().executed =
-            flops(model::winograd_multiply_adds(model_of(shape), winograd_tile, model::CutTiles::by_need));
+        plans.back().executed = flops(model::winograd_multiply_adds(pass, winograd_tile, model::CutTiles::by_need));
     }
     return plans;
 }

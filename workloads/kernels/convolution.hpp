@@ -1,10 +1,13 @@
-// Convolution kernels of this project. A plan computes one pass of one shape.
+// Convolution kernels of this project. A plan computes one pass of one shape, of maps in fp32 or bf16 and weights in fp32.
+// Channels are stored in blocks as wide as a vector:
+//   maps     [image][channels / lanes][height][width][lanes]
+//   weights  [outputs / lanes][inputs / lanes][window][window][inputs of the block][outputs of the block]
 #pragma once
 
 #include "ert/base/units.hpp"
 #include "workloads/engine/algorithm.hpp"
-#include "workloads/kernels/convolution_shape.hpp"
 #include "workloads/kernels/elements.hpp"
+#include "workloads/model/convolution.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -14,10 +17,15 @@
 namespace roof::kernels {
 
 using engine::Algorithm;
+using model::ConvolutionPass;
+using model::Pass;
 struct DirectLoops;
 struct WinogradLoops;
 
-/// Values or gradients in the layouts of convolution_shape.hpp. A pass writes one; backward_weights also writes `bias`.
+inline constexpr int direct_largest_window = 16;
+inline constexpr int direct_largest_stride = 2;
+
+/// Values or gradients in the layouts above. A pass writes one; backward_weights also writes `bias`.
 struct ConvolutionOperands {
     Elements source;
     float* weights = nullptr;
@@ -35,26 +43,21 @@ struct ConvolutionPlan {
     std::function<void(const ConvolutionOperands&)> run{};
 };
 
-/// All kernels for a pass of a shape; empty if there are none. Both channel counts must be multiples of twice
-/// convolution_lanes().
+/// All kernels for a pass without groups and dilation; empty if there are none. Both channel counts must be multiples of
+/// twice convolution_lanes().
 /// Direct: window <= direct_largest_window, stride <= direct_largest_stride. Winograd's F(4x4, 3x3): 3x3, stride 1,
 /// padding 1; 36 products per pair of channels give 4x4 results, for which the definition takes 144.
 /// Maps in bf16: the dot product first ("roof:direct:avx512_bf16"), which rounds weights to bf16, then the kernels that
 /// widen the maps to fp32 ("roof:direct:avx512", "roof:wino_4x3:avx512"), which do not. The dot product needs
 /// AVX512_BF16, and for backward_weights two images.
-std::vector<ConvolutionPlan> convolution_plans(Pass pass, const ConvolutionShape& shape,
-                                               const ConvolutionOptions& options);
+std::vector<ConvolutionPlan> convolution_plans(const ConvolutionPass& pass, int threads);
 
 /// The plan by these loops of forward and backward_data, or of backward_weights, without `executed`. Results are bitwise
 /// reproducible for equal numbers of threads.
-ConvolutionPlan plan_direct_maps(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape,
-                                 const ConvolutionOptions& options);
-ConvolutionPlan plan_direct_gradient(const DirectLoops& loops, const ConvolutionShape& shape,
-                                     const ConvolutionOptions& options);
-ConvolutionPlan plan_winograd_maps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
-                                   const ConvolutionOptions& options);
-ConvolutionPlan plan_winograd_gradient(const WinogradLoops& loops, const ConvolutionShape& shape,
-                                       const ConvolutionOptions& options);
+ConvolutionPlan plan_direct_maps(const DirectLoops& loops, const ConvolutionPass& pass, int threads);
+ConvolutionPlan plan_direct_gradient(const DirectLoops& loops, const ConvolutionPass& pass, int threads);
+ConvolutionPlan plan_winograd_maps(const WinogradLoops& loops, const ConvolutionPass& pass, int threads);
+ConvolutionPlan plan_winograd_gradient(const WinogradLoops& loops, const ConvolutionPass& pass, int threads);
 /// The plan of what has scratch(), in numbers, and run(operands).
 template <class Working>
 ConvolutionPlan plan_of(const char* name, const Working& working)

@@ -1,7 +1,7 @@
 // The gradient of a depthwise convolution's weights, for windows that oneDNN 2.6 computes channel by channel.
 #pragma once
 
-#include "workloads/model/work.hpp"
+#include "workloads/model/convolution.hpp"
 
 namespace roof::kernels {
 

@@ -8,18 +8,13 @@
 namespace roof::model {
 namespace {
 
-int window_outputs(int extent, const Window& window)
-{
-    return (extent + 2 * window.padding - window.extent()) / window.stride + 1;
-}
-
 Shape slid_over(const Shape& input, int channels, const Window& window)
 {
     if (std::min(input.height, input.width) + 2 * window.padding < window.extent()) {
         throw std::logic_error("a window of " + std::to_string(window.extent()) + " does not fit into a map of " +
                                std::to_string(input.height) + "x" + std::to_string(input.width));
     }
-    return {channels, window_outputs(input.height, window), window_outputs(input.width, window)};
+    return window.result(input, channels);
 }
 
 }  // namespace

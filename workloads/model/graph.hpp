@@ -1,6 +1,8 @@
 // A network as data: layers in execution order, with shapes and edges. Independent of devices and libraries.
 #pragma once
 
+#include "workloads/model/convolution.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,27 +32,6 @@ enum class LayerKind {
 };
 
 std::string_view name(LayerKind kind);
-
-/// Shape of one image. The output of a linear layer is {features, 1, 1}.
-struct Shape {
-    int channels = 0;
-    int height = 1;
-    int width = 1;
-
-    long long elements() const { return 1LL * channels * height * width; }
-    bool operator==(const Shape&) const = default;
-};
-
-/// A square window; all networks here use square windows.
-struct Window {
-    int size = 1;
-    int stride = 1;
-    int padding = 0;
-    int dilation = 1;  ///< convolution: distance between the positions that a window reads
-
-    /// Positions from the first to the last that a window reads.
-    int extent() const { return dilation * (size - 1) + 1; }
-};
 
 struct Layer {
     std::string name;  ///< torchvision's module name ("layer1.0.conv1"), or else "layer1.0.add", "flatten"

@@ -194,6 +194,25 @@ Convolution convolution_of(const Graph& graph, int layer, int batch)
     return {batch, graph.input_shape(layer), of.output, of.window, of.groups};
 }
 
+std::string text(int batch, const Shape& map)
+{
+    return std::to_string(batch) + "x" + std::to_string(map.channels) + "x" + std::to_string(map.height) + "x" +
+           std::to_string(map.width);
+}
+
+std::string text(const ConvolutionPass& pass)
+{
+    const auto with = [](int value, int usual, const char* name) {
+        return value == usual ? "" : name + std::to_string(value);
+    };
+    const std::string size = std::to_string(pass.window.size);
+    return text(pass.batch, pass.source) + " to " + std::to_string(pass.result.channels) +
+           with(pass.groups, 1, ", groups ") + ", " + size + "x" + size + " stride " +
+           std::to_string(pass.window.stride) + " padding " + std::to_string(pass.window.padding) +
+           with(pass.window.dilation, 1, " dilation ") + (pass.bias ? " + bias" : "") + (pass.relu ? " + relu" : "") +
+           (pass.prologue ? " of a scaled source" : "") + (pass.statistics ? " + statistics" : "");
+}
+
 long long unpadded_multiply_adds(const Convolution& convolution)
 {
     const auto& [batch, source, result, window, groups] = convolution;

@@ -6,7 +6,8 @@
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
 #include "workloads/model/graph.hpp"
-#include "workloads/model/pass.hpp"
+
+#include <string>
 
 namespace roof::model {
 
@@ -40,14 +41,12 @@ bool is_contraction(LayerKind kind);
 /// Returns the work of layer `layer` over `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
 
-/// A convolution of a batch. `source` and `result` are shapes of one image.
-struct Convolution {
-    int batch = 1;
-    Shape source, result;
-    Window window;
-    int groups = 1;
-};
 Convolution convolution_of(const Graph& graph, int layer, int batch);
+
+/// Returns "16x64x56x56".
+std::string text(int batch, const Shape& map);
+/// Returns "16x64x56x56 to 64, 3x3 stride 1 padding 1", with groups, dilation and what else the pass computes.
+std::string text(const ConvolutionPass& pass);
 
 /// Returns the multiply-adds of one pass without the taps that fall on padding.
 long long unpadded_multiply_adds(const Convolution& convolution);

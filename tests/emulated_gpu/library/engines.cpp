@@ -18,7 +18,7 @@ namespace {
 
 /// What stands behind a descriptor: a graph of one pass, an engine or plan for it, or addresses.
 struct Content {
-    std::variant<ConvolutionShape, NormShape> shape;
+    std::variant<ConvolutionPass, NormShape> shape;
     OfferedEngine engine;
     std::map<std::int64_t, void*> addresses;
 };
@@ -79,7 +79,7 @@ Tensor map_of(int batch, const model::Shape& shape, Precision precision)
 }
 
 /// Returns the tensor that is written.
-Tensor run_pass(const ConvolutionShape& shape, const Operands& operands)
+Tensor run_pass(const ConvolutionPass& shape, const Operands& operands)
 {
     const Tensor inputs{.batch = 1, .channels = shape.source.channels};
     const Tensor outputs{.batch = 1, .channels = shape.result.channels};
@@ -169,7 +169,7 @@ Descriptor address_pack(const std::vector<Address>& addresses, void*)
     return pack;
 }
 
-Descriptor convolution_graph(const ConvolutionShape& shape)
+Descriptor convolution_graph(const ConvolutionPass& shape)
 {
     return made({shape, {}, {}});
 }
@@ -180,7 +180,7 @@ Descriptor norm_graph(const NormShape& shape)
 std::vector<Engine> engines_for(const Descriptor& graph, const Descriptor&)
 {
     const Content& of = content(graph);
-    if (const auto* const shape = std::get_if<ConvolutionShape>(&of.shape))
+    if (const auto* const shape = std::get_if<ConvolutionPass>(&of.shape))
         return engines_of(of, emulated::offers().convolutions(*shape));
     return engines_of(of, emulated::offers().norms(std::get<NormShape>(of.shape)));
 }

@@ -19,7 +19,7 @@ struct OfferedEngine {
 };
 
 struct Offers {
-    std::function<std::vector<OfferedEngine>(const cudnn::ConvolutionShape&)> convolutions;
+    std::function<std::vector<OfferedEngine>(const cudnn::ConvolutionPass&)> convolutions;
     std::function<std::vector<OfferedEngine>(const cudnn::NormShape&)> norms;
     int runs = 0;  ///< of all engines so far
 };

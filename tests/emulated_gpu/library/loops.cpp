@@ -80,7 +80,7 @@ Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
       device_(current_device())
 {
 }
-Choice Convolutions::choose(const ConvolutionShape&)
+Choice Convolutions::choose(const ConvolutionPass&)
 {
     return by_loops();
 }
@@ -89,7 +89,7 @@ std::function<void()> Convolutions::bound(const Convolve& operation, const Memor
     return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
 }
 /// No trial: what a real library may choose is always chosen here.
-bool Convolutions::reads_by_depth(const ConvolutionShape&)
+bool Convolutions::reads_by_depth(const ConvolutionPass&)
 {
     return true;
 }
@@ -104,7 +104,7 @@ NormedProducts::NormedProducts(const gpu::Stream& stream, const Settings& settin
       device_model_(std::move(device_model))
 {
 }
-bool NormedProducts::choose(const ConvolutionShape&)
+bool NormedProducts::choose(const ConvolutionPass&)
 {
     return true;
 }

@@ -21,7 +21,7 @@ bool is_allowed(const EngineNotes& notes, const Settings& settings)
     return !full || (!notes.tensor_core && !notes.rounds_inputs);
 }
 
-std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device)
+std::vector<Engine> allowed_engines(const ConvolutionPass& shape, const Settings& settings, const Descriptor& device)
 {
     std::vector<Engine> found;
     try {
@@ -54,12 +54,10 @@ std::function<void()> running(const Candidate& candidate, const Handle& handle, 
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device)
 {
     if (algorithm == Algorithm::automatic) return true;
-    const ConvolutionShape usual{.pass = Pass::forward,
-                                 .batch = 8,
-                                 .source = {64, 56, 56},
-                                 .result = {64, 56, 56},
-                                 .window = {.size = 3, .stride = 1, .padding = 1},
-                                 .precision = settings.precision};
+    const ConvolutionPass usual{
+        {.batch = 8, .source = {64, 56, 56}, .result = {64, 56, 56}, .window = {.size = 3, .stride = 1, .padding = 1}},
+        Pass::forward,
+        settings.precision};
     const std::vector<Engine> engines = engines_for(convolution_graph(usual), device);
     return std::ranges::any_of(engines, [&](const Engine& engine) {
         return is_allowed(engine.notes, settings) && is_of(engine.notes, algorithm);

@@ -16,7 +16,7 @@ namespace roof::cudnn {
 bool is_allowed(const EngineNotes& notes, const Settings& settings);
 
 /// Returns the allowed engines in the order of the heuristics; those of any algorithm if none has the requested one.
-std::vector<Engine> allowed_engines(const ConvolutionShape& shape, const Settings& settings, const Descriptor& device);
+std::vector<Engine> allowed_engines(const ConvolutionPass& shape, const Settings& settings, const Descriptor& device);
 
 struct Candidate {
     Engine engine;

@@ -60,7 +60,7 @@ Names names_of(Pass pass)
             CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
 }
 
-Descriptor convolve(const ConvolutionShape& shape, const Descriptor& source, const Descriptor& weights,
+Descriptor convolve(const ConvolutionPass& shape, const Descriptor& source, const Descriptor& weights,
                     const Descriptor& result)
 {
     // Use floats, as for the sums. With doubles, many engines read only the lower half, which is 0.
@@ -82,7 +82,7 @@ constexpr std::int64_t number_passing = 100;
 /// Operations, and numbers for the tensors between them.
 class Operations {
   public:
-    explicit Operations(const ConvolutionShape& shape) : shape_(shape), type_(type_of(shape.precision)) {}
+    explicit Operations(const ConvolutionPass& shape) : shape_(shape), type_(type_of(shape.precision)) {}
 
     Dimensions source() const
     {
@@ -136,7 +136,7 @@ class Operations {
     }
 
   private:
-    const ConvolutionShape& shape_;
+    const ConvolutionPass& shape_;
     cudnnDataType_t type_;
     std::int64_t passing_ = 0;
     std::vector<Descriptor> all_;
@@ -144,7 +144,7 @@ class Operations {
 
 }  // namespace
 
-std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
+std::vector<Descriptor> operations_of(const ConvolutionPass& shape)
 {
     Operations operations(shape);
     const Descriptor source = operations.read();
@@ -164,7 +164,7 @@ std::vector<Descriptor> operations_of(const ConvolutionShape& shape)
     return std::move(operations).all();
 }
 
-Descriptor convolution_graph(const ConvolutionShape& shape)
+Descriptor convolution_graph(const ConvolutionPass& shape)
 {
     return graph_of(operations_of(shape));
 }

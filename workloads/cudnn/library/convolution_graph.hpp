@@ -22,9 +22,9 @@ enum TensorNumber : std::int64_t {
 
 /// Returns the operations: scale, shift and ReLU of the source, convolution, bias and ReLU, sums of the result; each if the
 /// shape has it. Throws Unsupported or Error.
-std::vector<Descriptor> operations_of(const ConvolutionShape& shape);
+std::vector<Descriptor> operations_of(const ConvolutionPass& shape);
 
 /// The graph of these operations. Throws Unsupported if cuDNN does not support it, else Error.
-Descriptor convolution_graph(const ConvolutionShape& shape);
+Descriptor convolution_graph(const ConvolutionPass& shape);
 
 }  // namespace roof::cudnn

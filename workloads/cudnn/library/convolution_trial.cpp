@@ -16,7 +16,7 @@ Tensor& written(Convolve& operation)
 
 }  // namespace
 
-ConvolutionTrial::ConvolutionTrial(const ConvolutionShape& shape, const gpu::Stream& stream)
+ConvolutionTrial::ConvolutionTrial(const ConvolutionPass& shape, const gpu::Stream& stream)
     : stream_(stream), shape_(shape)
 {
     const Precision stored = shape.precision == Precision::tf32 ? Precision::fp32 : shape.precision;

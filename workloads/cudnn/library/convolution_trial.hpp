@@ -12,7 +12,7 @@ namespace roof::cudnn {
 class ConvolutionTrial : public Trial {
   public:
     /// Fills the memory with values. Throws OutOfMemory or Error.
-    ConvolutionTrial(const ConvolutionShape& shape, const gpu::Stream& stream);
+    ConvolutionTrial(const ConvolutionPass& shape, const gpu::Stream& stream);
 
     /// Returns the operation with all that the shape has, and the bare pass. Both are in memory().
     const Convolve& whole() const { return whole_; }
@@ -31,7 +31,7 @@ class ConvolutionTrial : public Trial {
     void enqueue_behind() const;
 
     const gpu::Stream& stream_;
-    ConvolutionShape shape_;
+    ConvolutionPass shape_;
     Convolve whole_, alone_;
     Normalise normalise_;
     Statistics apart_, from_sums_;

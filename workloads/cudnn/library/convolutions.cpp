@@ -4,6 +4,7 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/convolution_trial.hpp"
 #include "workloads/cudnn/library/trial.hpp"
+#include "workloads/model/work.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -83,10 +84,9 @@ Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
 {
 }
 
-Choice Convolutions::choose(const ConvolutionShape& shape)
+Choice Convolutions::choose(const ConvolutionPass& shape)
 {
-    const auto [place, is_new] =
-        plans_.try_emplace(shape.text() + " " + std::string(name(shape.pass)), static_cast<int>(chosen_.size()));
+    const auto [place, is_new] = plans_.try_emplace(shape, static_cast<int>(chosen_.size()));
     if (is_new) {
         chosen_.push_back(find(shape));
         chosen_.back().choice.plan = place->second;
@@ -95,19 +95,19 @@ Choice Convolutions::choose(const ConvolutionShape& shape)
 }
 
 /// Chooses an engine for all that the shape has if that is the fastest, else one for the bare pass.
-Convolutions::Chosen Convolutions::find(const ConvolutionShape& shape)
+Convolutions::Chosen Convolutions::find(const ConvolutionPass& shape)
 {
     if (!is_bare(shape)) {
         if (const std::optional<Chosen> whole = find_whole(shape)) return *whole;
     }
-    const ConvolutionShape alone = bare(shape);
+    const ConvolutionPass alone = bare(shape);
     if (const std::optional<Candidate> best = best_of(alone)) return {choice_of(*best, is_bare(shape)), *best};
     throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
-                      " pass of " + shape.text() + " in " + std::string(traits(settings_.precision).name) +
+                      " pass of " + text(shape) + " in " + std::string(traits(settings_.precision).name) +
                       (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
 }
 
-std::optional<Candidate> Convolutions::best_of(const ConvolutionShape& shape)
+std::optional<Candidate> Convolutions::best_of(const ConvolutionPass& shape)
 {
     const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
     if (!settings_.tune) return first(engines);
@@ -120,7 +120,7 @@ std::optional<Candidate> Convolutions::best_of(const ConvolutionShape& shape)
 
 /// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if the
 /// results differ.
-std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionShape& shape)
+std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionPass& shape)
 {
     const auto chosen = [](const Candidate& candidate) { return Chosen{choice_of(candidate, true), candidate}; };
     const bool is_for_norms = shape.prologue || shape.statistics;
@@ -147,7 +147,7 @@ std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionSh
     return whole ? std::optional(chosen(whole->candidate)) : std::nullopt;
 }
 
-bool Convolutions::is_better(const ConvolutionShape& shape, const Candidate& whole, const Candidate& alone) const
+bool Convolutions::is_better(const ConvolutionPass& shape, const Candidate& whole, const Candidate& alone) const
 {
     ConvolutionTrial trial(shape, stream_);
     void* const workspace =
@@ -157,7 +157,7 @@ bool Convolutions::is_better(const ConvolutionShape& shape, const Candidate& who
     return trial.gains(run_whole, run_alone) && trial.agrees(run_whole, run_alone);
 }
 
-bool Convolutions::reads_by_depth(const ConvolutionShape& first)
+bool Convolutions::reads_by_depth(const ConvolutionPass& first)
 {
     constexpr const char* by_depth = "space to depth";
     if (!settings_.tune) return false;
@@ -179,7 +179,7 @@ bool Convolutions::reads_by_depth(const ConvolutionShape& first)
     }
 }
 
-Convolutions::BothPasses Convolutions::both_passes(ConvolutionShape shape)
+Convolutions::BothPasses Convolutions::both_passes(ConvolutionPass shape)
 {
     BothPasses both;
     for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
@@ -193,14 +193,14 @@ Convolutions::BothPasses Convolutions::both_passes(ConvolutionShape shape)
     return both;
 }
 
-engine::Question Convolutions::question(const ConvolutionShape& shape) const
+engine::Question Convolutions::question(const ConvolutionPass& shape) const
 {
-    return {shape.text(), std::string(name(shape.pass)), std::string(traits(shape.precision).name), 1,
+    return {text(shape), std::string(name(shape.pass)), std::string(traits(shape.precision).name), 1,
             chooser_of(settings_, device_model_)};
 }
 
 /// Returns the fastest of an earlier run if it is among the engines. Makes no other plan.
-std::optional<Candidate> Convolutions::remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const
+std::optional<Candidate> Convolutions::remembered(const ConvolutionPass& shape, const std::vector<Engine>& among) const
 {
     const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
     if (!known) return std::nullopt;
@@ -219,8 +219,7 @@ std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
 }
 
 /// Returns the fastest candidate of timed trials. Engines that fail are skipped; empty if all fail.
-std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionShape& shape,
-                                                         const std::vector<Engine>& among)
+std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionPass& shape, const std::vector<Engine>& among)
 {
     if (among.empty()) return std::nullopt;
     const std::size_t limit = workspace_limit();

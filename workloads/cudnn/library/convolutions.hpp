@@ -24,10 +24,10 @@ class Convolutions {
                  std::string device_model);
 
     /// Throws Unsupported if no engine can compute the shape.
-    Choice choose(const ConvolutionShape& shape);
+    Choice choose(const ConvolutionPass& shape);
     /// Returns whether both passes of the first convolution that read images take less time by space_to_depth(). The
     /// result of the trial is kept.
-    bool reads_by_depth(const ConvolutionShape& first);
+    bool reads_by_depth(const ConvolutionPass& first);
     /// Returns a function that enqueues the operation in the stream.
     std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
 
@@ -42,21 +42,21 @@ class Convolutions {
         Seconds seconds;
     };
 
-    Chosen find(const ConvolutionShape& shape);
-    std::optional<Chosen> find_whole(const ConvolutionShape& shape);
-    std::optional<Candidate> best_of(const ConvolutionShape& shape);
-    bool is_better(const ConvolutionShape& shape, const Candidate& whole, const Candidate& alone) const;
+    Chosen find(const ConvolutionPass& shape);
+    std::optional<Chosen> find_whole(const ConvolutionPass& shape);
+    std::optional<Candidate> best_of(const ConvolutionPass& shape);
+    bool is_better(const ConvolutionPass& shape, const Candidate& whole, const Candidate& alone) const;
     /// The fastest engines of a first convolution, forward and backward_weights. Throws OutOfMemory.
     struct BothPasses {
         std::vector<std::unique_ptr<ConvolutionTrial>> trials;
         std::vector<std::function<void()>> runs;
         bool is_offered = true;  ///< for both passes
     };
-    BothPasses both_passes(ConvolutionShape shape);
-    engine::Question question(const ConvolutionShape& shape) const;
-    std::optional<Candidate> remembered(const ConvolutionShape& shape, const std::vector<Engine>& among) const;
+    BothPasses both_passes(ConvolutionPass shape);
+    engine::Question question(const ConvolutionPass& shape) const;
+    std::optional<Candidate> remembered(const ConvolutionPass& shape, const std::vector<Engine>& among) const;
     std::optional<Candidate> first(std::vector<Engine> among) const;
-    std::optional<Tried> fastest(const ConvolutionShape& shape, const std::vector<Engine>& among);
+    std::optional<Tried> fastest(const ConvolutionPass& shape, const std::vector<Engine>& among);
 
     const gpu::Stream& stream_;
     Settings settings_;
@@ -64,7 +64,7 @@ class Convolutions {
     std::string device_model_;
     Handle handle_;
     Descriptor device_;
-    std::map<std::string, int> plans_;  ///< plan numbers of the choices, by shape and pass
+    std::map<ConvolutionPass, int> plans_;  ///< plan numbers of the choices
     std::vector<Chosen> chosen_;
 };
 

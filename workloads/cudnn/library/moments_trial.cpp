@@ -6,11 +6,11 @@
 
 namespace roof::cudnn {
 
-MomentsTrial::MomentsTrial(const ConvolutionShape& forward, Convolutions& convolutions, Products& products,
+MomentsTrial::MomentsTrial(const ConvolutionPass& forward, Convolutions& convolutions, Products& products,
                            const gpu::Stream& stream)
     : stream_(stream), precision_(forward.precision), channels_(forward.result.channels)
 {
-    const Choosers choosers{[&](const ConvolutionShape& shape) { return convolutions.choose(shape); },
+    const Choosers choosers{[&](const ConvolutionPass& shape) { return convolutions.choose(shape); },
                             [&](const Product& product) { return products.choose(product); }};
     const Tensor numbers{.batch = 1, .channels = channels_};
     const Tensor result = maps_of(forward.batch, forward.result, precision_);
@@ -57,7 +57,7 @@ ChannelNumbers MomentsTrial::channels()
     return {one(), one(), one(), one()};
 }
 
-void MomentsTrial::convolve(const Choosers& choosers, const ConvolutionShape& shape, Convolve operation)
+void MomentsTrial::convolve(const Choosers& choosers, const ConvolutionPass& shape, Convolve operation)
 {
     const Choice choice = choosers.convolution(shape);
     operation.shape = choice.fused ? shape : bare(shape);
@@ -66,7 +66,7 @@ void MomentsTrial::convolve(const Choosers& choosers, const ConvolutionShape& sh
     append(operation, {operation.source, operation.weights, operation.result, operation.workspace});
 }
 
-void MomentsTrial::write_passes(const Given& given, ConvolutionShape shape, const Choosers& choosers)
+void MomentsTrial::write_passes(const Given& given, ConvolutionPass shape, const Choosers& choosers)
 {
     const Tensor numbers{.batch = 1, .channels = channels_};
     const Tensor map = program_.resident(given.share);
@@ -116,7 +116,7 @@ void MomentsTrial::write_passes(const Given& given, ConvolutionShape shape, cons
              {.source = result(given.source, passed_), .weights = given.weights, .result = spread.result});
 }
 
-void MomentsTrial::write_moments(const Given& given, const ConvolutionShape& shape, const Choosers& choosers)
+void MomentsTrial::write_moments(const Given& given, const ConvolutionPass& shape, const Choosers& choosers)
 {
     const Tensor numbers{.batch = 1, .channels = channels_};
     program_.begin("", "", Phase::forward);

@@ -15,7 +15,7 @@ class MomentsTrial : public Trial {
   public:
     /// Chooses the implementations of both ways and fills the memory with values. All must outlive this object. Throws
     /// OutOfMemory, Unsupported or Error.
-    MomentsTrial(const ConvolutionShape& forward, Convolutions& convolutions, Products& products,
+    MomentsTrial(const ConvolutionPass& forward, Convolutions& convolutions, Products& products,
                  const gpu::Stream& stream);
 
     /// Enqueues both ways.
@@ -32,10 +32,10 @@ class MomentsTrial : public Trial {
     struct Given {
         Tensor source, weights, share, other, signs, weight, bias;
     };
-    void write_passes(const Given& given, ConvolutionShape shape, const Choosers& choosers);
-    void write_moments(const Given& given, const ConvolutionShape& shape, const Choosers& choosers);
+    void write_passes(const Given& given, ConvolutionPass shape, const Choosers& choosers);
+    void write_moments(const Given& given, const ConvolutionPass& shape, const Choosers& choosers);
     /// Appends the pass with all that its shape has, or the bare pass.
-    void convolve(const Choosers& choosers, const ConvolutionShape& shape, Convolve operation);
+    void convolve(const Choosers& choosers, const ConvolutionPass& shape, Convolve operation);
     /// A tensor whose values outlive the operation that writes them.
     Tensor result(Tensor shape, std::vector<Tensor>& to);
     ChannelNumbers channels();

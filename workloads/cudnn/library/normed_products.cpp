@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/library/moments_trial.hpp"
+#include "workloads/model/work.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -23,12 +24,12 @@ NormedProducts::NormedProducts(const gpu::Stream& stream, const Settings& settin
 {
 }
 
-bool NormedProducts::choose(const ConvolutionShape& forward)
+bool NormedProducts::choose(const ConvolutionPass& forward)
 {
     if (settings_.moments || !settings_.tune || settings_.deterministic) return settings_.moments;
-    const auto [place, is_new] = known_.try_emplace(forward.text());
+    const auto [place, is_new] = known_.try_emplace(forward);
     if (!is_new) return place->second;
-    const engine::Question asked{forward.text(), "batch norm behind", std::string(traits(forward.precision).name), 1,
+    const engine::Question asked{text(forward), "batch norm behind", std::string(traits(forward.precision).name), 1,
                                  chooser_of(settings_, device_model_)};
     if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return place->second = known == by_moments;
     try {

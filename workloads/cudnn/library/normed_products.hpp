@@ -17,7 +17,7 @@ class NormedProducts {
                    std::shared_ptr<engine::Choices> choices, std::string device_model);
 
     /// Returns whether moments are faster and give the same values. Without trials: what the settings say. Throws Error.
-    bool choose(const ConvolutionShape& forward);
+    bool choose(const ConvolutionPass& forward);
 
   private:
     const gpu::Stream& stream_;
@@ -26,7 +26,7 @@ class NormedProducts {
     Products& products_;
     std::shared_ptr<engine::Choices> choices_;
     std::string device_model_;
-    std::map<std::string, bool> known_;  ///< by shape
+    std::map<ConvolutionPass, bool> known_;
 };
 
 }  // namespace roof::cudnn

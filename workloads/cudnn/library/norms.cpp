@@ -75,7 +75,7 @@ Norms::Norms(const gpu::Stream& stream, const Settings& settings, std::shared_pt
 
 Choice Norms::choose(const NormShape& shape)
 {
-    const auto [place, is_new] = known_.try_emplace(question(shape).pass + " " + shape.text());
+    const auto [place, is_new] = known_.try_emplace(shape);
     if (!is_new) return place->second;
     if (const std::optional<Candidate> found = find(shape)) {
         place->second = choice_of(*found, shape.relu);
@@ -119,7 +119,7 @@ bool Norms::is_better(const NormShape& shape, const Candidate& offered)
 
 engine::Question Norms::question(const NormShape& shape) const
 {
-    return {"batch norm of " + shape.text(), shape.backward ? "backward" : "forward",
+    return {"batch norm of " + text(shape), shape.backward ? "backward" : "forward",
             std::string(traits(shape.precision).name), 1, chooser_of(settings_, device_model_)};
 }
 

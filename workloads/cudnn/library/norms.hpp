@@ -38,8 +38,8 @@ class Norms {
     std::string device_model_;
     Handle handle_;
     Descriptor device_;
-    std::map<std::string, Choice> known_;  ///< by shape and pass
-    std::vector<Candidate> chosen_;        ///< indexed by plan number
+    std::map<NormShape, Choice> known_;
+    std::vector<Candidate> chosen_;  ///< indexed by plan number
 };
 
 }  // namespace roof::cudnn

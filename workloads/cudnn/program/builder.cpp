@@ -17,12 +17,10 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
     const int stride = first.window.stride;
     const bool is_possible = stride == 1 || stride == 2 || stride == 4;
     if (first.kind != model::LayerKind::convolution || !is_possible) return 0;
-    const bool deep = choosers.deep_images({.pass = Pass::forward,
-                                            .batch = settings.batch,
-                                            .source = image,
-                                            .result = first.output,
-                                            .window = first.window,
-                                            .precision = settings.precision});
+    const bool deep = choosers.deep_images(
+        {{.batch = settings.batch, .source = image, .result = first.output, .window = first.window},
+         Pass::forward,
+         settings.precision});
     return deep ? stride : 0;
 }
 

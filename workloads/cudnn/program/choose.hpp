@@ -32,15 +32,15 @@ struct Product {
 };
 
 struct Choosers {
-    std::function<Choice(const ConvolutionShape&)> convolution;
+    std::function<Choice(const ConvolutionPass&)> convolution;
     std::function<Choice(const Product&)> product;
     /// For a whole batch norm. No plan, or an empty function: our own kernels compute it.
     std::function<Choice(const NormShape&)> norm{};
     /// Returns whether the first convolution should read images by space_to_depth(), given its forward pass. Empty: no.
-    std::function<bool(const ConvolutionShape& first)> deep_images{};
+    std::function<bool(const ConvolutionPass& first)> deep_images{};
     /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments of
     /// the convolution's source (moments.hpp), given its forward pass. Empty: no.
-    std::function<bool(const ConvolutionShape& forward)> moments{};
+    std::function<bool(const ConvolutionPass& forward)> moments{};
 };
 
 }  // namespace roof::cudnn

@@ -14,18 +14,18 @@ bool is_deep(const Builder& build, const Unit& unit)
     return build.image_block > 0 && build.is_image(build.source(unit));
 }
 
-ConvolutionShape shape_of(const Builder& build, const Unit& unit, Pass pass)
+ConvolutionPass shape_of(const Builder& build, const Unit& unit, Pass pass)
 {
     const model::Layer& layer = build.layer(unit);
     const bool forward = pass == Pass::forward;
-    const ConvolutionShape shape{.pass = pass,
-                                 .batch = build.settings.batch,
+    const ConvolutionPass shape{{.batch = build.settings.batch,
                                  .source = build.graph.input_shape(unit.layer),
                                  .result = layer.output,
-                                 .window = layer.window,
-                                 .precision = build.settings.precision,
-                                 .bias = forward && layer.bias,
-                                 .relu = forward && unit.fused()};
+                                 .window = layer.window},
+                                pass,
+                                build.settings.precision,
+                                forward && layer.bias,
+                                forward && unit.fused()};
     return is_deep(build, unit) ? space_to_depth(shape) : shape;
 }
 
@@ -40,7 +40,7 @@ int norm_behind(const Builder& build, int layer)
 }
 
 /// A library's choice with all that the batch norms need, or with less. With a scaled source, at least that is kept.
-Choice choose_forward(const Builder& build, ConvolutionShape& shape)
+Choice choose_forward(const Builder& build, ConvolutionPass& shape)
 {
     const Choice choice = build.choosers.convolution(shape);
     if (choice.fused) return choice;
@@ -59,7 +59,7 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
         done.executed = Flops{2.0 * static_cast<double>(products)};
     }
     if (is_deep(build, unit)) {
-        const ConvolutionShape read = shape_of(build, unit, Pass::forward);
+        const ConvolutionPass read = shape_of(build, unit, Pass::forward);
         const double outputs = 1.0 * read.batch * read.result.channels * read.result.height * read.result.width;
         done.executed = Flops{2.0 * outputs * read.window.size * read.window.size * read.source.channels};
     }
@@ -81,7 +81,7 @@ Convolve append(Builder& build, const Choice& choice, Convolve operation)
 /// Returns the gradient in the precision of the activations.
 Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, const Tensor& gradient)
 {
-    ConvolutionShape shape = shape_of(build, unit, Pass::backward_weights);
+    ConvolutionPass shape = shape_of(build, unit, Pass::backward_weights);
     shape.prologue = given.scaled;
     const Choice choice = build.choosers.convolution(shape);
     account(build, unit, build.work(unit.layer).backward_weights, choice);
@@ -107,7 +107,7 @@ Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, c
 
 Tensor backward_data(Builder& build, const Unit& unit, const Tensor& gradient)
 {
-    const ConvolutionShape shape = shape_of(build, unit, Pass::backward_data);
+    const ConvolutionPass shape = shape_of(build, unit, Pass::backward_data);
     const Choice choice = build.choosers.convolution(shape);
     account(build, unit, build.work(unit.layer).backward_data, choice);
     const Tensor written = build.program.tensor(build.map(build.source(unit)));
@@ -142,7 +142,7 @@ bool is_by_moments(const Builder& build, int convolution)
     if (!build.choosers.moments || !is_for_a_sum || build.is_image(from) ||
         build.outputs[static_cast<std::size_t>(from)].scaled)
         return false;
-    const ConvolutionShape shape = shape_of(build, {.layer = convolution}, Pass::forward);
+    const ConvolutionPass shape = shape_of(build, {.layer = convolution}, Pass::forward);
     return has_moments(shape) && build.choosers.moments(shape);
 }
 
@@ -150,7 +150,7 @@ bool reads_scaled(const Builder& build, int layer)
 {
     if (norm_behind(build, layer) < 0) return false;
     const auto is_offered = [&](Pass pass, bool statistics) {
-        ConvolutionShape shape = shape_of(build, {.layer = layer}, pass);
+        ConvolutionPass shape = shape_of(build, {.layer = layer}, pass);
         shape.prologue = true;
         shape.statistics = statistics;
         return build.choosers.convolution(shape).fused;
@@ -163,8 +163,8 @@ void convolution(Builder& build, const Unit& unit)
 {
     build.begin(unit, Phase::forward);
     const Output given = build.output(build.source(unit));
-    const ConvolutionShape whole = shape_of(build, unit, Pass::forward);
-    ConvolutionShape shape = whole;
+    const ConvolutionPass whole = shape_of(build, unit, Pass::forward);
+    ConvolutionPass shape = whole;
     shape.prologue = given.scaled;
     const bool by_moments = is_by_moments(build, unit.layer);
     shape.statistics = norm_behind(build, unit.layer) >= 0 && !by_moments;

@@ -46,7 +46,7 @@ void append(Program& program, const Choosers& choosers, Multiply product)
 
 }  // namespace
 
-bool has_moments(const ConvolutionShape& forward)
+bool has_moments(const ConvolutionPass& forward)
 {
     const bool is_narrow = forward.precision == Precision::bf16 || forward.precision == Precision::fp16;
     const bool is_point = forward.window.size == 1 && forward.window.stride == 1 && forward.window.padding == 0;

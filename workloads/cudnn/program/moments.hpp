@@ -29,7 +29,7 @@ struct NormedProduct {
 };
 
 /// Whether moments serve the convolution: one tap that reads each position, and narrow values.
-bool has_moments(const ConvolutionShape& forward);
+bool has_moments(const ConvolutionPass& forward);
 
 /// Appends the statistics of the batch norm.
 SourceMoments append_statistics(Program& program, const Choosers& choosers, const NormedProduct& both);

@@ -60,7 +60,7 @@ struct ClearUnused {
 /// One pass: source, weights -> result; weights, result -> source; or source, result -> weights. `plan`: chosen
 /// implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a value per channel.
 struct Convolve {
-    ConvolutionShape shape{};
+    ConvolutionPass shape{};
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
     Tensor scale{}, shift{}, sum{}, squares{};
     int plan = -1;

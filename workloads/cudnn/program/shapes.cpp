@@ -1,37 +1,21 @@
 #include "workloads/cudnn/program/shapes.hpp"
 
+#include "workloads/model/work.hpp"
+
 namespace roof::cudnn {
-namespace {
 
-/// Returns "16x64x56x56".
-std::string text_of(int batch, const model::Shape& map)
-{
-    return std::to_string(batch) + "x" + std::to_string(map.channels) + "x" + std::to_string(map.height) + "x" +
-           std::to_string(map.width);
-}
-
-}  // namespace
-
-std::string ConvolutionShape::text() const
-{
-    const std::string size = std::to_string(window.size);
-    return text_of(batch, source) + " to " + std::to_string(result.channels) + ", " + size + "x" + size + " stride " +
-           std::to_string(window.stride) + " padding " + std::to_string(window.padding) + (bias ? " + bias" : "") +
-           (relu ? " + relu" : "") + (prologue ? " of a scaled source" : "") + (statistics ? " + statistics" : "");
-}
-
-ConvolutionShape bare(ConvolutionShape shape)
+ConvolutionPass bare(ConvolutionPass shape)
 {
     shape.bias = shape.relu = shape.prologue = shape.statistics = false;
     return shape;
 }
 
-bool is_bare(const ConvolutionShape& shape)
+bool is_bare(const ConvolutionPass& shape)
 {
     return !shape.bias && !shape.relu && !shape.prologue && !shape.statistics;
 }
 
-ConvolutionShape space_to_depth(ConvolutionShape shape)
+ConvolutionPass space_to_depth(ConvolutionPass shape)
 {
     const int block = shape.window.stride;
     const int taps = (shape.window.size + block - 1) / block;
@@ -41,9 +25,9 @@ ConvolutionShape space_to_depth(ConvolutionShape shape)
     return shape;
 }
 
-std::string NormShape::text() const
+std::string text(const NormShape& shape)
 {
-    return text_of(batch, map) + (relu ? ", relu" : "");
+    return model::text(shape.batch, shape.map) + (shape.relu ? ", relu" : "");
 }
 
 }  // namespace roof::cudnn

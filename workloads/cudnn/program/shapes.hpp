@@ -1,43 +1,24 @@
-// One pass of a convolution, and one of a batch norm in training, as libraries compute them in one operation.
+// Passes of convolutions and batch norms as libraries compute them in one operation, and the layout by space to depth.
 #pragma once
 
-#include "ert/base/precision.hpp"
-#include "workloads/model/graph.hpp"
-#include "workloads/model/pass.hpp"
+#include "workloads/model/convolution.hpp"
 
 #include <cstddef>
 #include <string>
 
 namespace roof::cudnn {
 
+using model::ConvolutionPass;
 using model::Pass;
 
-/// One pass. Sums are fp32.
-struct ConvolutionShape {
-    Pass pass = Pass::forward;
-    int batch = 1;
-    model::Shape source;
-    model::Shape result;
-    model::Window window;
-    Precision precision = Precision::fp32;  ///< of all tensors; tf32 is stored as fp32
-    bool bias = false;                      ///< forward: added to each channel
-    bool relu = false;                      ///< forward: after the bias
-    /// Not backward_data: the source is read as max(source * scale + shift, 0), rounded to the precision.
-    bool prologue = false;
-    bool statistics = false;  ///< forward: also sums the result and its squares per channel
-
-    /// Returns "16x64x56x56 to 64, 3x3 stride 1 padding 1".
-    std::string text() const;
-};
-
 /// Returns the shape of the pass alone, without what is before and behind it.
-ConvolutionShape bare(ConvolutionShape shape);
-bool is_bare(const ConvolutionShape& shape);
+ConvolutionPass bare(ConvolutionPass shape);
+bool is_bare(const ConvolutionPass& shape);
 
 /// Space to depth: returns the same pass where each square of stride x stride positions of the padded source is one position
 /// with the channels of all of them, and zeros up to a multiple of 8. Its stride is 1 and it has no padding: fewer taps, and
 /// enough channels for tensor cores.
-ConvolutionShape space_to_depth(ConvolutionShape shape);
+ConvolutionPass space_to_depth(ConvolutionPass shape);
 
 inline constexpr std::size_t no_place = ~std::size_t{0};
 
@@ -90,8 +71,9 @@ struct NormShape {
     Precision precision = Precision::fp32;  ///< of the maps; tf32 is stored as fp32
     bool relu = false;                      ///< fused ReLU; backward: fused gradient of the ReLU
 
-    /// Returns "16x64x56x56, relu".
-    std::string text() const;
+    auto operator<=>(const NormShape&) const = default;
 };
+/// Returns "16x64x56x56, relu".
+std::string text(const NormShape& shape);
 
 }  // namespace roof::cudnn

@@ -15,7 +15,7 @@ void import_images(Builder& build)
     if (build.image_block > 0) {
         const model::Layer& first = build.graph.layer(readers(build.graph, 0).front());
         const model::Shape read =
-            space_to_depth({.source = build.graph.layer(0).output, .result = first.output, .window = first.window})
+            space_to_depth({{.source = build.graph.layer(0).output, .result = first.output, .window = first.window}})
                 .source;
         to.channels = read.channels;
         to.height = read.height;

@@ -16,13 +16,13 @@ enum class Saving { none, fused, moments };
 std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch, Saving saving)
 {
     settings.batch = batch;
-    const auto choose = [saving](const ConvolutionShape&) {
+    const auto choose = [saving](const ConvolutionPass&) {
         Choice choice;
         choice.fused = saving == Saving::fused;
         return choice;
     };
     Choosers nobody{choose, [](const Product&) { return Choice{}; }};
-    nobody.moments = [saving](const ConvolutionShape&) { return saving == Saving::moments; };
+    nobody.moments = [saving](const ConvolutionPass&) { return saving == Saving::moments; };
     return Written(graph, settings, nobody).bytes();
 }
 

@@ -1,4 +1,4 @@
-// The weights' gradient of a direct convolution, shared among threads, in the layouts of convolution_shape.hpp.
+// The weights' gradient of a direct convolution, shared among threads, in the layouts of convolution.hpp.
 #include "workloads/kernels/convolution.hpp"
 #include "workloads/kernels/direct/gradient_plan.hpp"
 #include "workloads/kernels/parallel.hpp"
@@ -8,10 +8,10 @@ namespace roof::kernels {
 namespace {
 
 /// The source numbers along one axis that these results need.
-Range needed(const Range& results, const ConvolutionShape& shape, int extent)
+Range needed(const Range& results, const model::Convolution& shape, int extent)
 {
-    const int begin = results.begin * shape.stride - shape.padding;
-    const int end = (results.end - 1) * shape.stride - shape.padding + shape.window;
+    const int begin = results.begin * shape.window.stride - shape.window.padding;
+    const int end = (results.end - 1) * shape.window.stride - shape.window.padding + shape.window.size;
     return common({begin, end}, {0, extent});
 }
 
@@ -20,21 +20,21 @@ Range needed(const Range& results, const ConvolutionShape& shape, int extent)
 /// equal numbers of threads.
 class DirectGradient {
   public:
-    DirectGradient(const DirectLoops& loops, const ConvolutionShape& of, const ConvolutionOptions& options)
+    DirectGradient(const DirectLoops& loops, const ConvolutionPass& of, int threads)
         : loops_(loops),
-          is_packed_(options.precision == Precision::bf16),
-          plan_(loops, of, is_packed_, options.threads),
+          is_packed_(of.precision == Precision::bf16),
+          plan_(loops, of, is_packed_, threads),
           batch_(of.batch),
-          threads_(options.threads)
+          threads_(threads)
     {
         if (!is_packed_) return;
         const GradientPiece piece = plan_.largest_piece();
-        const ConvolutionShape& seen = shape().of;
+        const model::Convolution& seen = shape().of;
         const auto most = [&](const Range& results, int extent) -> Range {
-            return {0, std::min(extent, (results.end - 1) * seen.stride + seen.window)};
+            return {0, std::min(extent, (results.end - 1) * seen.window.stride + seen.window.size)};
         };
-        x_slot_ = packed({piece.images, plan_.largest_region().inputs, most(piece.rows, seen.height),
-                          most(piece.columns, seen.width)});
+        x_slot_ = packed({piece.images, plan_.largest_region().inputs, most(piece.rows, seen.source.height),
+                          most(piece.columns, seen.source.width)});
         dy_slot_ = packed(result_window(piece, plan_.largest_region().outputs));
     }
 
@@ -85,7 +85,7 @@ class DirectGradient {
         return odd_lines(static_cast<std::size_t>(cells(length(largest.outputs) * length(largest.inputs))));
     }
 
-    std::size_t bias_slot() const { return odd_lines(static_cast<std::size_t>(shape().of.outputs)); }
+    std::size_t bias_slot() const { return odd_lines(static_cast<std::size_t>(shape().of.result.channels)); }
 
     std::size_t packed(const Window& window) const
     {
@@ -95,8 +95,9 @@ class DirectGradient {
 
     Window source_window(const GradientPiece& piece, const Range& blocks) const
     {
-        const ConvolutionShape& of = shape().of;
-        return {piece.images, blocks, needed(piece.rows, of, of.height), needed(piece.columns, of, of.width)};
+        const model::Convolution& of = shape().of;
+        return {piece.images, blocks, needed(piece.rows, of, of.source.height),
+                needed(piece.columns, of, of.source.width)};
     }
 
     Window result_window(const GradientPiece& piece, const Range& blocks) const
@@ -264,7 +265,7 @@ void DirectGradient::run(const ConvolutionOperands& of) const
 #pragma omp barrier
         add_slots(thread, threads, of.weights, of.workspace);
     }
-    for (int o = 0; db != nullptr && o < shape().of.outputs; ++o) {
+    for (int o = 0; db != nullptr && o < shape().of.result.channels; ++o) {
         db[o] = 0;
         for (std::size_t thread = 0; thread < team; ++thread)
             db[o] += bias[bias_slot() * thread + static_cast<std::size_t>(o)];
@@ -273,26 +274,25 @@ void DirectGradient::run(const ConvolutionOperands& of) const
 
 }  // namespace
 
-GradientShape::GradientShape(const ConvolutionShape& shape, int lanes)
+GradientShape::GradientShape(const model::Convolution& shape, int lanes)
     : of(shape),
-      rows(shape.result_height()),
-      columns(shape.result_width()),
-      input_blocks(shape.inputs / lanes),
-      output_blocks(shape.outputs / lanes),
-      cell(shape.window * shape.window * lanes * lanes)
+      rows(shape.result.height),
+      columns(shape.result.width),
+      input_blocks(shape.source.channels / lanes),
+      output_blocks(shape.result.channels / lanes),
+      cell(shape.window.size * shape.window.size * lanes * lanes)
 {
     const auto strides = [&](int channels, int height, int width) -> GradientStrides {
         const std::ptrdiff_t map = std::ptrdiff_t{height} * width;
         return {map * channels, map * lanes, std::ptrdiff_t{width} * lanes, lanes};
     };
-    source = strides(shape.inputs, shape.height, shape.width);
-    result = strides(shape.outputs, rows, columns);
+    source = strides(shape.source.channels, shape.source.height, shape.source.width);
+    result = strides(shape.result.channels, rows, columns);
 }
 
-ConvolutionPlan plan_direct_gradient(const DirectLoops& loops, const ConvolutionShape& shape,
-                                     const ConvolutionOptions& options)
+ConvolutionPlan plan_direct_gradient(const DirectLoops& loops, const ConvolutionPass& pass, int threads)
 {
-    return plan_of(loops.name, DirectGradient(loops, shape, options));
+    return plan_of(loops.name, DirectGradient(loops, pass, threads));
 }
 
 }  // namespace roof::kernels

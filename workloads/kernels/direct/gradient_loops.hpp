@@ -86,16 +86,16 @@ class GradientLoopsFor {
             if (now.outputs.end - now.outputs.begin < outputs)
                 return products_of<outputs - 1>(shape, now, next, x, dy, sums);
         }
-        const ConvolutionShape& of = shape.of;
+        const model::Convolution& of = shape.of;
         const int image = now.piece.images.begin;
         const Distances distances = distances_of(shape, now, next, sums);
         float* to = sums.at;
-        for (int down = -of.padding; down < of.window - of.padding; ++down) {
-            const Range rows = inside(now.piece.rows, of.stride, down, of.height);
-            for (int across = -of.padding; across < of.window - of.padding; ++across) {
-                const Range columns = inside(now.piece.columns, of.stride, across, of.width);
-                const std::ptrdiff_t source = shape.source.at(image, now.input, rows.begin * of.stride + down,
-                                                              columns.begin * of.stride + across);
+        for (int down = -of.window.padding; down < of.window.size - of.window.padding; ++down) {
+            const Range rows = inside(now.piece.rows, of.window.stride, down, of.source.height);
+            for (int across = -of.window.padding; across < of.window.size - of.window.padding; ++across) {
+                const Range columns = inside(now.piece.columns, of.window.stride, across, of.source.width);
+                const std::ptrdiff_t source = shape.source.at(image, now.input, rows.begin * of.window.stride + down,
+                                                              columns.begin * of.window.stride + across);
                 const std::ptrdiff_t result = shape.result.at(image, now.outputs.begin, rows.begin, columns.begin);
                 tap<outputs>(distances, rows.end - rows.begin, columns.end - columns.begin, x + source, dy + result,
                              to);
@@ -108,8 +108,8 @@ class GradientLoopsFor {
                                   const GradientSums& sums)
     {
         GradientStrides x = shape.source;
-        x.row *= shape.of.stride;
-        x.column *= shape.of.stride;
+        x.row *= shape.of.window.stride;
+        x.column *= shape.of.window.stride;
         return {.images = now.piece.images.end - now.piece.images.begin,
                 .x = x,
                 .dy = shape.result,

@@ -16,7 +16,7 @@ struct GradientRegion {
 class GradientPlan {
   public:
     /// `is_packed`: the loops read packed maps.
-    GradientPlan(const DirectLoops& loops, const ConvolutionShape& shape, bool is_packed, int threads)
+    GradientPlan(const DirectLoops& loops, const model::Convolution& shape, bool is_packed, int threads)
         : shape_(seen_by(loops, shape), loops.lanes), group_(loops.outputs)
     {
         const int rows = shape_.rows, columns = shape_.columns;
@@ -88,12 +88,12 @@ class GradientPlan {
     }
 
     /// The shape that the loops use: pairs count as images, and rows that no window joins are merged into one.
-    static ConvolutionShape seen_by(const DirectLoops& loops, ConvolutionShape shape)
+    static model::Convolution seen_by(const DirectLoops& loops, model::Convolution shape)
     {
         shape.batch = pieces_of(shape.batch, loops.numbers);
-        if (shape.window != 1 || shape.stride != 1 || shape.padding != 0) return shape;
-        shape.width *= shape.height;
-        shape.height = 1;
+        if (shape.window.size != 1 || shape.window.stride != 1 || shape.window.padding != 0) return shape;
+        for (model::Shape* const map : {&shape.source, &shape.result})
+            *map = {map->channels, 1, map->height * map->width};
         return shape;
     }
 

@@ -4,9 +4,9 @@
 // two images. Forward and backward_data by the dot product take pairs of adjacent channels, which need no packing.
 #pragma once
 
-#include "workloads/kernels/convolution_shape.hpp"
 #include "workloads/kernels/elements.hpp"
 #include "workloads/kernels/pieces.hpp"
+#include "workloads/model/convolution.hpp"
 
 #include <cstddef>
 #include <span>
@@ -88,13 +88,14 @@ struct GradientStrides {
 
 /// The convolution parameters that the weights' gradient loops use.
 struct GradientShape {
-    GradientShape(const ConvolutionShape& shape, int lanes);
+    GradientShape(const model::Convolution& shape, int lanes);
 
     /// The offset of a step in the source and in the result.
     std::ptrdiff_t source_of(const GradientStep& step) const
     {
         const GradientPiece& piece = step.piece;
-        return source.at(piece.images.begin, step.input, piece.rows.begin * of.stride, piece.columns.begin * of.stride);
+        return source.at(piece.images.begin, step.input, piece.rows.begin * of.window.stride,
+                         piece.columns.begin * of.window.stride);
     }
     std::ptrdiff_t result_of(const GradientStep& step) const
     {
@@ -102,7 +103,7 @@ struct GradientShape {
         return result.at(piece.images.begin, step.outputs.begin, piece.rows.begin, piece.columns.begin);
     }
 
-    ConvolutionShape of;
+    model::Convolution of;
     int rows, columns;  ///< of the result
     int input_blocks, output_blocks;
     int cell;  ///< weights per pair of input and output blocks, in numbers

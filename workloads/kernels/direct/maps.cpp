@@ -110,15 +110,14 @@ class DirectMaps : public DirectMapsPlan {
     {
         const int taps = window_ * window_;
         const std::size_t column = lanes_ * lanes_ * size(taps);  // from one block of inputs to the next
-        const bool is_forward = pass_ == Pass::forward;
-        const std::size_t row = column * size(is_forward ? from_ : to_);
+        const std::size_t row = column * size(is_forward_ ? from_ : to_);
         loops_.turn({.weights = job.weights,
-                     .result_block = is_forward ? row : column,
-                     .source_block = is_forward ? column : row,
+                     .result_block = is_forward_ ? row : column,
+                     .source_block = is_forward_ ? column : row,
                      .taps = taps,
                      .results = {2 * strip.pairs.begin, 2 * strip.pairs.end},
                      .sources = {0, from_},
-                     .transposed = !is_forward},
+                     .transposed = !is_forward_},
                     turned);
     }
 
@@ -263,7 +262,7 @@ class DirectMaps : public DirectMapsPlan {
         const std::size_t result_block = result_row * size(down_.result), result_image = result_block * size(to_);
         const std::size_t first_output = 2 * size(strip.pairs.begin), of_output = weights_of_block() * size(from_);
         // Lines that are written in two halves must not pass the caches.
-        const bool has_whole_lines = across_.step == 1 || options_.precision == Precision::fp32;
+        const bool has_whole_lines = across_.step == 1 || shape_.precision == Precision::fp32;
         return {
             .source = row.source,
             .source_block = row.apart.block,
@@ -282,7 +281,7 @@ class DirectMaps : public DirectMapsPlan {
             .result_block = result_block,
             .result_image = result_image,
             .bias = row.job.bias == nullptr ? nullptr : row.job.bias + first_output * lanes_,
-            .relu = options_.relu && pass_ == Pass::forward,
+            .relu = shape_.relu && is_forward_,
             .past_caches = has_whole_lines && result_image / lanes_ * bytes_of_result() * size(batch_) > more_than_l3,
             .ahead = {}};
     }
@@ -290,12 +289,11 @@ class DirectMaps : public DirectMapsPlan {
 
 void DirectMaps::run(const ConvolutionOperands& of) const
 {
-    const bool is_forward = pass_ == Pass::forward;
-    const Elements& source = is_forward ? of.source : of.result;
+    const Elements& source = is_forward_ ? of.source : of.result;
     const Elements read = is_widened_first_ ? Elements{of.workspace, Precision::fp32} : source;
-    const Job job{read, of.weights, nullptr, is_forward ? of.bias : nullptr, is_forward ? of.result : of.source};
+    const Job job{read, of.weights, nullptr, is_forward_ ? of.bias : nullptr, is_forward_ ? of.result : of.source};
     float* const of_threads = of.workspace + widened();
-#pragma omp parallel num_threads(options_.threads)
+#pragma omp parallel num_threads(threads_)
     {
         const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
         if (is_widened_first_) {
@@ -309,10 +307,9 @@ void DirectMaps::run(const ConvolutionOperands& of) const
 
 }  // namespace
 
-ConvolutionPlan plan_direct_maps(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape,
-                                 const ConvolutionOptions& options)
+ConvolutionPlan plan_direct_maps(const DirectLoops& loops, const ConvolutionPass& pass, int threads)
 {
-    return plan_of(loops.name, DirectMaps(loops, pass, shape, options));
+    return plan_of(loops.name, DirectMaps(loops, pass, threads));
 }
 
 }  // namespace roof::kernels

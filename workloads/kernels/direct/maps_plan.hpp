@@ -26,18 +26,18 @@ struct DirectClass {
 /// that no window of the forward pass touched has no taps.
 struct DirectAxis {
     /// `length`: of the convolution's source.
-    DirectAxis(Pass pass, const ConvolutionShape& shape, int length)
+    DirectAxis(const model::ConvolutionPass& shape, int length)
     {
-        const int results = (length + 2 * shape.padding - shape.window) / shape.stride + 1;
-        const bool is_forward = pass == Pass::forward;
+        const int results = shape.window.results(length);
+        const bool is_forward = shape.pass == model::Pass::forward;
         source = is_forward ? length : results;
         result = is_forward ? results : length;
-        step = is_forward ? 1 : shape.stride;
-        advance = is_forward ? shape.stride : 1;
+        step = is_forward ? 1 : shape.window.stride;
+        advance = is_forward ? shape.window.stride : 1;
         for (int first = 0; first < std::min(step, result); ++first) {
             DirectClass one{.first = first, .count = (result - first + step - 1) / step};
-            for (int place = 0; place < shape.window; ++place) {
-                const int distance = is_forward ? place - shape.padding : first + shape.padding - place;
+            for (int place = 0; place < shape.window.size; ++place) {
+                const int distance = is_forward ? place - shape.window.padding : first + shape.window.padding - place;
                 if (distance % step != 0) continue;
                 one.taps.push_back({place, distance / step});
                 low = std::min(low, distance / step);
@@ -63,20 +63,20 @@ struct DirectAxis {
 /// The sizes of one pass, and of what its threads need.
 class DirectMapsPlan {
   public:
-    DirectMapsPlan(const DirectLoops& loops, Pass pass, const ConvolutionShape& shape,
-                   const ConvolutionOptions& options)
+    DirectMapsPlan(const DirectLoops& loops, const model::ConvolutionPass& shape, int threads)
         : loops_(loops),
-          pass_(pass),
-          options_(options),
+          shape_(shape),
+          threads_(threads),
+          is_forward_(shape.pass == model::Pass::forward),
           batch_(shape.batch),
-          window_(shape.window),
-          from_((pass == Pass::forward ? shape.inputs : shape.outputs) / loops.lanes),
-          to_((pass == Pass::forward ? shape.outputs : shape.inputs) / loops.lanes),
+          window_(shape.window.size),
+          from_((is_forward_ ? shape.source : shape.result).channels / loops.lanes),
+          to_((is_forward_ ? shape.result : shape.source).channels / loops.lanes),
           lanes_(size(loops.lanes)),
           depth_(size(loops.lanes / loops.numbers)),
           bytes_(bytes_of_result()),
-          down_(pass, shape, shape.height),
-          across_(pass, shape, shape.width),
+          down_(shape, shape.source.height),
+          across_(shape, shape.source.width),
           left_(-across_.low),
           right_(std::max(0, across_.low + across_.span(across_.most()) - across_.source))
     {
@@ -84,7 +84,7 @@ class DirectMapsPlan {
     }
 
     /// Scratch size in words.
-    std::size_t scratch() const { return widened() + (turned() + frame()) * size(options_.threads); }
+    std::size_t scratch() const { return widened() + (turned() + frame()) * size(threads_); }
 
   protected:
     struct Distances {
@@ -95,7 +95,7 @@ class DirectMapsPlan {
     int image_units() const { return (batch_ + images_ - 1) / images_; }
     int units_of_group() const { return image_units() * down_.most(); }
     /// Bytes of a block of a pixel.
-    std::size_t bytes_of_result() const { return lanes_ * size(traits(options_.precision).storage_bytes); }
+    std::size_t bytes_of_result() const { return lanes_ * size(traits(shape_.precision).storage_bytes); }
 
     std::size_t weights_of_block() const { return lanes_ * depth_ * size(window_ * window_); }
 
@@ -105,7 +105,7 @@ class DirectMapsPlan {
     /// Scratch words per thread for weights.
     std::size_t turned() const
     {
-        const bool is_needed = pass_ == Pass::backward_data || loops_.numbers > 1;
+        const bool is_needed = !is_forward_ || loops_.numbers > 1;
         return is_needed ? weights_of_block() * size(2 * pairs_ * from_) : 0;
     }
 
@@ -130,8 +130,9 @@ class DirectMapsPlan {
     }
 
     const DirectLoops& loops_;
-    Pass pass_;
-    ConvolutionOptions options_;
+    model::ConvolutionPass shape_;
+    int threads_;
+    bool is_forward_;
     int batch_, window_;
     int from_, to_;                      ///< channel blocks
     std::size_t lanes_, depth_, bytes_;  ///< of a block of a pixel: numbers, words as loops read them, bytes in the map

@@ -1,9 +1,9 @@
 // The table of the Winograd loops, loops.hpp, as compiled for each instruction set.
 #pragma once
 
-#include "workloads/kernels/convolution_shape.hpp"
 #include "workloads/kernels/elements.hpp"
 #include "workloads/kernels/winograd/tiles.hpp"
+#include "workloads/model/convolution.hpp"
 
 #include <cstddef>
 #include <span>
@@ -51,7 +51,7 @@ struct WinogradLoops {
     int lanes;
     /// u[wide block][point][input][wide] for these wide blocks of outputs; points are odd_lines() apart. `turned`: for
     /// backward_data outputs and inputs are swapped, and the window is rotated by 180 degrees.
-    void (*weights)(const ConvolutionShape& shape, bool turned, const float* w, float* u, Range blocks);
+    void (*weights)(const model::Convolution& shape, bool turned, const float* w, float* u, Range blocks);
     /// Transforms the source, fp32 or bf16, at the points that each tile needs. The first tile goes to v, the next to
     /// v + spread.tile.
     void (*maps)(const WinogradTiles& order, int channels, const Elements& x, Range tiles, float* v,

@@ -18,10 +18,10 @@ namespace roof::kernels {
 template <int lanes, int rows, int side>
 class WinogradLoopsFor {
   public:
-    static void weights(const ConvolutionShape& shape, bool turned, const float* w, float* u, Range blocks)
+    static void weights(const model::Convolution& shape, bool turned, const float* w, float* u, Range blocks)
     {
-        const int channels = turned ? shape.outputs : shape.inputs;
-        const int inner = channels / lanes, across = shape.inputs / lanes;
+        const int channels = turned ? shape.result.channels : shape.source.channels;
+        const int inner = channels / lanes, across = shape.source.channels / lanes;
         const std::size_t apart = odd_lines(std::size_t(channels) * wide), block = taps * lanes * lanes;
         alignas(64) float rotated[taps * lanes * lanes];
         for (int result = 2 * blocks.begin; result < 2 * blocks.end; ++result) {

@@ -19,15 +19,14 @@ constexpr int rows = 14;  ///< tiles that a product takes at a time
 
 class WinogradMaps {
   public:
-    WinogradMaps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
-                 const ConvolutionOptions& options)
+    WinogradMaps(const WinogradLoops& loops, const ConvolutionPass& shape, int threads)
         : loops_(loops),
-          is_backward_(pass == Pass::backward_data),
-          relu_(options.relu),
+          is_backward_(shape.pass == Pass::backward_data),
+          relu_(shape.relu),
           shape_(shape),
-          from_(is_backward_ ? shape.outputs : shape.inputs),
-          to_(is_backward_ ? shape.inputs : shape.outputs),
-          threads_(options.threads),
+          from_(is_backward_ ? shape.result.channels : shape.source.channels),
+          to_(is_backward_ ? shape.source.channels : shape.result.channels),
+          threads_(threads),
           all_(tiles(0, 1))
     {
         const std::size_t all_weights = slab() * static_cast<std::size_t>(wide_blocks());
@@ -91,7 +90,7 @@ class WinogradMaps {
 
     WinogradTiles tiles(int thread, int threads) const
     {
-        return {shape_.batch, shape_.height, shape_.width, thread, threads};
+        return {shape_.batch, shape_.source.height, shape_.source.width, thread, threads};
     }
 
     /// Numbers of a wide block's transformed weights.
@@ -115,7 +114,7 @@ class WinogradMaps {
     const WinogradLoops& loops_;
     bool is_backward_;
     bool relu_;
-    ConvolutionShape shape_;
+    model::Convolution shape_;
     int from_, to_;  ///< channel counts
     int threads_;
     WinogradTiles all_;
@@ -168,10 +167,9 @@ void WinogradMaps::by_channels(const Job& job) const
 
 }  // namespace
 
-ConvolutionPlan plan_winograd_maps(const WinogradLoops& loops, Pass pass, const ConvolutionShape& shape,
-                                   const ConvolutionOptions& options)
+ConvolutionPlan plan_winograd_maps(const WinogradLoops& loops, const ConvolutionPass& pass, int threads)
 {
-    return plan_of(loops.name, WinogradMaps(loops, pass, shape, options));
+    return plan_of(loops.name, WinogradMaps(loops, pass, threads));
 }
 
 }  // namespace roof::kernels

@@ -18,17 +18,17 @@ constexpr std::size_t small_sums = 1U << 22U;  ///< numbers that fit an L3
 
 class WinogradWeights {
   public:
-    WinogradWeights(const WinogradLoops& loops, const ConvolutionShape& shape, const ConvolutionOptions& options)
+    WinogradWeights(const WinogradLoops& loops, const model::Convolution& shape, int threads)
         : loops_(loops),
           shape_(shape),
           lanes_(loops.lanes),
-          threads_(options.threads),
-          tiles_(shape.batch, shape.height, shape.width)
+          threads_(threads),
+          tiles_(shape.batch, shape.source.height, shape.source.width)
     {
-        const auto all_sums = static_cast<std::size_t>(points) * static_cast<std::size_t>(shape.inputs) *
-                              static_cast<std::size_t>(shape.outputs);
+        const auto all_sums = static_cast<std::size_t>(points) * static_cast<std::size_t>(shape.source.channels) *
+                              static_cast<std::size_t>(shape.result.channels);
         const auto all_maps = static_cast<std::size_t>(points) * static_cast<std::size_t>(tiles_.count()) *
-                              static_cast<std::size_t>(shape.inputs + shape.outputs);
+                              static_cast<std::size_t>(shape.source.channels + shape.result.channels);
         const bool is_at_once = all_sums > near_sums && all_maps <= of_l3;
         piece_ =
             is_at_once ? tiles_.count() : even_piece(tiles_.count(), all_sums > small_sums ? 2 * few_tiles : few_tiles);
@@ -36,10 +36,10 @@ class WinogradWeights {
         apart_ = odd_lines(cell() * (at_once() ? group : blocks));
 
         const auto team = static_cast<std::size_t>(threads_);
-        maps_ = points * spread_of(piece_, shape.inputs, lanes_, false).point;
-        gradients_ = points * spread_of(piece_, shape.outputs, 2 * lanes_, true).point;
+        maps_ = points * spread_of(piece_, shape.source.channels, lanes_, false).point;
+        gradients_ = points * spread_of(piece_, shape.result.channels, 2 * lanes_, true).point;
         sums_ = points * apart_ * (at_once() ? team : 1);
-        bias_sums_ = odd_lines(static_cast<std::size_t>(shape.outputs)) * team;
+        bias_sums_ = odd_lines(static_cast<std::size_t>(shape.result.channels)) * team;
     }
 
     std::size_t scratch() const { return maps_ + gradients_ + sums_ + bias_sums_; }
@@ -61,8 +61,8 @@ class WinogradWeights {
     };
 
     bool at_once() const { return piece_ == tiles_.count(); }
-    int input_blocks() const { return shape_.inputs / lanes_; }
-    int wide_blocks() const { return shape_.outputs / (2 * lanes_); }
+    int input_blocks() const { return shape_.source.channels / lanes_; }
+    int wide_blocks() const { return shape_.result.channels / (2 * lanes_); }
     std::size_t cell() const { return static_cast<std::size_t>(lanes_) * 2 * static_cast<std::size_t>(lanes_); }
     std::size_t cell_at(int input_block, int wide_block) const
     {
@@ -74,8 +74,8 @@ class WinogradWeights {
         const int count = std::min(piece_, tiles_.count() - first);
         return {.v = scratch,
                 .z = scratch + maps_,
-                .of_source = spread_of(count, shape_.inputs, lanes_, false),
-                .of_gradient = spread_of(count, shape_.outputs, 2 * lanes_, true),
+                .of_source = spread_of(count, shape_.source.channels, lanes_, false),
+                .of_gradient = spread_of(count, shape_.result.channels, 2 * lanes_, true),
                 .tiles = {first, first + count},
                 .is_first = first == 0};
     }
@@ -109,7 +109,7 @@ class WinogradWeights {
                               static_cast<std::size_t>(item % count) * cell());
             for (int index = 0; index < count; ++index) {
                 const Place at = place(index);
-                loops_.weights_gradient(m + static_cast<std::size_t>(index) * cell(), apart_, shape_.inputs,
+                loops_.weights_gradient(m + static_cast<std::size_t>(index) * cell(), apart_, shape_.source.channels,
                                         at.input_block, at.wide_block, dw);
             }
         }
@@ -133,13 +133,13 @@ class WinogradWeights {
     {
         for (int index = cells.begin; index < cells.end; ++index) {
             const int wide_block = index / input_blocks(), input_block = index % input_blocks();
-            loops_.weights_gradient(m + cell_at(input_block, wide_block), apart_, shape_.inputs, input_block,
+            loops_.weights_gradient(m + cell_at(input_block, wide_block), apart_, shape_.source.channels, input_block,
                                     wide_block, dw);
         }
     }
 
     const WinogradLoops& loops_;
-    ConvolutionShape shape_;
+    model::Convolution shape_;
     int lanes_;
     int threads_;
     WinogradTiles tiles_;
@@ -163,9 +163,9 @@ void WinogradWeights::run(const ConvolutionOperands& of) const
             const Piece now = piece(first, scratch);
             const Range mine = share_of(now.tiles.end - first, thread, threads);
             const Range tiles{first + mine.begin, first + mine.end};
-            loops_.maps(tiles_, shape_.inputs, of.source, tiles, scratch + now.of_source.at(0, mine.begin),
+            loops_.maps(tiles_, shape_.source.channels, of.source, tiles, scratch + now.of_source.at(0, mine.begin),
                         now.of_source);
-            loops_.gradients(tiles_, shape_.outputs, of.result, tiles,
+            loops_.gradients(tiles_, shape_.result.channels, of.result, tiles,
                              scratch + maps_ + now.of_gradient.at(0, mine.begin), now.of_gradient,
                              bias_sums + of_thread * static_cast<std::size_t>(thread));
 #pragma omp barrier
@@ -177,7 +177,7 @@ void WinogradWeights::run(const ConvolutionOperands& of) const
         }
         if (!at_once()) gradients_of_sums(m, cells, of.weights);
     }
-    for (int o = 0; of.bias != nullptr && o < shape_.outputs; ++o) {
+    for (int o = 0; of.bias != nullptr && o < shape_.result.channels; ++o) {
         of.bias[o] = 0;
         for (int thread = 0; thread < threads_; ++thread)
             of.bias[o] += bias_sums[of_thread * static_cast<std::size_t>(thread) + static_cast<std::size_t>(o)];
@@ -186,10 +186,9 @@ void WinogradWeights::run(const ConvolutionOperands& of) const
 
 }  // namespace
 
-ConvolutionPlan plan_winograd_gradient(const WinogradLoops& loops, const ConvolutionShape& shape,
-                                       const ConvolutionOptions& options)
+ConvolutionPlan plan_winograd_gradient(const WinogradLoops& loops, const ConvolutionPass& pass, int threads)
 {
-    return plan_of(loops.name, WinogradWeights(loops, shape, options));
+    return plan_of(loops.name, WinogradWeights(loops, pass, threads));
 }
 
 }  // namespace roof::kernels

@@ -10,15 +10,15 @@ namespace {
 
 using Tag = dnnl::memory::format_tag;
 
-Layouts kernel_layouts(const Convolution& shapes)
+Layouts kernel_layouts(const ConvolutionPass& shape)
 {
     const bool wide = kernels::convolution_lanes() == 16;
-    const auto map = [&](const Dims& dims) {
-        return in_format(dims, wide ? Tag::nChw16c : Tag::nChw8c, shapes.precision);
+    const auto map = [&](const model::Shape& of) {
+        return in_format(dims_of(shape.batch, of), wide ? Tag::nChw16c : Tag::nChw8c, shape.precision);
     };
-    return {.source = map(dims_of(shapes.source)),
-            .weights = in_format(shapes.weights, wide ? Tag::OIhw16i16o : Tag::OIhw8i8o, Precision::fp32),
-            .result = map(shapes.result)};
+    return {.source = map(shape.source),
+            .weights = in_format(weights_of(shape), wide ? Tag::OIhw16i16o : Tag::OIhw8i8o, Precision::fp32),
+            .result = map(shape.result)};
 }
 
 void append_kernel(Program& program, const kernels::ConvolutionPlan& plan, const ConvolutionTensors& tensors)
@@ -46,27 +46,29 @@ Tensor ConvolutionTensors::*written_by(Pass pass)
 }
 
 /// This project's gradient of depthwise weights, in fp32.
-void add_depthwise(const Convolution& shapes, Pass pass, std::vector<Candidate>& all)
+void add_depthwise(const ConvolutionPass& shape, std::vector<Candidate>& all)
 {
-    const model::Convolution size = size_of(shapes);
-    const bool is_depthwise = size.groups == size.source.channels && size.groups == size.result.channels;
-    if (!is_depthwise || pass != Pass::backward_weights || !kernels::has_depthwise_gradient(size.window.size) ||
-        size.window.dilation > 1 || kernels::convolution_lanes() == 0)
+    const bool is_depthwise = shape.groups == shape.source.channels && shape.groups == shape.result.channels;
+    if (!is_depthwise || shape.pass != Pass::backward_weights || !kernels::has_depthwise_gradient(shape.window.size) ||
+        shape.window.dilation > 1 || kernels::convolution_lanes() == 0)
         return;
+    const auto map = [&](const model::Shape& of) {
+        return in_format(dims_of(shape.batch, of), Tag::nChw16c, Precision::fp32);
+    };
     all.push_back({.name = "roof:depthwise",
-                   .executed = Flops{2.0 * static_cast<double>(model::unpadded_multiply_adds(size))},
+                   .executed = Flops{2.0 * static_cast<double>(model::unpadded_multiply_adds(shape))},
                    .vector_bits = 32 * kernels::convolution_lanes(),
                    .is_preferred = true,
                    .is_kernel = true,
-                   .layouts = {.source = in_format(dims_of(shapes.source), Tag::nChw16c, Precision::fp32),
-                               .weights = in_format(shapes.weights, Tag::Goihw16g, Precision::fp32),
-                               .result = in_format(shapes.result, Tag::nChw16c, Precision::fp32)},
-                   .append = [size](Program& program, const ConvolutionTensors& tensors) {
+                   .layouts = {.source = map(shape.source),
+                               .weights = in_format(weights_of(shape), Tag::Goihw16g, Precision::fp32),
+                               .result = map(shape.result)},
+                   .append = [shape](Program& program, const ConvolutionTensors& tensors) {
                        std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result};
                        if (tensors.has_bias) used.push_back(tensors.bias);
                        program.append(
                            [=] {
-                               kernels::depthwise_backward_weights(size, tensors.source.data(), tensors.result.data(),
+                               kernels::depthwise_backward_weights(shape, tensors.source.data(), tensors.result.data(),
                                                                    tensors.weights.data(),
                                                                    tensors.has_bias ? tensors.bias.data() : nullptr);
                            },
@@ -74,50 +76,34 @@ void add_depthwise(const Convolution& shapes, Pass pass, std::vector<Candidate>&
                    }});
 }
 
-void add_kernels(const Convolution& shapes, Pass pass, int threads, std::vector<Candidate>& all)
+void add_kernels(const ConvolutionPass& shape, int threads, std::vector<Candidate>& all)
 {
-    const model::Convolution size = size_of(shapes);
-    if (size.groups > 1 || size.window.dilation > 1) return;
-    const kernels::ConvolutionShape shape{.batch = size.batch,
-                                          .inputs = size.source.channels,
-                                          .outputs = size.result.channels,
-                                          .height = size.source.height,
-                                          .width = size.source.width,
-                                          .window = size.window.size,
-                                          .stride = size.window.stride,
-                                          .padding = size.window.padding};
-    for (const kernels::ConvolutionPlan& plan : kernels::convolution_plans(
-             pass, shape, {.precision = shapes.precision, .relu = shapes.relu, .threads = threads}))
+    for (const kernels::ConvolutionPlan& plan : kernels::convolution_plans(shape, threads))
         all.push_back({.name = plan.name,
                        .algorithm = plan.algorithm,
                        .executed = plan.executed,
                        .vector_bits = 32 * kernels::convolution_lanes(),
                        .is_preferred = true,
                        .is_kernel = true,
-                       .layouts = kernel_layouts(shapes),
+                       .layouts = kernel_layouts(shape),
                        .append = [plan](Program& program, const ConvolutionTensors& tensors) {
                            append_kernel(program, plan, tensors);
                        }});
 }
 
-Convolution in_fp32(Convolution shapes)
-{
-    shapes.source = any(dims_of(shapes.source));
-    shapes.precision = Precision::fp32;
-    return shapes;
-}
-
 }  // namespace
 
-std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass, int threads)
+std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionPass& shape, int threads, bool is_plain)
 {
-    std::vector<Candidate> all = library_candidates(engine, shapes, pass, Algorithm::direct);
-    add_kernels(shapes, pass, threads, all);
-    add_depthwise(shapes, pass, all);
-    std::ranges::move(library_candidates(engine, shapes, pass, Algorithm::winograd), std::back_inserter(all));
-    if (shapes.precision != Precision::bf16) return all;
+    std::vector<Candidate> all = library_candidates(engine, shape, Algorithm::direct, is_plain);
+    add_kernels(shape, threads, all);
+    add_depthwise(shape, all);
+    std::ranges::move(library_candidates(engine, shape, Algorithm::winograd, is_plain), std::back_inserter(all));
+    if (shape.precision != Precision::bf16) return all;
+    ConvolutionPass wide = shape;
+    wide.precision = Precision::fp32;
     for (const Algorithm algorithm : {Algorithm::direct, Algorithm::winograd}) {
-        for (Candidate& candidate : library_candidates(engine, in_fp32(shapes), pass, algorithm)) {
+        for (Candidate& candidate : library_candidates(engine, wide, algorithm, false)) {
             candidate.name += " in fp32";
             all.push_back(std::move(candidate));
         }
@@ -143,16 +129,6 @@ void append_pass(Program& program, Pass pass, const Candidate& candidate, const 
     place(&ConvolutionTensors::result, candidate.layouts.result);
     candidate.append(program, own);
     if ((own.*written).block != (tensors.*written).block) program.reorder(own.*written, tensors.*written);
-}
-
-model::Convolution size_of(const Convolution& shapes)
-{
-    const auto map = [](const Dims& dims) -> model::Shape {
-        return {static_cast<int>(dims[1]), static_cast<int>(dims[2]), static_cast<int>(dims[3])};
-    };
-    const Dims source = dims_of(shapes.source);
-    const int groups = shapes.weights.size() > 4 ? static_cast<int>(shapes.weights[0]) : 1;
-    return {static_cast<int>(source[0]), map(source), map(shapes.result), shapes.window, groups};
 }
 
 }  // namespace roof::onednn

@@ -2,7 +2,6 @@
 
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/kernels/isa/isa.hpp"
@@ -21,17 +20,17 @@ constexpr std::byte filling{0x3c};  ///< 0.0115 in fp32 and in bf16
 /// The candidates as stages of a program, all between the same edges.
 class Trials {
   public:
-    Trials(const dnnl::engine& engine, Pass pass, const Candidates& candidates, const Layouts& edges, bool has_bias)
+    Trials(const dnnl::engine& engine, const ConvolutionPass& shape, const Candidates& candidates, const Layouts& edges)
         : program_(engine), clock_(steady_clock()), trace_(clock_, candidates.size())
     {
         const ConvolutionTensors tensors{.source = program_.tensor(edges.source),
                                          .weights = program_.tensor(edges.weights),
                                          .result = program_.tensor(edges.result),
                                          .bias = program_.tensor(plain({dims_of(edges.result)[1]})),
-                                         .has_bias = has_bias && pass != Pass::backward_data};
+                                         .has_bias = shape.bias && shape.pass != Pass::backward_data};
         for (const Candidate& candidate : candidates) {
             program_.begin(candidate.name, "convolution", Phase::forward);
-            append_pass(program_, pass, candidate, tensors);
+            append_pass(program_, shape.pass, candidate, tensors);
         }
         program_.place("trying a convolution");
         program_.fill(filling);
@@ -50,33 +49,14 @@ class Trials {
     Trace trace_;
 };
 
-std::string shape_name(const Convolution& shapes)
-{
-    const Dims source = dims_of(shapes.source);
-    const model::Window& window = shapes.window;
-    return join(std::vector<std::string>{std::to_string(source[0]), std::to_string(source[1]),
-                                         std::to_string(source[2]), std::to_string(source[3])},
-                "x") +
-           " to " + std::to_string(shapes.result[1]) +
-           (shapes.weights.size() > 4 ? ", groups " + std::to_string(shapes.weights[0]) : "") + ", window " +
-           std::to_string(window.size) + " stride " + std::to_string(window.stride) + " padding " +
-           std::to_string(window.padding) +
-           (window.dilation > 1 ? " dilation " + std::to_string(window.dilation) : "") +
-           (shapes.bias.empty() ? "" : " bias") + (shapes.relu ? " relu" : "");
-}
-
 class Chooser {
   public:
-    Chooser(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings, Pass pass)
-        : engine_(engine),
-          shapes_(shapes),
-          settings_(settings),
-          pass_(pass),
-          pass_name_(model::name(pass)),
-          all_(candidates(engine, shapes, pass, settings.threads))
+    Chooser(const dnnl::engine& engine, ConvolutionPass shape, const Settings& settings, Pass pass, bool is_plain)
+        : engine_(engine), shape_(shape), settings_(settings), pass_name_(model::name(pass))
     {
-        if (all_.empty())
-            throw Error("oneDNN has no " + pass_name_ + " pass of a convolution for " + shape_name(shapes));
+        shape_.pass = pass;
+        all_ = candidates(engine, shape_, settings.threads, is_plain);
+        if (all_.empty()) throw Error("oneDNN has no " + pass_name_ + " pass of a convolution for " + text(shape_));
     }
 
     /// oneDNN's first choice, or its matrix product if the settings ask for gemm.
@@ -123,13 +103,13 @@ class Chooser {
             return candidate.vector_bits > 0 && candidate.vector_bits < widest;
         });
         if (candidates.size() == 1) return candidates.front();
-        const Question asked{shape_name(shapes_), pass, std::string(traits(settings_.precision).name),
-                             settings_.threads, library_of(all_)};
+        const Question asked{text(shape_), pass, std::string(traits(settings_.precision).name), settings_.threads,
+                             library_of(all_)};
         std::vector<std::string> names;
         for (const Candidate& candidate : candidates) names.push_back(candidate.name);
         std::optional<Trials> trials;
         const auto seconds = [&](std::size_t candidate) {
-            if (!trials) trials.emplace(engine_, pass_, candidates, edges, !shapes_.bias.empty());
+            if (!trials) trials.emplace(engine_, shape_, candidates, edges);
             return trials->seconds(candidate);
         };
         engine::Choices unkept;
@@ -141,9 +121,8 @@ class Chooser {
     }
 
     const dnnl::engine& engine_;
-    const Convolution& shapes_;
+    ConvolutionPass shape_;
     const Settings& settings_;
-    Pass pass_;
     std::string pass_name_;
     Candidates all_;
 };
@@ -160,18 +139,19 @@ std::string library_of(std::span<const Candidate> candidates)
            " candidates " + sum.text();
 }
 
-ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
+ChosenConvolution choose_convolution(const dnnl::engine& engine, const ConvolutionPass& shape, const Settings& settings,
                                      bool first)
 {
-    const Chooser forward(engine, shapes, settings, Pass::forward);
-    const Chooser backward_weights(engine, shapes, settings, Pass::backward_weights);
+    const Chooser forward(engine, shape, settings, Pass::forward, first);
+    const Chooser backward_weights(engine, shape, settings, Pass::backward_weights, first);
     ChosenConvolution chosen;
     chosen.edges = {.source = forward.default_candidate().layouts.source,
                     .weights = backward_weights.default_candidate().layouts.weights,
                     .result = forward.default_candidate().layouts.result};
     chosen.forward = forward.choose(chosen.edges);
     chosen.backward_weights = backward_weights.choose(chosen.edges);
-    if (!first) chosen.backward_data = Chooser(engine, shapes, settings, Pass::backward_data).choose(chosen.edges);
+    if (!first)
+        chosen.backward_data = Chooser(engine, shape, settings, Pass::backward_data, first).choose(chosen.edges);
     return chosen;
 }
 

@@ -43,13 +43,13 @@ constexpr std::array<Numbers, 3> numbers_of_pass{
      {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_BIAS}}};
 
 template <class Primitive, class Description>
-std::vector<Candidate> wrap(const std::vector<Description>& implementations, const Convolution& shapes, Pass pass)
+std::vector<Candidate> wrap(const std::vector<Description>& implementations, const ConvolutionPass& shape)
 {
-    const Numbers numbers = numbers_of_pass[static_cast<std::size_t>(pass)];
+    const Numbers numbers = numbers_of_pass[static_cast<std::size_t>(shape.pass)];
     std::vector<Candidate> all;
     for (const Description& implementation : implementations) {
         const std::string name = implementation.impl_info_str();
-        const LibraryFacts facts = facts_of(name, size_of(shapes));
+        const LibraryFacts facts = facts_of(name, shape);
         const auto layout = [&](int number) { return implementation.query_md(dnnl::query::exec_arg_md, number); };
         all.push_back({.name = name,
                        .algorithm = facts.algorithm,
@@ -85,21 +85,20 @@ LibraryFacts facts_of(const std::string& implementation, const model::Convolutio
     return facts;
 }
 
-std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
-                                          Algorithm algorithm)
+std::vector<Candidate> library_candidates(const dnnl::engine& engine, const ConvolutionPass& shape, Algorithm algorithm,
+                                          bool is_plain)
 {
-    const auto kind =
-        algorithm == Algorithm::winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
-    if (pass == Pass::forward)
-        return wrap<dnnl::convolution_forward>(forward_passes(engine, shapes, kind), shapes, pass);
-    // oneDNN needs a forward pass of the same shapes to make a backward pass.
-    const auto forward = forward_passes(engine, shapes, dnnl::algorithm::convolution_direct);
+    constexpr auto convolution_direct = dnnl::algorithm::convolution_direct;
+    const auto kind = algorithm == Algorithm::winograd ? dnnl::algorithm::convolution_winograd : convolution_direct;
+    if (shape.pass == Pass::forward)
+        return wrap<dnnl::convolution_forward>(forward_passes(engine, shape, kind, is_plain), shape);
+    // oneDNN needs a forward pass of the same shape to make a backward pass.
+    const auto forward = forward_passes(engine, shape, convolution_direct, is_plain);
     if (forward.empty()) return {};
-    if (pass == Pass::backward_data)
-        return wrap<dnnl::convolution_backward_data>(backward_data_passes(engine, shapes, kind, forward.front()),
-                                                     shapes, pass);
-    return wrap<dnnl::convolution_backward_weights>(backward_weights_passes(engine, shapes, kind, forward.front()),
-                                                    shapes, pass);
+    if (shape.pass == Pass::backward_data)
+        return wrap<dnnl::convolution_backward_data>(backward_data_passes(engine, shape, kind, forward.front()), shape);
+    return wrap<dnnl::convolution_backward_weights>(
+        backward_weights_passes(engine, shape, kind, forward.front(), is_plain), shape);
 }
 
 }  // namespace roof::onednn

@@ -15,7 +15,6 @@
 namespace roof::onednn {
 
 using engine::Algorithm;
-using model::Pass;
 
 /// Layouts of a pass's operands. A gradient has the layout of its values.
 struct Layouts {
@@ -46,12 +45,13 @@ struct Candidate {
 
 /// All candidates for a pass: oneDNN's direct ones in its order of preference, this project's kernels, oneDNN's Winograd
 /// ones. For bf16 also oneDNN's in fp32 ("jit:avx512_core in fp32"), which convert their operands. Direct includes
-/// matrix products (gemm). Reference code is included only if there is nothing else. Throws dnnl::error.
-std::vector<Candidate> candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass, int threads);
+/// matrix products (gemm). Reference code is included only if there is nothing else. `is_plain`: oneDNN's read a plain
+/// source. Throws dnnl::error.
+std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionPass& shape, int threads, bool is_plain);
 
 /// oneDNN's implementations for `algorithm` (direct or winograd).
-std::vector<Candidate> library_candidates(const dnnl::engine& engine, const Convolution& shapes, Pass pass,
-                                          Algorithm algorithm);
+std::vector<Candidate> library_candidates(const dnnl::engine& engine, const ConvolutionPass& shape, Algorithm algorithm,
+                                          bool is_plain);
 
 /// The properties of a oneDNN implementation, found by its name, for one pass of the convolution.
 struct LibraryFacts {
@@ -68,9 +68,6 @@ bool offers_winograd(Precision precision);
 /// in the step and in trials.
 void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors);
 
-/// The convolution's size for the model's formulas.
-model::Convolution size_of(const Convolution& shapes);
-
 /// `edges`: layouts between the convolution and its neighbours, as oneDNN's first direct implementation prefers them
 /// (or its matrix product, for gemm).
 struct ChosenConvolution {
@@ -80,9 +77,9 @@ struct ChosenConvolution {
 
 /// Selects the candidates by the algorithm of the settings. `auto` measures all candidates and takes the fastest.
 /// `direct` takes the fastest of oneDNN's first choice and this project's direct kernels. In bf16 the candidates multiply
-/// in both ways: by the dot product, or widened to fp32. `shapes.source` may leave the layout open. `first`: the source
-/// is the image, which needs no gradient; backward_data is then empty. Throws Error, dnnl::error.
-ChosenConvolution choose_convolution(const dnnl::engine& engine, const Convolution& shapes, const Settings& settings,
+/// in both ways: by the dot product, or widened to fp32. `shape` is that of any pass. `first`: the source is the image, in a
+/// plain layout, which needs no gradient; backward_data is then empty. Throws Error, dnnl::error.
+ChosenConvolution choose_convolution(const dnnl::engine& engine, const ConvolutionPass& shape, const Settings& settings,
                                      bool first);
 
 /// The version of oneDNN, the instruction set of this project's kernels, and a checksum of the candidates' names. A

@@ -18,34 +18,19 @@ void append(Builder& build, const Unit& unit, Pass pass, const Candidate& chosen
     append_pass(build.program, pass, chosen, tensors);
 }
 
-Convolution shapes_of(const Builder& build, const Unit& unit)
-{
-    const model::Layer& layer = build.layer(unit);
-    const Precision precision = build.settings.precision;
-    const Dims source = build.map(build.source(unit));
-    const Dim groups = layer.groups;
-    Dims weights{layer.output.channels / groups, source[1] / groups, layer.window.size, layer.window.size};
-    if (groups > 1) weights.insert(weights.begin(), groups);
-    return {.source = build.is_image(build.source(unit)) ? plain(source, precision) : any(source, precision),
-            .weights = weights,
-            .bias = layer.bias ? Dims{layer.output.channels} : Dims{},
-            .result = build.map(unit.layer),
-            .window = layer.window,
-            .relu = unit.fused(),
-            .precision = precision};
-}
-
 }  // namespace
 
 void convolution(Builder& build, const Unit& unit)
 {
     const model::Layer& layer = build.layer(unit);
-    const Convolution shapes = shapes_of(build, unit);
+    const ConvolutionPass shape{model::convolution_of(build.graph, unit.layer, build.settings.batch), Pass::forward,
+                                build.settings.precision, layer.bias, unit.fused()};
+    const Dims biases{layer.output.channels};
     const ChosenConvolution chosen = converting_errors(layer.name, [&] {
-        return choose_convolution(build.program.engine(), shapes, build.settings, build.is_image(build.source(unit)));
+        return choose_convolution(build.program.engine(), shape, build.settings, build.is_image(build.source(unit)));
     });
-    const Trained& weight = build.train(unit.layer, false, chosen.edges.weights, shapes.weights);
-    const Trained bias = layer.bias ? build.train(unit.layer, true, plain(shapes.bias), shapes.bias) : Trained{};
+    const Trained& weight = build.train(unit.layer, false, chosen.edges.weights, weights_of(shape));
+    const Trained bias = layer.bias ? build.train(unit.layer, true, plain(biases), biases) : Trained{};
 
     build.begin(unit, Phase::forward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).forward.flops);
@@ -53,7 +38,7 @@ void convolution(Builder& build, const Unit& unit)
     const Tensor source = build.program.in_layout(given, chosen.edges.source);
     const Tensor result = build.program.tensor(chosen.edges.result);
     append(build, unit, Pass::forward, chosen.forward,
-           {.source = source, .weights = weight.value, .result = result, .bias = bias.value, .has_bias = layer.bias});
+           {.source = source, .weights = weight.value, .result = result, .bias = bias.value, .has_bias = shape.bias});
     build.put(unit, result);
 
     build.tape.emplace_back([=, &build, value = weight.value, gradient = weight.gradient] {
@@ -64,7 +49,7 @@ void convolution(Builder& build, const Unit& unit)
                 .weights = gradient,
                 .result = given_gradient,
                 .bias = bias.gradient,
-                .has_bias = !shapes.bias.empty()});
+                .has_bias = shape.bias});
         if (build.is_image(build.source(unit))) return;
         const Tensor to_source = build.program.tensor(chosen.edges.source);
         append(build, unit, Pass::backward_data, chosen.backward_data,

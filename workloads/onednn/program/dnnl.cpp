@@ -68,9 +68,9 @@ Dims square(int extent)
 }
 
 /// Positions between two that a window reads.
-Dims gaps(const Convolution& shapes)
+Dims gaps(const ConvolutionPass& shape)
 {
-    return square(shapes.window.dilation - 1);
+    return square(shape.window.dilation - 1);
 }
 
 /// The dilation is an argument in 3.x only.
@@ -93,12 +93,36 @@ dnnl::memory::data_type data_type(Precision precision)
     return precision == Precision::bf16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-Desc bias_of(const Convolution& shapes)
+Desc bias_of(const ConvolutionPass& shape)
 {
-    return shapes.bias.empty() ? Desc{} : plain(shapes.bias);
+    return shape.bias ? plain({shape.result.channels}) : Desc{};
+}
+
+Desc source_of(const ConvolutionPass& shape, bool is_plain)
+{
+    const Dims dims = dims_of(shape.batch, shape.source);
+    return is_plain ? plain(dims, shape.precision) : any(dims, shape.precision);
+}
+
+Desc result_of(const ConvolutionPass& shape)
+{
+    return any(dims_of(shape.batch, shape.result), shape.precision);
 }
 
 }  // namespace
+
+Dims dims_of(int batch, const model::Shape& map)
+{
+    return {batch, map.channels, map.height, map.width};
+}
+
+Dims weights_of(const model::Convolution& shape)
+{
+    const int groups = shape.groups;
+    Dims dims{shape.result.channels / groups, shape.source.channels / groups, shape.window.size, shape.window.size};
+    if (groups > 1) dims.insert(dims.begin(), groups);
+    return dims;
+}
 
 Dims dims_of(const Desc& desc)
 {
@@ -153,33 +177,34 @@ dnnl::primitive_attr attributes(bool relu)
     return attributes;
 }
 
-std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convolution& shapes,
-                                        dnnl::algorithm algorithm)
+std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
+                                        dnnl::algorithm algorithm, bool is_plain)
 {
-    const Dims padding = square(shapes.window.padding);
+    const Dims padding = square(shape.window.padding);
     return implementations<dnnl::convolution_forward>(
-        engine, attributes(shapes.relu), std::tuple(), prop_kind::forward_training, algorithm, shapes.source,
-        any(shapes.weights, shapes.precision), bias_of(shapes), any(shapes.result, shapes.precision),
-        square(shapes.window.stride), gaps(shapes), padding, padding);
+        engine, attributes(shape.relu), std::tuple(), prop_kind::forward_training, algorithm,
+        source_of(shape, is_plain), any(weights_of(shape), shape.precision), bias_of(shape), result_of(shape),
+        square(shape.window.stride), gaps(shape), padding, padding);
 }
 
-std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,
+std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
                                                    dnnl::algorithm algorithm, const ForwardPass& forward)
 {
-    const Dims padding = square(shapes.window.padding);
-    return implementations<dnnl::convolution_backward_data>(
-        engine, attributes(), std::tie(forward), algorithm, any(dims_of(shapes.source), shapes.precision),
-        any(shapes.weights, shapes.precision), any(shapes.result, shapes.precision), square(shapes.window.stride),
-        gaps(shapes), padding, padding);
+    const Dims padding = square(shape.window.padding);
+    return implementations<dnnl::convolution_backward_data>(engine, attributes(), std::tie(forward), algorithm,
+                                                            source_of(shape, false),
+                                                            any(weights_of(shape), shape.precision), result_of(shape),
+                                                            square(shape.window.stride), gaps(shape), padding, padding);
 }
 
-std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const Convolution& shapes,
-                                                         dnnl::algorithm algorithm, const ForwardPass& forward)
+std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
+                                                         dnnl::algorithm algorithm, const ForwardPass& forward,
+                                                         bool is_plain)
 {
-    const Dims padding = square(shapes.window.padding);
+    const Dims padding = square(shape.window.padding);
     return implementations<dnnl::convolution_backward_weights>(
-        engine, attributes(), std::tie(forward), algorithm, shapes.source, any(shapes.weights), bias_of(shapes),
-        any(shapes.result, shapes.precision), square(shapes.window.stride), gaps(shapes), padding, padding);
+        engine, attributes(), std::tie(forward), algorithm, source_of(shape, is_plain), any(weights_of(shape)),
+        bias_of(shape), result_of(shape), square(shape.window.stride), gaps(shape), padding, padding);
 }
 
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
@@ -256,15 +281,11 @@ std::string layout_name(const Desc& desc)
 
 bool library_offers_winograd(Precision precision)
 {
-    const Dims map{2, 64, 56, 56};
-    const Convolution shapes{.source = any(map, precision),
-                             .weights = {64, 64, 3, 3},
-                             .bias = {},
-                             .result = map,
-                             .window = {.size = 3, .stride = 1, .padding = 1},
-                             .precision = precision};
+    const model::Shape map{64, 56, 56};
+    const model::Window window{.size = 3, .stride = 1, .padding = 1};
+    const ConvolutionPass shape{{2, map, map, window}, Pass::forward, precision};
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    return !forward_passes(engine, shapes, dnnl::algorithm::convolution_winograd).empty();
+    return !forward_passes(engine, shape, dnnl::algorithm::convolution_winograd, false).empty();
 }
 
 }  // namespace roof::onednn

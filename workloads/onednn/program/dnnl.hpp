@@ -3,7 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/precision.hpp"
-#include "workloads/model/graph.hpp"
+#include "workloads/model/convolution.hpp"
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -16,6 +16,9 @@ namespace roof::kernels {
 namespace roof::onednn {
 
 using namespace kernels;  // used by all layers
+
+using model::ConvolutionPass;
+using model::Pass;
 
 using Dim = dnnl::memory::dim;
 using Dims = dnnl::memory::dims;
@@ -50,30 +53,26 @@ std::string layout_name(const Desc& desc);
 /// Attributes of every primitive: the caller owns the scratchpad. `relu` is applied before the result is stored.
 dnnl::primitive_attr attributes(bool relu = false);
 
-/// The shapes of a convolution. A bias without dimensions means no bias.
-struct Convolution {
-    Desc source;
-    Dims weights;  ///< [o][i][y][x], or with groups [g][o / g][i / g][y][x]
-    Dims bias;
-    Dims result;
-    model::Window window{};
-    bool relu = false;                      ///< fused into the forward pass
-    Precision precision = Precision::fp32;  ///< of source, weights and result; weight gradients are fp32
-};
+/// {images, channels, height, width}
+Dims dims_of(int batch, const model::Shape& map);
+/// [o][i][y][x], or with groups [g][o / g][i / g][y][x]
+Dims weights_of(const model::Convolution& shape);
 
 using ForwardPass = dnnl::convolution_forward::primitive_desc;
 using BackwardDataPass = dnnl::convolution_backward_data::primitive_desc;
 using BackwardWeightsPass = dnnl::convolution_backward_weights::primitive_desc;
 
 /// All implementations of a pass, in oneDNN's order of preference. Reference code is included only if there is nothing
-/// else. Empty if oneDNN has no such algorithm for these shapes. The backward passes take any forward pass of the
-/// shapes.
-std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const Convolution& shapes,
-                                        dnnl::algorithm algorithm);
-std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const Convolution& shapes,
+/// else. Empty if oneDNN has no such algorithm for the shape, of whose passes all are asked with the same `shape`. Maps and
+/// weights are in its precision, gradients of weights in fp32; the source in the layout that the implementation prefers, or
+/// plain. The backward passes take any forward pass of the shape.
+std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
+                                        dnnl::algorithm algorithm, bool is_plain);
+std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
                                                    dnnl::algorithm algorithm, const ForwardPass& forward);
-std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const Convolution& shapes,
-                                                         dnnl::algorithm algorithm, const ForwardPass& forward);
+std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
+                                                         dnnl::algorithm algorithm, const ForwardPass& forward,
+                                                         bool is_plain);
 
 /// True if oneDNN has a Winograd convolution of this precision on this machine; tested with a suitable shape.
 bool library_offers_winograd(Precision precision);

@@ -1,0 +1,62 @@
+// The shapes of maps, windows and convolutions.
+#pragma once
+
+#include "ert/base/precision.hpp"
+#include "workloads/model/pass.hpp"
+
+#include <compare>
+
+namespace roof::model {
+
+/// Shape of one image. The output of a linear layer is {features, 1, 1}.
+struct Shape {
+    int channels = 0;
+    int height = 1;
+    int width = 1;
+
+    constexpr long long elements() const { return 1LL * channels * height * width; }
+    auto operator<=>(const Shape&) const = default;
+};
+
+/// A square window; all networks here use square windows.
+struct Window {
+    int size = 1;
+    int stride = 1;
+    int padding = 0;
+    int dilation = 1;  ///< convolution: distance between the positions that a window reads
+
+    /// Positions from the first to the last that a window reads.
+    constexpr int extent() const { return dilation * (size - 1) + 1; }
+    /// Results along an axis of so many positions.
+    constexpr int results(int positions) const { return (positions + 2 * padding - extent()) / stride + 1; }
+    constexpr Shape result(const Shape& source, int channels) const
+    {
+        return {channels, results(source.height), results(source.width)};
+    }
+    auto operator<=>(const Window&) const = default;
+};
+
+/// A convolution of a batch. `source` and `result` are shapes of one image.
+struct Convolution {
+    int batch = 1;
+    Shape source, result;
+    Window window;
+    int groups = 1;  ///< channels are read only within their group
+
+    auto operator<=>(const Convolution&) const = default;
+};
+
+/// One pass of a convolution, and what else an implementation may compute in the same operation. Sums are fp32.
+struct ConvolutionPass : Convolution {
+    Pass pass = Pass::forward;
+    Precision precision = Precision::fp32;  ///< of the maps; tf32 is stored as fp32
+    bool bias = false;  ///< forward: added to each channel; backward_weights on the CPU: its gradient
+    bool relu = false;  ///< forward: after the bias
+    /// Not backward_data: the source is read as max(source * scale + shift, 0), rounded to the precision.
+    bool prologue = false;
+    bool statistics = false;  ///< forward: also sums the result and its squares per channel
+
+    auto operator<=>(const ConvolutionPass&) const = default;
+};
+
+}  // namespace roof::model
