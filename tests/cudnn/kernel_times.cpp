@@ -3,7 +3,7 @@
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/stream.hpp"
-#include "tests/cudnn/host_training.hpp"
+#include "tests/engine/layers/host_training.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
 
 #include <algorithm>

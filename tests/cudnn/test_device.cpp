@@ -1,7 +1,7 @@
 // Compares the step on a GPU with the loops and with PyTorch. Without a GPU the tests only report that there is none.
 #include "ert/base/error.hpp"
-#include "tests/cudnn/host_training.hpp"
-#include "tests/cudnn/small_networks.hpp"
+#include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 #include "tests/engine/reference.hpp"
 #include "tests/skip.hpp"
 #include "workloads/cudnn/step.hpp"

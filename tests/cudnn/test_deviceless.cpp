@@ -1,7 +1,7 @@
 // cuDNN without a device: engines and plans for every convolution of every model, from the properties of three GPUs.
 // Engines that are compiled at run time need a driver and are not tested.
 #include "ert/base/error.hpp"
-#include "tests/cudnn/host_training.hpp"
+#include "tests/engine/layers/host_training.hpp"
 #include "tests/skip.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/library/norm_graph.hpp"

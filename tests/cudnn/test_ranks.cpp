@@ -1,6 +1,6 @@
 // Data-parallel training by the GPU's program without a GPU: loops run the program, and ranks are threads.
-#include "tests/cudnn/host_training.hpp"
-#include "tests/cudnn/small_networks.hpp"
+#include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 #include "tests/parallel/threads.hpp"
 #include "workloads/cudnn/ranks.hpp"
 #include "workloads/nccl/device_exchange.hpp"

@@ -2,9 +2,9 @@
 // write may not change.
 #pragma once
 
-#include "tests/cudnn/host_training.hpp"
-#include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ class Comparison {
     void run_step()
     {
         for (const Program::Stage& stage : host_.written().program().stages()) {
-            for (const cudnn::Operation& operation : stage.operations)
+            for (const ir::Operation& operation : stage.operations)
                 std::visit([&](const auto& one) { compare(one, stage.part.layer); }, operation);
         }
     }
@@ -136,7 +136,7 @@ class Comparison {
     {
         host_.memory().state()->loss_scale = 64;
         for (const Program::Stage& stage : host_.written().program().stages()) {
-            for (const cudnn::Operation& operation : stage.operations) {
+            for (const ir::Operation& operation : stage.operations) {
                 const auto* const found = std::get_if<Descend>(&operation);
                 if (found == nullptr) continue;
                 Descend scaled = *found;
@@ -160,7 +160,7 @@ class Comparison {
         const Program::Stage alone{{}, {operation}, {}};
         const std::size_t bytes = host_.written().bytes();
         if constexpr (!is_of_a_library<Kind>) {
-            INFO(layer << ", operation " << cudnn::Operation(operation).index());
+            INFO(layer << ", operation " << ir::Operation(operation).index());
             REQUIRE(cudaMemcpy(device_.data(), host_bytes(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
             for (const Tensor& tensor : results_of(operation).fresh)
                 if (tensor) REQUIRE(cudaMemset(device_.data() + offset(tensor), 0xFF, tensor.bytes()) == cudaSuccess);

@@ -2,8 +2,8 @@
 // operation is defined as, and share no code with the kernels.
 #pragma once
 
-#include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/kernels/kernels.hpp"
 
 #include <cmath>

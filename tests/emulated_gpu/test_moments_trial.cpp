@@ -1,7 +1,7 @@
 // The trial of moments against passes, on values that it wrote itself: both ways agree, and a wrong result is seen. Loops take
 // the place of cuDNN, and a stand-in that of cuBLASLt.
-#include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/library/moments_trial.hpp"
 
 using namespace roof;

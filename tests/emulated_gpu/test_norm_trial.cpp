@@ -1,8 +1,8 @@
 // The trial of a batch norm, whose own kernels a library's plan has to beat: it runs on values that it wrote itself,
 // whatever was in the memory before, and tells right results from wrong ones. Loops take the place of the library.
-#include "tests/cudnn/host_run.hpp"
-#include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/engine/layers/host_run.hpp"
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/library/norm_trial.hpp"
 
 #include <algorithm>

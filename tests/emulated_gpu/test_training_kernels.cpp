@@ -1,6 +1,6 @@
 // The training engine's kernels on the emulated device: each operation of a step, against the host's loops.
-#include "tests/cudnn/small_networks.hpp"
 #include "tests/emulated_gpu/kernel_comparison.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -133,7 +133,7 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
             }
         }
     }
-    CHECK(kinds.size() == std::variant_size_v<cudnn::Operation> - 4);  // all but those of the libraries
+    CHECK(kinds.size() == std::variant_size_v<ir::Operation> - 4);  // all but those of the libraries
 }
 
 TEST_CASE("the kernels of a wide network give what the host's loops give", "[kernels]")
@@ -180,7 +180,7 @@ TEST_CASE("a gradient that is not finite is seen at every place of the block, an
     const CheckFinite* check = nullptr;
     const Descend* descend = nullptr;
     for (const Program::Stage& stage : program.stages()) {
-        for (const cudnn::Operation& operation : stage.operations) {
+        for (const ir::Operation& operation : stage.operations) {
             if (const auto* const found = std::get_if<CheckFinite>(&operation)) check = found;
             if (const auto* const found = std::get_if<Descend>(&operation)) descend = found;
         }

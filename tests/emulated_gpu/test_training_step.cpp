@@ -1,8 +1,8 @@
 // Whole training steps on the emulated device: memory, copies, input, graph, events and kernels are the engine's own;
 // loops take the place of cuDNN, and a stand-in that of cuBLASLt.
-#include "tests/cudnn/host_training.hpp"
-#include "tests/cudnn/small_networks.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 #include "workloads/cudnn/step.hpp"
 
 using namespace roof;

@@ -44,7 +44,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
     fill();
     for (const Program::Stage& stage : written_.program().stages()) {
         stages_.emplace_back();
-        for (const Operation& operation : stage.operations)
+        for (const ir::Operation& operation : stage.operations)
             stages_.back().push_back(bound(operation, memory_, stream_, convolutions_, products_, norms_));
     }
 }

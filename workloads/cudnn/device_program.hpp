@@ -6,7 +6,7 @@
 #include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 #include "workloads/cudnn/library/products.hpp"
-#include "workloads/cudnn/program/written.hpp"
+#include "workloads/engine/layers/written.hpp"
 #include "workloads/nccl/device_exchange.hpp"
 
 #include <functional>

@@ -4,10 +4,10 @@
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/probes/capability.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
-#include "workloads/cudnn/program/layers.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
+#include "workloads/engine/layers/layers.hpp"
 #include "workloads/parallel/cpus.hpp"
 #include "workloads/parallel/options.hpp"
 

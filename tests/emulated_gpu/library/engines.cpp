@@ -1,9 +1,9 @@
 #include "tests/emulated_gpu/library/engines.hpp"
 
 #include "ert/base/error.hpp"
-#include "tests/cudnn/host_run.hpp"
-#include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
+#include "tests/engine/layers/host_run.hpp"
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/library/convolution_graph.hpp"
 #include "workloads/cudnn/library/norm_graph.hpp"
 
@@ -114,7 +114,7 @@ Tensor run_pass(const NormShape& shape, const Operands& operands)
                                  .scale = {},
                                  .shift = {}};
     const Tensor result = operands.at(norm_result, map);
-    Operation operation;
+    ir::Operation operation;
     if (shape.backward)
         operation = LibraryNormGradient{.shape = shape,
                                         .gradient = operands.at(norm_gradient_given, map),

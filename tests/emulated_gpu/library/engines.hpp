@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ert/base/units.hpp"
-#include "workloads/cudnn/program/shapes.hpp"
+#include "workloads/engine/ir/shapes.hpp"
 
 #include <functional>
 #include <string>
@@ -19,8 +19,8 @@ struct OfferedEngine {
 };
 
 struct Offers {
-    std::function<std::vector<OfferedEngine>(const cudnn::ConvolutionPass&)> convolutions;
-    std::function<std::vector<OfferedEngine>(const cudnn::NormShape&)> norms;
+    std::function<std::vector<OfferedEngine>(const ir::ConvolutionPass&)> convolutions;
+    std::function<std::vector<OfferedEngine>(const ir::NormShape&)> norms;
     int runs = 0;  ///< of all engines so far
 };
 

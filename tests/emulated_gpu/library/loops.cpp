@@ -1,8 +1,8 @@
 // In place of cuDNN behind the engine's own interface: loops on the host, in the order of the stream. The engine offers them
 // every convolution; batch norms stay with its own kernels. Of workloads/cudnn/library, only what does not call cuDNN is
 // linked beside this one.
-#include "tests/cudnn/host_values.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
 #include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"

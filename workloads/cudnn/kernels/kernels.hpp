@@ -2,11 +2,13 @@
 // Results are bitwise reproducible. Throws Error if a launch fails, Unsupported for a tensor of 2^32 vectors or more.
 #pragma once
 
-#include "workloads/cudnn/program/program.hpp"
+#include "workloads/engine/ir/program.hpp"
 
 #include <cuda_runtime_api.h>
 
 namespace roof::cudnn {
+
+using namespace ir;  // a step's operations and program
 
 void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const ClearUnused& operation, const Memory& memory, cudaStream_t stream);

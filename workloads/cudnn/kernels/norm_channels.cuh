@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/cudnn/kernels/vectors.cuh"
-#include "workloads/cudnn/program/program.hpp"
+#include "workloads/engine/ir/program.hpp"
 
 namespace roof::cudnn {
 

@@ -3,8 +3,8 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/cudnn/program/formulas.hpp"
-#include "workloads/cudnn/program/operations.hpp"
+#include "workloads/engine/ir/formulas.hpp"
+#include "workloads/engine/ir/operations.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -13,6 +13,8 @@
 #include <cstdint>
 
 namespace roof::cudnn {
+
+using namespace ir;  // a step's operations and program
 
 /// Channels per vector. One instruction moves 16 bytes.
 inline constexpr int vector_width = 8;

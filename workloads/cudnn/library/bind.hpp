@@ -13,7 +13,7 @@ namespace roof::cudnn {
 /// Returns a function that enqueues the operation in the stream: by the first of the libraries that knows it, else by a
 /// kernel. Libraries and stream must outlive it.
 template <class... Libraries>
-std::function<void()> bound(const Operation& operation, const Memory& memory, const gpu::Stream& stream,
+std::function<void()> bound(const ir::Operation& operation, const Memory& memory, const gpu::Stream& stream,
                             const Libraries&... libraries)
 {
     std::function<void()> found;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "workloads/cudnn/library/convolution_graph.hpp"
-#include "workloads/cudnn/program/choose.hpp"
-#include "workloads/cudnn/program/settings.hpp"
+#include "workloads/engine/ir/choose.hpp"
+#include "workloads/engine/layers/settings.hpp"
 
 #include <functional>
 #include <optional>

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
-#include "workloads/cudnn/program/shapes.hpp"
+#include "workloads/engine/ir/shapes.hpp"
 
 #include <vector>
 
 namespace roof::cudnn {
+
+using namespace ir;  // a step's operations and program
 
 /// Identifiers of a graph's tensors: a plan takes addresses by these numbers.
 enum TensorNumber : std::int64_t {

@@ -3,8 +3,8 @@
 
 #include "ert/gpu/stream.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
-#include "workloads/cudnn/program/program.hpp"
 #include "workloads/engine/choices.hpp"
+#include "workloads/engine/ir/program.hpp"
 
 #include <functional>
 #include <map>

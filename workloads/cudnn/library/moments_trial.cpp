@@ -2,7 +2,7 @@
 
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/program/moments.hpp"
+#include "workloads/engine/layers/moments.hpp"
 
 namespace roof::cudnn {
 
@@ -36,12 +36,12 @@ MomentsTrial::MomentsTrial(const ConvolutionPass& forward, Convolutions& convolu
     gpu::check(cudaDeviceSynchronize());
     Functions* const ways[]{&by_passes_, &by_moments_};
     for (std::size_t i = 0; i < program_.stages().size(); ++i) {
-        for (const Operation& operation : program_.stages()[i].operations)
+        for (const ir::Operation& operation : program_.stages()[i].operations)
             ways[i]->push_back(bound(operation, memory(), stream, convolutions, products));
     }
 }
 
-void MomentsTrial::append(const Operation& operation, const std::vector<Tensor>& used)
+void MomentsTrial::append(const ir::Operation& operation, const std::vector<Tensor>& used)
 {
     program_.append(operation, used, "");
 }

@@ -1,5 +1,5 @@
 // A 1x1 convolution and the batch norm behind it, whose result a residual sum reads, on memory of their own: by passes over
-// the map between them, and by moments (program/moments.hpp).
+// the map between them, and by moments (engine/layers/moments.hpp).
 #pragma once
 
 #include "workloads/cudnn/library/convolutions.hpp"
@@ -39,7 +39,7 @@ class MomentsTrial : public Trial {
     /// A tensor whose values outlive the operation that writes them.
     Tensor result(Tensor shape, std::vector<Tensor>& to);
     ChannelNumbers channels();
-    void append(const Operation& operation, const std::vector<Tensor>& used);
+    void append(const ir::Operation& operation, const std::vector<Tensor>& used);
     RunInGraph in_graph(const Functions& way) const;
 
     const gpu::Stream& stream_;

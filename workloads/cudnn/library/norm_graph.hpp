@@ -5,9 +5,11 @@
 #pragma once
 
 #include "workloads/cudnn/library/graph.hpp"
-#include "workloads/cudnn/program/shapes.hpp"
+#include "workloads/engine/ir/shapes.hpp"
 
 namespace roof::cudnn {
+
+using namespace ir;  // a step's operations and program
 
 /// Tensor identifiers for the addresses of a plan. Epsilon and the batch's share in running statistics are host values.
 enum NormNumber : std::int64_t {

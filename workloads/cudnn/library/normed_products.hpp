@@ -1,5 +1,5 @@
 // Chooses how a batch norm behind a 1x1 convolution finds its statistics and gradients: by passes over the map between them,
-// or by moments (program/moments.hpp). Times both once and stores the faster.
+// or by moments (engine/layers/moments.hpp). Times both once and stores the faster.
 #pragma once
 
 #include "workloads/cudnn/library/convolutions.hpp"

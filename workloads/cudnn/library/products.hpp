@@ -3,8 +3,8 @@
 
 #include "ert/gpu/cublaslt.hpp"
 #include "ert/gpu/stream.hpp"
-#include "workloads/cudnn/program/choose.hpp"
-#include "workloads/cudnn/program/program.hpp"
+#include "workloads/engine/ir/choose.hpp"
+#include "workloads/engine/ir/program.hpp"
 
 #include <functional>
 #include <map>
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace roof::cudnn {
+
+using namespace ir;  // a step's operations and program
 
 class Products {
   public:

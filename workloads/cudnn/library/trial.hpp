@@ -6,8 +6,8 @@
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/stream.hpp"
 #include "ert/method/bench/search.hpp"
-#include "workloads/cudnn/program/program.hpp"
 #include "workloads/cudnn/step_graph.hpp"
+#include "workloads/engine/ir/program.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -16,6 +16,8 @@
 #include <vector>
 
 namespace roof::cudnn {
+
+using namespace ir;  // a step's operations and program
 
 /// The time of one run on the device; infinite if it fails.
 double seconds_of(const gpu::Stream& stream, const std::function<void()>& run);

@@ -1,0 +1,218 @@
+#include "ert/base/error.hpp"
+#include "tests/engine/layers/host_values.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace roof::ir {
+namespace {
+
+/// Calls round(index of the result, tap of the window, index of the source). Indices count over all images.
+template <class Round>
+void for_taps(const ConvolutionPass& shape, const Round& round)
+{
+    const model::Window& window = shape.window;
+    for (int n = 0; n < shape.batch; ++n) {
+        for (int y = 0; y < shape.result.height; ++y) {
+            for (int x = 0; x < shape.result.width; ++x) {
+                for (int tap = 0; tap < window.size * window.size; ++tap) {
+                    const int row = y * window.stride - window.padding + tap / window.size;
+                    const int column = x * window.stride - window.padding + tap % window.size;
+                    if (row < 0 || row >= shape.source.height || column < 0 || column >= shape.source.width) continue;
+                    const auto index = [n](const model::Shape& map, int i, int j) {
+                        return static_cast<std::size_t>((n * map.height + i) * map.width + j);
+                    };
+                    round(index(shape.result, y, x), static_cast<std::size_t>(tap), index(shape.source, row, column));
+                }
+            }
+        }
+    }
+}
+
+/// The values of a tensor that is read; without any where it is written.
+class Floats {
+  public:
+    Floats(const Memory& memory, const Tensor& tensor, bool is_read) : all_(is_read ? tensor.elements() : 0)
+    {
+        const Values values(memory, tensor);
+        for (std::size_t k = 0; k < all_.size(); ++k) all_[k] = values[k];
+    }
+    std::size_t size() const { return all_.size(); }
+    const float& operator[](std::size_t k) const { return all_[k]; }
+
+  private:
+    std::vector<float> all_;
+};
+
+void add(double* sums, float factor, const float* values, std::size_t count)
+{
+    for (std::size_t k = 0; k < count; ++k) sums[k] += factor * values[k];
+}
+
+double product(const float* a, const float* b, std::size_t count)
+{
+    double sum = 0;
+    for (std::size_t k = 0; k < count; ++k) sum += a[k] * b[k];
+    return sum;
+}
+
+void require(bool holds, const std::string& what)
+{
+    if (!holds) throw Error("CUDNN_STATUS_BAD_PARAM: " + what);
+}
+
+/// A library reads and writes what the plan's descriptors say, wherever the addresses point to.
+void require_tensor(const Tensor& tensor, const Memory& memory, std::size_t elements, Precision precision,
+                    std::size_t alignment, const std::string& name)
+{
+    require(static_cast<bool>(tensor), name + " has no address");
+    require(tensor.elements() == elements,
+            name + " has " + std::to_string(tensor.elements()) + " values, not " + std::to_string(elements));
+    require(tensor.precision == precision, name + " is of another type");
+    require(reinterpret_cast<std::uintptr_t>(memory.at(tensor)) % alignment == 0,
+            name + " is not aligned to " + std::to_string(alignment) + " bytes");
+}
+
+/// The alignment that the graphs of convolutions state, and that cuBLASLt's suggestions assume in the engine's blocks.
+constexpr std::size_t alignment_of_maps = 16;
+constexpr std::size_t alignment_of_matrices = 256;
+
+void require_operands(const Convolve& op, const Memory& memory)
+{
+    const ConvolutionPass& shape = op.shape;
+    const Precision precision = shape.precision == Precision::tf32 ? Precision::fp32 : shape.precision;
+    const auto batch = static_cast<std::size_t>(shape.batch);
+    const auto inputs = static_cast<std::size_t>(shape.source.channels);
+    const auto outputs = static_cast<std::size_t>(shape.result.channels);
+    const auto window = static_cast<std::size_t>(shape.window.size * shape.window.size);
+    const auto maps = [&](const model::Shape& map) { return batch * static_cast<std::size_t>(map.elements()); };
+    const auto check = [&](const Tensor& tensor, std::size_t elements, Precision type, const char* name) {
+        require_tensor(tensor, memory, elements, type, alignment_of_maps, name);
+    };
+    check(op.source, maps(shape.source), precision, "the source");
+    check(op.result, maps(shape.result), precision, "the result");
+    check(op.weights, outputs * inputs * window, precision, "the weights");
+    require(shape.bias == static_cast<bool>(op.bias), "a bias is given exactly if the graph has one");
+    require(shape.prologue == (op.scale && op.shift), "scale and shift are given exactly if the graph has them");
+    require(shape.statistics == (op.sum && op.squares), "sums are given exactly if the graph has them");
+    require(!(shape.bias || shape.relu || shape.statistics) || shape.pass == Pass::forward,
+            "only the forward pass has something behind it");
+    require(!shape.prologue || shape.pass != Pass::backward_data, "the gradient of the data has nothing before it");
+    if (shape.bias) check(op.bias, outputs, precision, "the bias");
+    for (const Tensor& one : {op.scale, op.shift})
+        if (one) check(one, inputs, Precision::fp32, "scale or shift");
+    for (const Tensor& one : {op.sum, op.squares})
+        if (one) check(one, outputs, Precision::fp32, "a sum");
+}
+
+void require_operands(const Multiply& op, const Memory& memory)
+{
+    const auto batch = static_cast<std::size_t>(op.source.batch);
+    const std::size_t inputs = op.source.elements() / batch;
+    const std::size_t outputs = op.result.elements() / batch;
+    const auto check = [&](const Tensor& tensor, std::size_t elements, const char* name) {
+        require_tensor(tensor, memory, elements, tensor.precision, alignment_of_matrices, name);
+    };
+    check(op.source, batch * inputs, "the source");
+    check(op.result, batch * outputs, "the result");
+    check(op.weights, outputs * inputs, "the weights");
+    require(op.pass == Pass::forward || (!op.bias && !op.relu), "only the forward pass has an epilogue");
+}
+
+}  // namespace
+
+void convolve(const Convolve& op, const Memory& memory)
+{
+    require_operands(op, memory);
+    const ConvolutionPass& shape = op.shape;
+    const Floats given(memory, op.source, shape.pass != Pass::backward_data);
+    const Floats weights(memory, op.weights, shape.pass != Pass::backward_weights);
+    const Floats result(memory, op.result, shape.pass != Pass::forward);
+    const Values bias(memory, op.bias);
+    const Values scale(memory, op.scale);
+    const Values shift(memory, op.shift);
+    const auto inputs = static_cast<std::size_t>(shape.source.channels);
+    std::vector<float> source(given.size());
+    for (std::size_t k = 0; k < source.size(); ++k) {
+        const float value = scale ? relu_of(scaled(given[k], scale[k % inputs], shift[k % inputs])) : given[k];
+        source[k] = scale ? stored(value, shape.precision) : value;
+    }
+    const auto outputs = static_cast<std::size_t>(shape.result.channels);
+    const auto taps = static_cast<std::size_t>(shape.window.size * shape.window.size);
+    const Tensor& written = shape.pass == Pass::forward         ? op.result
+                            : shape.pass == Pass::backward_data ? op.source
+                                                                : op.weights;
+    std::vector<float> across;  // weights as [tap][input][output]
+    if (shape.pass == Pass::forward) {
+        across.resize(weights.size());
+        for (std::size_t k = 0; k < across.size(); ++k)
+            across[(k / inputs % taps * inputs + k % inputs) * outputs + k / inputs / taps] = weights[k];
+    }
+    std::vector<double> sums(written.elements());
+    for_taps(shape, [&](std::size_t to, std::size_t tap, std::size_t from) {
+        if (shape.pass == Pass::forward) {
+            for (std::size_t i = 0; i < inputs; ++i)
+                add(&sums[to * outputs], source[from * inputs + i], &across[(tap * inputs + i) * outputs], outputs);
+            return;
+        }
+        for (std::size_t o = 0; o < outputs; ++o) {
+            const std::size_t row = (o * taps + tap) * inputs;
+            if (shape.pass == Pass::backward_data)
+                add(&sums[from * inputs], result[to * outputs + o], &weights[row], inputs);
+            else
+                add(&sums[row], result[to * outputs + o], &source[from * inputs], inputs);
+        }
+    });
+    Values target(memory, written);
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+        const float sum = static_cast<float>(sums[k]) + (shape.bias ? bias[k % outputs] : 0);
+        target.put(k, shape.relu ? relu_of(sum) : sum);
+    }
+    if (!shape.statistics) return;
+    for (std::size_t o = 0; o < outputs; ++o) {
+        double first = 0;
+        double second = 0;
+        for (std::size_t k = o; k < written.elements(); k += outputs) {
+            first += target[k];
+            second += static_cast<double>(target[k]) * target[k];
+        }
+        Values(memory, op.sum).put(o, static_cast<float>(first));
+        Values(memory, op.squares).put(o, static_cast<float>(second));
+    }
+}
+
+void multiply(const Multiply& op, const Memory& memory)
+{
+    require_operands(op, memory);
+    const Floats source(memory, op.source, op.pass != Pass::backward_data);
+    const Floats weights(memory, op.weights, op.pass != Pass::backward_weights);
+    const Floats result(memory, op.result, op.pass != Pass::forward);
+    const Values bias(memory, op.bias);
+    const auto batch = static_cast<std::size_t>(op.source.batch);
+    const std::size_t inputs = op.source.elements() / batch;
+    const std::size_t outputs = op.result.elements() / batch;
+    std::vector<double> sums(op.pass == Pass::forward         ? batch * outputs
+                             : op.pass == Pass::backward_data ? batch * inputs
+                                                              : outputs * inputs);
+    for (std::size_t n = 0; n < batch; ++n) {
+        for (std::size_t o = 0; o < outputs; ++o) {
+            if (op.pass == Pass::forward)
+                sums[n * outputs + o] = product(&source[n * inputs], &weights[o * inputs], inputs);
+            else if (op.pass == Pass::backward_data)
+                add(&sums[n * inputs], result[n * outputs + o], &weights[o * inputs], inputs);
+            else
+                add(&sums[o * inputs], result[n * outputs + o], &source[n * inputs], inputs);
+        }
+    }
+    Values target(memory, op.pass == Pass::forward         ? op.result
+                          : op.pass == Pass::backward_data ? op.source
+                                                           : op.weights);
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+        const float before = op.adds ? target[k] : 0;
+        const float sum = static_cast<float>(sums[k] + before) + (bias ? bias[k % outputs] : 0);
+        target.put(k, op.relu ? relu_of(sum) : sum);
+    }
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,12 @@
+// Runs a step's program by plain loops on the host. Tests the program, but neither kernels nor libraries.
+#pragma once
+
+#include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/layers/settings.hpp"
+
+namespace roof::ir {
+
+/// Runs one stage. `memory` belongs to the placed program.
+void run_on_host(const Program::Stage& stage, const Memory& memory);
+
+}  // namespace roof::ir

@@ -1,0 +1,110 @@
+#include "tests/engine/layers/host_training.hpp"
+
+#include "workloads/data/source.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+namespace roof::ir {
+namespace {
+
+/// As cudaMalloc aligns what it returns.
+constexpr std::size_t alignment = 256;
+
+std::byte* aligned(std::byte* at)
+{
+    return at + (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
+}
+
+}  // namespace
+
+Choosers loops(bool fused, bool whole_norms)
+{
+    return {[fused](const ConvolutionPass&) {
+                return Choice{
+                    .plan = 0, .workspace = 0, .implementation = "loops", .algorithm = "gemm", .fused = fused};
+            },
+            [fused](const Product&) {
+                return Choice{.plan = 0, .workspace = 0, .implementation = "loops", .algorithm = {}, .fused = fused};
+            },
+            [whole_norms](const NormShape&) {
+                return Choice{.plan = whole_norms ? 0 : -1, .workspace = 0, .implementation = "loops", .algorithm = {}};
+            }};
+}
+
+Choosers loops_of_moments()
+{
+    Choosers choosers = loops(false);
+    choosers.product = loops(true).product;
+    choosers.moments = [](const ConvolutionPass&) { return true; };
+    return choosers;
+}
+
+HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused, bool whole_norms)
+    : HostTraining(graph, settings, loops(fused, whole_norms))
+{
+}
+
+HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+    : written_(graph, settings, choosers),
+      bytes_(written_.bytes() + alignment),
+      memory_(written_.program(), aligned(bytes_.data()))
+{
+    const Written::Start start = written_.start();
+    *memory_.state() = start.state;
+    std::ranges::copy(start.values, memory_.at<float>(written_.parameters().values));
+    for (std::size_t i = 0; settings.narrow() && i < start.values.size(); ++i) {
+        const Tensor& copies = written_.parameters().copies;
+        if (settings.storage() == Precision::bf16)
+            memory_.at<__nv_bfloat16>(copies)[i] = __nv_bfloat16(start.values[i]);
+        else
+            memory_.at<__half>(copies)[i] = __half(start.values[i]);
+    }
+    for (const Running& one : written_.running())
+        std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
+    const Tensor& images = written_.images();
+    data::Source source = data::open_source("hashed", settings.batch, graph.layer(0).output, graph.classes(), 1,
+                                            engine::data_seed, settings.share);
+    const data::Batch batch = source.next();
+    std::copy_n(batch.images, images.elements(), memory_.at<float>(images));
+    std::copy_n(batch.labels, settings.batch, memory_.at<std::int32_t>(written_.labels()));
+}
+
+double HostTraining::differentiate(const std::function<void(std::size_t parameter)>& ready)
+{
+    for (const Program::Stage& stage : written_.program().stages()) {
+        if (stage.part.phase == Phase::update) continue;
+        run_on_host(stage, memory_);
+        if (ready) std::ranges::for_each(stage.ready, ready);
+    }
+    return memory_.state()->loss;
+}
+
+void HostTraining::update()
+{
+    for (const Program::Stage& stage : written_.program().stages()) {
+        if (stage.part.phase == Phase::update) run_on_host(stage, memory_);
+    }
+}
+
+std::vector<float> HostTraining::numbers(const Tensor& tensor) const
+{
+    const float* const begin = memory_.at<float>(tensor);
+    return {begin, begin + tensor.elements()};
+}
+
+std::vector<float> HostTraining::value(std::size_t parameter) const
+{
+    return written_.in_pytorch_order(parameter, numbers(written_.parameters().values));
+}
+
+std::vector<float> HostTraining::gradient(std::size_t parameter) const
+{
+    return written_.in_pytorch_order(parameter, numbers(written_.parameters().gradients));
+}
+
+}  // namespace roof::ir

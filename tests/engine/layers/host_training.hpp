@@ -1,0 +1,42 @@
+// Trains a network by loops on the host with the program of the GPU's step.
+#pragma once
+
+#include "tests/engine/layers/host_run.hpp"
+#include "workloads/engine/layers/written.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace roof::ir {
+
+/// Choosers for tests. `fused`: products and convolutions compute all that their shapes have; `whole_norms`: a batch norm
+/// is one operation.
+Choosers loops(bool fused = true, bool whole_norms = false);
+/// As loops(), with moments wherever they serve, and products that add their bias. Convolutions fuse nothing.
+Choosers loops_of_moments();
+
+class HostTraining {
+  public:
+    HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true, bool whole_norms = false);
+    HostTraining(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
+
+    /// Runs forward and backward on this rank's part of the hashed batch; returns the loss. `ready`: a gradient is
+    /// complete.
+    double differentiate(const std::function<void(std::size_t parameter)>& ready = {});
+    void update();
+
+    const Written& written() const { return written_; }
+    StepState& state() { return *memory_.state(); }
+    const Memory& memory() const { return memory_; }
+    std::vector<float> value(std::size_t parameter) const;
+    std::vector<float> gradient(std::size_t parameter) const;
+    std::vector<float> numbers(const Tensor& tensor) const;
+
+  private:
+    Written written_;
+    std::vector<std::byte> bytes_;
+    Memory memory_;
+};
+
+}  // namespace roof::ir

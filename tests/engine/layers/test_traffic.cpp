@@ -1,0 +1,145 @@
+// What a step moves through memory and how many kernels of its own it launches, counted from the operations of its
+// program: each tensor that an operation reads or writes, once. docs/gpu_training.md has the table.
+#include "tests/engine/layers/host_training.hpp"
+#include "workloads/model/models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+
+using namespace roof;
+using namespace roof::ir;
+
+namespace {
+
+struct Traffic {
+    int launches = 0;
+    double gigabytes = 0;
+    double milliseconds = 0;  ///< at least, by the roofs
+};
+
+/// The ceilings of an H100 SXM that docs/gpu_training.md quotes from results/examples: copies, and bf16 by wgmma.
+constexpr double bytes_per_second = 3.035e12;
+constexpr double flops_per_second = 936e12;
+
+double flops_of(const ir::Operation& operation)
+{
+    if (const auto* const one = std::get_if<Convolve>(&operation)) {
+        const int window = one->shape.window.size * one->shape.window.size;
+        return 2.0 * window * one->shape.source.channels * static_cast<double>(one->result.elements());
+    }
+    const auto* const product = std::get_if<Multiply>(&operation);
+    return product == nullptr ? 0 : 2.0 * static_cast<double>(product->source.elements()) * product->result.channels;
+}
+
+/// `choosers`: at first of convolutions that take nothing over of batch norms.
+std::map<std::string, Traffic> traffic_of(const model::Graph& graph, const Settings& settings,
+                                          const Choosers& choosers = loops(false))
+{
+    const Written written(graph, settings, choosers);
+    std::map<std::string, Traffic> all;
+    for (const Program::Stage& stage : written.program().stages()) {
+        for (std::size_t i = 0; i < stage.operations.size(); ++i) {
+            const roof::Operation& described = stage.part.operations[i];
+            const double least =
+                std::max(described.bytes.value / bytes_per_second, flops_of(stage.operations[i]) / flops_per_second);
+            for (Traffic* const sum : {&all[described.implementation], &all["all"]}) {
+                ++sum->launches;
+                sum->gigabytes += 1e-9 * described.bytes.value;
+                sum->milliseconds += 1e3 * least;
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("A step of ResNet-50 moves the bytes and launches the kernels that its page states")
+{
+    const auto all = traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16});
+    for (const auto& [name, sum] : all)
+        UNSCOPED_INFO(name << ": " << sum.launches << " launches, " << sum.gigabytes << " GB, " << sum.milliseconds
+                           << " ms");
+    CHECK(all.at("all").launches == 371);
+    CHECK(all.at("all").gigabytes == Approx(84.94).margin(0.01));
+    CHECK(all.at("all").milliseconds == Approx(29.56).margin(0.01));
+    CHECK(all.at("loops").launches == 161);  // convolutions and products
+    CHECK(all.at("loops").gigabytes == Approx(33.12).margin(0.01));
+    // The source and the result, whose batch norm the pool applies, and a byte for each value of the result; none backward.
+    CHECK(all.at("roof:max_pool").launches == 1);
+    CHECK(all.at("roof:max_pool").gigabytes == Approx(0.57).margin(0.01));
+    // Both batch norms at the end of a block with a shortcut: the gradient, two sources, two gradients of sources.
+    CHECK(all.at("roof:norm_sums of two").launches == 4);
+    CHECK(all.at("roof:norm_gradient of two").launches == 4);
+    CHECK(all.at("roof:norm_gradient of two").gigabytes == Approx(5 * 0.7707).margin(0.01));
+    CHECK(all.at("roof:norm_gradient").launches == 45);
+    CHECK(all.at("roof:norm_gradient").gigabytes == Approx(12.19).margin(0.01));
+}
+
+TEST_CASE("Where the library's convolutions sum for batch norms and apply them, a step moves less")
+{
+    const auto all =
+        traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, loops(true));
+    for (const auto& [name, sum] : all)
+        UNSCOPED_INFO(name << ": " << sum.launches << " launches, " << sum.gigabytes << " GB, " << sum.milliseconds
+                           << " ms");
+    CHECK(all.at("all").launches == 338);
+    CHECK(all.at("all").gigabytes == Approx(75.87).margin(0.01));
+    CHECK(all.at("all").milliseconds == Approx(26.58).margin(0.01));
+    CHECK(!all.contains("roof:statistics"));
+    CHECK(all.at("roof:statistics of sums").launches == 53);
+}
+
+TEST_CASE(
+    "Where the library's convolutions only sum for batch norms, a step does not read their results for statistics")
+{
+    Choosers choosers = loops(true);
+    choosers.convolution = [](const ConvolutionPass& shape) {
+        return Choice{.plan = 0, .implementation = "loops", .algorithm = {}, .fused = !shape.prologue};
+    };
+    const Settings settings{.batch = 256, .precision = Precision::fp16};
+    const auto all = traffic_of(model::build_model("resnet50"), settings, choosers);
+    CHECK(all.at("roof:statistics of sums").launches == 53);
+    CHECK(all.at("roof:normalise").launches == 32);
+    CHECK(all.at("all").gigabytes == Approx(79.34).margin(0.01));
+}
+
+TEST_CASE("With moments a step does not read the results of the last convolutions of blocks backward")
+{
+    const auto all =
+        traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, loops_of_moments());
+    for (const auto& [name, sum] : all)
+        UNSCOPED_INFO(name << ": " << sum.launches << " launches, " << sum.gigabytes << " GB, " << sum.milliseconds
+                           << " ms");
+    CHECK(all.at("all").launches == 493);
+    CHECK(all.at("all").gigabytes == Approx(73.82).margin(0.01));
+    CHECK(all.at("all").milliseconds == Approx(25.89).margin(0.01));
+    CHECK(all.at("roof:statistics of moments").launches == 17);  // of 16 blocks, and of the first shortcut
+    CHECK(all.at("roof:statistics").launches == 36);
+    CHECK(all.at("roof:norm_gradient").launches == 36);
+    // PyTorch compiled, by the same count: what the page says.
+    constexpr double pytorch = 95.2;
+    CHECK(pytorch / all.at("all").gigabytes > 1.25);
+    // As an H100 chooses them.
+    Choosers choosers = loops_of_moments();
+    choosers.moments = [](const ConvolutionPass& forward) { return forward.source.channels < 512; };
+    const auto most =
+        traffic_of(model::build_model("resnet50"), {.batch = 256, .precision = Precision::bf16}, choosers);
+    CHECK(pytorch / most.at("all").gigabytes > 1.25);
+    CHECK(most.at("all").gigabytes == Approx(74.19).margin(0.01));
+}
+
+TEST_CASE("Gradients of convolutions are widened in one launch, or a bucket at a time where other ranks wait")
+{
+    const model::Graph graph = model::build_model("resnet50");
+    Settings settings{.batch = 2, .precision = Precision::bf16};
+    CHECK(traffic_of(graph, settings).at("roof:widen").launches == 1);
+    settings.share = {.rank = 0, .ranks = 2};
+    const int launches = traffic_of(graph, settings).at("roof:widen").launches;
+    CHECK(launches > 10);
+    CHECK(launches < 40);
+    settings.precision = Precision::fp32;
+    CHECK(!traffic_of(graph, settings).contains("roof:widen"));
+}

@@ -1,0 +1,46 @@
+// Functions that choose the implementations of a program's operations; a device or a test provides them.
+#pragma once
+
+#include "workloads/engine/ir/operations.hpp"
+
+#include <functional>
+#include <string>
+
+namespace roof::ir {
+
+struct Choice {
+    int plan = -1;               ///< number of the plan in the chooser
+    std::size_t workspace = 0;   ///< bytes
+    std::string implementation;  ///< "cudnn: engine 62 k2=1"
+    std::string algorithm;       ///< convolutions: gemm, winograd or fft
+    int winograd_tile = 0;       ///< outputs along a tile's edge, if the library gives it; 0: unknown
+    bool fused = true;           ///< computes all that the shape has beside the pass; else the plan is of the bare pass
+};
+
+struct Product {
+    Pass pass = Pass::forward;
+    int batch = 1;
+    int inputs = 1;
+    int outputs = 1;
+    Precision precision = Precision::fp32;         ///< of the inputs; may be tf32
+    Precision result_precision = Precision::fp32;  ///< of the result
+    bool bias = false;
+    bool relu = false;
+    bool adds = false;  ///< to what the result holds
+
+    auto operator<=>(const Product&) const = default;
+};
+
+struct Choosers {
+    std::function<Choice(const ConvolutionPass&)> convolution;
+    std::function<Choice(const Product&)> product;
+    /// For a whole batch norm. No plan, or an empty function: our own kernels compute it.
+    std::function<Choice(const NormShape&)> norm{};
+    /// Returns whether the first convolution should read images by space_to_depth(), given its forward pass. Empty: no.
+    std::function<bool(const ConvolutionPass& first)> deep_images{};
+    /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments of
+    /// the convolution's source (moments.hpp), given its forward pass. Empty: no.
+    std::function<bool(const ConvolutionPass& forward)> moments{};
+};
+
+}  // namespace roof::ir

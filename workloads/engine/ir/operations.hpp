@@ -1,0 +1,308 @@
+// A training step as data. Libraries and kernels of an engine execute the operations on a device, plain loops in the
+// tests. Both use the arithmetic of formulas.hpp.
+#pragma once
+
+#include "ert/base/precision.hpp"
+#include "workloads/engine/ir/shapes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace roof::ir {
+
+/// Channels-last: value (n, y, x, c) has index ((n * height + y) * width + x) * channels + c.
+struct Tensor {
+    int batch = 0;
+    int channels = 1;
+    int height = 1;
+    int width = 1;
+    Precision precision = Precision::fp32;  ///< fp32, bf16 or fp16; int8 for bytes of any meaning
+    int block = -1;                         ///< block of the memory plan; -1: no tensor
+    std::size_t begin = 0;                  ///< byte offset in the block
+
+    explicit operator bool() const { return block >= 0; }
+    /// Returns the number of values per channel: the positions of all images.
+    std::size_t rows() const
+    {
+        return static_cast<std::size_t>(batch) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
+    }
+    std::size_t elements() const { return rows() * static_cast<std::size_t>(channels); }
+    std::size_t bytes() const { return elements() * static_cast<std::size_t>(traits(precision).storage_bytes); }
+};
+
+/// State on the device that a step passes to the next. Kernels update it, so that a captured graph can be repeated.
+struct StepState {
+    std::uint32_t step = 0;     ///< number of earlier steps; dropout uses it
+    std::int32_t finite = 1;    ///< 0: a gradient of this step is not finite, and the update changes nothing
+    std::uint32_t good = 0;     ///< updates since the loss scale changed
+    std::uint32_t skipped = 0;  ///< number of skipped updates
+    float loss_scale = 1;       ///< factor of the loss's gradient
+    float loss = 0;             ///< of the last forward pass
+};
+
+/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a block
+/// of 1, 2 or 4: space to depth of 3 channels, see space_to_depth(); 0: position by position.
+struct ImportImages {
+    Tensor from{}, to{};
+    Tensor labels_from{}, labels{};
+    int block = 0;
+    int padding = 0;  ///< positions of zeros around an image
+};
+
+/// Clears the values of a gradient that belong to no weight, see DepthWeights.
+struct ClearUnused {
+    Tensor gradient{};  ///< [o][taps][taps][stored]
+    DepthWeights weights{};
+};
+
+/// One pass: source, weights -> result; weights, result -> source; or source, result -> weights. `plan`: chosen
+/// implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a value per channel.
+struct Convolve {
+    ConvolutionPass shape{};
+    Tensor source{}, weights{}, result{}, bias{}, workspace{};
+    Tensor scale{}, shift{}, sum{}, squares{};
+    int plan = -1;
+};
+
+/// source [n][inputs], weights [outputs][inputs], result [n][outputs]; inputs and outputs per pass as in Convolve. Bias
+/// and ReLU: forward only.
+struct Multiply {
+    Pass pass = Pass::forward;
+    Tensor source{}, weights{}, result{}, bias{}, workspace{};
+    bool relu = false;
+    bool rounded = false;  ///< use tf32
+    bool adds = false;     ///< to the values of the tensor that it writes
+    int plan = -1;
+};
+
+/// Adds the channel's bias to each value, then applies the ReLU.
+struct AddBias {
+    Tensor values{}, bias{};
+    bool relu = false;
+};
+
+/// Values per channel of a batch norm, in fp32: the forward pass computes them, the backward pass reads them.
+struct ChannelNumbers {
+    Tensor mean{}, inverse_deviation{};
+    Tensor scale{}, shift{};  ///< y = x * scale + shift
+};
+
+/// Computes mean and variance per channel, the values derived from them, and the running statistics. With `sum` and
+/// `squares` of the source, which a convolution computed, it does not read the source.
+struct Statistics {
+    Tensor source{}, weight{}, bias{};
+    Tensor sum{}, squares{};
+    ChannelNumbers channels{};
+    Tensor running_mean{}, running_variance{};
+    Tensor partial{};  ///< sums of slabs of rows
+};
+
+/// Values in a byte of signs: the lowest bit is that of the first.
+inline constexpr int signs_per_byte = 8;
+
+/// result = source, optionally * scale + shift, plus optionally another tensor likewise, then the ReLU. `signs`: a bit
+/// per value of the result, set where it is positive.
+struct Normalise {
+    Tensor source{}, scale{}, shift{};
+    Tensor other{}, other_scale{}, other_shift{};
+    Tensor result{}, signs{};
+    bool relu = false;
+};
+
+/// The second batch norm of a sum whose branches both end in one: g is the gradient of both. Channels are a multiple of 8.
+struct OtherNorm {
+    Tensor source{}, weight{};
+    ChannelNumbers channels{};
+    Tensor sum{}, sum_of_products{}, result{};  ///< as of the first
+};
+
+/// The covariance of the columns of a source x [n][inputs], from x' x and the sums of its columns. It is stored as two
+/// narrow numbers, of which the second is what the first leaves over; a product with both is as precise as one in fp32.
+struct Covariance {
+    Tensor products{}, sums{};  ///< fp32: [inputs][inputs], [inputs]
+    int rows = 0;               ///< n
+    Tensor halves{};            ///< [2][inputs][inputs], times `factor`, a power of two that makes the largest about 1
+    Tensor mean{}, factor{};    ///< fp32: of the columns; one number
+};
+
+/// Statistics of the result y = x weights' of a product, without reading it, from the covariance of x.
+struct MomentStatistics {
+    Tensor spread{};   ///< [outputs][2][inputs], fp32: weights times the halves of the covariance
+    Tensor weights{};  ///< [outputs][inputs]
+    Tensor mean{}, factor{};
+    int rows = 0;
+    Tensor weight{}, bias{};  ///< of the batch norm
+    ChannelNumbers channels{};
+    Tensor running_mean{}, running_variance{};
+};
+
+/// From g' x, where g is the gradient of the batch norm's result: the gradients of the weights of both, and what the
+/// gradient of x is the sum of. With a = weight * inverse_deviation and the mean p of g times the normalised y:
+///   dx = g (a weights) + x (weights' slopes) + offset,   slopes = - a p inverse_deviation weights
+struct MomentGradient {
+    Tensor products{};  ///< g' x: [outputs][inputs], fp32
+    Tensor spread{}, weights{}, mean{}, factor{};
+    int rows = 0;
+    Tensor sum{};  ///< of g per channel
+    Tensor weight{};
+    ChannelNumbers channels{};
+    Tensor sum_of_products{};   ///< gradient of the batch norm's weight
+    Tensor gradient{};          ///< of the weights, fp32
+    Tensor scaled{}, slopes{};  ///< [outputs][inputs] as the weights
+    Tensor shares{};            ///< a * (sum of g) / n per channel
+};
+
+/// result = - weights' shares - curvature' mean: what a gradient from moments is shifted by.
+struct MomentOffset {
+    Tensor weights{}, shares{};  ///< [outputs][inputs], [outputs]
+    Tensor curvature{}, mean{};  ///< weights' slopes: [inputs][inputs], symmetric; [inputs]
+    Tensor result{};             ///< [inputs]
+};
+
+/// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0. That is known from
+/// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. With
+/// `winners`, a max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel g,
+/// and g times the normalised source if that is given. Optionally writes g. Of another batch norm there may be only the
+/// sum to write.
+struct ReduceGradient {
+    Tensor share{}, other_share{}, output{}, signs{};
+    Tensor winners{};
+    model::Window window{};
+    bool relu = false;
+    Tensor source{};
+    ChannelNumbers channels{};        ///< of the source
+    Tensor result{};                  ///< g
+    Tensor sum{}, sum_of_products{};  ///< gradients of the bias and the batch norm's weight, fp32
+    OtherNorm other_norm{};           ///< of which it needs neither weight nor result
+    Tensor partial{};
+};
+
+/// Computes the gradient of a batch norm's source, or of two, from g, which is masked as in ReduceGradient.
+struct NormGradient {
+    Tensor gradient{}, output{};
+    Tensor winners{};
+    model::Window window{};
+    bool relu = false;
+    Tensor source{}, weight{};
+    ChannelNumbers channels{};
+    Tensor sum{}, sum_of_products{}, result{};
+    OtherNorm other_norm{};
+};
+
+/// A batch norm in training by a library: Statistics and Normalise in one operation, without scale and shift.
+struct LibraryNorm {
+    NormShape shape{};
+    Tensor source{}, weight{}, bias{};
+    ChannelNumbers channels{};
+    Tensor running_mean{}, running_variance{};
+    Tensor result{}, workspace{};
+    int plan = -1;
+};
+
+/// Its backward pass: ReduceGradient and NormGradient in one operation. `output`: of the ReLU, if the shape has one.
+struct LibraryNormGradient {
+    NormShape shape{};
+    Tensor gradient{}, output{}, source{}, weight{};
+    ChannelNumbers channels{};
+    Tensor sum{}, sum_of_products{};
+    Tensor result{}, workspace{};
+    int plan = -1;
+};
+
+/// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
+struct MaskGradient {
+    Tensor share{}, other_share{}, output{}, result{};
+};
+
+/// With `scale` and `shift`, the source is read as max(source * scale + shift, 0), rounded to its precision.
+struct MaxPool {
+    Tensor source{}, result{}, winners{};  ///< winners: position in the window, one byte each
+    model::Window window{};
+    Tensor scale{}, shift{};
+};
+
+/// Reads the gradient of `result` and writes that of `source`.
+struct MaxPoolGradient {
+    Tensor source{}, result{}, winners{};
+    model::Window window{};
+};
+
+/// Average over the whole map.
+struct AveragePool {
+    Tensor source{}, result{};
+};
+struct AveragePoolGradient {
+    Tensor source{}, result{};
+};
+
+struct Dropout {
+    Tensor source{}, result{};
+    std::uint32_t layer = 0;
+    float probability = 0;
+    std::uint32_t first =
+        0;  ///< index of the first value in the batch of all ranks, so that ranks drop what one rank would
+};
+
+/// Softmax cross-entropy of rows of fp32 logits: mean over the batch, and the logits' gradient times the loss scale.
+struct Loss {
+    Tensor logits{}, labels{}, gradient{};
+    Tensor row_losses{};  ///< fp32
+};
+
+/// Converts to fp32, all in one launch.
+struct Widen {
+    static constexpr std::size_t most = 64;
+    std::vector<Tensor> from{}, to{};
+};
+
+/// Checks that each gradient is finite.
+struct CheckFinite {
+    Tensor gradients{};
+};
+
+/// Updates all parameters. Values, gradients, momenta and narrow copies have the same order, each in one piece.
+struct Descend {
+    Tensor values{}, gradients{}, momenta{}, copies{};
+    float learning_rate = 0;
+    bool scaled = false;  ///< the loss was scaled: gradients may not be finite
+};
+
+/// Advances the state to the next step, with a new loss scale if the loss is scaled.
+struct Advance {
+    bool scaled = false;
+};
+
+/// Returns the number of slabs of rows for a sum. Slabs are summed first, then their sums, always in the same order. A
+/// slab is what a block sums of its channels: there are as many blocks for few channels as for many.
+constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
+{
+    constexpr std::size_t least_rows = 64;
+    constexpr std::size_t most_blocks = 256;
+    constexpr std::size_t channels_of_block = 64;
+    const std::size_t column_blocks = (channels + channels_of_block - 1) / channels_of_block;
+    const std::size_t most = most_blocks > column_blocks ? most_blocks / column_blocks : 1;
+    const std::size_t slabs = (rows + least_rows - 1) / least_rows;
+    return slabs < most ? slabs : most;
+}
+
+/// The sums of slabs of this tensor's rows, `parts` of them per channel, without memory.
+inline Tensor partial_sums_of(const Tensor& summed, int parts = 2)
+{
+    const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
+    return {.batch = static_cast<int>(slabs), .channels = parts * summed.channels};
+}
+
+/// The maps of a batch, without memory.
+inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
+{
+    return {.batch = batch, .channels = map.channels, .height = map.height, .width = map.width, .precision = precision};
+}
+
+using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
+                               ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
+                               LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
+                               AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
+
+}  // namespace roof::ir

@@ -1,0 +1,66 @@
+// A training step as a program: stages (one layer in one phase each) of operations on tensors, and its memory plan.
+// Independent of devices; the user provides the memory.
+#pragma once
+
+#include "ert/method/bench/subject.hpp"
+#include "workloads/engine/ir/operations.hpp"
+#include "workloads/engine/program.hpp"
+
+#include <string>
+#include <vector>
+
+namespace roof::ir {
+
+class Program : public engine::Program<Operation> {
+  public:
+    Program();
+
+    /// Adds memory to the tensor. Its values are valid from the first operation that uses it to the last.
+    Tensor tensor(Tensor shape);
+    /// As tensor(), but the values are always valid.
+    Tensor resident(Tensor shape);
+    void keep(const Tensor& tensor) { plan().keep(tensor.block); }
+    Tensor resident_bytes(std::size_t bytes);
+    /// Returns at least `bytes` bytes for one operation; no tensor for 0.
+    Tensor scratch(std::size_t bytes);
+    /// Returns the tensor of the StepState.
+    const Tensor& state() const { return state_; }
+    /// Returns `counters_there` zeros of 32 bits. A user must leave them zero.
+    const Tensor& counters() const { return counters_; }
+    static constexpr std::size_t counters_there = 1024;
+
+    /// `used`: tensors that the operation reads or writes; empty tensors are ignored.
+    void append(const Operation& operation, const std::vector<Tensor>& used, const std::string& implementation);
+
+    /// Plans the memory and returns its size in bytes. Append nothing afterwards.
+    std::size_t place() { return plan().lay_out(); }
+    /// Returns the byte offset of the tensor in the memory. Call place() first.
+    std::size_t offset(const Tensor& tensor) const { return plan().offset(tensor.block) + tensor.begin; }
+
+  private:
+    Tensor state_;
+    Tensor counters_;
+};
+
+/// Addresses of the tensors of a placed program.
+class Memory {
+  public:
+    Memory(const Program& program, std::byte* begin) : program_(&program), begin_(begin) {}
+
+    /// Returns null for an empty tensor.
+    template <class Element>
+    Element* at(const Tensor& tensor) const
+    {
+        if (!tensor) return nullptr;
+        return reinterpret_cast<Element*>(begin_ + program_->offset(tensor));
+    }
+    void* at(const Tensor& tensor) const { return at<std::byte>(tensor); }
+    StepState* state() const { return at<StepState>(program_->state()); }
+    unsigned* counters() const { return at<unsigned>(program_->counters()); }
+
+  private:
+    const Program* program_;
+    std::byte* begin_;
+};
+
+}  // namespace roof::ir

@@ -1,0 +1,33 @@
+#include "workloads/engine/ir/shapes.hpp"
+
+#include "workloads/model/work.hpp"
+
+namespace roof::ir {
+
+ConvolutionPass bare(ConvolutionPass shape)
+{
+    shape.bias = shape.relu = shape.prologue = shape.statistics = false;
+    return shape;
+}
+
+bool is_bare(const ConvolutionPass& shape)
+{
+    return !shape.bias && !shape.relu && !shape.prologue && !shape.statistics;
+}
+
+ConvolutionPass space_to_depth(ConvolutionPass shape)
+{
+    const int block = shape.window.stride;
+    const int taps = (shape.window.size + block - 1) / block;
+    const int channels = block * block * shape.source.channels;
+    shape.source = {(channels + 7) / 8 * 8, shape.result.height + taps - 1, shape.result.width + taps - 1};
+    shape.window = {.size = taps, .stride = 1, .padding = 0};
+    return shape;
+}
+
+std::string text(const NormShape& shape)
+{
+    return model::text(shape.batch, shape.map) + (shape.relu ? ", relu" : "");
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,120 @@
+#include "workloads/engine/layers/builder.hpp"
+
+#include "workloads/parallel/buckets.hpp"
+
+#include <algorithm>
+
+namespace roof::ir {
+
+namespace {
+
+int image_block_of(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+{
+    const model::Shape& image = graph.layer(0).output;
+    const std::vector<int> reading = readers(graph, 0);
+    if (!choosers.deep_images || image.channels != 3 || reading.size() != 1) return 0;
+    const model::Layer& first = graph.layer(reading.front());
+    const int stride = first.window.stride;
+    const bool is_possible = stride == 1 || stride == 2 || stride == 4;
+    if (first.kind != model::LayerKind::convolution || !is_possible) return 0;
+    const bool deep = choosers.deep_images(
+        {{.batch = settings.batch, .source = image, .result = first.output, .window = first.window},
+         Pass::forward,
+         settings.precision});
+    return deep ? stride : 0;
+}
+
+}  // namespace
+
+Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
+    : engine::Builder<Program, Tensor>(network, into, chosen.batch, chosen.precision),
+      settings(chosen),
+      choosers(who),
+      image_block(image_block_of(network, chosen, who)),
+      parameters(network, chosen, image_block, into),
+      outputs(network.layers().size())
+{
+    Tensor planar = map(0);
+    planar.precision = Precision::fp32;
+    images = program.resident(planar);
+    const Tensor numbers{.batch = 1, .channels = settings.batch, .precision = Precision::int32};
+    labels_given = program.resident(numbers);
+    labels = program.resident(numbers);
+    row_losses = program.resident({.batch = 1, .channels = settings.batch});
+}
+
+Tensor Builder::map(int index) const
+{
+    return maps_of(settings.batch, graph.layer(index).output, settings.storage());
+}
+
+void Builder::put(const Unit& unit, const Tensor& tensor)
+{
+    output(unit.layer).tensor = tensor;
+    output(unit.last()).tensor = tensor;
+}
+
+std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
+{
+    std::vector<Share> all = given(layer);
+    while (all.size() > most) {
+        const std::vector<Share> pair{all[all.size() - 2], all.back()};
+        const Tensor sum = over(pair);
+        program.add_work(moving({pair[0].tensor, pair[1].tensor, sum}, 1));
+        program.append(
+            MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
+            {pair[0].tensor, pair[1].tensor, sum}, "roof:sum");
+        all.pop_back();
+        all.back() = {sum};
+    }
+    return all;
+}
+
+Tensor Builder::over(const std::vector<Share>& shares)
+{
+    for (const Share& share : shares) {
+        if (!share.shared) return share.tensor;
+    }
+    return program.tensor(shares.front().tensor);
+}
+
+void Builder::completed(int layer, bool is_bias)
+{
+    program.completes(parameters.index_of(layer, is_bias));
+}
+
+void Builder::widen_later(const Tensor& narrow, int layer)
+{
+    waiting.emplace_back(narrow, layer);
+    std::size_t bytes = 0;
+    for (const auto& [tensor, of] : waiting) bytes += tensor.elements() * sizeof(float);
+    // Other ranks wait for the first of them; one rank alone waits for none.
+    const bool is_bucket = settings.share.ranks > 1 && bytes >= parallel::first_bucket_bytes;
+    if (is_bucket || waiting.size() == Widen::most) widen_waiting();
+}
+
+void Builder::widen_waiting()
+{
+    if (waiting.empty()) return;
+    Widen all;
+    std::vector<Tensor> used;
+    for (const auto& [narrow, layer] : waiting) {
+        all.from.push_back(narrow);
+        all.to.push_back(parameters.of(layer, false).gradient);
+        used.insert(used.end(), {all.from.back(), all.to.back()});
+        completed(layer, false);
+    }
+    program.append(all, used, "roof:widen");
+    waiting.clear();
+}
+
+Work moving(const std::vector<Tensor>& tensors, double flops_each)
+{
+    Bytes bytes{};
+    for (const Tensor& tensor : tensors) bytes += Bytes{static_cast<double>(tensor.bytes())};
+    return {.flops = {flops_each * static_cast<double>(tensors.front().elements())},
+            .compulsory = bytes,
+            .no_reuse = bytes};
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,39 @@
+// One function per kind of layer. Each writes one unit to the program: forward directly, backward on the tape.
+#pragma once
+
+#include "workloads/engine/layers/builder.hpp"
+
+#include <optional>
+#include <string>
+
+namespace roof::ir {
+
+/// What of the network this engine does not train, or nothing.
+std::optional<std::string> lacking_layers(const model::Graph& graph);
+/// Writes the whole step: import of images, forward, loss, backward, update.
+void write_step(Builder& build);
+
+void convolution(Builder& build, const Unit& unit);
+void linear(Builder& build, const Unit& unit);
+void batch_norm(Builder& build, const Unit& unit);
+void add(Builder& build, const Unit& unit);
+void relu(Builder& build, const Unit& unit);
+void max_pool(Builder& build, const Unit& unit);
+void average_pool(Builder& build, const Unit& unit);
+void dropout(Builder& build, const Unit& unit);
+/// Loss of the last layer's output. Its mean over the batch is written to the step's state.
+void softmax_cross_entropy(Builder& build);
+/// Appends one stage that updates all parameters.
+void sgd(Builder& build);
+
+/// Whether the convolution of this layer reads a source that its batch norm did not normalise: in both passes that read it.
+bool reads_scaled(const Builder& build, int layer);
+
+/// Whether the batch norm that alone reads this convolution is found from moments, see moments.hpp.
+bool is_by_moments(const Builder& build, int convolution);
+
+/// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
+/// gradient if the layer has a bias.
+Tensor gradient_of_unit(Builder& build, const Unit& unit);
+
+}  // namespace roof::ir

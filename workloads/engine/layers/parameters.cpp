@@ -1,0 +1,119 @@
+#include "workloads/engine/layers/parameters.hpp"
+
+#include "ert/base/checksum.hpp"
+#include "workloads/engine/builder.hpp"
+#include "workloads/engine/ir/formulas.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace roof::ir {
+namespace {
+
+/// In values: 256 bytes of the narrowest type, which cuBLASLt assumes for every matrix.
+constexpr std::size_t alignment = 128;
+
+model::Shape span_of(const model::Graph& graph, const model::Parameter& parameter)
+{
+    if (parameter.shape.size() == 4) return {parameter.shape[1], parameter.shape[2], parameter.shape[3]};
+    if (parameter.shape.size() == 1) return {1, 1, 1};
+    // After a flattened map, the inputs are the values of that map.
+    int source = graph.layer(parameter.layer).inputs.front();
+    for (;;) {
+        const model::Layer& layer = graph.layer(source);
+        const bool passes = layer.kind == model::LayerKind::flatten || layer.kind == model::LayerKind::dropout;
+        if (!passes) return layer.output;
+        source = layer.inputs.front();
+    }
+}
+
+Tensor piece(const Tensor& block, std::size_t first, std::size_t count)
+{
+    Tensor part = block;
+    part.channels = static_cast<int>(count);
+    part.begin = first * static_cast<std::size_t>(traits(block.precision).storage_bytes);
+    return part;
+}
+
+void set_depth(Trained& trained, int block)
+{
+    const auto size = static_cast<std::size_t>(trained.per_output.height);
+    const auto channels = static_cast<std::size_t>(trained.per_output.channels);
+    const auto edge = static_cast<std::size_t>(block);
+    const std::size_t outputs = trained.given / (channels * size * size);
+    trained.depth = {edge, size, channels, (edge * edge * channels + 7) / 8 * 8};
+    trained.count = outputs * trained.depth.taps() * trained.depth.taps() * trained.depth.stored;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
+{
+    if (depth.block > 0) {
+        const std::size_t place = depth.pytorch_place(k);
+        return place == no_place ? std::nullopt : std::optional(place);
+    }
+    const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
+    return planar_place(k, static_cast<std::size_t>(per_output.channels), map);
+}
+
+Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program)
+    : described_(graph.parameters()), trained_(described_.size()), order_(described_.size())
+{
+    std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
+    std::size_t total = 0;
+    for (const std::size_t k : order_) {
+        Trained& trained = trained_[k];
+        trained.first = total;
+        trained.given = static_cast<std::size_t>(described_[k].elements());
+        trained.per_output = span_of(graph, described_[k]);
+        trained.count = trained.given;
+        const bool reads_images =
+            described_[k].shape.size() == 4 && graph.layer(described_[k].layer).inputs.front() == 0;
+        if (reads_images && image_block > 0) set_depth(trained, image_block);
+        total += (trained.count + alignment - 1) / alignment * alignment;
+    }
+    const Tensor all{.batch = 1, .channels = static_cast<int>(total)};
+    values = program.resident(all);
+    gradients = program.resident(all);
+    momenta = program.resident(all);
+    if (settings.narrow()) {
+        Tensor small = all;
+        small.precision = settings.storage();
+        copies = program.resident(small);
+    }
+    for (Trained& trained : trained_) {
+        trained.value = piece(values, trained.first, trained.count);
+        trained.gradient = piece(gradients, trained.first, trained.count);
+        trained.momentum = piece(momenta, trained.first, trained.count);
+        trained.read = copies ? piece(copies, trained.first, trained.count) : trained.value;
+    }
+}
+
+std::string Parameters::layouts() const
+{
+    std::string lines;
+    for (const std::size_t k : order_) {
+        const Trained& one = trained_[k];
+        lines += described_[k].name + " " + std::to_string(one.count) + " numbers from " + std::to_string(one.first) +
+                 (one.depth.block > 0 ? " by space to depth" : "") + ", read in " +
+                 std::string(traits(one.read.precision).name) + "\n";
+    }
+    return lines;
+}
+
+std::string Parameters::checksums(std::span<const float> values) const
+{
+    std::string lines;
+    for (const std::size_t k : order_)
+        lines += described_[k].name + " " +
+                 std::to_string(crc32_of(values.subspan(trained_[k].first, trained_[k].count))) + "\n";
+    return lines;
+}
+
+std::size_t Parameters::index_of(int layer, bool is_bias) const
+{
+    return engine::parameter_index(described_, layer, is_bias);
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,57 @@
+// Memory layout of the trained values: values, gradients, momenta and narrow copies are one block each, in the order in
+// which the backward pass completes the gradients (a residual block's last batch norm completes slightly early).
+// Parameters start at multiples of 128 values. So one kernel updates all, and an all-reduce uses ranges of one block.
+#pragma once
+
+#include "workloads/engine/ir/program.hpp"
+#include "workloads/engine/layers/settings.hpp"
+#include "workloads/model/graph.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace roof::ir {
+
+/// A trained tensor, channels-last: convolution [o][y][x][i], linear [o][inputs], inputs in the order of a preceding
+/// map.
+struct Trained {
+    Tensor value, gradient, momentum;
+    Tensor read;              ///< tensor that the passes read: the value or its narrow copy
+    std::size_t first = 0;    ///< index of its first value in each block
+    std::size_t count = 0;    ///< as stored
+    std::size_t given = 0;    ///< in PyTorch
+    model::Shape per_output;  ///< shape of the weights of one output channel: {inputs, height, width}
+    DepthWeights depth{};     ///< of the first convolution, if it reads images by space to depth
+
+    /// Returns the index in PyTorch's order of stored value k; nothing if it is none of PyTorch's, and always zero.
+    std::optional<std::size_t> pytorch_place(std::size_t k) const;
+};
+
+class Parameters {
+  public:
+    Parameters() = default;
+    /// `image_block`: as in Builder.
+    Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program);
+
+    /// Order: graph.parameters().
+    const std::vector<Trained>& all() const { return trained_; }
+    const Trained& of(int layer, bool is_bias) const { return trained_[index_of(layer, is_bias)]; }
+    std::size_t index_of(int layer, bool is_bias) const;
+    /// A line on each parameter in order of readiness: what must be the same on all ranks so that they add the same gradients.
+    std::string layouts() const;
+    /// A line on each parameter with the checksum of its values; `values`: the block of that name.
+    std::string checksums(std::span<const float> values) const;
+    /// Returns the indices of the parameters in order of readiness: later layers first.
+    const std::vector<std::size_t>& order() const { return order_; }
+
+    Tensor values, gradients, momenta, copies;  ///< the blocks; copies is empty in fp32
+
+  private:
+    std::vector<model::Parameter> described_;
+    std::vector<Trained> trained_;
+    std::vector<std::size_t> order_;
+};
+
+}  // namespace roof::ir

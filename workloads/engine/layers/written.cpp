@@ -1,0 +1,94 @@
+#include "workloads/engine/layers/written.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/engine/initial.hpp"
+#include "workloads/engine/ir/formulas.hpp"
+#include "workloads/engine/layers/layers.hpp"
+
+#include <algorithm>
+
+namespace roof::ir {
+namespace {
+
+/// What saves maps: the library's convolutions take over what they may of batch norms, or moments serve wherever they can.
+enum class Saving { none, fused, moments };
+
+std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batch, Saving saving)
+{
+    settings.batch = batch;
+    const auto choose = [saving](const ConvolutionPass&) {
+        Choice choice;
+        choice.fused = saving == Saving::fused;
+        return choice;
+    };
+    Choosers nobody{choose, [](const Product&) { return Choice{}; }};
+    nobody.moments = [saving](const ConvolutionPass&) { return saving == Saving::moments; };
+    return Written(graph, settings, nobody).bytes();
+}
+
+}  // namespace
+
+Written::Written(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
+    : graph_(graph), settings_(settings)
+{
+    Builder build(graph_, settings_, choosers, program_);
+    write_step(build);
+    parameters_ = build.parameters;
+    running_ = build.running;
+    images_ = build.images;
+    labels_ = build.labels_given;
+    algorithms_ = build.algorithms;
+    bytes_ = program_.place();
+}
+
+Written::Start Written::start() const
+{
+    Start start;
+    start.values.resize(parameters_.values.elements());
+    for (std::size_t k = 0; k < parameters_.all().size(); ++k) {
+        const Trained& trained = parameters_.all()[k];
+        std::vector<float> values(trained.given);
+        engine::fill_initial(graph_, static_cast<int>(k), settings_.parameters, values);
+        for (std::size_t i = 0; i < trained.count; ++i) {
+            if (const auto place = trained.pytorch_place(i)) start.values[trained.first + i] = values[*place];
+        }
+    }
+    if (settings_.storage() == Precision::fp16) start.state.loss_scale = first_loss_scale;
+    return start;
+}
+
+std::vector<float> Written::in_pytorch_order(std::size_t parameter, std::span<const float> stored) const
+{
+    const Trained& trained = parameters_.all()[parameter];
+    std::vector<float> values(trained.given);
+    for (std::size_t i = 0; i < trained.count; ++i) {
+        if (const auto place = trained.pytorch_place(i)) values[*place] = stored[trained.first + i];
+    }
+    return values;
+}
+
+int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes)
+{
+    constexpr int most = 65536;
+    if (planned_bytes(graph, settings, 1, Saving::none) > bytes) return 0;
+    int fits = 1;
+    int fails = most + 1;
+    while (fails - fits > 1) {
+        const int middle = fits * 2 < fails ? fits * 2 : fits + (fails - fits) / 2;
+        (planned_bytes(graph, settings, middle, Saving::none) <= bytes ? fits : fails) = middle;
+    }
+    return fits;
+}
+
+void require_room(const model::Graph& graph, const Settings& settings, std::size_t available)
+{
+    const std::size_t wanted = std::min(planned_bytes(graph, settings, settings.batch, Saving::fused),
+                                        planned_bytes(graph, settings, settings.batch, Saving::moments));
+    if (wanted <= available) return;
+    throw OutOfMemory(Bytes{static_cast<double>(wanted)}, Bytes{static_cast<double>(available)},
+                      "training " + graph.name() + " at batch " + std::to_string(settings.batch) +
+                          " (by the plan of memory, the largest batch that fits is " +
+                          std::to_string(largest_batch(graph, settings, available)) + ")");
+}
+
+}  // namespace roof::ir
