@@ -68,50 +68,49 @@ bool is_masked(const Tensor& map, unsigned salt, std::size_t k)
 
 }  // namespace
 
-TEST_CASE("statistics of channels are those of all rows", "[kernels]")
+TEMPLATE_TEST_CASE_SIG("statistics of channels are those of all rows", "[kernels]", ((Precision precision), precision),
+                       Precision::fp32, Precision::bf16, Precision::fp16)
 {
     std::vector<Size> all = sizes;
     all.push_back({7, 66, 34, 2, {all_blocks, all_blocks, 1}});  // more slabs than a block of statistics has lines
-    for (const Precision precision : precisions) {
-        for (const Size& size : all) {
-            const FewBlocks few(size.grid);
-            OneOperation one;
-            const Tensor map = map_of(size, precision);
-            const auto n = static_cast<double>(map.rows());
-            const auto value = [&](std::size_t k) {
-                return quarters(k, 1) + static_cast<double>(k % static_cast<std::size_t>(map.channels) % 3);
-            };
-            const Tensor numbers = numbers_of(map);
-            const Statistics op{
-                .source = one.filled(map, value),
-                .weight = one.filled(numbers, 2),
-                .bias = one.filled(numbers, 3),
-                .channels = {one.empty(numbers), one.empty(numbers), one.empty(numbers), one.empty(numbers)},
-                .running_mean = one.filled(numbers, 4),
-                .running_variance = one.filled(numbers, 5),
-                .partial = one.empty(partial_sums_of(map))};
-            one.run(op, {op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift,
-                         op.running_mean, op.running_variance, op.partial});
-            const auto mean = [&](std::size_t c) { return sum_of(map, c, value) / n; };
-            const auto variance = [&](std::size_t c) {
-                const double middle = mean(c);
-                return sum_of(map, c, [&](std::size_t k) { return (value(k) - middle) * (value(k) - middle); }) / n;
-            };
-            const auto inverse = [&](std::size_t c) { return 1 / std::sqrt(variance(c) + 1e-5); };
-            constexpr double tolerance = 1e-5;
-            one.check(op.channels.mean, mean, tolerance);
-            one.check(op.channels.inverse_deviation, inverse, tolerance);
-            one.check(
-                op.channels.scale, [&](std::size_t c) { return quarters(c, 2) * inverse(c); }, tolerance);
-            one.check(
-                op.channels.shift,
-                [&](std::size_t c) { return quarters(c, 3) - mean(c) * quarters(c, 2) * inverse(c); }, tolerance);
-            one.check(
-                op.running_mean, [&](std::size_t c) { return 0.9 * quarters(c, 4) + 0.1 * mean(c); }, tolerance);
-            one.check(
-                op.running_variance,
-                [&](std::size_t c) { return 0.9 * quarters(c, 5) + 0.1 * variance(c) * n / (n - 1); }, tolerance);
-        }
+    for (const Size& size : all) {
+        const FewBlocks few(size.grid);
+        OneOperation one;
+        const Tensor map = map_of(size, precision);
+        const auto n = static_cast<double>(map.rows());
+        const auto value = [&](std::size_t k) {
+            return quarters(k, 1) + static_cast<double>(k % static_cast<std::size_t>(map.channels) % 3);
+        };
+        const Tensor numbers = numbers_of(map);
+        const Statistics op{
+            .source = one.filled(map, value),
+            .weight = one.filled(numbers, 2),
+            .bias = one.filled(numbers, 3),
+            .channels = {one.empty(numbers), one.empty(numbers), one.empty(numbers), one.empty(numbers)},
+            .running_mean = one.filled(numbers, 4),
+            .running_variance = one.filled(numbers, 5),
+            .partial = one.empty(partial_sums_of(map))};
+        one.run(op, {op.channels.mean, op.channels.inverse_deviation, op.channels.scale, op.channels.shift,
+                     op.running_mean, op.running_variance, op.partial});
+        const auto mean = [&](std::size_t c) { return sum_of(map, c, value) / n; };
+        const auto variance = [&](std::size_t c) {
+            const double middle = mean(c);
+            return sum_of(map, c, [&](std::size_t k) { return (value(k) - middle) * (value(k) - middle); }) / n;
+        };
+        const auto inverse = [&](std::size_t c) { return 1 / std::sqrt(variance(c) + 1e-5); };
+        constexpr double tolerance = 1e-5;
+        one.check(op.channels.mean, mean, tolerance);
+        one.check(op.channels.inverse_deviation, inverse, tolerance);
+        one.check(
+            op.channels.scale, [&](std::size_t c) { return quarters(c, 2) * inverse(c); }, tolerance);
+        one.check(
+            op.channels.shift, [&](std::size_t c) { return quarters(c, 3) - mean(c) * quarters(c, 2) * inverse(c); },
+            tolerance);
+        one.check(
+            op.running_mean, [&](std::size_t c) { return 0.9 * quarters(c, 4) + 0.1 * mean(c); }, tolerance);
+        one.check(
+            op.running_variance, [&](std::size_t c) { return 0.9 * quarters(c, 5) + 0.1 * variance(c) * n / (n - 1); },
+            tolerance);
     }
 }
 
@@ -180,181 +179,177 @@ const std::vector<Given> all_given{
 
 }  // namespace
 
-TEST_CASE("gradients are summed over all rows, with the normalised sources of one batch norm or two", "[kernels]")
+TEMPLATE_TEST_CASE_SIG("gradients are summed over all rows, with the normalised sources of one batch norm or two",
+                       "[kernels]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
 {
-    for (const Precision precision : precisions) {
-        for (const Size& size : sizes) {
-            for (const Given& given : all_given) {
-                if (given.has_signs && size.channels % 8 != 0) continue;
-                INFO(given.name << ", " << size.channels << " channels");
-                const FewBlocks few(size.grid);
-                OneOperation one;
-                const Tensor map = map_of(size, precision);
-                const Tensor numbers = numbers_of(map);
-                const bool has_other_sum = std::string_view(given.name) == "signs, and another sum";
-                std::optional<Pooled> pooled;
-                ReduceGradient op;
-                if (given.window) {
-                    pooled.emplace(one, map, *given.window);
-                    op.share = pooled->result;
-                    op.winners = pooled->winners;
-                    op.window = *given.window;
-                } else {
-                    op.share = one.filled(map, 1);
-                }
-                if (given.has_other) op.other_share = one.filled(map, 2);
-                if (given.has_output) op.output = one.filled(map, 3);
-                if (given.has_signs)
-                    op.signs = one.filled(
-                        {.batch = 1, .channels = static_cast<int>(map.elements() / 8), .precision = Precision::int8},
-                        [](std::size_t k) { return static_cast<double>(k * 37 % 256); });
-                op.relu = given.masks;
-                if (given.norms > 0) {
-                    op.source = one.filled(map, 4);
-                    op.channels = given_numbers(one, map);
-                    op.sum_of_products = one.empty(numbers);
-                }
-                if (given.norms > 1) {
-                    op.other_norm.source = one.filled(map, 5);
-                    op.other_norm.channels = op.channels;
-                    op.other_norm.sum_of_products = one.empty(numbers);
-                }
-                if (given.norms > 1 || has_other_sum) op.other_norm.sum = one.empty(numbers);
-                if (given.keeps) op.result = one.empty(map);
-                op.sum = one.empty(numbers);
-                op.partial = one.empty(partial_sums_of(map, 3));
-                one.run(op, {op.result, op.sum, op.sum_of_products, op.other_norm.sum, op.other_norm.sum_of_products,
-                             op.partial});
-                const auto gradient = [&](std::size_t k) {
-                    if (given.has_output && quarters(k, 3) <= 0) return 0.0;
-                    if (given.has_signs && (k / 8 * 37 % 256 >> k % 8 & 1) == 0) return 0.0;
-                    if (given.masks && is_masked(map, 4, k)) return 0.0;
-                    if (pooled) return pooled->gradient[k];
-                    return quarters(k, 1) + (given.has_other ? quarters(k, 2) : 0);
-                };
-                const auto sum = [&](std::size_t c) { return sum_of(map, c, gradient); };
-                const auto product = [&](unsigned salt) {
-                    return [&, salt](std::size_t c) {
-                        return sum_of(map, c, [&](std::size_t k) { return gradient(k) * normalised(map, salt, k); });
-                    };
-                };
-                one.check(op.sum, sum);
-                if (given.keeps) one.check(op.result, gradient);
-                if (given.norms > 0) one.check(op.sum_of_products, product(4));
-                if (op.other_norm.sum) one.check(op.other_norm.sum, sum);
-                if (given.norms > 1) one.check(op.other_norm.sum_of_products, product(5));
+    for (const Size& size : sizes) {
+        for (const Given& given : all_given) {
+            if (given.has_signs && size.channels % 8 != 0) continue;
+            INFO(given.name << ", " << size.channels << " channels");
+            const FewBlocks few(size.grid);
+            OneOperation one;
+            const Tensor map = map_of(size, precision);
+            const Tensor numbers = numbers_of(map);
+            const bool has_other_sum = std::string_view(given.name) == "signs, and another sum";
+            std::optional<Pooled> pooled;
+            ReduceGradient op;
+            if (given.window) {
+                pooled.emplace(one, map, *given.window);
+                op.share = pooled->result;
+                op.winners = pooled->winners;
+                op.window = *given.window;
+            } else {
+                op.share = one.filled(map, 1);
             }
-        }
-    }
-}
-
-TEST_CASE("the gradient of a batch norm's source follows from the sums, for one batch norm or two", "[kernels]")
-{
-    for (const Precision precision : precisions) {
-        for (const Size& size : sizes) {
-            for (const Given& given : all_given) {
-                const bool has_two = given.has_signs && given.norms == 2;
-                if (given.has_other || given.norms == 0 || (given.has_signs && !has_two)) continue;
-                if (has_two && size.channels % 8 != 0) continue;
-                if (size.height > 30) continue;
-                INFO(given.name << ", " << size.channels << " channels");
-                const FewBlocks few(size.grid);
-                OneOperation one;
-                const Tensor map = map_of(size, precision);
-                const Tensor numbers = numbers_of(map);
-                const auto n = static_cast<double>(map.rows());
-                std::optional<Pooled> pooled;
-                NormGradient op;
-                if (given.window) {
-                    pooled.emplace(one, map, *given.window);
-                    op.gradient = pooled->result;
-                    op.winners = pooled->winners;
-                    op.window = *given.window;
-                } else {
-                    op.gradient = one.filled(map, 1);
-                }
-                if (given.has_output) op.output = one.filled(map, 3);
-                op.relu = given.masks;
+            if (given.has_other) op.other_share = one.filled(map, 2);
+            if (given.has_output) op.output = one.filled(map, 3);
+            if (given.has_signs)
+                op.signs = one.filled(
+                    {.batch = 1, .channels = static_cast<int>(map.elements() / 8), .precision = Precision::int8},
+                    [](std::size_t k) { return static_cast<double>(k * 37 % 256); });
+            op.relu = given.masks;
+            if (given.norms > 0) {
                 op.source = one.filled(map, 4);
-                op.weight = one.filled(numbers, 8);
                 op.channels = given_numbers(one, map);
-                const auto sums = [n](unsigned salt) {
-                    return [n, salt](std::size_t c) { return n * quarters(c, salt) / 4; };
-                };
-                op.sum = one.filled(numbers, sums(9));
-                op.sum_of_products = one.filled(numbers, sums(10));
-                op.result = one.empty(map);
-                if (has_two)
-                    op.other_norm = {.source = one.filled(map, 5),
-                                     .weight = one.filled(numbers, 11),
-                                     .channels = op.channels,
-                                     .sum = one.filled(numbers, sums(12)),
-                                     .sum_of_products = one.filled(numbers, sums(13)),
-                                     .result = one.empty(map)};
-                one.run(op, {op.result, op.other_norm.result});
-                const auto due = [&](unsigned source, unsigned weight, unsigned sum, unsigned products) {
-                    return [&, source, weight, sum, products](std::size_t k) {
-                        const std::size_t c = k % static_cast<std::size_t>(map.channels);
-                        double gradient = pooled ? pooled->gradient[k] : quarters(k, 1);
-                        if (given.has_output && quarters(k, 3) <= 0) gradient = 0;
-                        if (given.masks && is_masked(map, source, k)) gradient = 0;
-                        return quarters(c, weight) * positive(c) *
-                               (gradient - quarters(c, sum) / 4 -
-                                normalised(map, source, k) * quarters(c, products) / 4);
-                    };
-                };
-                one.check(op.result, due(4, 8, 9, 10), 1e-5);
-                if (has_two) one.check(op.other_norm.result, due(5, 11, 12, 13), 1e-5);
+                op.sum_of_products = one.empty(numbers);
             }
+            if (given.norms > 1) {
+                op.other_norm.source = one.filled(map, 5);
+                op.other_norm.channels = op.channels;
+                op.other_norm.sum_of_products = one.empty(numbers);
+            }
+            if (given.norms > 1 || has_other_sum) op.other_norm.sum = one.empty(numbers);
+            if (given.keeps) op.result = one.empty(map);
+            op.sum = one.empty(numbers);
+            op.partial = one.empty(partial_sums_of(map, 3));
+            one.run(op, {op.result, op.sum, op.sum_of_products, op.other_norm.sum, op.other_norm.sum_of_products,
+                         op.partial});
+            const auto gradient = [&](std::size_t k) {
+                if (given.has_output && quarters(k, 3) <= 0) return 0.0;
+                if (given.has_signs && (k / 8 * 37 % 256 >> k % 8 & 1) == 0) return 0.0;
+                if (given.masks && is_masked(map, 4, k)) return 0.0;
+                if (pooled) return pooled->gradient[k];
+                return quarters(k, 1) + (given.has_other ? quarters(k, 2) : 0);
+            };
+            const auto sum = [&](std::size_t c) { return sum_of(map, c, gradient); };
+            const auto product = [&](unsigned salt) {
+                return [&, salt](std::size_t c) {
+                    return sum_of(map, c, [&](std::size_t k) { return gradient(k) * normalised(map, salt, k); });
+                };
+            };
+            one.check(op.sum, sum);
+            if (given.keeps) one.check(op.result, gradient);
+            if (given.norms > 0) one.check(op.sum_of_products, product(4));
+            if (op.other_norm.sum) one.check(op.other_norm.sum, sum);
+            if (given.norms > 1) one.check(op.other_norm.sum_of_products, product(5));
         }
     }
 }
 
-TEST_CASE("the loss of a row is right wherever its largest value stands", "[kernels]")
+TEMPLATE_TEST_CASE_SIG("the gradient of a batch norm's source follows from the sums, for one batch norm or two",
+                       "[kernels]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
+{
+    for (const Size& size : sizes) {
+        for (const Given& given : all_given) {
+            const bool has_two = given.has_signs && given.norms == 2;
+            if (given.has_other || given.norms == 0 || (given.has_signs && !has_two)) continue;
+            if (has_two && size.channels % 8 != 0) continue;
+            if (size.height > 30) continue;
+            INFO(given.name << ", " << size.channels << " channels");
+            const FewBlocks few(size.grid);
+            OneOperation one;
+            const Tensor map = map_of(size, precision);
+            const Tensor numbers = numbers_of(map);
+            const auto n = static_cast<double>(map.rows());
+            std::optional<Pooled> pooled;
+            NormGradient op;
+            if (given.window) {
+                pooled.emplace(one, map, *given.window);
+                op.gradient = pooled->result;
+                op.winners = pooled->winners;
+                op.window = *given.window;
+            } else {
+                op.gradient = one.filled(map, 1);
+            }
+            if (given.has_output) op.output = one.filled(map, 3);
+            op.relu = given.masks;
+            op.source = one.filled(map, 4);
+            op.weight = one.filled(numbers, 8);
+            op.channels = given_numbers(one, map);
+            const auto sums = [n](unsigned salt) {
+                return [n, salt](std::size_t c) { return n * quarters(c, salt) / 4; };
+            };
+            op.sum = one.filled(numbers, sums(9));
+            op.sum_of_products = one.filled(numbers, sums(10));
+            op.result = one.empty(map);
+            if (has_two)
+                op.other_norm = {.source = one.filled(map, 5),
+                                 .weight = one.filled(numbers, 11),
+                                 .channels = op.channels,
+                                 .sum = one.filled(numbers, sums(12)),
+                                 .sum_of_products = one.filled(numbers, sums(13)),
+                                 .result = one.empty(map)};
+            one.run(op, {op.result, op.other_norm.result});
+            const auto due = [&](unsigned source, unsigned weight, unsigned sum, unsigned products) {
+                return [&, source, weight, sum, products](std::size_t k) {
+                    const std::size_t c = k % static_cast<std::size_t>(map.channels);
+                    double gradient = pooled ? pooled->gradient[k] : quarters(k, 1);
+                    if (given.has_output && quarters(k, 3) <= 0) gradient = 0;
+                    if (given.masks && is_masked(map, source, k)) gradient = 0;
+                    return quarters(c, weight) * positive(c) *
+                           (gradient - quarters(c, sum) / 4 - normalised(map, source, k) * quarters(c, products) / 4);
+                };
+            };
+            one.check(op.result, due(4, 8, 9, 10), 1e-5);
+            if (has_two) one.check(op.other_norm.result, due(5, 11, 12, 13), 1e-5);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE_SIG("the loss of a row is right wherever its largest value stands", "[kernels]",
+                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
     constexpr double scale = 64;
-    for (const Precision precision : precisions) {
-        for (const auto& [classes, images] : {std::pair{1100, 3}, {257, 2}, {7, 70}, {10, 1}, {5, 6}}) {
-            for (int place = 0; place < classes; place = 2 * place + 1 + place % 3) {
-                OneOperation one;
-                one.state.loss_scale = scale;
-                one.state.loss = -1;
-                const auto each = static_cast<std::size_t>(classes);
-                const auto logit = [&, place = place](std::size_t k) {
-                    const bool is_largest = static_cast<int>((k % each + k / each) % each) == place;
-                    return quarters(k, 1) + (is_largest && images < 5 ? 200 : 0);
-                };
-                const auto label_of = [&](std::size_t n) { return (static_cast<std::size_t>(place) + 3 * n) % each; };
-                const Loss op{.logits = one.filled({.batch = images, .channels = classes}, logit),
-                              .labels = one.filled({.batch = images, .precision = Precision::int32},
-                                                   [&](std::size_t n) { return static_cast<double>(label_of(n)); }),
-                              .gradient = one.empty({.batch = images, .channels = classes, .precision = precision}),
-                              .row_losses = one.empty({.batch = images})};
-                one.run(op, {op.gradient, op.row_losses});
-                std::vector<double> sums, largest, losses;
-                double loss = 0;
-                for (std::size_t n = 0; n < static_cast<std::size_t>(images); ++n) {
-                    largest.push_back(logit(n * each));
-                    for (std::size_t c = 0; c < each; ++c)
-                        largest.back() = std::max(largest.back(), logit(n * each + c));
-                    sums.push_back(0);
-                    for (std::size_t c = 0; c < each; ++c)
-                        sums.back() += std::exp(logit(n * each + c) - largest.back());
-                    losses.push_back(std::log(sums.back()) + largest.back() - logit(n * each + label_of(n)));
-                    loss += losses.back() / images;
-                }
-                one.check(
-                    op.row_losses, [&](std::size_t n) { return losses[n]; }, 1e-5);
-                CHECK(static_cast<double>(one.state.loss) == Approx(loss).epsilon(1e-5).margin(1e-5));
-                one.check(
-                    op.gradient,
-                    [&, images = images](std::size_t k) {
-                        const std::size_t n = k / each;
-                        const double due = std::exp(logit(k) - largest[n]) / sums[n];
-                        return (due - (k % each == label_of(n) ? 1 : 0)) * scale / images;
-                    },
-                    1e-5);
+    for (const auto& [classes, images] : {std::pair{1100, 3}, {257, 2}, {7, 70}, {10, 1}, {5, 6}}) {
+        for (int place = 0; place < classes; place = 2 * place + 1 + place % 3) {
+            OneOperation one;
+            one.state.loss_scale = scale;
+            one.state.loss = -1;
+            const auto each = static_cast<std::size_t>(classes);
+            const auto logit = [&, place = place](std::size_t k) {
+                const bool is_largest = static_cast<int>((k % each + k / each) % each) == place;
+                return quarters(k, 1) + (is_largest && images < 5 ? 200 : 0);
+            };
+            const auto label_of = [&](std::size_t n) { return (static_cast<std::size_t>(place) + 3 * n) % each; };
+            const Loss op{.logits = one.filled({.batch = images, .channels = classes}, logit),
+                          .labels = one.filled({.batch = images, .precision = Precision::int32},
+                                               [&](std::size_t n) { return static_cast<double>(label_of(n)); }),
+                          .gradient = one.empty({.batch = images, .channels = classes, .precision = precision}),
+                          .row_losses = one.empty({.batch = images})};
+            one.run(op, {op.gradient, op.row_losses});
+            std::vector<double> sums, largest, losses;
+            double loss = 0;
+            for (std::size_t n = 0; n < static_cast<std::size_t>(images); ++n) {
+                largest.push_back(logit(n * each));
+                for (std::size_t c = 0; c < each; ++c) largest.back() = std::max(largest.back(), logit(n * each + c));
+                sums.push_back(0);
+                for (std::size_t c = 0; c < each; ++c) sums.back() += std::exp(logit(n * each + c) - largest.back());
+                losses.push_back(std::log(sums.back()) + largest.back() - logit(n * each + label_of(n)));
+                loss += losses.back() / images;
             }
+            one.check(
+                op.row_losses, [&](std::size_t n) { return losses[n]; }, 1e-5);
+            CHECK(static_cast<double>(one.state.loss) == Approx(loss).epsilon(1e-5).margin(1e-5));
+            one.check(
+                op.gradient,
+                [&, images = images](std::size_t k) {
+                    const std::size_t n = k / each;
+                    const double due = std::exp(logit(k) - largest[n]) / sums[n];
+                    return (due - (k % each == label_of(n) ? 1 : 0)) * scale / images;
+                },
+                1e-5);
         }
     }
 }

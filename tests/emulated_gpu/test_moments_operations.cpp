@@ -42,51 +42,49 @@ double positive(std::size_t channel)
 
 }  // namespace
 
-TEST_CASE("a covariance is two narrow numbers, scaled by its largest variance wherever that stands", "[kernels]")
+TEMPLATE_TEST_CASE_SIG("a covariance is two narrow numbers, scaled by its largest variance wherever that stands",
+                       "[kernels]", ((Precision precision), precision), Precision::bf16, Precision::fp16)
 {
-    for (const Precision precision : narrow_precisions) {
-        for (const auto& [inputs, largest] : {std::pair{1, 0},
-                                              {7, 4},
-                                              {140, 0},
-                                              {140, 1},
-                                              {140, 2},
-                                              {140, 4},
-                                              {140, 8},
-                                              {140, 16},
-                                              {140, 32},
-                                              {140, 64},
-                                              {140, 128},
-                                              {260, 255},
-                                              {260, 256},
-                                              {260, 259}}) {
-            OneOperation one;
-            constexpr int rows = 50;
-            const auto each = static_cast<std::size_t>(inputs);
-            const auto product = [&, largest = largest](std::size_t k) {
-                const bool is_variance = k / each == k % each;
-                if (is_variance && k % each == static_cast<std::size_t>(largest)) return 50.0 * 37;
-                return is_variance ? 50.0
-                                   : quarters(std::min(k / each, k % each) * each + std::max(k / each, k % each), 1);
-            };
-            const Covariance op{.products = one.filled({.batch = inputs, .channels = inputs}, product),
-                                .sums = one.filled({.batch = 1, .channels = inputs}, 2),
-                                .rows = rows,
-                                .halves = one.empty({.batch = 2 * inputs, .channels = inputs, .precision = precision}),
-                                .mean = one.empty({.batch = 1, .channels = inputs}),
-                                .factor = one.empty({.batch = 1})};
-            one.run(op, {op.halves, op.mean, op.factor});
-            const double factor = 1.0 / 32;  // of a variance from 32 to 64
-            one.check(op.factor, [&](std::size_t) { return factor; });
-            one.check(op.mean, [](std::size_t k) { return quarters(k, 2) / rows; });
-            const double unit = precision == Precision::bf16 ? 1.0 / 256 : 1.0 / 2048;
-            for (std::size_t k = 0; k < each * each; ++k) {
-                const double due =
-                    (product(k) / rows - quarters(k / each, 2) / rows * (quarters(k % each, 2) / rows)) * factor;
-                INFO("value " << k << " of " << each << " inputs");
-                REQUIRE(std::abs(one.after(op.halves, k) - due) <= unit * std::abs(due) + 1e-7);
-                REQUIRE(std::abs(one.after(op.halves, k) + one.after(op.halves, each * each + k) - due) <=
-                        unit * unit * std::abs(due) + 1e-7);
-            }
+    for (const auto& [inputs, largest] : {std::pair{1, 0},
+                                          {7, 4},
+                                          {140, 0},
+                                          {140, 1},
+                                          {140, 2},
+                                          {140, 4},
+                                          {140, 8},
+                                          {140, 16},
+                                          {140, 32},
+                                          {140, 64},
+                                          {140, 128},
+                                          {260, 255},
+                                          {260, 256},
+                                          {260, 259}}) {
+        OneOperation one;
+        constexpr int rows = 50;
+        const auto each = static_cast<std::size_t>(inputs);
+        const auto product = [&, largest = largest](std::size_t k) {
+            const bool is_variance = k / each == k % each;
+            if (is_variance && k % each == static_cast<std::size_t>(largest)) return 50.0 * 37;
+            return is_variance ? 50.0 : quarters(std::min(k / each, k % each) * each + std::max(k / each, k % each), 1);
+        };
+        const Covariance op{.products = one.filled({.batch = inputs, .channels = inputs}, product),
+                            .sums = one.filled({.batch = 1, .channels = inputs}, 2),
+                            .rows = rows,
+                            .halves = one.empty({.batch = 2 * inputs, .channels = inputs, .precision = precision}),
+                            .mean = one.empty({.batch = 1, .channels = inputs}),
+                            .factor = one.empty({.batch = 1})};
+        one.run(op, {op.halves, op.mean, op.factor});
+        const double factor = 1.0 / 32;  // of a variance from 32 to 64
+        one.check(op.factor, [&](std::size_t) { return factor; });
+        one.check(op.mean, [](std::size_t k) { return quarters(k, 2) / rows; });
+        const double unit = precision == Precision::bf16 ? 1.0 / 256 : 1.0 / 2048;
+        for (std::size_t k = 0; k < each * each; ++k) {
+            const double due =
+                (product(k) / rows - quarters(k / each, 2) / rows * (quarters(k % each, 2) / rows)) * factor;
+            INFO("value " << k << " of " << each << " inputs");
+            REQUIRE(std::abs(one.after(op.halves, k) - due) <= unit * std::abs(due) + 1e-7);
+            REQUIRE(std::abs(one.after(op.halves, k) + one.after(op.halves, each * each + k) - due) <=
+                    unit * unit * std::abs(due) + 1e-7);
         }
     }
 }

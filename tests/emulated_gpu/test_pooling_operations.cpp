@@ -35,56 +35,55 @@ bool wins(double value, double before)
 
 }  // namespace
 
-TEST_CASE("a max pool takes the first of the largest values of each window, or what is no number", "[kernels]")
+TEMPLATE_TEST_CASE_SIG("a max pool takes the first of the largest values of each window, or what is no number",
+                       "[kernels]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
 {
-    for (const Precision precision : precisions) {
-        for (const Tensor& map : maps(precision)) {
-            for (const model::Window& window : windows) {
-                for (const bool is_scaled : {false, true}) {
-                    for (const Dim& grid : {Dim{all_blocks, all_blocks, all_blocks}, {all_blocks, all_blocks, 1}}) {
-                        const FewBlocks few(grid);
-                        OneOperation one;
-                        Tensor shape = map;
-                        shape.height = (map.height + 2 * window.padding - window.size) / window.stride + 1;
-                        shape.width = (map.width + 2 * window.padding - window.size) / window.stride + 1;
-                        Tensor bytes = shape;
-                        bytes.precision = Precision::int8;
-                        const auto value = [is_scaled](std::size_t k) {
-                            return !is_scaled && k % 61 == 7 ? std::numeric_limits<double>::quiet_NaN()
-                                                             : quarters(k, 1);
-                        };
-                        MaxPool op{.source = one.filled(map, value),
-                                   .result = one.empty(shape),
-                                   .winners = one.empty(bytes),
-                                   .window = window};
-                        const Tensor numbers{.batch = 1, .channels = map.channels};
-                        if (is_scaled) {
-                            op.scale = one.filled(numbers, 2);
-                            op.shift = one.filled(numbers, 3);
-                        }
-                        one.run(op, {op.result, op.winners});
-                        std::vector<std::pair<double, int>> due;
-                        for (int k = 0; k < static_cast<int>(shape.elements()); ++k) {
-                            const int channel = k % shape.channels;
-                            const int place = k / shape.channels;
-                            std::pair<double, int> best{0, -1};
-                            for (int i = 0; i < window.size * window.size; ++i) {
-                                const int y = place / shape.width % shape.height * window.stride - window.padding +
-                                              i / window.size;
-                                const int x = place % shape.width * window.stride - window.padding + i % window.size;
-                                if (y < 0 || y >= map.height || x < 0 || x >= map.width) continue;
-                                const int image = place / (shape.height * shape.width);
-                                const auto c = static_cast<std::size_t>(channel);
-                                double here = value(static_cast<std::size_t>(
-                                    ((image * map.height + y) * map.width + x) * map.channels + channel));
-                                if (is_scaled) here = std::max(here * quarters(c, 2) + quarters(c, 3), 0.0);
-                                if (best.second < 0 || wins(here, best.first)) best = {here, i};
-                            }
-                            due.push_back(best);
-                        }
-                        one.check(op.result, [&](std::size_t k) { return due[k].first; });
-                        one.check(op.winners, [&](std::size_t k) { return static_cast<double>(due[k].second); });
+    for (const Tensor& map : maps(precision)) {
+        for (const model::Window& window : windows) {
+            for (const bool is_scaled : {false, true}) {
+                for (const Dim& grid : {Dim{all_blocks, all_blocks, all_blocks}, {all_blocks, all_blocks, 1}}) {
+                    const FewBlocks few(grid);
+                    OneOperation one;
+                    Tensor shape = map;
+                    shape.height = (map.height + 2 * window.padding - window.size) / window.stride + 1;
+                    shape.width = (map.width + 2 * window.padding - window.size) / window.stride + 1;
+                    Tensor bytes = shape;
+                    bytes.precision = Precision::int8;
+                    const auto value = [is_scaled](std::size_t k) {
+                        return !is_scaled && k % 61 == 7 ? std::numeric_limits<double>::quiet_NaN() : quarters(k, 1);
+                    };
+                    MaxPool op{.source = one.filled(map, value),
+                               .result = one.empty(shape),
+                               .winners = one.empty(bytes),
+                               .window = window};
+                    const Tensor numbers{.batch = 1, .channels = map.channels};
+                    if (is_scaled) {
+                        op.scale = one.filled(numbers, 2);
+                        op.shift = one.filled(numbers, 3);
                     }
+                    one.run(op, {op.result, op.winners});
+                    std::vector<std::pair<double, int>> due;
+                    for (int k = 0; k < static_cast<int>(shape.elements()); ++k) {
+                        const int channel = k % shape.channels;
+                        const int place = k / shape.channels;
+                        std::pair<double, int> best{0, -1};
+                        for (int i = 0; i < window.size * window.size; ++i) {
+                            const int y =
+                                place / shape.width % shape.height * window.stride - window.padding + i / window.size;
+                            const int x = place % shape.width * window.stride - window.padding + i % window.size;
+                            if (y < 0 || y >= map.height || x < 0 || x >= map.width) continue;
+                            const int image = place / (shape.height * shape.width);
+                            const auto c = static_cast<std::size_t>(channel);
+                            double here = value(static_cast<std::size_t>(
+                                ((image * map.height + y) * map.width + x) * map.channels + channel));
+                            if (is_scaled) here = std::max(here * quarters(c, 2) + quarters(c, 3), 0.0);
+                            if (best.second < 0 || wins(here, best.first)) best = {here, i};
+                        }
+                        due.push_back(best);
+                    }
+                    one.check(op.result, [&](std::size_t k) { return due[k].first; });
+                    one.check(op.winners, [&](std::size_t k) { return static_cast<double>(due[k].second); });
                 }
             }
         }
@@ -110,34 +109,33 @@ TEST_CASE("each window of a max pool passes its gradient to the place of its win
     }
 }
 
-TEST_CASE("an average pool takes the mean of a map, and passes back its share to each place", "[kernels]")
+TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a map, and passes back its share to each place", "[kernels]",
+                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
-    for (const Precision precision : precisions) {
-        for (const auto& [channels, images, height, width] :
-             {std::tuple{280, 9, 3, 5}, {7, 50, 3, 5}, {8, 2, 1, 1}, {24, 3, 7, 7}}) {
-            for (const Dim& grid : {Dim{all_blocks, 1, 1}, {1, 1, 1}}) {
-                const FewBlocks few(grid);
-                const Tensor map{
-                    .batch = images, .channels = channels, .height = height, .width = width, .precision = precision};
-                const Tensor mean{.batch = images, .channels = channels, .precision = precision};
-                const auto each = static_cast<std::size_t>(channels);
-                const std::size_t places = map.rows() / static_cast<std::size_t>(images);
-                OneOperation forward;
-                const AveragePool pool{.source = forward.filled(map, 1), .result = forward.empty(mean)};
-                forward.run(pool, {pool.result});
-                forward.check(pool.result, [&](std::size_t k) {
-                    double sum = 0;
-                    for (std::size_t place = 0; place < places; ++place)
-                        sum += quarters((k / each * places + place) * each + k % each, 1);
-                    return sum / static_cast<double>(places);
-                });
-                OneOperation backward;
-                const AveragePoolGradient gradient{.source = backward.empty(map), .result = backward.filled(mean, 2)};
-                backward.run(gradient, {gradient.source});
-                backward.check(gradient.source, [&](std::size_t k) {
-                    return quarters(k / each / places * each + k % each, 2) / static_cast<double>(places);
-                });
-            }
+    for (const auto& [channels, images, height, width] :
+         {std::tuple{280, 9, 3, 5}, {7, 50, 3, 5}, {8, 2, 1, 1}, {24, 3, 7, 7}}) {
+        for (const Dim& grid : {Dim{all_blocks, 1, 1}, {1, 1, 1}}) {
+            const FewBlocks few(grid);
+            const Tensor map{
+                .batch = images, .channels = channels, .height = height, .width = width, .precision = precision};
+            const Tensor mean{.batch = images, .channels = channels, .precision = precision};
+            const auto each = static_cast<std::size_t>(channels);
+            const std::size_t places = map.rows() / static_cast<std::size_t>(images);
+            OneOperation forward;
+            const AveragePool pool{.source = forward.filled(map, 1), .result = forward.empty(mean)};
+            forward.run(pool, {pool.result});
+            forward.check(pool.result, [&](std::size_t k) {
+                double sum = 0;
+                for (std::size_t place = 0; place < places; ++place)
+                    sum += quarters((k / each * places + place) * each + k % each, 1);
+                return sum / static_cast<double>(places);
+            });
+            OneOperation backward;
+            const AveragePoolGradient gradient{.source = backward.empty(map), .result = backward.filled(mean, 2)};
+            backward.run(gradient, {gradient.source});
+            backward.check(gradient.source, [&](std::size_t k) {
+                return quarters(k / each / places * each + k % each, 2) / static_cast<double>(places);
+            });
         }
     }
 }
