@@ -16,6 +16,7 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
 {
     emulated::Card& card = emulated::machine().device(0).card;
     const int multiprocessors = std::exchange(card.multiprocessors, 4);
+    emulated::machine().device(0).caches = emulated::Caches(card);
     CHECK(resident_clusters(ClusterOperation::load, 2) == 2);
     CHECK(resident_clusters(ClusterOperation::load, 8) == 0);
     for (const int size : {2, 4}) {
@@ -46,4 +47,5 @@ TEST_CASE("blocks of a cluster read one another's shared memory, each that of al
     }
     CHECK_THROWS_AS(enqueue_cluster(ClusterOperation::load, {nullptr, nullptr, 8, 8, 1}, nullptr), Error);
     card.multiprocessors = multiprocessors;
+    emulated::machine().device(0).caches = emulated::Caches(card);
 }

@@ -37,14 +37,14 @@ double relu(double value)
 
 }  // namespace
 
-TEST_CASE("images are imported position by position, each channel and label", "[kernels]")
+TEST_CASE("images are imported position by position, each channel and label", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
-        for (const int channels : {1, 3, 7}) {
+        for (const auto& [channels, height, width] : {std::tuple{1, 19, 23}, {3, 19, 23}, {7, 19, 23}, {3, 1, 1}}) {
             for (const Dim& grid : grids) {
                 const FewBlocks few(grid);
                 OneOperation one;
-                const Tensor from = one.filled({.batch = 3, .channels = channels, .height = 19, .width = 23}, 1);
+                const Tensor from = one.filled({.batch = 3, .channels = channels, .height = height, .width = width}, 1);
                 const Tensor labels{.batch = 3, .precision = Precision::int32};
                 const Tensor labels_from =
                     one.filled(labels, [](std::size_t k) { return 70.0 - 3.0 * static_cast<double>(k); });
@@ -54,7 +54,7 @@ TEST_CASE("images are imported position by position, each channel and label", "[
                 const Tensor labels_to = one.empty(labels);
                 one.run(ImportImages{.from = from, .to = to, .labels_from = labels_from, .labels = labels_to},
                         {to, labels_to});
-                const std::size_t map = 19 * 23;
+                const auto map = static_cast<std::size_t>(height * width);
                 const auto each = static_cast<std::size_t>(channels);
                 one.check(to, [&](std::size_t k) {
                     return quarters((k / each / map * each + k % each) * map + k / each % map, 1);
@@ -65,11 +65,17 @@ TEST_CASE("images are imported position by position, each channel and label", "[
     }
 }
 
-TEST_CASE("images by depth have the padding's zeros around them, and zeros behind their channels", "[kernels]")
+TEST_CASE("images by depth have the padding's zeros around them, and zeros behind their channels",
+          "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
-        for (const auto& [block, padding, height, width] :
-             {std::tuple{1, 1, 15, 21}, {2, 3, 30, 43}, {4, 2, 61, 82}, {2, 0, 36, 37}}) {
+        for (const auto& [block, padding, height, width] : {std::tuple{1, 1, 15, 21},
+                                                            {2, 3, 30, 43},
+                                                            {4, 2, 61, 82},
+                                                            {2, 0, 36, 37},
+                                                            {1, 0, 1, 1},
+                                                            {2, 0, 1, 2},
+                                                            {4, 0, 3, 4}}) {
             for (const Dim& grid : grids) {
                 const FewBlocks few(grid);
                 OneOperation one;
@@ -105,7 +111,8 @@ TEST_CASE("images by depth have the padding's zeros around them, and zeros behin
     }
 }
 
-TEST_CASE("gradients of weights by depth are cleared where there is no weight, and nowhere else", "[kernels]")
+TEST_CASE("gradients of weights by depth are cleared where there is no weight, and nowhere else",
+          "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
         for (const auto& [block, size, stored] : {std::tuple{1, 3, 8}, {2, 7, 16}, {4, 11, 48}, {2, 3, 16}}) {
@@ -133,7 +140,7 @@ TEST_CASE("gradients of weights by depth are cleared where there is no weight, a
     }
 }
 
-TEST_CASE("a bias is added to each channel of each row, with and without a ReLU", "[kernels]")
+TEST_CASE("a bias is added to each channel of each row, with and without a ReLU", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
         for (const Tensor& map : maps(precision)) {
@@ -155,23 +162,28 @@ TEST_CASE("a bias is added to each channel of each row, with and without a ReLU"
     }
 }
 
-TEST_CASE("a map and another one are scaled by channels and added, and the signs of the result are kept", "[kernels]")
+TEST_CASE("a map and another one are scaled by channels and added, and the signs of the result are kept",
+          "[kernels][operations]")
 {
     struct Kind {
-        bool scales, has_other, scales_other, relu;
+        bool scales, has_other, scales_other;
     };
     for (const Precision precision : precisions) {
         for (const Tensor& map : maps(precision)) {
             const auto channels = static_cast<std::size_t>(map.channels);
             for (const Dim& grid : row_grids) {
-                for (const Kind& kind : {Kind{true, false, false, true},
-                                         {true, true, true, true},
-                                         {true, true, false, false},
-                                         {false, true, true, true}}) {
+                for (const auto& [kind, has_relu, has_signs] : {std::tuple{Kind{true, false, false}, true, true},
+                                                                {Kind{true, true, true}, true, true},
+                                                                {Kind{true, true, false}, false, false},
+                                                                {Kind{false, true, true}, true, false},
+                                                                {Kind{true, false, false}, false, true},
+                                                                {Kind{true, true, true}, false, true},
+                                                                {Kind{true, false, false}, true, false},
+                                                                {Kind{false, false, false}, false, false}}) {
                     const FewBlocks few(grid);
                     OneOperation one;
                     const Tensor numbers = of_channels(map, Precision::fp32);
-                    Normalise normalise{.source = one.filled(map, 1), .result = one.empty(map), .relu = kind.relu};
+                    Normalise normalise{.source = one.filled(map, 1), .result = one.empty(map), .relu = has_relu};
                     if (kind.scales) {
                         normalise.scale = one.filled(numbers, 2);
                         normalise.shift = one.filled(numbers, 3);
@@ -181,14 +193,14 @@ TEST_CASE("a map and another one are scaled by channels and added, and the signs
                         normalise.other_scale = one.filled(numbers, 5);
                         normalise.other_shift = one.filled(numbers, 6);
                     }
-                    if (channels % 8 == 0 && kind.relu)
+                    if (channels % 8 == 0 && has_signs)
                         normalise.signs = one.empty({.batch = 1,
                                                      .channels = static_cast<int>(map.elements() / 8),
                                                      .precision = Precision::int8});
                     std::vector<Tensor> results{normalise.result};
                     if (normalise.signs) results.push_back(normalise.signs);
                     one.run(normalise, results);
-                    const auto due = [&](std::size_t k) {
+                    const auto due = [&, kind = kind, has_relu = has_relu](std::size_t k) {
                         const std::size_t c = k % channels;
                         double sum = quarters(k, 1);
                         if (kind.scales) sum = sum * quarters(c, 2) + quarters(c, 3);
@@ -196,7 +208,7 @@ TEST_CASE("a map and another one are scaled by channels and added, and the signs
                             const double other = quarters(k, 4);
                             sum += kind.scales_other ? other * quarters(c, 5) + quarters(c, 6) : other;
                         }
-                        return kind.relu ? relu(sum) : sum;
+                        return has_relu ? relu(sum) : sum;
                     };
                     one.check(normalise.result, due);
                     if (!normalise.signs) continue;
@@ -211,7 +223,7 @@ TEST_CASE("a map and another one are scaled by channels and added, and the signs
     }
 }
 
-TEST_CASE("a gradient is the sum of its shares where the output is positive", "[kernels]")
+TEST_CASE("a gradient is the sum of its shares where the output is positive", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
         for (const Tensor& map : maps(precision)) {
@@ -246,7 +258,7 @@ std::uint32_t mix(std::uint32_t x)
 
 }  // namespace
 
-TEST_CASE("dropout drops the values whose hash is below its share, and scales the others", "[kernels]")
+TEST_CASE("dropout drops the values whose hash is below its share, and scales the others", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
         for (const Tensor& map : maps(precision)) {
@@ -271,7 +283,7 @@ TEST_CASE("dropout drops the values whose hash is below its share, and scales th
     }
 }
 
-TEST_CASE("tensors of any length are widened in one launch, also what is less than a vector", "[kernels]")
+TEST_CASE("tensors of any length are widened in one launch, also what is less than a vector", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
         for (const Dim& grid : {Dim{all_blocks, all_blocks, 1}, {1, all_blocks, 1}, {2, all_blocks, 1}}) {
@@ -292,8 +304,9 @@ TEST_CASE("tensors of any length are widened in one launch, also what is less th
     }
 }
 
-TEMPLATE_TEST_CASE_SIG("parameters descend by momentum and decay, unless a gradient was not finite", "[kernels]",
-                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
+TEMPLATE_TEST_CASE_SIG("parameters descend by momentum and decay, unless a gradient was not finite",
+                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
 {
     for (const Dim& grid : grids) {
         for (const auto& [is_scaled, finite] : {std::pair{false, 1}, {false, 0}, {true, 1}, {true, 0}}) {
@@ -328,7 +341,7 @@ TEMPLATE_TEST_CASE_SIG("parameters descend by momentum and decay, unless a gradi
     }
 }
 
-TEST_CASE("a gradient that is not finite is seen in every turn of a thread", "[kernels]")
+TEST_CASE("a gradient that is not finite is seen in every turn of a thread", "[kernels][operations]")
 {
     constexpr std::size_t count = 4 * 1000 + 4;
     for (const Dim& grid : grids) {

@@ -43,7 +43,7 @@ double positive(std::size_t channel)
 }  // namespace
 
 TEMPLATE_TEST_CASE_SIG("a covariance is two narrow numbers, scaled by its largest variance wherever that stands",
-                       "[kernels]", ((Precision precision), precision), Precision::bf16, Precision::fp16)
+                       "[kernels][operations]", ((Precision precision), precision), Precision::bf16, Precision::fp16)
 {
     for (const auto& [inputs, largest] : {std::pair{1, 0},
                                           {7, 4},
@@ -64,11 +64,15 @@ TEMPLATE_TEST_CASE_SIG("a covariance is two narrow numbers, scaled by its larges
         const auto each = static_cast<std::size_t>(inputs);
         const auto product = [&, largest = largest](std::size_t k) {
             const bool is_variance = k / each == k % each;
-            if (is_variance && k % each == static_cast<std::size_t>(largest)) return 50.0 * 37;
+            if (is_variance && k % each == static_cast<std::size_t>(largest)) return 50.0 * (37 + 64);
             return is_variance ? 50.0 : quarters(std::min(k / each, k % each) * each + std::max(k / each, k % each), 1);
         };
+        // The mean of that one is 8, whose square is 64.
+        const auto sum = [&, largest = largest](std::size_t k) {
+            return k == static_cast<std::size_t>(largest) ? 8.0 * rows : quarters(k, 2);
+        };
         const Covariance op{.products = one.filled({.batch = inputs, .channels = inputs}, product),
-                            .sums = one.filled({.batch = 1, .channels = inputs}, 2),
+                            .sums = one.filled({.batch = 1, .channels = inputs}, sum),
                             .rows = rows,
                             .halves = one.empty({.batch = 2 * inputs, .channels = inputs, .precision = precision}),
                             .mean = one.empty({.batch = 1, .channels = inputs}),
@@ -76,11 +80,10 @@ TEMPLATE_TEST_CASE_SIG("a covariance is two narrow numbers, scaled by its larges
         one.run(op, {op.halves, op.mean, op.factor});
         const double factor = 1.0 / 32;  // of a variance from 32 to 64
         one.check(op.factor, [&](std::size_t) { return factor; });
-        one.check(op.mean, [](std::size_t k) { return quarters(k, 2) / rows; });
+        one.check(op.mean, [&](std::size_t k) { return sum(k) / rows; });
         const double unit = precision == Precision::bf16 ? 1.0 / 256 : 1.0 / 2048;
         for (std::size_t k = 0; k < each * each; ++k) {
-            const double due =
-                (product(k) / rows - quarters(k / each, 2) / rows * (quarters(k % each, 2) / rows)) * factor;
+            const double due = (product(k) / rows - sum(k / each) / rows * (sum(k % each) / rows)) * factor;
             INFO("value " << k << " of " << each << " inputs");
             REQUIRE(std::abs(one.after(op.halves, k) - due) <= unit * std::abs(due) + 1e-7);
             REQUIRE(std::abs(one.after(op.halves, k) + one.after(op.halves, each * each + k) - due) <=
@@ -89,7 +92,7 @@ TEMPLATE_TEST_CASE_SIG("a covariance is two narrow numbers, scaled by its larges
     }
 }
 
-TEST_CASE("a covariance of zeros has the factor 1", "[kernels]")
+TEST_CASE("a covariance of zeros has the factor 1", "[kernels][operations]")
 {
     for (const Precision precision : narrow_precisions) {
         OneOperation one;
@@ -106,7 +109,7 @@ TEST_CASE("a covariance of zeros has the factor 1", "[kernels]")
     }
 }
 
-TEST_CASE("statistics of a product follow from the moments of its source", "[kernels]")
+TEST_CASE("statistics of a product follow from the moments of its source", "[kernels][operations]")
 {
     for (const Precision precision : narrow_precisions) {
         for (const Size& size : sizes) {
@@ -150,7 +153,7 @@ TEST_CASE("statistics of a product follow from the moments of its source", "[ker
     }
 }
 
-TEST_CASE("gradients of a product and its batch norm follow from the moments", "[kernels]")
+TEST_CASE("gradients of a product and its batch norm follow from the moments", "[kernels][operations]")
 {
     for (const Precision precision : narrow_precisions) {
         for (const Size& size : sizes) {
@@ -200,7 +203,7 @@ TEST_CASE("gradients of a product and its batch norm follow from the moments", "
     }
 }
 
-TEST_CASE("the offset of a gradient from moments sums over all outputs and inputs", "[kernels]")
+TEST_CASE("the offset of a gradient from moments sums over all outputs and inputs", "[kernels][operations]")
 {
     for (const Precision precision : narrow_precisions) {
         for (const Size& size : sizes) {

@@ -36,7 +36,7 @@ bool wins(double value, double before)
 }  // namespace
 
 TEMPLATE_TEST_CASE_SIG("a max pool takes the first of the largest values of each window, or what is no number",
-                       "[kernels]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
                        Precision::fp16)
 {
     for (const Tensor& map : maps(precision)) {
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE_SIG("a max pool takes the first of the largest values of each
     }
 }
 
-TEST_CASE("each window of a max pool passes its gradient to the place of its winner", "[kernels]")
+TEST_CASE("each window of a max pool passes its gradient to the place of its winner", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
         for (const Tensor& map : maps(precision)) {
@@ -109,11 +109,18 @@ TEST_CASE("each window of a max pool passes its gradient to the place of its win
     }
 }
 
-TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a map, and passes back its share to each place", "[kernels]",
-                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
+TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a map, and passes back its share to each place",
+                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
 {
-    for (const auto& [channels, images, height, width] :
-         {std::tuple{280, 9, 3, 5}, {7, 50, 3, 5}, {8, 2, 1, 1}, {24, 3, 7, 7}}) {
+    for (const auto& [channels, images, height, width] : {std::tuple{280, 9, 3, 5},
+                                                          {7, 50, 3, 5},
+                                                          {8, 2, 1, 1},
+                                                          {24, 3, 7, 7},
+                                                          {7, 3, 1, 2},
+                                                          {8, 3, 1, 3},
+                                                          {5, 3, 1, 3},
+                                                          {8, 3, 2, 2}}) {
         for (const Dim& grid : {Dim{all_blocks, 1, 1}, {1, 1, 1}}) {
             const FewBlocks few(grid);
             const Tensor map{

@@ -21,6 +21,19 @@ std::string pair_of(const Moment& former, const Moment& now)
     return "threads " + std::to_string(former.thread) + " and " + std::to_string(now.thread);
 }
 
+/// Throws Fault if the cell holds what a thread wrote and has not made visible to copies and tensor cores, or what no barrier orders.
+template <class Cell>
+void check_written(const Cell& cell, const Moment& moment, u32 address, const std::vector<u32>& proxy_fences)
+{
+    const Moment& writer = cell.write.moment;
+    if (writer.thread >= proxy_fences.size()) return;  // nobody
+    const std::string thread = std::to_string(writer.thread);
+    if (proxy_fences[writer.thread] == writer.proxy_fences)
+        fail("no fence between the proxies after the write of thread " + thread, address);
+    if (races(writer, moment))
+        fail("no barrier orders the write of thread " + thread + " and a tensor core or copy", address);
+}
+
 }  // namespace
 
 bool races(const Moment& a, const Moment& b)
@@ -112,12 +125,13 @@ void SharedMemory::begin_async(const Moment& moment, u32 address, std::size_t by
 {
     if (!writes) read_by_tensor_core(moment, address, bytes, proxy_fences);
     each_cell(address, bytes, [&](Cell& cell, u8) {
+        if (cell.async_writes != 0) fail("a copy where another is still to write", address);
+        if (writes && cell.async_reads != 0) fail("a copy to what another is still to read", address);
+        if (writes) check_written(cell, moment, address, proxy_fences);
         const Moment& reader = cell.read.moment;
         if (writes && reader.thread != nobody && races(reader, moment))
             fail("no barrier orders the read of thread " + std::to_string(reader.thread) + " and a copy to it",
                  address);
-        if (cell.async_writes != 0) fail("a copy where another is still to write", address);
-        if (writes && cell.async_reads != 0) fail("a copy to what another is still to read", address);
         ++(writes ? cell.async_writes : cell.async_reads);
     });
 }
@@ -138,13 +152,7 @@ void SharedMemory::read_by_tensor_core(const Moment& moment, u32 address, std::s
     for (std::size_t at = address; at < address + bytes; at += word) {
         const Cell& cell = cells_[at / word];
         if (cell.async_writes != 0) fail("a read of what a copy is still to bring", address);
-        const Moment& writer = cell.write.moment;
-        if (writer.thread != nobody && proxy_fences[writer.thread] == writer.proxy_fences)
-            fail("no fence between the proxies after the write of thread " + std::to_string(writer.thread), address);
-        if (writer.thread != nobody && races(writer, moment))
-            fail(
-                "no barrier orders the write of thread " + std::to_string(writer.thread) + " and a tensor core or copy",
-                address);
+        check_written(cell, moment, address, proxy_fences);
     }
 }
 

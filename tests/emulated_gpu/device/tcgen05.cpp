@@ -102,6 +102,7 @@ void Thread::use_tensor_memory()
 {
     if (!may_use_tensor_memory_) fail("tcgen05 after a barrier without tcgen05.fence::after_thread_sync");
     has_used_tensor_memory_ = true;
+    block_.tensor_memory().used_by(warp(), block_.moment_of(*this).barriers);
 }
 
 void Thread::tcgen05_alloc(u32 at, u32 columns)
@@ -117,7 +118,8 @@ void Thread::tcgen05_alloc(u32 at, u32 columns)
 void Thread::tcgen05_dealloc(u32 place, u32 columns)
 {
     use_tensor_memory();
-    meet_warp([&] { block_.tensor_memory().free(place, columns); });
+    const u32 barriers = block_.moment_of(*this).barriers;
+    meet_warp([&] { block_.tensor_memory().free(place, columns, warp(), barriers); });
 }
 
 void Thread::tcgen05_relinquish()

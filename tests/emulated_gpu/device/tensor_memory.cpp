@@ -13,13 +13,23 @@ u32 TensorMemory::allocate(u32 wanted)
     if (wanted < 32 || (wanted & (wanted - 1)) != 0 || taken_ + wanted > columns)
         throw Fault(Fault::Kind::launch, "an allocation of " + std::to_string(wanted) + " columns of tensor memory");
     cells_.resize(std::size_t{lanes} * columns, junk);
+    if (taken_ == 0) users_ = 0;
     const u32 first = taken_;
     taken_ += wanted;
     return first;
 }
 
-void TensorMemory::free(u32 first, u32 count)
+void TensorMemory::used_by(u32 warp, u32 barriers)
 {
+    if (barriers != barriers_) users_ = 0;
+    barriers_ = barriers;
+    users_ |= 1U << warp;
+}
+
+void TensorMemory::free(u32 first, u32 count, u32 warp, u32 barriers)
+{
+    if (barriers == barriers_ && (users_ & ~(1U << warp)) != 0)
+        throw Fault(Fault::Kind::launch, "tensor memory is given back, and no barrier orders that behind its use");
     if (count > taken_ || first + count > taken_)
         throw Fault(Fault::Kind::launch, "tensor memory is given back that was not taken");
     taken_ -= count;
