@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 
+#include <fmt/format.h>
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -37,13 +38,18 @@ std::optional<std::uint64_t> parse(std::string_view checksum)
 class BlockWriter {
   public:
     /// `before`: the header without the column, or the checksum of the block before. `header`: with the column; empty in format 2.
-    BlockWriter(std::string_view before, std::string header) : header_(std::move(header)) { sum_.add_line(before); }
+    BlockWriter(std::string_view before, std::string header, const AddOthers& add_others)
+        : header_(std::move(header)), add_others_(add_others)
+    {
+        sum_.add_line(before);
+    }
 
     void add(std::string_view line)
     {
         sum_.add_line(line);
         text_.append(line).append(",");
-        if (++open_ == most_lines) return end();
+        if (add_others_) add_others_(line, sum_);
+        if (++open_ == most_lines || add_others_) return end();
         text_ += '\n';
     }
     void end()
@@ -61,10 +67,21 @@ class BlockWriter {
 
   private:
     std::string header_;
+    const AddOthers& add_others_;
     BlockSum sum_;
     std::string text_;
     std::size_t open_ = 0;
 };
+
+std::string_view column_for(const AddOthers& add_others)
+{
+    return add_others ? row_column : block_column;
+}
+
+std::string name_of(const std::filesystem::path& file)
+{
+    return file.filename();
+}
 
 std::string first_line(const std::filesystem::path& file)
 {
@@ -111,6 +128,47 @@ std::size_t BlockSum::changed_line(std::string_view stated) const
     return found;
 }
 
+void Block::add(std::uint32_t crc, std::string_view file, std::size_t line, std::uint32_t header)
+{
+    if (places_.empty() || places_.back().file != file) {
+        if (!places_.empty()) sum_.add(header);
+        places_.push_back({std::string(file), line});
+    }
+    sum_.add(crc);
+    ++places_.back().count;
+}
+
+std::string Block::damage(std::string_view stated, std::optional<std::uint32_t> run_header) const
+{
+    constexpr const char* mismatch = " does not match its checksum: ";
+    BlockSum sum = sum_;
+    if (run_header) sum.add(*run_header);
+    if (sum.text() == stated) return {};
+    const std::size_t changed = sum.changed_line(stated);
+    const Place& own = places_.front();
+    std::string sentence = fmt::format("{}:{}: it", own.file, own.first);
+    if (changed == 1) return sentence + mismatch + "a line before it is missing, repeated or moved";
+    std::string others;
+    std::size_t before = 1;  // lines of the checksum before the place
+    for (const Place& place : places_) {
+        const bool is_own = &place == &own;
+        if (!is_own) ++before;  // the header of the file
+        if (changed > before && changed <= before + place.count)
+            return fmt::format("{}:{}: it does not match {}", place.file, place.first + changed - before - 1,
+                               is_own ? "its checksum: it was changed"
+                                      : fmt::format("the checksum of its row, {}:{}", name_of(own.file), own.first));
+        before += place.count;
+        if (!is_own)
+            others += fmt::format(", or one of its {} lines in {} from line {}", place.count, name_of(place.file),
+                                  place.first);
+        else if (place.count > 1)
+            others += fmt::format(", or a line after it up to {}", place.first + place.count - 1);
+    }
+    if (run_header && changed == before + 1) return sentence + mismatch + "the header of the file was changed";
+    return sentence + others + (others.empty() ? "" : ",") + mismatch +
+           "it was changed, or a line is missing, repeated or moved";
+}
+
 std::string run_of(const std::filesystem::path& folder)
 {
     std::string format, run, name;
@@ -130,36 +188,37 @@ bool has_column(std::string_view header, std::string_view name)
     return last.size() < header.size() && last.substr(0, last.find(':')) == name;
 }
 
-void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines)
+void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines,
+                  const AddOthers& add_others)
 {
     std::error_code none;
     const std::uintmax_t bytes = std::filesystem::exists(file) ? std::filesystem::file_size(file, none) : 0;
     const std::string run = run_of(file.parent_path());
-    const std::string first = with_column(header, block_column, run);
+    const std::string first = with_column(header, column_for(add_others), run);
     const std::optional<std::string> last = last_checksum(file, bytes);
     if (!last && bytes > 0 && (bytes != first.size() + 1 || first_line(file) != first))
         throw InputError(file.string() + ": nothing is appended, because its last lines have no checksum");
-    BlockWriter blocks(last ? std::string_view(*last) : header, run.empty() ? "" : first);
+    BlockWriter blocks(last ? std::string_view(*last) : header, run.empty() ? "" : first, add_others);
     for_lines(lines, [&](std::string_view line) { blocks.add(line); });
     blocks.end();
     append_file(file, (bytes > 0 ? "" : first + "\n") + blocks.text());
 }
 
-std::string with_checksums(std::string_view text, std::string_view run)
+std::string with_checksums(std::string_view text, std::string_view run, const AddOthers& add_others)
 {
     std::string header;
     bool has_checksums = false;
     std::optional<BlockWriter> blocks;
     for_lines(text, [&](std::string_view line) {
         std::string_view checksum;
-        if (!blocks) has_checksums = has_column(line, block_column);
+        if (!blocks) has_checksums = has_column(line, column_for(add_others));
         if (const std::size_t comma = line.rfind(','); has_checksums && comma != std::string_view::npos) {
             checksum = line.substr(comma + 1);
             line = line.substr(0, comma);
         }
         if (!blocks) {
-            header = with_column(line, block_column, run);
-            blocks.emplace(line, run.empty() ? "" : header);
+            header = with_column(line, column_for(add_others), run);
+            blocks.emplace(line, run.empty() ? "" : header, add_others);
             return;
         }
         blocks->add(line);

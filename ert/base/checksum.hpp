@@ -8,20 +8,26 @@
 //       total = (total * 0x5DEECE66D + zlib.crc32(line.encode())) % 2**48
 //   checksum = base64.urlsafe_b64encode(total.to_bytes(6, "big")).decode()
 // The multiplier and the modulus are those of drand48. csv_lines.hpp reads such files; a file without the column is read without this check.
+//
+// A row of a results folder is a block, too: its line of measurements.csv; if it has samples, the header of samples.csv and its lines there; if
+// it has layers, the header of layers.csv and its lines there. Those lines are short, and a checksum in each would take several percent of
+// a folder.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace roof {
 
 inline constexpr std::string_view block_column = "block_checksum";
-/// In measurements.csv, whose checksums cover other files, too (ert/method/results/row_checksum.hpp).
+/// In measurements.csv, whose checksums cover lines of other files, too.
 inline constexpr std::string_view row_column = "row_checksum";
 
 /// That of zlib, PNG and gzip.
@@ -49,6 +55,31 @@ class BlockSum {
     std::size_t count_ = 0;
 };
 
+/// The lines of a block and where they stand, while they are read.
+class Block {
+  public:
+    /// `before`: the CRC-32 of what stands before.
+    explicit Block(std::uint32_t before) { sum_.add(before); }
+
+    /// Adds the next line. Before the first one of another file than the block's own, the CRC-32 `header` of that file's header is added.
+    void add(std::uint32_t crc, std::string_view file, std::size_t line, std::uint32_t header = 0);
+
+    /// What is wrong, if `stated` is its checksum: a sentence that begins with file and line. Empty if nothing is. `run_header`: the CRC-32
+    /// of the header that ends the block; none in format 2.
+    std::string damage(std::string_view stated, std::optional<std::uint32_t> run_header) const;
+    std::size_t first_line() const { return places_.front().first; }
+
+  private:
+    struct Place {
+        std::string file;
+        std::size_t first = 0;  ///< number of the first line
+        std::size_t count = 0;
+    };
+
+    BlockSum sum_;
+    std::vector<Place> places_;  ///< the first is the block's own file
+};
+
 /// What the folder's machine.yaml states in its second line; empty in format 2, and without the file.
 std::string run_of(const std::filesystem::path& folder);
 
@@ -58,13 +89,17 @@ std::string with_column(std::string_view header, std::string_view name, std::str
 /// Whether this column is the header's last one.
 bool has_column(std::string_view header, std::string_view name);
 
-/// Appends complete lines as blocks, of the run of the file's folder, in one flushed write. A missing or empty file gets `header` first. Neither has
-/// the column of the checksums, nor has `header` a line end. Throws InputError, such as for a full disk or an unfinished block; then nothing is
-/// written.
-void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines);
+/// Adds the lines of other files that the checksum of this line covers.
+using AddOthers = std::function<void(std::string_view line, BlockSum& sum)>;
 
-/// `text` with its block checksums written anew, for this run. A text without the column gets it. An unfinished last line is unchanged.
-std::string with_checksums(std::string_view text, std::string_view run = {});
+/// Appends complete lines as blocks, of the run of the file's folder, in one flushed write. A missing or empty file gets `header` first. Neither has
+/// the column of the checksums, nor has `header` a line end. With `add_others` each line is a block in row_column. Throws
+/// InputError, such as for a full disk or an unfinished block; then nothing is written.
+void append_block(const std::filesystem::path& file, std::string_view header, std::string_view lines,
+                  const AddOthers& add_others = nullptr);
+
+/// `text` with its checksums written anew, for this run. A text without the column gets it. An unfinished last line is unchanged.
+std::string with_checksums(std::string_view text, std::string_view run = {}, const AddOthers& add_others = nullptr);
 
 /// The checksum at the end of the first `bytes` bytes of a file with checksums; none if there is no complete line with one.
 std::optional<std::string> last_checksum(const std::filesystem::path& file, std::uintmax_t bytes);

@@ -1,6 +1,7 @@
 #include "ert/base/csv_lines.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +20,10 @@ bool begins_whole(const std::string& text, bool has_blocks)
 {
     std::istringstream csv(text);
     CsvLines lines(csv, {});
-    try {
-        for (lines.next(); lines.next();) {
-            if (!lines.damage().empty()) return false;
-            if (lines.ends_block() || !has_blocks) return true;
-        }
-    } catch (const InputError&) {
+    std::string what;
+    for (lines.next(what); what.empty() && lines.next(what);) {
+        if (!what.empty() || !lines.block_damage().empty()) return false;
+        if (lines.ends_block() || !has_blocks) return true;
     }
     return false;
 }
@@ -83,6 +82,18 @@ bool CsvLines::next()
     return true;
 }
 
+bool CsvLines::next(std::string& what)
+{
+    try {
+        const bool is_line = next();
+        what = cell_damage();
+        return is_line;
+    } catch (const InputError& error) {
+        what = error.what();
+        return true;
+    }
+}
+
 void CsvLines::read_kind()
 {
     kind_ = has_column(line_, block_column) ? Kind::block
@@ -110,21 +121,15 @@ void CsvLines::add_to_block()
         before_ = crc_;
         return;
     }
-    if (block_begin_ == 0 || ended_block_) {
-        block_ = {};
-        block_.add(before_);
-        block_begin_ = number_;
-    }
-    block_.add(crc_);
+    if (!block_ || ended_block_) block_.emplace(before_);
+    block_->add(crc_, name_, number_);
     ended_block_ = !checksum_.empty();
-    if (!ended_block_) return;
-    before_ = crc32_of(checksum_);
-    if (header_) block_.add(*header_);
+    if (ended_block_) before_ = crc32_of(checksum_);
 }
 
 bool CsvLines::ends_block() const
 {
-    return block_begin_ > 0 && ended_block_ != has_ended_;
+    return block_ && ended_block_ != has_ended_;
 }
 
 std::string CsvLines::damage() const
@@ -142,22 +147,9 @@ std::string CsvLines::cell_damage() const
 std::string CsvLines::block_damage() const
 {
     if (!ends_block()) return {};
-    if (has_ended_)
-        return fmt::format("{}:{}: from here on the lines have no checksum: they were cut off, or are still written",
-                           name_, block_begin_);
-    if (block_.text() == checksum_) return {};
-    constexpr std::string_view mismatch = "does not match its checksum";
-    const std::size_t changed = block_.changed_line(checksum_);
-    const std::size_t line = block_begin_ + changed - 2;
-    if (changed == 1)
-        return fmt::format("{}:{}: it {}: a line before it is missing, repeated or moved", name_, block_begin_,
-                           mismatch);
-    if (changed > 0 && line > number_)
-        return fmt::format("{}:{}: it {}: the header of the file was changed", name_, block_begin_, mismatch);
-    if (changed > 0) return fmt::format("{}:{}: it {}: it was changed", name_, line, mismatch);
-    return fmt::format(
-        "{}:{}: it, or a line after it up to {}, {}: it was changed, or a line is missing, repeated or moved", name_,
-        block_begin_, number_, mismatch);
+    if (!has_ended_) return block_->damage(checksum_, header_);
+    return fmt::format("{}:{}: from here on the lines have no checksum: they were cut off, or are still written", name_,
+                       block_->first_line());
 }
 
 /// Removes quotes in place.
@@ -189,6 +181,30 @@ void check_run(const CsvLines& lines, const std::string& run)
     throw InputError(fmt::format("{}:1: it is of {}, and machine.yaml of {}", lines.name(),
                                  lines.run().empty() ? "no run" : "the run " + printable(lines.run()),
                                  run.empty() ? "none" : "the run " + printable(run)));
+}
+
+void read_lines_of(const std::filesystem::path& file, const std::string& header,
+                   const std::function<void(const CsvLines&)>& check_header, const std::function<void(CsvLines&)>& read,
+                   const std::function<void(const std::string&, bool)>& tell)
+{
+    std::ifstream csv = open_to_read(file);
+    CsvLines lines(csv, file.string());
+    std::string damage;
+    try {
+        lines.next();
+        check_header(lines);
+    } catch (const InputError& error) {
+        damage = error.what();
+    }
+    if (damage.empty()) return read(lines);
+    const std::optional<std::string> mended = with_header(read_file(file), header);
+    tell(damage, !mended);
+    if (!mended) return;
+    std::istringstream text(*mended);
+    CsvLines again(text, file.string());
+    again.next();
+    check_header(again);
+    read(again);
 }
 
 std::optional<std::string> with_header(std::string_view text, const std::string& header)

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <istream>
 #include <optional>
 #include <string>
@@ -21,11 +23,15 @@ class CsvLines {
     /// Reads a line. Returns false at the end of the file; a last line without a line end is left out. Throws
     /// InputError for an unclosed quote and for a line of more than 16 MiB. After the former, the next line can be read.
     bool next();
+    /// The same, but what is wrong with the line, the number of its cells included, goes to `what`; empty if nothing is.
+    bool next(std::string& what);
 
     /// Cells of the current line, without quotes and without the column of the checksums. Valid until the next call.
     const std::vector<std::string_view>& cells() const { return cells_; }
     /// Whether the header ends with a column of checksums (ert/base/checksum.hpp).
-    bool has_checksums() const { return kind_ == Kind::block || kind_ == Kind::row; }
+    bool has_checksums() const { return has_blocks() || kind_ == Kind::row; }
+    /// Whether that is the column of blocks.
+    bool has_blocks() const { return kind_ == Kind::block; }
     /// The run that the column's name states; empty in format 2.
     const std::string& run() const { return run_; }
     /// The CRC-32 of the whole header, with that column; none without a run, where the checksums do not cover it.
@@ -75,16 +81,22 @@ class CsvLines {
     std::optional<std::uint32_t> header_;
     std::uint32_t crc_ = 0;
     std::string checksum_;
-    std::uint32_t before_ = 0;  ///< CRC-32 of what stands before the block
-    BlockSum block_;
-    std::size_t block_begin_ = 0;  ///< number of the block's first line
-    bool ended_block_ = false;     ///< by the current line, or the last one
+    std::uint32_t before_ = 0;    ///< CRC-32 of what stands before the block
+    std::optional<Block> block_;  ///< of the current line, or of the last one
+    bool ended_block_ = false;    ///< by that line
     bool has_ended_ = false;
     bool cut_off_ = false;
 };
 
 /// Throws InputError if the header of the current lines states another run, or none.
 void check_run(const CsvLines& lines, const std::string& run);
+
+/// Reads the header of a file, calls `check_header`, which throws InputError for one that is not known, and then `read`. A file whose header is
+/// not known is read with `header` as its first line if that is proven (with_header()), and `tell` gets the sentence, and whether all lines
+/// are lost.
+void read_lines_of(const std::filesystem::path& file, const std::string& header,
+                   const std::function<void(const CsvLines&)>& check_header, const std::function<void(CsvLines&)>& read,
+                   const std::function<void(const std::string& what, bool is_lost)>& tell);
 
 /// `text` with `header` as its first line, in place of the one that stands there or before it, if its first block then matches; without
 /// blocks, if its next line has as many cells. Else none. For a file whose first line is damaged or lost. `header`: with the column of the

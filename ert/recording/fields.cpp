@@ -1,72 +1,13 @@
 // To add a column, add a line here. Older files read as if the cell were empty. An empty cell is an unknown value.
-#include "ert/base/csv.hpp"
-#include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
-#include "ert/base/text.hpp"
+#include "ert/base/fields.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <type_traits>
 
 namespace roof {
 namespace {
 
 constexpr bool required = true;
-
-template <class Value>
-constexpr bool is_optional = false;
-template <class Value>
-constexpr bool is_optional<std::optional<Value>> = true;
-
-template <class Value>
-void write(std::string& line, const Value& value)
-{
-    if constexpr (std::is_same_v<Value, std::string>) {
-        append_csv_cell(line, value);
-    } else if constexpr (is_optional<Value>) {
-        if (value) write(line, *value);
-    } else if constexpr (NamedEnum<Value>) {
-        line += name(value);
-    } else if constexpr (std::is_arithmetic_v<Value>) {
-        std::array<char, 32> text{};
-        line.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
-    } else {  // bytes, seconds
-        write(line, value.value);
-    }
-}
-
-/// Throws Error for a cell of another type. Numbers are finite; bytes and seconds are not negative.
-template <class Value>
-void read(Value& value, std::string_view cell)
-{
-    const auto refuse = [&](const char* why) { throw Error("'" + printable(cell) + "' is " + why); };
-    if constexpr (std::is_same_v<Value, std::string>) {
-        value.assign(cell);
-    } else if constexpr (is_optional<Value>) {
-        value.reset();
-        if (!cell.empty()) read(value.emplace(), cell);
-    } else if constexpr (NamedEnum<Value>) {
-        value = parse_enum<Value>(cell);
-    } else if constexpr (std::is_arithmetic_v<Value>) {
-        const std::optional<Value> number = parse_number<Value>(cell);
-        if (!number) refuse("not a number");
-        if (!std::isfinite(static_cast<double>(*number))) refuse("not a finite number");
-        value = *number;
-    } else {
-        read(value.value, cell);
-        if (value.value < 0) refuse("less than 0");
-    }
-}
-
-/// `members`: the path to the member, which may lie in the record's cause.
-template <class Record, auto... members>
-constexpr Field<Record> field(std::string_view name, bool is_required = false)
-{
-    return {name, is_required, [](const Record& record, std::string& line) { write(line, (record.*....*members)); },
-            [](Record& record, std::string_view cell) { read((record.*....*members), cell); }};
-}
 
 using Kernel = KernelRecord;
 constexpr std::array kernel_fields{

@@ -1,7 +1,5 @@
 #include "ert/recording/record_files.hpp"
 
-#include "ert/base/csv.hpp"
-#include "ert/base/csv_lines.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
@@ -22,63 +20,45 @@ namespace {
 /// Lines are written in pieces of this many bytes. This avoids a write per record, and a second copy of all records.
 constexpr std::size_t piece = std::size_t{8} << 20;
 
+/// The columns of a file, and the number of the one that names the row.
 template <class Record>
-std::string header()
-{
-    std::string line = "id";
-    for (const Field<Record>& field : RecordFile<Record>::table.fields) line.append(",").append(field.name);
-    return line;
-}
-
-template <class Record>
-struct Places {
+struct Header {
     std::size_t id = 0;
-    std::vector<std::pair<const Field<Record>*, std::size_t>> fields;
+    Places<Record> places{};
 };
 
-/// The columns of the file. With checksums they must be those of this version, in their order.
+/// With checksums the columns must be those of this version, in their order.
 template <class Record>
-Places<Record> places_in(const CsvLines& lines)
+Header<Record> header_in(const CsvLines& lines, const std::string& run)
 {
+    if (lines.number() == 0) throw InputError(lines.name() + ":1: it has no header");
+    if (lines.has_checksums()) check_run(lines, run);
     const auto place = [&](std::string_view column) {
         return static_cast<std::size_t>(std::ranges::find(lines.cells(), column) - lines.cells().begin());
     };
     const auto missing = [&](std::string_view column) {
         return InputError(fmt::format("{}: it has no column '{}'", lines.where(), column));
     };
-    Places<Record> places;
-    places.id = place("id");
-    if (places.id == lines.cells().size()) throw missing("id");
+    Header<Record> header{place("id")};
+    if (header.id == lines.cells().size()) throw missing("id");
     for (const Field<Record>& field : RecordFile<Record>::table.fields) {
         const std::size_t at = place(field.name);
         if (at < lines.cells().size())
-            places.fields.emplace_back(&field, at);
+            header.places.emplace_back(&field, at);
         else if (field.required)
             throw missing(field.name);
     }
     const bool in_order =
-        std::ranges::is_sorted(places.fields, {}, [](const auto& field) { return field.second; }) && places.id == 0;
-    if (lines.has_checksums() && (!in_order || places.fields.size() + 1 != lines.cells().size()))
+        std::ranges::is_sorted(header.places, {}, &Places<Record>::value_type::second) && header.id == 0;
+    if (lines.has_checksums() && (!in_order || header.places.size() + 1 != lines.cells().size()))
         throw InputError(lines.where() + ": its columns are not those that roof writes");
-    return places;
-}
-
-template <class Record>
-void read_record(Record& record, const CsvLines& lines, const Places<Record>& places)
-{
-    for (const auto& [field, place] : places.fields) {
-        try {
-            field->read(record, lines.cells()[place]);
-        } catch (const Error& error) {
-            throw InputError(fmt::format("{}: column {}: {}", lines.where(), field->name, error.what()));
-        }
-    }
+    return header;
 }
 
 /// Calls `take` for each line that can be read. Calls `tell` with a sentence and the rows concerned for each line that cannot, and for each
 /// block that does not match its checksum. The sentence is empty if another one told of the same block.
 template <class Record, class Tell>
-std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const TakeRecord<Record>& take, const Tell& tell)
+std::size_t read_lines(CsvLines& lines, const Header<Record>& header, const TakeRecord<Record>& take, const Tell& tell)
 {
     std::size_t count = 0;
     std::string id, before, damage;
@@ -88,15 +68,11 @@ std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const Take
     for (bool more = true, follows_unknown = false; more;) {
         before = id;
         id.clear();
-        damage.clear();
-        try {
-            more = lines.next();
-            if (more) id.assign(places.id < lines.cells().size() ? lines.cells()[places.id] : std::string_view{});
-            damage = lines.cell_damage();
-            if (more && damage.empty()) read_record(record, lines, places);
-        } catch (const InputError& error) {
-            damage = error.what();
-        }
+        more = lines.next(damage);
+        if (more && header.id < lines.cells().size()) id.assign(lines.cells()[header.id]);
+        if (more && damage.empty())
+            if (const std::string cell = read_row(record, lines, header.places); !cell.empty())
+                damage = lines.where() + ": " + cell;
         if (!damage.empty() || follows_unknown) tell(damage, std::set{id, before});
         follows_unknown = id.empty() && !damage.empty();
         is_told = is_told || !damage.empty();
@@ -115,38 +91,19 @@ std::size_t read_lines(CsvLines& lines, const Places<Record>& places, const Take
     return count;
 }
 
-template <class Record>
-Places<Record> read_header(CsvLines& lines, const std::string& run)
-{
-    if (!lines.next()) throw InputError(lines.name() + ":1: it has no header");
-    if (lines.has_checksums()) check_run(lines, run);
-    return places_in<Record>(lines);
-}
-
 /// A file whose header is damaged is read with the one of this version if the line after it proves that.
 template <class Record, class Tell>
 std::size_t read_file_of(const std::filesystem::path& file, const TakeRecord<Record>& take, const Tell& tell,
                          const std::function<void(const std::string&, bool is_lost)>& tell_header)
 {
-    std::ifstream csv = open_to_read(file);
-    CsvLines lines(csv, file.string());
     const std::string run = run_of(file.parent_path());
-    Places<Record> places;
-    std::string damage;
-    try {
-        places = read_header<Record>(lines, run);
-    } catch (const InputError& error) {
-        damage = error.what();
-    }
-    if (damage.empty()) return read_lines(lines, places, take, tell);
-    const std::optional<std::string> mended =
-        with_header(read_file(file), with_column(header<Record>(), block_column, run));
-    tell_header(damage, !mended);
-    if (!mended) return 0;
-    std::istringstream text(*mended);
-    CsvLines again(text, file.string());
-    places = read_header<Record>(again, run);
-    return read_lines(again, places, take, tell);
+    Header<Record> header;
+    std::size_t count = 0;
+    read_lines_of(
+        file, with_column(header_of(RecordFile<Record>::table.fields), block_column, run),
+        [&](const CsvLines& lines) { header = header_in<Record>(lines, run); },
+        [&](CsvLines& lines) { count = read_lines(lines, header, take, tell); }, tell_header);
+    return count;
 }
 
 }  // namespace
@@ -156,20 +113,15 @@ void append_records(const std::filesystem::path& folder, const std::string& id, 
 {
     if (records.empty()) return;
     const std::filesystem::path file = folder / RecordFile<Record>::table.name;
-    std::string first, lines;
-    append_csv_cell(first, id);
+    const auto& fields = RecordFile<Record>::table.fields;
+    std::string lines;
     for (const Record& record : records) {
-        lines += first;
-        for (const Field<Record>& field : RecordFile<Record>::table.fields) {
-            lines += ',';
-            field.write(record, lines);
-        }
-        lines += '\n';
+        append_row(lines, id, record, fields);
         if (lines.size() < piece) continue;
-        append_block(file, header<Record>(), lines);
+        append_block(file, header_of(fields), lines);
         lines.clear();
     }
-    if (!lines.empty()) append_block(file, header<Record>(), lines);
+    if (!lines.empty()) append_block(file, header_of(fields), lines);
 }
 
 RecordDamage check_records(const std::filesystem::path& folder)

@@ -5,6 +5,7 @@
 // rows of its block are left out of all files, because sums over the others would be too small.
 #pragma once
 
+#include "ert/base/fields.hpp"
 #include "ert/recording/records.hpp"
 
 #include <cstddef>
@@ -18,15 +19,6 @@
 #include <vector>
 
 namespace roof {
-
-/// Fields append to a line and read from a view of one, so that reading a million records needs no string per cell.
-template <class Record>
-struct Field {
-    std::string_view name;  ///< of the column, including the unit
-    bool required;          ///< a file without it cannot be read
-    void (*write)(const Record&, std::string& line);
-    void (*read)(Record&, std::string_view cell);  ///< throws Error for an invalid cell
-};
 
 /// A file in the results folder, and its fields after the first column, `id`, which names the row (fields.cpp). The table gives header,
 /// writer and reader.

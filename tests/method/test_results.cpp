@@ -1,4 +1,5 @@
 #include "ert/base/error.hpp"
+#include "ert/base/fields.hpp"
 #include "ert/base/files.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
@@ -320,7 +321,7 @@ TEST_CASE("a calibration that was stopped early is found only where there is no 
 TEST_CASE("every column has its own name, with a unit if it has one")
 {
     std::set<std::string> names;
-    for (const auto& column : measurement_columns()) REQUIRE(names.insert(column.name).second);
+    for (const auto& column : measurement_fields()) REQUIRE(names.insert(std::string(column.name)).second);
     REQUIRE(names.contains("launch_median_s"));
     REQUIRE(names.contains("working_set_bytes"));
 }

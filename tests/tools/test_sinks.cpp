@@ -28,9 +28,8 @@ const std::string begins_safe = "=1+?[2J";
 std::vector<Measurement> spoiled(const Measurement& row)
 {
     std::vector<Measurement> rows;
-    for (const Column<Measurement>& column : measurement_columns()) {
+    for (const Field<Measurement>& column : measurement_fields()) {
         Measurement copy = row;
-        const std::string before = column.write(copy);
         const auto& axes = axis_names();
         if (std::ranges::find(axes, column.name) != axes.end() && !copy.point.has(column.name)) continue;
         if (copy.point.has("batch")) copy.point.set("batch", std::to_string(100 + rows.size()));
@@ -46,10 +45,10 @@ std::vector<Measurement> spoiled(const Measurement& row)
 
 /// Lines of samples.csv or layers.csv, one for each field that takes any text.
 template <class Row>
-std::vector<Row> spoiled_lines(const Row& line, const std::vector<Column<Row>>& columns)
+std::vector<Row> spoiled_lines(const Row& line, const std::vector<Field<Row>>& columns)
 {
     std::vector<Row> lines;
-    for (const Column<Row>& column : columns) try {
+    for (const Field<Row>& column : columns) try {
             Row copy = line;
             column.read(copy, hostile);
             lines.push_back(std::move(copy));
@@ -136,8 +135,8 @@ std::size_t make_hostile(const Workbench& bench, const std::string& folder)
     }
     fields += rows.size();
     Measurement whole = run.rows.at(0);
-    for (const PartMeasurement& part : spoiled_lines(whole.parts.at(0), part_columns())) whole.parts.push_back(part);
-    for (Sample& sample : spoiled_lines(whole.samples.back(), sample_columns())) {
+    for (const PartMeasurement& part : spoiled_lines(whole.parts.at(0), part_fields())) whole.parts.push_back(part);
+    for (Sample& sample : spoiled_lines(whole.samples.back(), sample_fields())) {
         sample.used = false;
         whole.samples.push_back(sample);
     }

@@ -1,229 +1,177 @@
 // The column tables of measurements.csv, samples.csv and layers.csv. To add a column, add a line here. Older files read
 // as if the cell were empty.
-#include "ert/base/error.hpp"
-#include "ert/base/number.hpp"
-#include "ert/base/text.hpp"
+#include "ert/base/fields.hpp"
 #include "ert/method/bench/measurement.hpp"
-
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <utility>
 
 namespace roof {
 namespace {
 
-double to_number(const std::string& cell)
+/// A number that is not negative. 0 is also what is not known, and its cell is empty; a count is always written, and so is an optional
+/// number that is known.
+template <class Row, auto... members>
+constexpr Field<Row> amount(std::string_view name)
 {
-    if (cell.empty()) return 0;
-    const std::optional<double> value = parse_number<double>(cell);
-    if (!value || !std::isfinite(*value)) throw Error("'" + printable(cell) + "' is not a finite number");
-    return *value;
-}
-
-template <class Row>
-Column<Row> text(std::string name, std::string Row::*field)
-{
-    return {std::move(name), [field](const Row& row) { return row.*field; },
-            [field](Row& row, const std::string& cell) { row.*field = cell; }};
-}
-
-/// For times, amounts and rates.
-double not_negative(const std::string& cell)
-{
-    const double value = to_number(cell);
-    if (value < 0) throw Error("'" + printable(cell) + "' is less than 0");
-    return value;
-}
-
-/// A column of numbers that are not negative; 0 is also what is not known, and its cell is empty. `at` maps the row to a double& (const if
-/// the row is).
-template <class Row, class At>
-Column<Row> number(std::string name, At at)
-{
-    return {std::move(name), [at](const Row& row) { return at(row) == 0 ? "" : format_exact(at(row)); },
-            [at](Row& row, const std::string& cell) { at(row) = not_negative(cell); }};
-}
-
-template <class Row, int F, int B, int T>
-Column<Row> number(std::string name, Quantity<F, B, T> Row::*field)
-{
-    return number<Row>(
-        std::move(name), [field](auto& row) -> auto& { return (row.*field).value; });
-}
-
-/// Median and interval of an estimate. `unit` is the suffix of the columns' names.
-template <class Row, class Unit>
-void add_estimate(std::vector<Column<Row>>& columns, const std::string& name, Estimate<Unit> Row::*field,
-                  const std::string& unit = "_s")
-{
-    columns.push_back(number<Row>(
-        name + "_median" + unit, [field](auto& row) -> auto& { return (row.*field).median.value; }));
-    columns.push_back(number<Row>(
-        name + "_low" + unit, [field](auto& row) -> auto& { return (row.*field).low.value; }));
-    columns.push_back(number<Row>(
-        name + "_high" + unit, [field](auto& row) -> auto& { return (row.*field).high.value; }));
-}
-
-template <class Row>
-Column<Row> count(std::string name, Estimate<Seconds> Row::*field, int Estimate<Seconds>::*which)
-{
-    return {std::move(name), [=](const Row& row) { return std::to_string(row.*field.*which); },
-            [=](Row& row, const std::string& cell) {
-                const double value = not_negative(cell);
-                if (value > std::numeric_limits<int>::max()) throw Error("'" + printable(cell) + "' is too large");
-                row.*field.*which = static_cast<int>(value);
+    return {name, false,
+            [](const Row& row, std::string& line) {
+                const auto& value = (row.*....*members);
+                using Value = std::remove_cvref_t<decltype(value)>;
+                if constexpr (std::is_integral_v<Value>)
+                    write_cell(line, value);
+                else if constexpr (is_optional<Value>)
+                    line += value ? format_exact(*value) : "";
+                else if constexpr (std::is_same_v<Value, double>)
+                    line += value == 0 ? "" : format_exact(value);
+                else
+                    line += value.value == 0 ? "" : format_exact(value.value);
+            },
+            [](Row& row, std::string_view cell) {
+                auto value = (row.*....*members);
+                if (!cell.empty()) read_cell(value, cell);
+                if (parse_number<double>(cell).value_or(0) < 0) throw Error("'" + printable(cell) + "' is less than 0");
+                (row.*....*members) = value;
             }};
 }
 
-/// What else used the machine; an empty cell is not known, and 0 is measured. `at` maps the row to its HostUse.
-template <class Row, class At>
-void add_host_use(std::vector<Column<Row>>& columns, At at)
+template <auto... members>
+constexpr auto of_launch = amount<Sample, members...>;
+
+/// Median and interval.
+template <class Row, auto member>
+constexpr std::array<Field<Row>, 3> estimate(std::string_view median, std::string_view low, std::string_view high)
 {
-    const auto add = [&](const char* name, std::optional<double> HostUse::*field) {
-        columns.push_back({name, [=](const Row& row) { return at(row).*field ? format_exact(*(at(row).*field)) : ""; },
-                           [=](Row& row, const std::string& cell) {
-                               if (!cell.empty()) at(row).*field = not_negative(cell);
-                           }});
+    using Value = std::remove_cvref_t<decltype(Row{}.*member)>;
+    return {amount<Row, member, &Value::median>(median), amount<Row, member, &Value::low>(low),
+            amount<Row, member, &Value::high>(high)};
+}
+
+/// FLOPs, bytes and their origin. `members`: the path to the work.
+template <class Row, auto... members>
+constexpr std::array<Field<Row>, 7> work()
+{
+    return {amount<Row, members..., &Work::flops>("flops"),
+            amount<Row, members..., &Work::executed>("executed_flops"),
+            amount<Row, members..., &Work::compulsory>("compulsory_bytes"),
+            amount<Row, members..., &Work::no_reuse>("no_reuse_bytes"),
+            amount<Row, members..., &Work::read>("read_bytes"),
+            amount<Row, members..., &Work::written>("written_bytes"),
+            field<Row, members..., &Work::known>("work_known")};
+}
+
+/// What else used the machine; an empty cell is not known, and 0 is measured.
+template <class Row>
+constexpr std::array host_use{amount<Row, &Row::host, &HostUse::others>("others_processors"),
+                              amount<Row, &Row::host, &HostUse::stolen>("stolen_processors"),
+                              amount<Row, &Row::host, &HostUse::waited>("waited_share"),
+                              amount<Row, &Row::host, &HostUse::shared>("shared_share")};
+
+constexpr std::array<std::string_view, 26> axes{
+    "model",       "batch",         "operation", "intensity",   "isa",       "precision",     "algorithm",
+    "data",        "parameters",    "lr",        "threads",     "placement", "pages",         "cpu_node",
+    "memory_node", "path",          "size",      "working_set", "graph",     "deterministic", "ranks",
+    "scaling",     "communication", "bucket_mb", "batch_norm",  "round"};
+
+template <std::size_t axis>
+constexpr Field<Measurement> axis_field()
+{
+    return {axes[axis] == "working_set" ? "working_set_bytes" : axes[axis], false,
+            [](const Measurement& row, std::string& line) {
+                if (row.point.has(axes[axis])) append_csv_cell(line, row.point.text(axes[axis]));
+            },
+            [](Measurement& row, std::string_view cell) {
+                if (!cell.empty()) row.point.set(axes[axis], std::string(cell));
+            }};
+}
+
+template <std::size_t... each>
+constexpr std::array<Field<Measurement>, axes.size()> axis_fields(std::index_sequence<each...>)
+{
+    return {axis_field<each>()...};
+}
+
+/// One after the other: single fields, and arrays of them.
+template <class Row, class... Parts>
+std::vector<Field<Row>> joined(const Parts&... parts)
+{
+    std::vector<Field<Row>> all;
+    const auto add = [&](const auto& part) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, Field<Row>>)
+            all.push_back(part);
+        else
+            all.insert(all.end(), part.begin(), part.end());
     };
-    add("others_processors", &HostUse::others);
-    add("stolen_processors", &HostUse::stolen);
-    add("waited_share", &HostUse::waited);
-    add("shared_share", &HostUse::shared);
+    (add(parts), ...);
+    return all;
 }
 
-/// FLOPs, bytes and their origin. `at` maps the row to its work.
-template <class Row, class At>
-void add_work(std::vector<Column<Row>>& columns, At at)
-{
-    columns.push_back(number<Row>(
-        "flops", [at](auto& row) -> auto& { return at(row).flops.value; }));
-    columns.push_back(number<Row>(
-        "executed_flops", [at](auto& row) -> auto& { return at(row).executed.value; }));
-    columns.push_back(number<Row>(
-        "compulsory_bytes", [at](auto& row) -> auto& { return at(row).compulsory.value; }));
-    columns.push_back(number<Row>(
-        "no_reuse_bytes", [at](auto& row) -> auto& { return at(row).no_reuse.value; }));
-    columns.push_back(number<Row>(
-        "read_bytes", [at](auto& row) -> auto& { return at(row).read.value; }));
-    columns.push_back(number<Row>(
-        "written_bytes", [at](auto& row) -> auto& { return at(row).written.value; }));
-    columns.push_back({"work_known", [at](const Row& row) { return std::string(name(at(row).known)); },
-                       [at](Row& row, const std::string& cell) { at(row).known = parse_enum<Known>(cell); }});
-}
+constexpr Field<Sample> loss{
+    "loss", false, [](const Sample& row, std::string& line) { line += row.loss ? format_exact(*row.loss) : ""; },
+    [](Sample& row, std::string_view cell) { read_cell(row.loss, cell); }};
 
-Column<Measurement> axis(const std::string& axis_name)
-{
-    return {axis_name == "working_set" ? "working_set_bytes" : axis_name,
-            [axis_name](const Measurement& row) { return row.point.has(axis_name) ? row.point.text(axis_name) : ""; },
-            [axis_name](Measurement& row, const std::string& cell) {
-                if (!cell.empty()) row.point.set(axis_name, cell);
-            }};
-}
+constexpr Field<Sample> used{"used", false, [](const Sample& row, std::string& line) { line += row.used ? '1' : '0'; },
+                             [](Sample& row, std::string_view cell) {
+                                 if (cell != "0" && cell != "1")
+                                     throw Error("'" + printable(cell) + "' is neither 0 nor 1");
+                                 row.used = cell == "1";
+                             }};
 
 }  // namespace
 
 const std::vector<std::string>& axis_names()
 {
-    static const std::vector<std::string> names{
-        "model",       "batch",         "operation", "intensity",   "isa",       "precision",     "algorithm",
-        "data",        "parameters",    "lr",        "threads",     "placement", "pages",         "cpu_node",
-        "memory_node", "path",          "size",      "working_set", "graph",     "deterministic", "ranks",
-        "scaling",     "communication", "bucket_mb", "batch_norm",  "round"};
+    static const std::vector<std::string> names(axes.begin(), axes.end());
     return names;
 }
 
-std::vector<Column<Measurement>> measurement_columns()
+const std::vector<Field<Measurement>>& measurement_fields()
 {
     using Row = Measurement;
-    std::vector<Column<Row>> columns;
-    columns.push_back(text("bench", &Row::bench));
-    columns.push_back({"role", [](const Row& row) { return std::string(name(row.role)); },
-                       [](Row& row, const std::string& cell) { row.role = parse_enum<Role>(cell); }});
-    columns.push_back(text("device", &Row::device));
-    for (const std::string& axis_name : axis_names()) columns.push_back(axis(axis_name));
-    columns.push_back({"status", [](const Row& row) { return std::string(name(row.status)); },
-                       [](Row& row, const std::string& cell) { row.status = parse_enum<Status>(cell); }});
-    columns.push_back(text("reason", &Row::reason));
-    add_estimate(columns, "launch", &Row::seconds);
-    columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
-    columns.push_back(count<Row>("discarded", &Row::seconds, &Estimate<Seconds>::discarded));
-    add_estimate(columns, "data", &Row::data);
-    add_estimate(columns, "forward", &Row::forward);
-    add_estimate(columns, "backward", &Row::backward);
-    add_estimate(columns, "update", &Row::update);
-    add_estimate(columns, "exposed", &Row::exposed);
-    add_estimate(columns, "hidden", &Row::hidden);
-    columns.push_back(number("messages_bytes", &Row::messages));
-    add_estimate(columns, "clock", &Row::clock, "_hz");
-    columns.push_back(text("variant", &Row::variant));
-    add_work<Row>(
-        columns, [](auto& row) -> auto& { return row.work; });
-    columns.push_back(number("memory_bytes", &Row::memory));
-    add_host_use<Row>(
-        columns, [](auto& row) -> auto& { return row.host; });
-    columns.push_back(text("started_utc", &Row::started));
-    columns.push_back(text("description", &Row::description));
-    columns.push_back(text("remarks", &Row::remarks));
-    return columns;
+    using Time = Estimate<Seconds>;
+    static const auto fields = joined<Row>(
+        field<Row, &Row::bench>("bench"), field<Row, &Row::role>("role"), field<Row, &Row::device>("device"),
+        axis_fields(std::make_index_sequence<axes.size()>()), field<Row, &Row::status>("status"),
+        field<Row, &Row::reason>("reason"),
+        estimate<Row, &Row::seconds>("launch_median_s", "launch_low_s", "launch_high_s"),
+        amount<Row, &Row::seconds, &Time::n>("samples"), amount<Row, &Row::seconds, &Time::discarded>("discarded"),
+        estimate<Row, &Row::data>("data_median_s", "data_low_s", "data_high_s"),
+        estimate<Row, &Row::forward>("forward_median_s", "forward_low_s", "forward_high_s"),
+        estimate<Row, &Row::backward>("backward_median_s", "backward_low_s", "backward_high_s"),
+        estimate<Row, &Row::update>("update_median_s", "update_low_s", "update_high_s"),
+        estimate<Row, &Row::exposed>("exposed_median_s", "exposed_low_s", "exposed_high_s"),
+        estimate<Row, &Row::hidden>("hidden_median_s", "hidden_low_s", "hidden_high_s"),
+        amount<Row, &Row::messages>("messages_bytes"),
+        estimate<Row, &Row::clock>("clock_median_hz", "clock_low_hz", "clock_high_hz"),
+        field<Row, &Row::variant>("variant"), work<Row, &Row::work>(), amount<Row, &Row::memory>("memory_bytes"),
+        host_use<Row>, field<Row, &Row::started>("started_utc"), field<Row, &Row::description>("description"),
+        field<Row, &Row::remarks>("remarks"));
+    return fields;
 }
 
-std::vector<Column<Sample>> sample_columns()
+const std::vector<Field<Sample>>& sample_fields()
 {
     using Row = Sample;
-    std::vector<Column<Row>> columns{
-        number("launch_s", &Row::seconds),
-        number("data_s", &Row::data),
-        number("forward_s", &Row::forward),
-        number("backward_s", &Row::backward),
-        number("update_s", &Row::update),
-        {"loss", [](const Row& row) { return row.loss ? format_exact(*row.loss) : ""; },
-         [](Row& row, const std::string& cell) {
-             if (!cell.empty()) row.loss = to_number(cell);
-         }},
-        number("clock_hz", &Row::clock),
-        number<Row>(
-            "memory_clock_hz", [](auto& row) -> auto& { return row.conditions.memory_clock.value; }),
-        number<Row>(
-            "power_w", [](auto& row) -> auto& { return row.conditions.watts; }),
-        number<Row>(
-            "temperature_c", [](auto& row) -> auto& { return row.conditions.celsius; }),
-        number<Row>(
-            "exposed_s", [](auto& row) -> auto& { return row.communication.exposed.value; }),
-        number<Row>(
-            "hidden_s", [](auto& row) -> auto& { return row.communication.hidden.value; }),
-        number<Row>(
-            "messages_bytes", [](auto& row) -> auto& { return row.communication.bytes.value; }),
-        text("disturbance", &Row::disturbance),
-        {"used", [](const Row& row) { return std::string(row.used ? "1" : "0"); },
-         [](Row& row, const std::string& cell) {
-             if (cell != "0" && cell != "1") throw Error("'" + printable(cell) + "' is neither 0 nor 1");
-             row.used = cell == "1";
-         }},
-    };
-    add_host_use<Row>(
-        columns, [](auto& row) -> auto& { return row.host; });
-    return columns;
+    static const auto fields = joined<Row>(
+        of_launch<&Row::seconds>("launch_s"), of_launch<&Row::data>("data_s"), of_launch<&Row::forward>("forward_s"),
+        of_launch<&Row::backward>("backward_s"), of_launch<&Row::update>("update_s"), loss,
+        of_launch<&Row::clock>("clock_hz"), of_launch<&Row::conditions, &Conditions::memory_clock>("memory_clock_hz"),
+        of_launch<&Row::conditions, &Conditions::watts>("power_w"),
+        of_launch<&Row::conditions, &Conditions::celsius>("temperature_c"),
+        of_launch<&Row::communication, &Communication::exposed>("exposed_s"),
+        of_launch<&Row::communication, &Communication::hidden>("hidden_s"),
+        of_launch<&Row::communication, &Communication::bytes>("messages_bytes"),
+        field<Row, &Row::disturbance>("disturbance"), used, host_use<Row>);
+    return fields;
 }
 
-std::vector<Column<PartMeasurement>> part_columns()
+const std::vector<Field<PartMeasurement>>& part_fields()
 {
     using Row = PartMeasurement;
-    const auto part_text = [](std::string name, std::string TimedPart::*field) {
-        return Column<Row>{std::move(name), [field](const Row& row) { return row.part.*field; },
-                           [field](Row& row, const std::string& cell) { row.part.*field = cell; }};
-    };
-    std::vector<Column<Row>> columns;
-    columns.push_back(part_text("layer", &TimedPart::layer));
-    columns.push_back(part_text("kind", &TimedPart::kind));
-    columns.push_back({"phase", [](const Row& row) { return std::string(name(row.part.phase)); },
-                       [](Row& row, const std::string& cell) { row.part.phase = parse_enum<Phase>(cell); }});
-    add_estimate(columns, "time", &Row::seconds);
-    columns.push_back(count<Row>("samples", &Row::seconds, &Estimate<Seconds>::n));
-    add_work<Row>(
-        columns, [](auto& row) -> auto& { return row.part.work; });
-    columns.push_back(part_text("implementation", &TimedPart::implementation));
-    return columns;
+    static const auto fields = joined<Row>(
+        field<Row, &Row::part, &TimedPart::layer>("layer"), field<Row, &Row::part, &TimedPart::kind>("kind"),
+        field<Row, &Row::part, &TimedPart::phase>("phase"),
+        estimate<Row, &Row::seconds>("time_median_s", "time_low_s", "time_high_s"),
+        amount<Row, &Row::seconds, &Estimate<Seconds>::n>("samples"), work<Row, &Row::part, &TimedPart::work>(),
+        field<Row, &Row::part, &TimedPart::implementation>("implementation"));
+    return fields;
 }
 
 }  // namespace roof

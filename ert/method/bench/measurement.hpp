@@ -6,7 +6,6 @@
 #include "ert/base/estimate.hpp"
 #include "ert/method/bench/bench.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,28 +73,15 @@ struct Measurement {
     FlopRate flop_rate() const { return work.flops / seconds.median; }
 };
 
-/// A column of a CSV file: its name carries the unit.
+/// A column of a CSV file (ert/base/fields.hpp).
 template <class Row>
-struct Column {
-    std::string name;
-    std::function<std::string(const Row&)> write;
-    std::function<void(Row&, const std::string& cell)> read;
-};
+struct Field;
 
-/// The complete header of a file with these columns, without line end and without the column of the checksums.
-template <class Row>
-std::string header_of(const std::vector<Column<Row>>& columns)
-{
-    std::string header = "id";
-    for (const Column<Row>& column : columns) header += "," + column.name;
-    return header;
-}
-
-/// measurements.csv. A point's axes have a column each, in the order in which every bench lists its axes.
-std::vector<Column<Measurement>> measurement_columns();
+/// measurements.csv after its first column, `id`. A point's axes have a column each, in the order in which every bench lists its axes.
+const std::vector<Field<Measurement>>& measurement_fields();
 /// samples.csv and layers.csv. Their first column, `id`, names the row they belong to.
-std::vector<Column<Sample>> sample_columns();
-std::vector<Column<PartMeasurement>> part_columns();
+const std::vector<Field<Sample>>& sample_fields();
+const std::vector<Field<PartMeasurement>>& part_fields();
 /// The axes with a column, in their order; a bench's axes must be a subsequence of these.
 const std::vector<std::string>& axis_names();
 

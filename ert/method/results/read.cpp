@@ -1,13 +1,12 @@
 // Reads a results folder. A line that is damaged, or that contradicts another, is named; its row becomes `damaged` and the others stay usable.
-#include "ert/base/csv_lines.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/fields.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
-#include "ert/method/results/row_checksum.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>
@@ -29,25 +28,19 @@ namespace fs = std::filesystem;
 /// More layers and phases of a row are not read.
 constexpr std::size_t most_parts = 100'000;
 
-constexpr std::string_view measurements_file = "measurements.csv";
-
-template <class Row>
-using Places = std::vector<std::pair<const Column<Row>*, std::size_t>>;
+constexpr const char* measurements_file = "measurements.csv";
 
 /// The columns of the file, which must be known and appear once, in any order, because the order of the axes changed.
 template <class Row>
-Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& columns)
+Places<Row> places_in(const CsvLines& lines, const std::vector<Field<Row>>& fields)
 {
     Places<Row> places;
     if (lines.cells().front() != "id") throw InputError(lines.where() + ": the first column is not 'id'");
     for (std::size_t i = 1; i < lines.cells().size(); ++i) {
-        const std::string word(lines.cells()[i]);
-        const auto found = std::ranges::find(columns, word, &Column<Row>::name);
-        if (found == columns.end()) {
-            std::vector<std::string> names;
-            for (const auto& column : columns) names.push_back(column.name);
-            throw InputError(lines.where() + ": " + unknown_word("column", word, names));
-        }
+        const std::string_view word = lines.cells()[i];
+        const auto found = std::ranges::find(fields, word, &Field<Row>::name);
+        if (found == fields.end())
+            throw InputError(lines.where() + ": " + unknown_word("column", word, names_in(fields)));
         if (std::ranges::find(places, &*found, &Places<Row>::value_type::first) != places.end())
             throw InputError(fmt::format("{}: the column '{}' appears twice", lines.where(), word));
         places.emplace_back(&*found, i);
@@ -59,24 +52,6 @@ Places<Row> places_in(const CsvLines& lines, const std::vector<Column<Row>>& col
 std::string without_place(const std::string& sentence, const CsvLines& lines)
 {
     return sentence.empty() ? sentence : sentence.substr(lines.where().size() + 2);
-}
-
-/// Fills in what can be read and returns what is wrong with the line; empty if nothing is.
-template <class Row>
-std::string read_cells(Row& row, const CsvLines& lines, const Places<Row>& places)
-{
-    std::string what = without_place(lines.damage(), lines);
-    std::string cell;
-    for (const auto& [column, place] : places) {
-        if (place >= lines.cells().size()) break;
-        try {
-            cell.assign(lines.cells()[place]);
-            column->read(row, cell);
-        } catch (const Error& error) {
-            if (what.empty()) what = fmt::format("column {}: {}", column->name, error.what());
-        }
-    }
-    return what;
 }
 
 template <class Unit>
@@ -122,12 +97,13 @@ class Reader {
 
     void measurements()
     {
-        read<Measurement>(measurements_file, measurement_columns(),
+        read<Measurement>(measurements_file, measurement_fields(),
                           [&](const CsvLines& lines, const std::string& id, Measurement row, std::string what) {
                               if (what.empty()) what = contradiction_in(row, id);
                               if (what.empty() && whole_.contains(id)) what = "the row appears twice";
                               if (what.empty() && row.status != Status::skipped) whole_.insert(id);
-                              RowProof proof(lines, before_);
+                              Proof proof{Block(before_), lines.checksum()};
+                              proof.lines.add(lines.crc(), lines.name(), lines.number());
                               before_ = crc32_of(lines.checksum());
                               if (!what.empty() && damage_.is_full()) return damage_.add(where_ + ": " + what);
                               const bool first = index_.try_emplace(id, results_.rows.size()).second;
@@ -140,9 +116,9 @@ class Reader {
 
     void samples()
     {
-        read<Sample>(files_of_lines[0], sample_columns(),
+        read<Sample>(files_of_rows[0], sample_fields(),
                      [&](const CsvLines& lines, const std::string& id, Sample sample, const std::string& what) {
-                         if (Measurement* row = row_of(lines, 0, id, what)) row->samples.push_back(std::move(sample));
+                         if (Measurement* row = row_of(lines, id, what)) row->samples.push_back(std::move(sample));
                      });
     }
 
@@ -150,12 +126,12 @@ class Reader {
     {
         std::set<std::tuple<std::string, std::string, std::string, Phase>> seen;
         read<PartMeasurement>(
-            files_of_lines[1], part_columns(),
+            files_of_rows[1], part_fields(),
             [&](const CsvLines& lines, const std::string& id, PartMeasurement part, std::string what) {
                 if (what.empty() && !is_ordered(part.seconds)) what = "a median lies outside its interval";
                 if (what.empty() && !seen.emplace(id, part.part.layer, part.part.kind, part.part.phase).second)
                     what = "the layer and phase stand twice in their row";
-                Measurement* const row = row_of(lines, 1, id, what);
+                Measurement* const row = row_of(lines, id, what);
                 if (row == nullptr) return;
                 if (row->parts.size() < most_parts)
                     row->parts.push_back(std::move(part));
@@ -169,7 +145,8 @@ class Reader {
     {
         for (std::size_t i = 0; i < proofs_.size(); ++i)
             if (Measurement& row = results_.rows[i]; row.status != Status::damaged)
-                if (const std::string damage = proofs_[i].damage(results_.folder); !damage.empty()) mark(row, damage);
+                if (const std::string damage = proofs_[i].lines.damage(proofs_[i].stated, run_header_); !damage.empty())
+                    mark(row, damage);
     }
 
     /// Drops the rows that were skipped and measured later.
@@ -199,56 +176,56 @@ class Reader {
     }
 
   private:
+    /// A row's lines, and the checksum that they should have.
+    struct Proof {
+        Block lines;
+        std::string stated;
+    };
+
     /// Calls `take(lines, id, row, what)` for each line; `what` is empty if nothing is wrong with it. A file whose header is damaged is read
     /// with the one of this version, if the rows have checksums, which prove it.
     template <class Row, class Take>
-    void read(std::string_view name, const std::vector<Column<Row>>& columns, const Take& take)
+    void read(const std::string& name, const std::vector<Field<Row>>& fields, const Take& take)
     {
         const fs::path file = results_.folder / name;
-        if (!fs::exists(file) && name != measurements_file) return;  // no row has samples or layers
-        std::ifstream csv = open_to_read(file);
-        CsvLines lines(csv, file.string());
+        const bool is_first = name == measurements_file;
+        if (!fs::exists(file) && !is_first) return;  // no row has samples or layers
         Places<Row> places;
-        bool is_known = true;
-        try {
-            if (!lines.next()) return;
-            places = places_in(lines, columns);
+        const auto check_header = [&](const CsvLines& lines) {
+            if (lines.number() == 0) return;
+            places = places_in(lines, fields);
             if (lines.has_checksums()) check_run(lines, run_);
-        } catch (const InputError& error) {
-            is_known = false;
-            damage_.add(error.what());
-        }
-        if (is_known) return read_lines(name, lines, places, take);
-        if (name != measurements_file && !has_checksums_) return;
-        const std::string header =
-            name == measurements_file ? with_column(header_of(columns), row_column, run_) : header_of(columns);
-        if (const auto mended = with_header(read_file(file), header)) {
-            std::istringstream text(*mended);
-            CsvLines again(text, file.string());
-            again.next();
-            read_lines(name, again, places_in(again, columns), take);
-        }
+        };
+        bool is_mended = false;
+        const auto read = [&](CsvLines& lines) {
+            if (!is_mended || is_first || has_checksums_) read_lines(is_first, lines, places, take);
+        };
+        const std::string header = header_of(fields);
+        read_lines_of(file, is_first ? with_column(header, row_column, run_) : header, check_header, read,
+                      [&](const std::string& what, bool) {
+                          is_mended = true;
+                          damage_.add(what);
+                      });
     }
 
     template <class Row, class Take>
-    void read_lines(std::string_view name, CsvLines& lines, const Places<Row>& places, const Take& take)
+    void read_lines(bool is_first, CsvLines& lines, const Places<Row>& places, const Take& take)
     {
         orphans_ = 0;
         before_ = lines.crc();
-        if (name == measurements_file) has_checksums_ = lines.has_checksums();
-        if (name == measurements_file && !has_checksums_)
-            results_.remarks.emplace_back(
-                "measurements.csv has no checksums of this version: a changed figure is not noticed");
-        for (bool more = true; more;) {
+        if (is_first) {
+            has_checksums_ = lines.has_checksums();
+            run_header_ = lines.header();
+            if (!has_checksums_)
+                results_.remarks.emplace_back(
+                    "measurements.csv has no checksums of this version: a changed figure is not noticed");
+        }
+        for (std::string what; lines.next(what);) {
+            if (what.empty()) what = lines.block_damage();
+            what = without_place(what, lines);
             Row row;
-            std::string what;
-            try {
-                more = lines.next();
-                if (!more) break;
-                what = read_cells(row, lines, places);
-            } catch (const InputError& error) {
-                what = without_place(error.what(), lines);
-            }
+            std::string cell = read_row(row, lines, places);
+            if (what.empty()) what = std::move(cell);
             where_ = lines.where();
             take(lines, lines.cells().empty() ? std::string{} : std::string(lines.cells().front()), std::move(row),
                  std::move(what));
@@ -257,7 +234,7 @@ class Reader {
             results_.remarks.push_back(
                 fmt::format("{}: the last {} lines are of a row that is not in measurements.csv: its run was killed or "
                             "still writes it",
-                            name, orphans_));
+                            fs::path(lines.name()).filename().string(), orphans_));
     }
 
     void mark(Measurement& row, const std::string& damage)
@@ -269,8 +246,8 @@ class Reader {
         damage_.add(row.reason);
     }
 
-    /// The row of a line of files_of_lines[file]; null if the line is damaged or has no row.
-    Measurement* row_of(const CsvLines& lines, std::size_t file, const std::string& id, const std::string& what)
+    /// The row of a line of files_of_rows; null if the line is damaged or has no row.
+    Measurement* row_of(const CsvLines& lines, const std::string& id, const std::string& what)
     {
         const auto found = index_.find(id);
         if (found == index_.end()) {
@@ -283,7 +260,7 @@ class Reader {
         }
         if (orphans_ > 0) damage_.add(first_orphan_ + ": its row is not in measurements.csv");
         orphans_ = 0;
-        if (has_checksums_) proofs_[found->second].add(lines, file, before_);
+        if (has_checksums_) proofs_[found->second].lines.add(lines.crc(), lines.name(), lines.number(), before_);
         Measurement& row = results_.rows[found->second];
         if (what.empty()) return &row;
         if (row.status != Status::damaged) mark(row, where_ + ": " + what);
@@ -295,8 +272,9 @@ class Reader {
     DamageList damage_;
     std::map<std::string, std::size_t, std::less<>> index_;
     std::set<std::string> whole_;
-    bool has_checksums_ = false;    ///< of the rows
-    std::vector<RowProof> proofs_;  ///< of the rows, if they have checksums
+    bool has_checksums_ = false;  ///< of the rows
+    std::optional<std::uint32_t> run_header_;
+    std::vector<Proof> proofs_;  ///< of the rows, if they have checksums
     std::uint32_t before_ = 0;  ///< CRC-32 of the checksum of the row before, or of the header of the file that is read
     std::string where_;         ///< "file:line" of the line that is read
     std::size_t orphans_ = 0;   ///< lines just read whose row is missing

@@ -1,11 +1,10 @@
 #include "ert/method/results/results.hpp"
 
 #include "ert/base/checksum.hpp"
-#include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/fields.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/results/row_checksum.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/chrono.h>
@@ -15,7 +14,9 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <map>
 #include <random>
+#include <sstream>
 #include <utility>
 
 namespace roof {
@@ -24,27 +25,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* measurements_file = "measurements.csv";
-constexpr const char* samples_file = "samples.csv";
-constexpr const char* layers_file = "layers.csv";
 /// The number of the format, in the first line of machine.yaml. Format 2 lacks columns, and states no run.
 constexpr int format = 3;
 constexpr int oldest_format = 2;
 
-template <class Row>
-std::string row_line(const std::string& id, const Row& row, const std::vector<Column<Row>>& columns)
-{
-    std::vector<std::string> cells{id};
-    for (const auto& column : columns) cells.push_back(column.write(row));
-    return csv_line(cells);
-}
-
 /// The header and a line for each row; empty without rows.
 template <class Row>
-std::string with_header_of(const std::vector<Column<Row>>& columns, const std::string& id, const std::vector<Row>& rows)
+std::string with_header_of(const std::vector<Field<Row>>& fields, const std::string& id, const std::vector<Row>& rows)
 {
     if (rows.empty()) return {};
-    std::string lines = header_of(columns) + "\n";
-    for (const Row& row : rows) lines += row_line(id, row, columns);
+    std::string lines = header_of(fields) + "\n";
+    for (const Row& row : rows) append_row(lines, id, row, fields);
     return lines;
 }
 
@@ -97,15 +88,13 @@ std::size_t finished_bytes(const fs::path& file, const std::set<std::string>& do
 {
     const std::string name = file.filename();
     const bool has_rows = name == "measurements.csv";
-    const bool is_ours = std::ranges::find(files_of_lines, name) != files_of_lines.end();
+    const bool is_ours = std::ranges::find(files_of_rows, name) != files_of_rows.end();
     std::ifstream csv = open_to_read(file);
     CsvLines lines(csv, file.string());
     std::size_t finished = 0;
-    for (;;) {
-        try {
-            if (!lines.next()) return finished;
-        } catch (const InputError&) {
-            finished = lines.bytes();  // not the end of a killed run
+    for (std::string what; lines.next(what);) {
+        if (!what.empty()) {
+            finished = lines.bytes();  // a damaged line is not the end of a killed run
             continue;
         }
         const bool is_header = lines.number() == 1;
@@ -115,6 +104,7 @@ std::size_t finished_bytes(const fs::path& file, const std::set<std::string>& do
         if (is_whole && (is_header || has_rows || done.contains(std::string(lines.cells().front()))))
             finished = lines.bytes();
     }
+    return finished;
 }
 
 void move_end(const fs::path& file, std::size_t from)
@@ -142,6 +132,51 @@ void move_unfinished_tails(const fs::path& folder, const std::set<std::string>& 
         if (finished < fs::file_size(file)) move_end(file, finished);
     }
 }
+
+/// The lines of each row in files_of_rows, as they are in a folder.
+class LinesOfRows {
+  public:
+    explicit LinesOfRows(const fs::path& folder)
+    {
+        for (std::size_t i = 0; i < files_.size(); ++i)
+            if (const fs::path file = folder / files_of_rows[i]; fs::exists(file)) read(file, files_[i]);
+    }
+    /// Those of the row that has this line in measurements.csv; none if its id cannot be read.
+    void add_to(BlockSum& sum, std::string_view line) const
+    {
+        std::istringstream csv(std::string(line) + "\n");
+        CsvLines row(csv, {});
+        std::string what;
+        row.next(what);
+        if (row.cells().empty()) return;
+        for (const File& file : files_) {
+            const auto lines = file.rows.find(row.cells().front());
+            if (lines == file.rows.end()) continue;
+            sum.add(file.header);
+            for (const std::uint32_t crc : lines->second) sum.add(crc);
+        }
+    }
+
+  private:
+    struct File {
+        std::uint32_t header = 0;
+        std::map<std::string, std::vector<std::uint32_t>, std::less<>> rows{};  ///< CRC-32 of each line
+    };
+
+    static void read(const fs::path& path, File& file)
+    {
+        std::ifstream csv = open_to_read(path);
+        CsvLines lines(csv, path.string());
+        for (std::string what; lines.next(what);) {
+            if (lines.number() == 1)
+                file.header = lines.crc();
+            else if (!lines.cells().empty())
+                file.rows[std::string(lines.cells().front())].push_back(lines.crc());
+        }
+    }
+
+    std::array<File, files_of_rows.size()> files_;
+};
 
 }  // namespace
 
@@ -187,9 +222,10 @@ RunDirectory::~RunDirectory()
 
 void RunDirectory::read_back()
 {
-    check_header(folder_ / measurements_file, with_column(header_of(columns_), row_column, run_of(folder_)));
-    check_header(folder_ / samples_file, header_of(sample_columns()));
-    check_header(folder_ / layers_file, header_of(part_columns()));
+    check_header(folder_ / measurements_file,
+                 with_column(header_of(measurement_fields()), row_column, run_of(folder_)));
+    check_header(folder_ / files_of_rows[0], header_of(sample_fields()));
+    check_header(folder_ / files_of_rows[1], header_of(part_fields()));
     if (fs::exists(folder_ / measurements_file)) {
         Results results = read_results(folder_);
         if (!results.damage.empty())
@@ -205,16 +241,17 @@ void RunDirectory::read_back()
 void RunDirectory::append(const Measurement& row)
 {
     const std::string id = row.id();
-    const fs::path file = folder_ / measurements_file;
-    const std::array files{with_header_of(of_samples_, id, row.samples), with_header_of(of_parts_, id, row.parts)};
-    const std::string plain = header_of(columns_);
-    const std::string header = with_column(plain, row_column, run_of(folder_));
-    std::string line = row_line(id, row, columns_);
-    line.pop_back();
+    const std::array files{with_header_of(sample_fields(), id, row.samples),
+                           with_header_of(part_fields(), id, row.parts)};
+    std::string line;
+    append_row(line, id, row, measurement_fields());
     try {
-        for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_lines[i], files[i]);
-        const std::string before = last_checksum(file, fs::exists(file) ? fs::file_size(file) : 0).value_or(plain);
-        append_after_header(file, header + "\n" + line + "," + row_checksum(before, line, files, header) + "\n");
+        for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_rows[i], files[i]);
+        append_block(folder_ / measurements_file, header_of(measurement_fields()), line,
+                     [&](std::string_view, BlockSum& sum) {
+                         for (const std::string& file : files)
+                             for_lines(file, [&](std::string_view one) { sum.add_line(one); });
+                     });
     } catch (const Error&) {
         lock_.reset();  // whether the row is complete is read from the files by the next opening
         throw;
@@ -233,6 +270,8 @@ std::vector<std::string> accept_edits(const fs::path& folder)
         const std::string file = fs::path(damage.substr(0, damage.find(": "))).filename();
         if (fs::exists(folder / file)) edits[file] = "edited after it was written, " + when;
     }
+    const LinesOfRows lines(folder);
+    const AddOthers add_lines = [&](std::string_view line, BlockSum& sum) { lines.add_to(sum, line); };
     for (const fs::path& path : csv_files_in(folder)) {
         const std::string file = path.filename();
         if (file == seal_file) continue;
@@ -240,7 +279,7 @@ std::vector<std::string> accept_edits(const fs::path& folder)
         const std::string_view header = std::string_view(text).substr(0, text.find('\n'));
         const bool has_rows = file == measurements_file;
         if (!has_column(header, has_rows ? row_column : block_column)) continue;
-        const std::string proven = has_rows ? with_row_checksums(folder) : with_checksums(text, run_of(folder));
+        const std::string proven = with_checksums(text, run_of(folder), has_rows ? add_lines : AddOthers());
         if (proven == text) continue;
         write_file(path, proven);
         edits[file] = std::string("edited after it was written") +

@@ -1,7 +1,7 @@
 // The results folder, the only interface between measuring and analysis.
 //   plan.yaml  machine.yaml  measurements.csv  samples.csv  layers.csv  checksums.csv
 // Each row is appended and flushed as it is measured; its line in measurements.csv is written last, and has a checksum of all lines of the row
-// (row_checksum.hpp). On opening, what a killed run left at the end of a file is moved into a file beside it: an unfinished line, and
+// (ert/base/checksum.hpp). On opening, what a killed run left at the end of a file is moved into a file beside it: an unfinished line, and
 // the lines of a row without a line in measurements.csv. No other line is removed. machine.yaml begins with the format's number.
 #pragma once
 
@@ -70,10 +70,6 @@ class RunDirectory {
 
     std::filesystem::path folder_;
     std::optional<FolderLock> lock_;
-    // Made once: a row takes less time to write than these tables take to make.
-    std::vector<Column<Measurement>> columns_ = measurement_columns();
-    std::vector<Column<Sample>> of_samples_ = sample_columns();
-    std::vector<Column<PartMeasurement>> of_parts_ = part_columns();
     std::vector<Measurement> rows_;
     std::set<std::string> done_;
 };

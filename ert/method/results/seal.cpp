@@ -7,12 +7,10 @@
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/results/row_checksum.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
 namespace roof {
 namespace {
@@ -38,7 +36,7 @@ bool is_csv(const fs::path& file)
 /// Whether the checksums of the rows cover the file.
 bool is_of_rows(const fs::path& file)
 {
-    return std::ranges::find(files_of_lines, file.filename().string()) != files_of_lines.end();
+    return std::ranges::find(files_of_rows, file.filename()) != files_of_rows.end();
 }
 
 /// The checksum at the end of the first `bytes` bytes; empty if there is none.
@@ -51,31 +49,29 @@ std::string end_of(const fs::path& file, std::uintmax_t bytes)
 /// The whole lines; the damaged ones go to `damage`.
 std::vector<Entry> entries_in(const fs::path& file, DamageList& damage)
 {
-    const std::string name = file.string();
-    const std::string plain = join(columns, ",");
-    const std::string header = with_column(plain, block_column, run_of(file.parent_path()));
-    std::string text = read_file(file);
-    if (!text.starts_with(plain + "\n") && !text.starts_with(header + "\n")) {
-        damage.add(name + ":1: its columns are not known, or it is of another run");
-        text = with_header(text, header).value_or("");
-    }
-    std::istringstream csv(text);
-    CsvLines lines(csv, name);
+    const std::string run = run_of(file.parent_path());
     std::vector<Entry> entries;
-    for (;;) {
-        try {
-            const bool is_line = lines.next();
+    const auto check_header = [&](const CsvLines& lines) {
+        const bool is_known = lines.has_blocks() ? lines.run() == run : !lines.has_checksums();
+        if (!is_known || !std::ranges::equal(lines.cells(), columns))
+            throw InputError(file.string() + ":1: its columns are not known, or it is of another run");
+    };
+    const auto read = [&](CsvLines& lines) {
+        std::string what;
+        for (bool more = true; more;) {
+            more = lines.next(what);
+            if (what.empty()) what = lines.block_damage();
             const auto& cells = lines.cells();
-            if (const std::string what = lines.damage(); !what.empty())
+            if (!what.empty())
                 damage.add(what);
-            else if (is_line && lines.number() > 1)
+            else if (more)
                 entries.push_back({std::string(cells[0]), parse_number<std::uintmax_t>(cells[1]).value_or(0),
                                    std::string(cells[2]), std::string(cells[3])});
-            if (!is_line) return entries;
-        } catch (const InputError& error) {
-            damage.add(error.what());
         }
-    }
+    };
+    read_lines_of(file, with_column(join(columns, ","), block_column, run), check_header, read,
+                  [&](const std::string& what, bool) { damage.add(what); });
+    return entries;
 }
 
 std::string damage_of(const fs::path& file, const Entry& entry)

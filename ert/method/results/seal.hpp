@@ -2,6 +2,7 @@
 // shows what is missing at the end of a file, and changes of plan.yaml and machine.yaml. Rows that a later session appends are allowed.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -12,6 +13,9 @@ namespace roof {
 inline constexpr const char* seal_file = "checksums.csv";
 /// Written anew from the other files at any time (analysis/fleet/digest.hpp), so checksums.csv does not describe it.
 inline constexpr const char* digest_file = "digest.csv";
+
+/// The files whose lines a row's checksum covers beside its own, in order (ert/base/checksum.hpp).
+inline constexpr std::array<const char*, 2> files_of_rows{"samples.csv", "layers.csv"};
 
 /// The CSV files of a folder, sorted.
 std::vector<std::filesystem::path> csv_files_in(const std::filesystem::path& folder);
