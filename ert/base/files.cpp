@@ -4,6 +4,7 @@
 #include "ert/base/text.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <optional>
 
 namespace roof {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,6 +128,22 @@ void replace_file(const fs::path& file, const std::string& content, mode_t mode)
 }
 
 }  // namespace
+
+namespace fs = std::filesystem;
+
+fs::path part_file(const std::string& name, const fs::path& program_folder)
+{
+    const fs::path library_folder = (program_folder / "../lib/roof").lexically_normal();
+    for (const fs::path& folder : {program_folder, library_folder})
+        if (fs::exists(folder / name)) return folder / name;
+    throw Unsupported(fmt::format("{} is missing: it is neither in {} nor in {}", name, program_folder.string(),
+                                  library_folder.string()));
+}
+
+fs::path part_file(const std::string& name)
+{
+    return part_file(name, fs::read_symlink("/proc/self/exe").parent_path());
+}
 
 std::ifstream open_if_there(const fs::path& file)
 {

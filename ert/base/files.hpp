@@ -9,6 +9,16 @@
 
 namespace roof {
 
+// Where this program's shared objects lie: beside the executable in a build, in ../lib/roof of an installed one. Both
+// are found from the executable, so that an installation can be moved.
+
+/// `name` beside the program in `program_folder`, else in ../lib/roof of that folder. Throws Unsupported that names
+/// both places if it is in neither.
+std::filesystem::path part_file(const std::string& name, const std::filesystem::path& program_folder);
+
+/// The same for the running program.
+std::filesystem::path part_file(const std::string& name);
+
 /// A stream over a regular file. It is in the state of failure if the file is missing, cannot be opened, or is a folder, a
 /// device, a pipe or a socket.
 std::ifstream open_if_there(const std::filesystem::path& file);

@@ -1,5 +1,5 @@
 #include "ert/base/error.hpp"
-#include "ert/base/part_file.hpp"
+#include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #include "workloads/parallel/world.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/part_file.hpp"
+#include "ert/base/files.hpp"
 
 #include <dlfcn.h>
 

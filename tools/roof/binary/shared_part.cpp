@@ -2,7 +2,7 @@
 // kind is first needed, because cuDNN's libraries alone take a second and hundreds of megabytes. If an object cannot be
 // opened, its part is absent with the loader's message, so the same binary runs with and without a GPU driver.
 #include "ert/base/error.hpp"
-#include "ert/base/part_file.hpp"
+#include "ert/base/files.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
 

@@ -5,7 +5,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
-#include "ert/base/part_file.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
