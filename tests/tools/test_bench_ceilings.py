@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 
 import measuring
 import pages
-from ceilings import answers, programs, tables, theory
+from ceilings import answers, programs, tables
 from ceilings.answers import Quantity
 
 LOADER = importlib.machinery.SourceFileLoader("bench_ceilings", str(ROOT / "tools/bench_ceilings"))
@@ -220,24 +220,24 @@ class Theory(unittest.TestCase):
         return {"ceilings": [found, other, ceiling("bandwidth", "DRAM", "load", 50)], "samples": samples}
 
     def test_is_the_median_over_rounds_of_the_fastest_instruction_set(self):
-        table = theory.theory_table([self.calibration(0.9, "unsteady"), self.calibration(1), self.calibration(0.99)])
+        table = tables.theory_table([self.calibration(0.9, "unsteady"), self.calibration(1), self.calibration(0.99)])
         self.assertEqual([("core", "fma", "fp64", "avx2", "1", "15.84", "16", "99.0%", "[90.0%, 100.0%]",
                            "3", "steady (2 of 3)")], table.rows)
         self.assertIn("Farthest from the spec: core fp64 fma, 1 thread, 99.0%.", table.foot)
 
     def test_lists_one_thread_first_and_the_core_before_its_caches(self):
         places = [("bandwidth", "L1", "load", None, 2), ("bandwidth", "L1", "load", None, 1), ("compute", "core", "fma", "fp64", 1)]
-        self.assertEqual(places[::-1], sorted(places, key=theory.order_of))
+        self.assertEqual(places[::-1], sorted(places, key=tables.order_of))
 
     def test_is_empty_without_spec_rates(self):
-        self.assertIsNone(theory.theory_table([{"ceilings": [ceiling("bandwidth", "DRAM", "load", 50)]}]))
-        self.assertIsNone(theory.theory_table([]))
+        self.assertIsNone(tables.theory_table([{"ceilings": [ceiling("bandwidth", "DRAM", "load", 50)]}]))
+        self.assertIsNone(tables.theory_table([]))
 
     def test_interference_is_the_share_of_disturbed_samples_with_causes(self):
         rounds = [self.calibration(1, samples={"taken": 60, "disturbed": {"a core was shared": 30}}),
                   self.calibration(1, samples={"taken": 40, "disturbed": {"a core was shared": 5, "stolen": 10}})]
-        self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", theory.interference_of(rounds))
-        self.assertEqual("", theory.interference_of([self.calibration(1)]))
+        self.assertEqual("45% of our samples disturbed (a core was shared 35%, stolen 10%)", tables.interference_of(rounds))
+        self.assertEqual("", tables.interference_of([self.calibration(1)]))
         samples = [tables.Sample(number, "roof", *tables.WALL_TIME, 18.0) for number in (1, 2)]
         self.assertIn("2 rounds", bench.setting_of([dict(one, machine={}) for one in rounds], samples))
         self.assertTrue(bench.setting_of([dict(one, machine={}) for one in rounds], samples).endswith("stolen 10%)."))

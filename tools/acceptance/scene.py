@@ -1,5 +1,6 @@
 """The environment of the steps: results folder, build, and properties of this machine, each queried once."""
 
+import functools
 import json
 import os
 import shutil
@@ -29,7 +30,6 @@ class Scene:
         self.bin = build / "bin"
         self.roof = self.bin / "roof"
         self.libraries = library_path(build)
-        self.known = {}
 
     def run(self, command, log, seconds, accepted=(0,), **environment):
         """Standard output of the command, which runs with the build's libraries; `log` is a file in the results folder. Raises Failed."""
@@ -49,16 +49,9 @@ class Scene:
         shutil.rmtree(folder, ignore_errors=True)
         return folder
 
-    def once(self, name, ask):
-        if name not in self.known:
-            self.known[name] = ask()
-        return self.known[name]
-
+    @functools.cache
     def doctor(self):
         """The output of `roof doctor --json`; a text with the reason if there is none."""
-        return self.once("doctor", self.ask_doctor)
-
-    def ask_doctor(self):
         if not self.roof.exists():
             return f"the build has no {self.roof.name} in {self.bin.parent.name}/bin"
         try:
@@ -95,11 +88,8 @@ def part(name):
     return need
 
 
-def torch(scene):
-    return scene.once("torch", ask_torch)
-
-
-def ask_torch():
+@functools.cache
+def torch(_scene):
     code = "import torch, sys; sys.exit(None if torch.cuda.is_available() else f'PyTorch {torch.__version__} sees no GPU')"
     try:
         run([sys.executable, "-c", code], seconds=60)
@@ -108,8 +98,8 @@ def ask_torch():
     return None
 
 
-def ncu(scene):
-    return None if scene.once("ncu", lambda: shutil.which("ncu")) else "Nsight Compute (ncu) is not on the path"
+def ncu(_scene):
+    return None if shutil.which("ncu") else "Nsight Compute (ncu) is not on the path"
 
 
 def library_path(build):

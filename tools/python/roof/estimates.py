@@ -1,6 +1,6 @@
 """Medians with distribution-free 95% intervals, as roof computes them (ert/base/estimate.hpp)."""
 
-import math
+import statistics
 from typing import NamedTuple, Sequence
 
 
@@ -18,12 +18,9 @@ def interval_indices(count: int) -> tuple[int, int]:
 
     Fewer than six values have no such pair; then these are the smallest and the largest.
     """
-    below = 0.0
-    k = 0
-    while k <= count // 2:
-        term = math.exp(math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) - count * math.log(2))
-        if below + term > 0.025:
-            break
+    k, term, below = 0, 1, 1  # below: ways in which at most k of the values lie below the median
+    while 40 * below <= 2**count:
+        term = term * (count - k) // (k + 1)
         below += term
         k += 1
     return (0, count - 1) if k == 0 else (k - 1, count - k)
@@ -32,8 +29,5 @@ def interval_indices(count: int) -> tuple[int, int]:
 def estimate(values: Sequence[float]) -> Estimate:
     """The estimate of at least one value."""
     ordered = sorted(values)
-    count = len(ordered)
-    low, high = interval_indices(count)
-    middle = count // 2
-    median = ordered[middle] if count % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
-    return Estimate(median, ordered[low], ordered[high], count)
+    low, high = interval_indices(len(ordered))
+    return Estimate(statistics.median(ordered), ordered[low], ordered[high], len(ordered))
