@@ -57,7 +57,7 @@ void load_companions(const std::filesystem::path& folder)
         dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// From CUDA 13.2 on, CUPTI answers nothing without a driver, and 13.2 itself calls itself for ever.
+/// From CUDA 13.2 on, CUPTI fails without a driver; 13.2 recurses endlessly.
 bool needs_driver(const gpu::Library& library)
 {
     return library.find<void()>("cuptiProfilerHostGetSinglePassSets") != nullptr;

@@ -3,7 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/method/bench/clock.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "ert/cupti/counter_rows.hpp"
 #include "ert/cupti/memory_use.hpp"
 #include "ert/cupti/recorder.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <map>

@@ -12,6 +12,22 @@ constexpr double wrong_above = 1.005;
 
 }  // namespace
 
+Hertz clock_of(std::span<const ClockReading> readings)
+{
+    constexpr double least_nanoseconds = 50e3;  // the timer ticks every microsecond or so
+    std::vector<double> clocks;
+    for (const ClockReading& reading : readings) {
+        if (reading.last_nanosecond <= reading.first_nanosecond) continue;
+        const auto nanoseconds = static_cast<double>(reading.last_nanosecond - reading.first_nanosecond);
+        if (nanoseconds < least_nanoseconds) continue;
+        clocks.push_back(1e9 * static_cast<double>(reading.last_cycle - reading.first_cycle) / nanoseconds);
+    }
+    if (clocks.empty()) return {};
+    const auto middle = clocks.begin() + static_cast<std::ptrdiff_t>(clocks.size() / 2);
+    std::ranges::nth_element(clocks, middle);
+    return {*middle};
+}
+
 void ClockWatch::look(Trace& trace, const GpuState& state, Hertz clock)
 {
     trace.ran_at(clock);

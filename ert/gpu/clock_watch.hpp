@@ -3,14 +3,20 @@
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "ert/gpu/kernels/clock_reading.hpp"
 #include "ert/gpu/nvml.hpp"
 #include "ert/method/bench/trace.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace roof::gpu {
+
+/// The clock of a launch from what each multiprocessor says: the median over those whose readings span enough time to divide by; 0 if none
+/// does.
+Hertz clock_of(std::span<const ClockReading> readings);
 
 class ClockWatch {
   public:

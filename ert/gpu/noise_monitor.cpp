@@ -1,6 +1,5 @@
 #include "ert/gpu/noise_monitor.hpp"
 
-#include "ert/gpu/clock_of.hpp"
 #include "ert/gpu/kernels/idle.hpp"
 
 #include <array>

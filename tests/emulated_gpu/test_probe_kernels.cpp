@@ -9,8 +9,7 @@
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/kernels/tcgen05.hpp"
 #include "ert/gpu/probes/chain_reference.hpp"
-#include "ert/gpu/probes/mma_operands.hpp"
-#include "ert/gpu/probes/wgmma_operands.hpp"
+#include "ert/gpu/probes/tensor_operands.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/emulated_gpu/readings.hpp"
 #include "tests/skip.hpp"
@@ -71,8 +70,9 @@ TEST_CASE("chains end where the host's do, bit for bit, in every format", "[kern
 
 TEST_CASE("mma.sync multiplies every format as the host does", "[kernels]")
 {
-    for (const Mma format : {Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::fp16, Mma::bf16, Mma::int8, Mma::e4m3,
-                             Mma::e5m2, Mma::fp16_sums}) {
+    for (const TensorFormat format :
+         {TensorFormat::fp64_small, TensorFormat::fp64, TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
+          TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2, TensorFormat::fp16_sums}) {
         for (const int chains : mma_chain_counts) {
             const MmaOperands operands = mma_operands(format, Numbers::whole);
             const std::vector<std::byte> expected = lanes_of_sums(format, chains, operands, 1);
@@ -123,14 +123,15 @@ TEST_CASE("words apart, by any number of threads, are each accessed once a pass"
 }
 
 namespace {
-std::vector<Wgmma> formats{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16, Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
+std::vector<TensorFormat> formats{TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
+                                  TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2};
 }
 
 TEST_CASE("wgmma multiplies every format as the host does", "[kernels]")
 {
-    std::vector<Wgmma> all = formats;
-    all.push_back(Wgmma::fp16_sums);
-    for (const Wgmma format : all) {
+    std::vector<TensorFormat> all = formats;
+    all.push_back(TensorFormat::fp16_sums);
+    for (const TensorFormat format : all) {
         for (const int steps : {1, 3}) {
             const WgmmaOperands operands = wgmma_operands(format, Numbers::whole);
             const std::vector<std::byte> expected = sums_of_block(format, operands, steps);
@@ -151,9 +152,9 @@ TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
     const auto is_tcgen05 = [](const std::string& name) { return name.find("tcgen05_kernel") != std::string::npos; };
     if (std::ranges::none_of(emulated::all_kernels(), is_tcgen05)) return skip("this nvcc is older than 12.8");
     const Generation blackwell(10);
-    std::vector<Wgmma> all = formats;
-    all.insert(all.end(), {Wgmma::mxfp8, Wgmma::mxfp4, Wgmma::nvfp4});
-    for (const Wgmma format : all) {
+    std::vector<TensorFormat> all = formats;
+    all.insert(all.end(), {TensorFormat::mxfp8, TensorFormat::mxfp4, TensorFormat::nvfp4});
+    for (const TensorFormat format : all) {
         INFO(static_cast<int>(format));
         const Tile tile{tcgen05_m, tcgen05_n};
         const WgmmaOperands operands = wgmma_operands(format, Numbers::whole, tile);
@@ -172,9 +173,11 @@ TEST_CASE("tcgen05 multiplies every format as the host does", "[kernels]")
 TEST_CASE("a kernel of another generation is refused and leaves the device working", "[kernels]")
 {
     const Array<std::byte> memory(1024);
-    CHECK_THROWS_AS(enqueue_tcgen05(Wgmma::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr), Unsupported);
+    CHECK_THROWS_AS(enqueue_tcgen05(TensorFormat::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr),
+                    Unsupported);
     const Generation ampere(8);
-    CHECK_THROWS_AS(enqueue_wgmma(Wgmma::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr), Unsupported);
+    CHECK_THROWS_AS(enqueue_wgmma(TensorFormat::fp16, {memory.data(), memory.data(), nullptr, 1, 1}, nullptr),
+                    Unsupported);
     CHECK(emulated::fault_of_pending_work().empty());
 }
 

@@ -1,5 +1,4 @@
 // The clock of a launch from the readings of its multiprocessors.
-#include "ert/gpu/clock_of.hpp"
 #include "ert/gpu/clock_watch.hpp"
 
 #include <catch2/catch.hpp>

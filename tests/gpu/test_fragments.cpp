@@ -2,8 +2,7 @@
 #include "ert/gpu/kernels/fragments.hpp"
 #include "ert/gpu/kernels/tcgen05.hpp"
 #include "ert/gpu/kernels/wgmma.hpp"
-#include "ert/gpu/probes/mma_operands.hpp"
-#include "ert/gpu/probes/wgmma_operands.hpp"
+#include "ert/gpu/probes/tensor_operands.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -18,15 +17,16 @@ namespace {
 
 using Places = std::set<std::pair<int, int>>;
 
-const std::vector<Mma> instructions{Mma::fp64_small, Mma::fp64, Mma::tf32, Mma::fp16,
-                                    Mma::bf16,       Mma::int8, Mma::e4m3, Mma::e5m2};
-const std::vector<Wgmma> warpgroup_instructions{Wgmma::tf32, Wgmma::fp16, Wgmma::bf16,
-                                                Wgmma::int8, Wgmma::e4m3, Wgmma::e5m2};
+const std::vector<TensorFormat> instructions{TensorFormat::fp64_small, TensorFormat::fp64, TensorFormat::tf32,
+                                             TensorFormat::fp16,       TensorFormat::bf16, TensorFormat::int8,
+                                             TensorFormat::e4m3,       TensorFormat::e5m2};
+const std::vector<TensorFormat> warpgroup_instructions{TensorFormat::tf32, TensorFormat::fp16, TensorFormat::bf16,
+                                                       TensorFormat::int8, TensorFormat::e4m3, TensorFormat::e5m2};
 
-std::vector<Wgmma> with_fp16_sums()
+std::vector<TensorFormat> with_fp16_sums()
 {
-    std::vector<Wgmma> all = warpgroup_instructions;
-    all.push_back(Wgmma::fp16_sums);
+    std::vector<TensorFormat> all = warpgroup_instructions;
+    all.push_back(TensorFormat::fp16_sums);
     return all;
 }
 
@@ -41,7 +41,7 @@ void add(Places& places, const Element& element, int rows, int columns)
 
 TEST_CASE("the lanes of a warp hold each element of A, B and the sums once")
 {
-    for (const Mma instruction : instructions) {
+    for (const TensorFormat instruction : instructions) {
         const MmaShape shape = shape_of(instruction);
         INFO(static_cast<int>(instruction));
         Places a;
@@ -107,7 +107,7 @@ TEST_CASE("products on the host equal those of a plain triple loop")
 TEST_CASE("random numbers keep the sums at zero, whole numbers do not")
 {
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
-    for (const Mma instruction : instructions) {
+    for (const TensorFormat instruction : instructions) {
         INFO(static_cast<int>(instruction));
         const auto still = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::random), 5);
         // Of fp64 the host itself rounds.
@@ -116,7 +116,7 @@ TEST_CASE("random numbers keep the sums at zero, whole numbers do not")
         const auto moved = lanes_of_sums(instruction, 4, mma_operands(instruction, Numbers::whole), 1);
         CHECK_FALSE(std::ranges::all_of(moved, is_zero));
     }
-    for (const Wgmma instruction : with_fp16_sums()) {
+    for (const TensorFormat instruction : with_fp16_sums()) {
         INFO(static_cast<int>(instruction));
         const auto still = sums_of_block(instruction, wgmma_operands(instruction, Numbers::random), 5);
         CHECK(std::ranges::all_of(still, is_zero));
@@ -128,22 +128,22 @@ TEST_CASE("random numbers keep the sums at zero, whole numbers do not")
 TEST_CASE("the descriptor of tcgen05 has formats, sign and shape, and its sums are row by row")
 {
     // Bits 4: sums, 7 and 10: operands, 13: A negated, 17: columns in eights, 24: rows in sixteens.
-    CHECK(tcgen05_instruction(Wgmma::fp16, false) == 0x08400010);
-    CHECK(tcgen05_instruction(Wgmma::bf16, true) == 0x08402490);
-    CHECK(tcgen05_instruction(Wgmma::tf32, false) == 0x08400910);
-    CHECK(tcgen05_instruction(Wgmma::int8, false) == 0x084004A0);
-    CHECK(tcgen05_instruction(Wgmma::e4m3, false) == 0x08400010);
-    CHECK(tcgen05_instruction(Wgmma::e5m2, true) == 0x08402490);
+    CHECK(tcgen05_instruction(TensorFormat::fp16, false) == 0x08400010);
+    CHECK(tcgen05_instruction(TensorFormat::bf16, true) == 0x08402490);
+    CHECK(tcgen05_instruction(TensorFormat::tf32, false) == 0x08400910);
+    CHECK(tcgen05_instruction(TensorFormat::int8, false) == 0x084004A0);
+    CHECK(tcgen05_instruction(TensorFormat::e4m3, false) == 0x08400010);
+    CHECK(tcgen05_instruction(TensorFormat::e5m2, true) == 0x08402490);
     // With scales bits 4 and 29 are their places in a word of B and A, and 23 says that they are exponents alone.
-    CHECK(tcgen05_instruction(Wgmma::mxfp8, true, 0) == 0x08C02000);
-    CHECK(tcgen05_instruction(Wgmma::mxfp8, false, 3) == 0x68C00030);
-    CHECK(tcgen05_instruction(Wgmma::mxfp4, false, 1) == 0x48C004A0);
-    CHECK(tcgen05_instruction(Wgmma::mxfp4, false, 2) == 0x08C00480);
-    CHECK(tcgen05_instruction(Wgmma::nvfp4, false, 2) == 0x08400480);
+    CHECK(tcgen05_instruction(TensorFormat::mxfp8, true, 0) == 0x08C02000);
+    CHECK(tcgen05_instruction(TensorFormat::mxfp8, false, 3) == 0x68C00030);
+    CHECK(tcgen05_instruction(TensorFormat::mxfp4, false, 1) == 0x48C004A0);
+    CHECK(tcgen05_instruction(TensorFormat::mxfp4, false, 2) == 0x08C00480);
+    CHECK(tcgen05_instruction(TensorFormat::nvfp4, false, 2) == 0x08400480);
     const Tile tile{tcgen05_m, tcgen05_n};
-    std::vector<Wgmma> formats = warpgroup_instructions;
-    formats.insert(formats.end(), {Wgmma::mxfp8, Wgmma::mxfp4, Wgmma::nvfp4});
-    for (const Wgmma format : formats) {
+    std::vector<TensorFormat> formats = warpgroup_instructions;
+    formats.insert(formats.end(), {TensorFormat::mxfp8, TensorFormat::mxfp4, TensorFormat::nvfp4});
+    for (const TensorFormat format : formats) {
         INFO(static_cast<int>(format));
         const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
         const WgmmaOperands busy = wgmma_operands(format, Numbers::random, tile);
@@ -164,32 +164,32 @@ TEST_CASE("scales are bytes behind the operands: columns of 32 rows, four along 
             image[static_cast<std::size_t>(tcgen05_operand_bytes + 4 * (32 * column + lane) + place)]);
     };
     const auto exponent = [](double scale) { return 127 + std::ilogb(scale); };
-    const WgmmaOperands fp8 = wgmma_operands(Wgmma::mxfp8, Numbers::whole, tile);
+    const WgmmaOperands fp8 = wgmma_operands(TensorFormat::mxfp8, Numbers::whole, tile);
     CHECK(fp8.scales_of_a.columns == 4);
-    const auto image = image_of(Wgmma::mxfp8, fp8);
+    const auto image = image_of(TensorFormat::mxfp8, fp8);
     CHECK(scale_at(image, 1, 5, 3) == exponent(fp8.scales_of_a.at(37, 3)));
     CHECK(scale_at(image, 4 + 7, 31, 0) == exponent(fp8.scales_of_b.at(255, 0)));
-    const WgmmaOperands fp4 = wgmma_operands(Wgmma::mxfp4, Numbers::whole, tile);
+    const WgmmaOperands fp4 = wgmma_operands(TensorFormat::mxfp4, Numbers::whole, tile);
     CHECK(fp4.scales_of_a.columns == 8);
-    CHECK(scale_at(image_of(Wgmma::mxfp4, fp4), 4 + 2, 1, 2) == exponent(fp4.scales_of_a.at(65, 6)));
-    const WgmmaOperands nvidia = wgmma_operands(Wgmma::nvfp4, Numbers::whole, tile);
+    CHECK(scale_at(image_of(TensorFormat::mxfp4, fp4), 4 + 2, 1, 2) == exponent(fp4.scales_of_a.at(65, 6)));
+    const WgmmaOperands nvidia = wgmma_operands(TensorFormat::nvfp4, Numbers::whole, tile);
     CHECK(nvidia.scales_of_b.columns == 16);
     const auto ue4m3 = static_cast<int>(encode(e4m3_format, nvidia.scales_of_b.at(40, 9)));
-    CHECK(scale_at(image_of(Wgmma::nvfp4, nvidia), 16 + 2 * 8 + 1, 8, 1) == ue4m3);
+    CHECK(scale_at(image_of(TensorFormat::nvfp4, nvidia), 16 + 2 * 8 + 1, 8, 1) == ue4m3);
 }
 
 TEST_CASE("numbers of 4 bits lie two in a byte, the first in the lower half")
 {
-    WgmmaOperands operands = wgmma_operands(Wgmma::mxfp4, Numbers::whole, {tcgen05_m, tcgen05_n});
+    WgmmaOperands operands = wgmma_operands(TensorFormat::mxfp4, Numbers::whole, {tcgen05_m, tcgen05_n});
     operands.a[0].values[0] = 3;
     operands.a[0].values[1] = -2;
-    CHECK(image_of(Wgmma::mxfp4, operands).front() == std::byte{0xC5});
+    CHECK(image_of(TensorFormat::mxfp4, operands).front() == std::byte{0xC5});
 }
 
 TEST_CASE("sums of whole numbers are small enough to be exact in any order of adding")
 {
     // 14 bits: what the tensor cores of compute capability 9.0 keep of sums in fp8.
-    for (const Wgmma instruction : with_fp16_sums()) {
+    for (const TensorFormat instruction : with_fp16_sums()) {
         const double most = std::ldexp(1, std::min(14, sum_format(instruction).significand_bits) - 1);
         const WgmmaOperands operands = wgmma_operands(instruction, Numbers::whole);
         Matrix turned{operands.b.columns, operands.b.rows, {}};

@@ -1,7 +1,7 @@
 // Interpretation of the driver's reports on a GPU, without a driver.
 #include "ert/base/error.hpp"
 #include "ert/gpu/nvml.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // Host code of the "matmul" bench: its operands, and the tolerance for an element of the product.
 #include "ert/base/formats.hpp"
-#include "ert/gpu/probes/product_check.hpp"
+#include "ert/gpu/probes/matrices.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include "ert/gpu/kernels/numbers.hpp"
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/intensities.hpp"
-#include "ert/gpu/probes/working_sets.hpp"
 
 #include <algorithm>
 #include <bit>

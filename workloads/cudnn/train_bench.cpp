@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/device.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/step.hpp"
 #include "workloads/engine/axes.hpp"

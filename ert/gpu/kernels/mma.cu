@@ -54,29 +54,29 @@ struct Int8 {
     }
 };
 
-MmaKernel kernel_of(Mma instruction, int chains)
+MmaKernel kernel_of(TensorFormat instruction, int chains)
 {
-    if (instruction == Mma::e4m3 || instruction == Mma::e5m2) return fp8_kernel(instruction, chains);
-    constexpr MmaKernel (*kernels[])(int){mma_with_chains<Fp64Small, Mma::fp64_small>,
+    if (instruction == TensorFormat::e4m3 || instruction == TensorFormat::e5m2) return fp8_kernel(instruction, chains);
+    constexpr MmaKernel (*kernels[])(int){mma_with_chains<Fp64Small, TensorFormat::fp64_small>,
                                           large_fp64_kernel,
-                                          mma_with_chains<Tf32, Mma::tf32>,
-                                          mma_with_chains<Fp16, Mma::fp16>,
-                                          mma_with_chains<Bf16, Mma::bf16>,
-                                          mma_with_chains<Int8, Mma::int8>,
+                                          mma_with_chains<Tf32, TensorFormat::tf32>,
+                                          mma_with_chains<Fp16, TensorFormat::fp16>,
+                                          mma_with_chains<Bf16, TensorFormat::bf16>,
+                                          mma_with_chains<Int8, TensorFormat::int8>,
                                           nullptr,  // e4m3
                                           nullptr,  // e5m2
-                                          mma_with_chains<Fp16Sums, Mma::fp16_sums>};
+                                          mma_with_chains<Fp16Sums, TensorFormat::fp16_sums>};
     return kernels[static_cast<unsigned>(instruction)](chains);
 }
 
 }  // namespace
 
-void enqueue_mma(Mma instruction, int chains, const MmaLaunch& launch, cudaStream_t stream)
+void enqueue_mma(TensorFormat instruction, int chains, const MmaLaunch& launch, cudaStream_t stream)
 {
     enqueue_kernel(kernel_of(instruction, chains), launch, mma_threads, stream);
 }
 
-int resident_mma_blocks(Mma instruction, int chains)
+int resident_mma_blocks(TensorFormat instruction, int chains)
 {
     return resident_blocks(kernel_of(instruction, chains), mma_threads);
 }

@@ -2,25 +2,13 @@
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
+#include "ert/gpu/kernels/fragments.hpp"
 
 #include <cuda_runtime_api.h>
 
 #include <array>
 
 namespace roof::gpu {
-
-/// Formats of the operands, with m x n x k.
-enum class Mma {
-    fp64_small,  ///< 8 x 8 x 4
-    fp64,        ///< 16 x 8 x 16, since compute capability 9.0
-    tf32,        ///< 16 x 8 x 8, sums in fp32
-    fp16,        ///< 16 x 8 x 16, sums in fp32
-    bf16,        ///< 16 x 8 x 16, sums in fp32
-    int8,        ///< 16 x 8 x 32, sums in int32
-    e4m3,        ///< 16 x 8 x 32, sums in fp32, of compute capability 8.9, and 12.0 on
-    e5m2,        ///< as e4m3
-    fp16_sums,   ///< as fp16, sums in fp16, two in a register
-};
 
 struct MmaShape {
     int m, n, k;
@@ -32,19 +20,19 @@ struct MmaShape {
     int packed_sums = 1;  ///< in a register
 };
 
-constexpr MmaShape shape_of(Mma instruction)
+constexpr MmaShape shape_of(TensorFormat instruction)
 {
     switch (instruction) {
-        case Mma::fp64_small:
+        case TensorFormat::fp64_small:
             return {8, 8, 4, 1, 1, 1, 2, 8};
-        case Mma::fp64:
+        case TensorFormat::fp64:
             return {16, 8, 16, 1, 8, 4, 4, 8};
-        case Mma::tf32:
+        case TensorFormat::tf32:
             return {16, 8, 8, 1, 4, 2, 4, 4};
-        case Mma::fp16:
-        case Mma::bf16:
+        case TensorFormat::fp16:
+        case TensorFormat::bf16:
             return {16, 8, 16, 2, 4, 2, 4, 4};
-        case Mma::fp16_sums:
+        case TensorFormat::fp16_sums:
             return {16, 8, 16, 2, 4, 2, 2, 4, 2};
         default:
             return {16, 8, 32, 4, 4, 2, 4, 4};
@@ -68,9 +56,9 @@ struct MmaLaunch {
 };
 
 /// Puts one launch into the stream. Throws Error; Unsupported where this build has no such code for the GPU.
-void enqueue_mma(Mma instruction, int chains, const MmaLaunch& launch, cudaStream_t stream);
+void enqueue_mma(TensorFormat instruction, int chains, const MmaLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_mma_blocks(Mma instruction, int chains);
+int resident_mma_blocks(TensorFormat instruction, int chains);
 
 }  // namespace roof::gpu

@@ -23,7 +23,7 @@ struct Fp64 {
 
 MmaKernel large_fp64_kernel(int chains)
 {
-    return mma_with_chains<Fp64, Mma::fp64>(chains);
+    return mma_with_chains<Fp64, TensorFormat::fp64>(chains);
 }
 
 }  // namespace roof::gpu

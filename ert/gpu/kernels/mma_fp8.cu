@@ -15,9 +15,10 @@ struct E5m2 : FloatSums<E5m2> {
 
 }  // namespace
 
-MmaKernel fp8_kernel(Mma format, int chains)
+MmaKernel fp8_kernel(TensorFormat format, int chains)
 {
-    return format == Mma::e4m3 ? mma_with_chains<E4m3, Mma::e4m3>(chains) : mma_with_chains<E5m2, Mma::e5m2>(chains);
+    return format == TensorFormat::e4m3 ? mma_with_chains<E4m3, TensorFormat::e4m3>(chains)
+                                        : mma_with_chains<E5m2, TensorFormat::e5m2>(chains);
 }
 
 }  // namespace roof::gpu

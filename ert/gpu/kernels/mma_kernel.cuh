@@ -22,7 +22,7 @@ struct FloatSums {
     }
 };
 
-template <class Instruction, Mma name, int chains>
+template <class Instruction, TensorFormat name, int chains>
 __global__ void __launch_bounds__(mma_threads) mma_kernel(MmaLaunch launch)
 {
     using Operand = typename Instruction::Operand;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(mma_threads) mma_kernel(MmaLaunch launch)
 
 using MmaKernel = void (*)(MmaLaunch);
 
-template <class Instruction, Mma name>
+template <class Instruction, TensorFormat name>
 MmaKernel mma_with_chains(int chains)
 {
     return chains == mma_chain_counts[0] ? mma_kernel<Instruction, name, mma_chain_counts[0]>
@@ -76,6 +76,6 @@ MmaKernel mma_with_chains(int chains)
 
 /// Kernels that not every GPU has. They are compiled into separate objects, for fewer architectures.
 MmaKernel large_fp64_kernel(int chains);
-MmaKernel fp8_kernel(Mma format, int chains);
+MmaKernel fp8_kernel(TensorFormat format, int chains);
 
 }  // namespace roof::gpu

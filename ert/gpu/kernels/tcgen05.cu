@@ -14,28 +14,28 @@ namespace roof::gpu {
 namespace {
 
 /// The kind of the instruction for a format.
-template <Wgmma format>
+template <TensorFormat format>
 struct Kind {
     static constexpr char name[] = "f8f6f4";
 };
 template <>
-struct Kind<Wgmma::tf32> {
+struct Kind<TensorFormat::tf32> {
     static constexpr char name[] = "tf32";
 };
 template <>
-struct Kind<Wgmma::fp16> {
+struct Kind<TensorFormat::fp16> {
     static constexpr char name[] = "f16";
 };
 template <>
-struct Kind<Wgmma::bf16> : Kind<Wgmma::fp16> {
+struct Kind<TensorFormat::bf16> : Kind<TensorFormat::fp16> {
 };
 template <>
-struct Kind<Wgmma::int8> {
+struct Kind<TensorFormat::int8> {
     static constexpr char name[] = "i8";
 };
 
 /// `keeps`: adds to the sums; else replaces them.
-template <Wgmma format>
+template <TensorFormat format>
 __device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long long b, unsigned instruction, int keeps)
 {
     asm volatile(
@@ -45,20 +45,20 @@ __device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long 
 }
 
 template <>
-struct Kind<Wgmma::mxfp8> {
+struct Kind<TensorFormat::mxfp8> {
     static constexpr char name[] = "mxf8f6f4.block_scale.scale_vec::1X";
 };
 template <>
-struct Kind<Wgmma::mxfp4> {
+struct Kind<TensorFormat::mxfp4> {
     static constexpr char name[] = "mxf4.block_scale.scale_vec::2X";
 };
 template <>
-struct Kind<Wgmma::nvfp4> {
+struct Kind<TensorFormat::nvfp4> {
     static constexpr char name[] = "mxf4nvf4.block_scale.scale_vec::4X";
 };
 
 /// The same with the scales of both operands.
-template <Wgmma format>
+template <TensorFormat format>
 __device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long long b, unsigned instruction,
                              unsigned scales_of_a, unsigned scales_of_b, int keeps)
 {
@@ -69,7 +69,7 @@ __device__ void multiply_add(unsigned sums, unsigned long long a, unsigned long 
         : "memory");
 }
 
-template <Wgmma format>
+template <TensorFormat format>
 __device__ void one_step(unsigned sums, unsigned a, unsigned b, bool is_first)
 {
 #pragma unroll
@@ -138,7 +138,7 @@ __device__ void all_steps(Format, unsigned sums, unsigned a, unsigned barriers, 
 }
 
 /// Each warp stores them in its own lanes.
-template <Wgmma format>
+template <TensorFormat format>
 __device__ void store_scales(unsigned sums, const unsigned* from)
 {
     const unsigned lanes = sums + tcgen05_n + (threadIdx.x / 32 * 32 << 16);
@@ -168,7 +168,7 @@ __device__ void write_sums(unsigned sums, unsigned* to)
 }
 
 /// Two blocks to a multiprocessor: without the second bound, ptxas 13.0 keeps to 32 registers and spills.
-template <Wgmma format>
+template <TensorFormat format>
 __global__ void __launch_bounds__(tcgen05_threads, 2) tcgen05_kernel(WgmmaLaunch launch)
 {
     extern __shared__ __align__(1024) uint4 operands[];
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(tcgen05_threads, 2) tcgen05_kernel(WgmmaLaunch
     }
 
     if (threadIdx.x == 0)
-        all_steps(std::integral_constant<Wgmma, format>{}, sums,
+        all_steps(std::integral_constant<TensorFormat, format>{}, sums,
                   static_cast<unsigned>(__cvta_generic_to_shared(operands)), barrier, launch.steps);
     asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
     __syncthreads();
@@ -224,31 +224,31 @@ __global__ void __launch_bounds__(tcgen05_threads, 2) tcgen05_kernel(WgmmaLaunch
 using Kernel = void (*)(WgmmaLaunch);
 
 /// Its limit of shared memory is raised on the current device.
-Kernel kernel_of(Wgmma format)
+Kernel kernel_of(TensorFormat format)
 {
-    constexpr Kernel kernels[]{tcgen05_kernel<Wgmma::tf32>,
-                               tcgen05_kernel<Wgmma::fp16>,
-                               tcgen05_kernel<Wgmma::bf16>,
-                               tcgen05_kernel<Wgmma::int8>,
-                               tcgen05_kernel<Wgmma::e4m3>,
-                               tcgen05_kernel<Wgmma::e5m2>,
+    constexpr Kernel kernels[]{tcgen05_kernel<TensorFormat::tf32>,
+                               tcgen05_kernel<TensorFormat::fp16>,
+                               tcgen05_kernel<TensorFormat::bf16>,
+                               tcgen05_kernel<TensorFormat::int8>,
+                               tcgen05_kernel<TensorFormat::e4m3>,
+                               tcgen05_kernel<TensorFormat::e5m2>,
                                nullptr,  // fp16_sums
-                               tcgen05_kernel<Wgmma::mxfp8>,
-                               tcgen05_kernel<Wgmma::mxfp4>,
-                               tcgen05_kernel<Wgmma::nvfp4>};
-    const Kernel kernel = kernels[static_cast<unsigned>(format)];
+                               tcgen05_kernel<TensorFormat::mxfp8>,
+                               tcgen05_kernel<TensorFormat::mxfp4>,
+                               tcgen05_kernel<TensorFormat::nvfp4>};
+    const Kernel kernel = kernels[static_cast<unsigned>(format) - static_cast<unsigned>(TensorFormat::tf32)];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, tcgen05_operand_bytes));
     return kernel;
 }
 
 }  // namespace
 
-void enqueue_tcgen05(Wgmma format, const WgmmaLaunch& launch, cudaStream_t stream)
+void enqueue_tcgen05(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream)
 {
     enqueue_kernel(kernel_of(format), launch, tcgen05_threads, stream, tcgen05_operand_bytes);
 }
 
-int resident_tcgen05_blocks(Wgmma format)
+int resident_tcgen05_blocks(TensorFormat format)
 {
     constexpr int columns_of_multiprocessor = 512;
     return std::min(resident_blocks(kernel_of(format), tcgen05_threads, tcgen05_operand_bytes),

@@ -19,37 +19,40 @@ inline constexpr int tcgen05_operand_bytes = (wgmma_factors * tcgen05_m + tcgen0
 /// [column][lane].
 inline constexpr int scales_of_word = 4;
 /// Scales of a row of wgmma_row_bytes; 0: the format has none.
-constexpr int scales_of_row(Wgmma format)
+constexpr int scales_of_row(TensorFormat format)
 {
-    return format == Wgmma::mxfp8 ? 4 : format == Wgmma::mxfp4 ? 8 : format == Wgmma::nvfp4 ? 16 : 0;
+    return format == TensorFormat::mxfp8   ? 4
+           : format == TensorFormat::mxfp4 ? 8
+           : format == TensorFormat::nvfp4 ? 16
+                                           : 0;
 }
 inline constexpr int scale_columns_of_a = tcgen05_m / 32;  ///< of a group
 inline constexpr int scale_columns_of_b = tcgen05_n / 32;
-constexpr int scale_columns(Wgmma format)
+constexpr int scale_columns(TensorFormat format)
 {
     return scales_of_row(format) / scales_of_word * (scale_columns_of_a + scale_columns_of_b);
 }
 /// Of tensor memory: a power of two, of 512.
-constexpr int tcgen05_columns(Wgmma format)
+constexpr int tcgen05_columns(TensorFormat format)
 {
     return scale_columns(format) == 0 ? tcgen05_n : 2 * tcgen05_n;
 }
 
 /// The descriptor of the instruction: sums in fp32 (int8: int32), k along the rows of both operands, dense. `is_less`:
 /// A is subtracted. `k_step`: of wgmma_k_steps along a row; it chooses the scales.
-constexpr unsigned tcgen05_instruction(Wgmma format, bool is_less, int k_step = 0)
+constexpr unsigned tcgen05_instruction(TensorFormat format, bool is_less, int k_step = 0)
 {
     if (scales_of_row(format) != 0) {
-        const unsigned of_operands = format == Wgmma::mxfp8 ? 0 : 1;  // e4m3 and e2m1, by each kind's own count
-        const unsigned exponents_only = format == Wgmma::nvfp4 ? 0 : 1;
+        const unsigned of_operands = format == TensorFormat::mxfp8 ? 0 : 1;  // e4m3 and e2m1, by each kind's own count
+        const unsigned exponents_only = format == TensorFormat::nvfp4 ? 0 : 1;
         const auto place = static_cast<unsigned>(scales_of_row(format) / wgmma_k_steps * k_step % scales_of_word);
         return place << 4 | of_operands << 7 | of_operands << 10 | (is_less ? 1U : 0U) << 13 | (tcgen05_n / 8U) << 17 |
                exponents_only << 23 | (tcgen05_m / 16U) << 24 | place << 29;
     }
-    constexpr unsigned formats[]{2, 0, 1,
-                                 1, 0, 1};  // tf32, f16, bf16; signed of integers; e4m3, e5m2: each kind's own count
-    const unsigned of_operands = formats[static_cast<unsigned>(format)];
-    const unsigned of_sums = format == Wgmma::int8 ? 2 : 1;
+    // tf32, fp16, bf16; signed of integers; e4m3, e5m2: each kind's own count
+    const bool is_second = format == TensorFormat::bf16 || format == TensorFormat::int8 || format == TensorFormat::e5m2;
+    const unsigned of_operands = format == TensorFormat::tf32 ? 2 : is_second ? 1 : 0;
+    const unsigned of_sums = format == TensorFormat::int8 ? 2 : 1;
     const unsigned negated = is_less ? 1 : 0;
     return of_sums << 4 | of_operands << 7 | of_operands << 10 | negated << 13 | (tcgen05_n / 8U) << 17 |
            (tcgen05_m / 16U) << 24;
@@ -62,9 +65,9 @@ constexpr unsigned long long tcgen05_descriptor(unsigned address)
 }
 
 /// Sums are [block][row][column]. Throws as enqueue_wgmma() does.
-void enqueue_tcgen05(Wgmma format, const WgmmaLaunch& launch, cudaStream_t stream);
+void enqueue_tcgen05(TensorFormat format, const WgmmaLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_tcgen05_blocks(Wgmma format);
+int resident_tcgen05_blocks(TensorFormat format);
 
 }  // namespace roof::gpu

@@ -10,12 +10,12 @@ constexpr const char* reason = "this build's CUDA toolkit knows no tcgen05: buil
 
 }  // namespace
 
-void enqueue_tcgen05(Wgmma, const WgmmaLaunch&, cudaStream_t)
+void enqueue_tcgen05(TensorFormat, const WgmmaLaunch&, cudaStream_t)
 {
     throw Unsupported(reason);
 }
 
-int resident_tcgen05_blocks(Wgmma)
+int resident_tcgen05_blocks(TensorFormat)
 {
     throw Unsupported(reason);
 }

@@ -138,22 +138,22 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
 
 using Kernel = void (*)(WgmmaLaunch);
 
-Kernel kernel_of(Wgmma instruction)
+Kernel kernel_of(TensorFormat instruction)
 {
     constexpr Kernel kernels[]{wgmma_kernel<WgmmaTf32>,    wgmma_kernel<WgmmaFp16>, wgmma_kernel<WgmmaBf16>,
                                wgmma_kernel<WgmmaInt8>,    wgmma_kernel<WgmmaE4m3>, wgmma_kernel<WgmmaE5m2>,
                                wgmma_kernel<WgmmaFp16Sums>};
-    return kernels[static_cast<unsigned>(instruction)];
+    return kernels[static_cast<unsigned>(instruction) - static_cast<unsigned>(TensorFormat::tf32)];
 }
 
 }  // namespace
 
-void enqueue_wgmma(Wgmma instruction, const WgmmaLaunch& launch, cudaStream_t stream)
+void enqueue_wgmma(TensorFormat instruction, const WgmmaLaunch& launch, cudaStream_t stream)
 {
     enqueue_kernel(kernel_of(instruction), launch, wgmma_threads, stream);
 }
 
-int resident_wgmma_blocks(Wgmma instruction)
+int resident_wgmma_blocks(TensorFormat instruction)
 {
     return resident_blocks(kernel_of(instruction), wgmma_threads);
 }

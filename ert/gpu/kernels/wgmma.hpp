@@ -9,9 +9,6 @@
 
 namespace roof::gpu {
 
-/// fp16_sums: only of wgmma. From mxfp8 on only of tcgen05: e4m3 and e2m1 with a scale for each 32 numbers, e2m1 with one for each 16.
-enum class Wgmma { tf32, fp16, bf16, int8, e4m3, e5m2, fp16_sums, mxfp8, mxfp4, nvfp4 };
-
 inline constexpr int wgmma_threads = 128;  ///< one warpgroup, which is a block
 inline constexpr int wgmma_m = 64;
 inline constexpr int wgmma_n = 128;
@@ -24,9 +21,9 @@ inline constexpr int wgmma_b_bytes = wgmma_n * wgmma_row_bytes;
 /// In one step of the loop a block does sums += A[0] * B, over all of k, then sums -= A[1] * B, or += where is_added().
 inline constexpr int wgmma_factors = 2;
 /// Whether the second operand is added: these formats cannot be negated by the instruction.
-constexpr bool is_added(Wgmma format)
+constexpr bool is_added(TensorFormat format)
 {
-    return format == Wgmma::int8 || format == Wgmma::mxfp4 || format == Wgmma::nvfp4;
+    return format == TensorFormat::int8 || format == TensorFormat::mxfp4 || format == TensorFormat::nvfp4;
 }
 inline constexpr int wgmma_instructions = wgmma_factors * wgmma_k_steps;
 inline constexpr int wgmma_operand_bytes = wgmma_factors * wgmma_a_bytes + wgmma_b_bytes;
@@ -40,10 +37,10 @@ struct WgmmaLaunch {
 };
 
 /// Puts one launch into the stream. Throws Error; Unsupported where this build has no such code for the GPU.
-void enqueue_wgmma(Wgmma instruction, const WgmmaLaunch& launch, cudaStream_t stream);
+void enqueue_wgmma(TensorFormat instruction, const WgmmaLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws as above.
-int resident_wgmma_blocks(Wgmma instruction);
+int resident_wgmma_blocks(TensorFormat instruction);
 
 /// The descriptor of an operand at this address in shared memory, without swizzle, laid out by wgmma_offset().
 constexpr unsigned long long wgmma_descriptor(unsigned address)

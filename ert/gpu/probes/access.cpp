@@ -11,9 +11,9 @@
 //             loop has other accesses than those counted.
 #include "ert/gpu/kernels/access.hpp"
 #include "ert/base/names.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/gpu/probes/working_sets.hpp"
 
 #include <algorithm>
 #include <array>
@@ -167,21 +167,13 @@ std::vector<Axis> axes(const Machine& machine)
     const Bytes known = gpu == machine.devices.end() ? Bytes{} : capacity_of(*gpu, "L2");
     const double l2 = known.value > 0 ? known.value : 40e6;
     const auto bytes = [&](double share) { return std::to_string(static_cast<long long>(share * l2)); };
-    const std::vector<std::string> names = names_in(operations);
-    return {
-        {.name = "operation",
-         .meaning =
-             "words so many words apart, by so many warps of each multiprocessor, by one multiprocessor, or atomics",
-         .defaults = names,
-         .allowed = names},
-        {.name = "path", .meaning = "single words", .defaults = {"words"}, .allowed = {"words"}},
-        {.name = "working_set",
-         .meaning = "bytes, by default in the L2 and beyond it",
-         .defaults = {bytes(in_l2), bytes(beyond_l2)},
-         .allowed = {},
-         .numeric = true,
-         .min = 1,
-         .max = 1LL << 42}};
+    return {word_axis(
+                "operation",
+                "words so many words apart, by so many warps of each multiprocessor, by one multiprocessor, or atomics",
+                names_in(operations)),
+            word_axis("path", "single words", {"words"}),
+            number_axis("working_set", "bytes, by default in the L2 and beyond it", {bytes(in_l2), bytes(beyond_l2)}, 1,
+                        1LL << 42)};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)

@@ -184,13 +184,7 @@ std::vector<Axis> axes(const Machine&)
          .defaults = {"bus"},
          .allowed = {"bus", "algorithm", "alone"}},
         {.name = "path", .meaning = "the GPUs, such as nccl:0,1", .defaults = {"nccl"}, .allowed = {}},
-        {.name = "size",
-         .meaning = "bytes of the message, on each GPU",
-         .defaults = default_sizes(),
-         .allowed = {},
-         .numeric = true,
-         .min = vector_bytes,
-         .max = 1LL << 36}};
+        number_axis("size", "bytes of the message, on each GPU", default_sizes(), vector_bytes, 1LL << 36)};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The arrays of the "bandwidth" bench: filled with pseudo-random numbers and checked exactly.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/units.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/kernels/stream.hpp"
@@ -11,6 +12,15 @@
 #include <string>
 
 namespace roof::gpu {
+
+constexpr EnumNames<StreamOperation, 4> names_of(StreamOperation)
+{
+    return {"operation",
+            {{{StreamOperation::load, "load"},
+              {StreamOperation::store, "store"},
+              {StreamOperation::copy, "copy"},
+              {StreamOperation::triad, "triad"}}}};
+}
 
 /// Array a holds the sequence of numbers; array b is shifted by this much.
 inline constexpr int shift_of_b = 1;

@@ -16,27 +16,22 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/bulk.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/gpu/probes/working_sets.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace roof::gpu {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> operation_names{"load", "store", "copy", "triad"};
 constexpr long long max_passes = 1 << 22;
 
-StreamOperation parse_operation(std::string_view name)
+StreamOperation operation_of(const Point& point)
 {
-    const auto found = std::ranges::find(operation_names, name);
-    if (found == operation_names.end()) throw InputError("unknown operation '" + std::string(name) + "'");
-    return static_cast<StreamOperation>(found - operation_names.begin());
+    return parse_enum<StreamOperation>(point.text("operation"));
 }
 
 /// A kernel and its blocks.
@@ -81,7 +76,7 @@ struct Transfer {
 
 Transfer transfer_of(const Point& point)
 {
-    return {parse_operation(point.text("operation")), point.text("isa") == "bulk", point.text("isa") == "cg"};
+    return {operation_of(point), point.text("isa") == "bulk", point.text("isa") == "cg"};
 }
 
 /// As many threads as fit, each at its own pace.
@@ -167,8 +162,8 @@ class StreamSubject final : public TunedSubject {
     explicit StreamSubject(const GpuPoint& at)
         : TunedSubject(at),
           candidates_(candidates_for(at)),
-          arrays_(parse_operation(at.point.text("operation")),
-                  static_cast<std::size_t>(at.point.integer("working_set")), max_sums(candidates_), stream().stream())
+          arrays_(operation_of(at.point), static_cast<std::size_t>(at.point.integer("working_set")),
+                  max_sums(candidates_), stream().stream())
     {
         std::vector<Variant> variants;
         for (const Candidate& candidate : candidates_) {
@@ -214,8 +209,7 @@ class StreamSubject final : public TunedSubject {
 
 std::vector<Axis> axes(const Machine& machine)
 {
-    const std::vector<std::string> operations(operation_names.begin(), operation_names.end());
-    return {{.name = "operation", .meaning = "what a pass does", .defaults = operations, .allowed = operations},
+    return {word_axis("operation", "what a pass does", names_in(names_of(StreamOperation{}).rows)),
             {.name = "isa",
              .meaning = "instructions of 16 bytes, such loads past the L1 (ld.global.cg), or bulk copies",
              .defaults = {"cuda"},
@@ -225,7 +219,7 @@ std::vector<Axis> axes(const Machine& machine)
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
 {
-    const StreamOperation operation = parse_operation(point.text("operation"));
+    const StreamOperation operation = operation_of(point);
     if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
         return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
     if (point.text("isa") == "cg" && operation != StreamOperation::load) return "only loads can be told to pass the L1";

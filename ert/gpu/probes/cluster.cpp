@@ -5,7 +5,7 @@
 // Saturates   the network between the multiprocessors of a cluster.
 // Bytes       those that the instructions read.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, for each block's words are others; if the machine code of the
+// Falsified   if any thread's sum differs from the host's, because each block has its own words; if the machine code of the
 //             loop has other loads than those counted.
 #include "ert/base/error.hpp"
 #include "ert/gpu/probes/cluster_subject.hpp"
@@ -47,8 +47,7 @@ GpuBench cluster_bench(const Libraries&)
                 "Bytes that instructions of 16 bytes read from the shared memory of the other blocks of a cluster, on "
                 "as many multiprocessors as clusters fit, every sum checked.",
             .axes = [](const Machine&) -> std::vector<Axis> {
-                return {{.name = "operation", .meaning = "what is done", .defaults = {"load"}, .allowed = {"load"}},
-                        cluster_axis()};
+                return {word_axis("operation", "what is done", {"load"}), cluster_axis()};
             },
             .unsupported_reason = missing_clusters,
             .create = [](const GpuPoint& at) { return std::make_unique<LoadSubject>(at); }};

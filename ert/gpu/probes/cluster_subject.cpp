@@ -1,7 +1,7 @@
 #include "ert/gpu/probes/cluster_subject.hpp"
 
 #include "ert/base/names.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 
 #include <array>
 #include <string>
@@ -37,11 +37,7 @@ int resident_blocks_of(ClusterOperation operation, int size)
 
 Axis cluster_axis()
 {
-    const std::vector<std::string> paths = names_in(sizes);
-    return {.name = "path",
-            .meaning = "shared memory of the other blocks of a cluster of so many blocks",
-            .defaults = paths,
-            .allowed = paths};
+    return word_axis("path", "shared memory of the other blocks of a cluster of so many blocks", names_in(sizes));
 }
 
 std::optional<std::string> missing_clusters(const Point&, const Machine&, const Device& device)

@@ -3,10 +3,11 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/numbers.hpp"
-#include "ert/gpu/kernels/stream.hpp"
+#include "ert/gpu/probes/arrays.hpp"
 #include "ert/gpu/stream.hpp"
 
 #include <cstring>
+#include <numeric>
 
 namespace roof::gpu {
 
@@ -59,7 +60,58 @@ class CopySubject final : public TunedSubject {
     Copies copies_;
 };
 
+class AccessSubject final : public TunedSubject {
+  public:
+    AccessSubject(StreamOperation operation, Elsewhere there, const GpuPoint& at)
+        : TunedSubject(at),
+          kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
+          there_(std::move(there)),
+          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
+          sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
+    {
+        there_.fill();
+        settle_on_fastest(
+            {{"", work_of_bytes(static_cast<double>(there_.bytes)), [this](long long passes) { enqueue(passes); }}},
+            max_copies);
+    }
+
+    void check() override
+    {
+        const CurrentDevice current(stream().id());
+        there_.fill();
+        run(1);
+        if (kernel_.operation == StreamOperation::store) return there_.check_stored();
+        const std::vector<std::uint32_t> sums = sums_.read(0, sums_.size());
+        if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_bits(there_.bytes / sizeof(float)))
+            throw Error("what was read does not sum to what was written");
+    }
+    Bytes memory() const override { return there_.on_devices + Bytes{static_cast<double>(sums_.bytes())}; }
+
+  private:
+    void enqueue(long long passes) const
+    {
+        StreamLaunch launch;
+        launch.a = launch.out = there_.data;
+        launch.sums = sums_.data();
+        launch.vectors = there_.bytes / vector_bytes;
+        launch.reading = stream().reading();
+        launch.blocks = blocks_;
+        launch.passes = static_cast<int>(passes);
+        enqueue_stream(kernel_, launch, stream().get());
+    }
+
+    StreamKernel kernel_;
+    Elsewhere there_;
+    int blocks_;
+    Buffer<std::uint32_t> sums_;
+};
+
 }  // namespace
+
+std::unique_ptr<Subject> make_accesses(StreamOperation operation, Elsewhere there, const GpuPoint& at)
+{
+    return std::make_unique<AccessSubject>(operation, std::move(there), at);
+}
 
 std::unique_ptr<Subject> make_copies(Copies copies, const GpuPoint& at)
 {
@@ -76,13 +128,7 @@ void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed)
 
 Axis array_axis()
 {
-    return {.name = "working_set",
-            .meaning = "bytes of each array",
-            .defaults = {"67108864"},
-            .allowed = {},
-            .numeric = true,
-            .min = 16,
-            .max = 1LL << 36};
+    return number_axis("working_set", "bytes of each array", {"67108864"}, 16, 1LL << 36);
 }
 
 std::size_t array_bytes(const Point& point)

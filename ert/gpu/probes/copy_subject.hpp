@@ -1,10 +1,12 @@
 // What the benches "link" and "peer" share: copies between pairs of arrays, one way or both ways at once, in any two
-// memories.
+// memories, and a kernel's own accesses to memory that is not its device's.
 #pragma once
 
+#include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -23,6 +25,19 @@ struct Copies {
 
 /// Its check() compares what arrived with what was sent. Throws Error.
 std::unique_ptr<Subject> make_copies(Copies copies, const GpuPoint& at);
+
+/// Memory that is not the device's own, for a kernel that accesses it itself.
+struct Elsewhere {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    Bytes on_devices{};
+    std::function<void()> fill;            ///< with the words that expected_word() says of a load
+    std::function<void()> check_stored;    ///< throws Error unless each word is stream_value
+    std::shared_ptr<const void> memory{};  ///< owns it
+};
+
+/// One kernel of resident blocks that loads from it, or stores to it. Throws Error.
+std::unique_ptr<Subject> make_accesses(StreamOperation operation, Elsewhere there, const GpuPoint& at);
 
 /// Pseudo-random numbers; another seed gives other ones.
 void fill_with_numbers(std::byte* to, std::size_t bytes, std::size_t seed);

@@ -11,7 +11,7 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/l2_lines.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/sides.hpp"
 #include "ert/gpu/probes/tuning.hpp"
@@ -145,10 +145,7 @@ class DistanceSubject final : public TunedSubject {
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {{.name = "path",
-             .meaning = "partition of the L2, seen from multiprocessor 0",
-             .defaults = {"l2_near", "l2_far"},
-             .allowed = {"l2_near", "l2_far"}}};
+    return {word_axis("path", "partition of the L2, seen from multiprocessor 0", {"l2_near", "l2_far"})};
 }
 
 }  // namespace

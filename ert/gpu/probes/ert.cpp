@@ -12,10 +12,10 @@
 //             above a roof.
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/intensities.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/gpu/probes/working_sets.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -117,7 +117,7 @@ class ErtSubject final : public TunedSubject {
 std::vector<Axis> axes(const Machine& machine)
 {
     const std::vector<std::string> names(intensity_names.begin(), intensity_names.end());
-    return {{.name = "intensity", .meaning = "FLOPs for each byte loaded", .defaults = names, .allowed = names},
+    return {word_axis("intensity", "FLOPs for each byte loaded", names),
             {.name = "precision",
              .meaning = "number format",
              .defaults = {"fp64"},

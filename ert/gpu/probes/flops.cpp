@@ -1,7 +1,7 @@
 // Bench "flops" of a GPU: its arithmetic units on registers (CUDA cores, tensor cores by `mma`) or on shared memory
-// (tensor cores by `wgmma` and `tcgen05`). chains.cpp, mma.cpp and wgmma.cpp hold the contracts.
+// (tensor cores by `wgmma` and `tcgen05`). chains.cpp, mma.cpp and tensor_core.cpp hold the contracts.
 #include "ert/base/error.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 
@@ -36,9 +36,7 @@ const std::vector<InstructionSet>& instruction_sets()
 
 const InstructionSet& instruction_set_of(const Point& point)
 {
-    const auto found = std::ranges::find(instruction_sets(), point.text("isa"), &InstructionSet::name);
-    if (found == instruction_sets().end()) throw InputError("unknown isa '" + point.text("isa") + "'");
-    return *found;
+    return row_in(instruction_sets(), "isa", point.text("isa"));
 }
 
 /// Why no GPU can run the point.
@@ -111,6 +109,31 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
 }
 
 }  // namespace
+
+TensorFormat tensor_format_of(const Point& point)
+{
+    const std::string& operation = point.text("operation");
+    const Precision precision = point.precision();
+    if (operation == "tile_fp16_sums") return TensorFormat::fp16_sums;
+    if (operation == "tile_mx") return precision == Precision::fp4 ? TensorFormat::mxfp4 : TensorFormat::mxfp8;
+    if (operation == "tile_nv") return TensorFormat::nvfp4;
+    switch (precision) {
+        case Precision::fp64:
+            return TensorFormat::fp64;
+        case Precision::tf32:
+            return TensorFormat::tf32;
+        case Precision::fp16:
+            return TensorFormat::fp16;
+        case Precision::bf16:
+            return TensorFormat::bf16;
+        case Precision::int8:
+            return TensorFormat::int8;
+        case Precision::fp8:
+            return operation == "tile_e5m2" ? TensorFormat::e5m2 : TensorFormat::e4m3;
+        default:
+            throw InputError("the tensor cores have no " + std::string(traits(precision).name));
+    }
+}
 
 GpuBench flops_bench(const Libraries&)
 {

@@ -1,6 +1,6 @@
 #include "ert/gpu/probes/gpu_bench.hpp"
 
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 
 #include <map>
 

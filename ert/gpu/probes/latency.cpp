@@ -9,10 +9,9 @@
 // Falsified   if any thread ends at another line than the arithmetic of its chain says.
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/chase.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/gpu/probes/working_sets.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
 #include <algorithm>
@@ -107,10 +106,7 @@ GpuBench latency_bench(const Libraries&)
                 "Time of one load of a chain in which each load returns the address of the next, on one thread of each "
                 "multiprocessor.",
             .axes = [](const Machine& machine) -> std::vector<Axis> {
-                return {{.name = "isa",
-                         .meaning = "loads, or loads past the L1 (ld.global.cg)",
-                         .defaults = {"cuda", "cg"},
-                         .allowed = {"cuda", "cg"}},
+                return {word_axis("isa", "loads, or loads past the L1 (ld.global.cg)", {"cuda", "cg"}),
                         working_set_axis("bytes of all lines, over all multiprocessors", usual_chase_sets(machine))};
             },
             .unsupported_reason = unsupported_reason,

@@ -73,10 +73,7 @@ GpuBench launch_bench(const Libraries&)
         .role = Role::latency,
         .description = "Time of one kernel that does nothing, of many in a row; a row's line stands for one kernel.",
         .axes = [](const Machine&) -> std::vector<Axis> {
-            return {{.name = "path",
-                     .meaning = "each launched by itself, or all as a CUDA graph",
-                     .defaults = {"launch", "graph"},
-                     .allowed = {"launch", "graph"}}};
+            return {word_axis("path", "each launched by itself, or all as a CUDA graph", {"launch", "graph"})};
         },
         .create =
             [](const GpuPoint& at) { return std::make_unique<LaunchSubject>(at.point.text("path") == "graph", at); }};

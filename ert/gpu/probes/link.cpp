@@ -14,6 +14,9 @@
 #include "ert/gpu/probes/copy_subject.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace roof::gpu {
 
 namespace {
@@ -50,75 +53,32 @@ std::unique_ptr<Subject> make_host_copy(const GpuPoint& at)
     return make_copies({array_bytes(at.point), std::move(ways), ends}, at);
 }
 
-/// A kernel's own accesses to pinned host memory.
-class ZeroCopySubject final : public TunedSubject {
-  public:
-    ZeroCopySubject(StreamOperation operation, const GpuPoint& at)
-        : TunedSubject(at),
-          kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
-          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
-          memory_(array_bytes(at.point), HostBuffer::Pages::pinned),
-          sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
-    {
-        for (std::size_t i = 0; i < memory_.size() / sizeof(float); ++i)
-            word(i) = expected_word(StreamOperation::load, i);
-        settle_on_fastest(
-            {{"", work_of_bytes(static_cast<double>(memory_.size())), [this](long long passes) { enqueue(passes); }}},
-            max_copies);
-    }
-
-    void check() override
-    {
-        const CurrentDevice current(stream().id());
-        const std::size_t words = memory_.size() / sizeof(float);
-        if (kernel_.operation == StreamOperation::store) {
-            for (std::size_t i = 0; i < words; ++i) word(i) = 0;
-            run(1);
-            for (std::size_t i = 0; i < words; ++i) {
-                if (word(i) != stream_value) throw Error("word " + std::to_string(i) + " was not written");
-            }
-            return;
-        }
-        run(1);
-        std::uint32_t found = 0;
-        for (const std::uint32_t sum : sums_.read(0, sums_.size())) found += sum;
-        if (found != sum_of_bits(words)) throw Error("what was read does not sum to what the host wrote");
-    }
-    Bytes memory() const override { return {static_cast<double>(sums_.bytes())}; }
-
-  private:
-    float& word(std::size_t i) { return reinterpret_cast<float*>(memory_.data())[i]; }
-
-    void enqueue(long long passes) const
-    {
-        StreamLaunch launch;
-        launch.a = launch.out = memory_.data();
-        launch.sums = sums_.data();
-        launch.vectors = memory_.size() / vector_bytes;
-        launch.reading = stream().reading();
-        launch.blocks = blocks_;
-        launch.passes = static_cast<int>(passes);
-        enqueue_stream(kernel_, launch, stream().get());
-    }
-
-    StreamKernel kernel_;
-    int blocks_;
-    HostBuffer memory_;
-    Buffer<std::uint32_t> sums_;
-};
+/// Pinned host memory.
+Elsewhere on_host(std::size_t bytes)
+{
+    const auto memory = std::make_shared<HostBuffer>(bytes, HostBuffer::Pages::pinned);
+    const std::span words(reinterpret_cast<float*>(memory->data()), bytes / sizeof(float));
+    return {.data = memory->data(),
+            .bytes = bytes,
+            .fill =
+                [words] {
+                    for (std::size_t i = 0; i < words.size(); ++i) words[i] = expected_word(StreamOperation::load, i);
+                },
+            .check_stored =
+                [words] {
+                    const auto wrong = std::ranges::find_if(words, [](float word) { return word != stream_value; });
+                    if (wrong != words.end())
+                        throw Error("word " + std::to_string(wrong - words.begin()) + " was not written");
+                },
+            .memory = memory};
+}
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {{.name = "operation",
-             .meaning = "host to device, device to host, both at once, or a kernel's own accesses",
-             .defaults = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"},
-             .allowed = {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"}},
-            {.name = "pages",
-             .meaning = "of the host's memory",
-             .defaults = {"pinned", "pageable"},
-             .allowed = {"pinned", "pageable"}},
-            {.name = "path", .meaning = "to the host", .defaults = {"host"}, .allowed = {"host"}},
-            array_axis()};
+    return {word_axis("operation", "host to device, device to host, both at once, or a kernel's own accesses",
+                      {"h2d", "d2h", "both", "zero_copy_load", "zero_copy_store"}),
+            word_axis("pages", "of the host's memory", {"pinned", "pageable"}),
+            word_axis("path", "to the host", {"host"}), array_axis()};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
@@ -132,8 +92,9 @@ std::unique_ptr<Subject> create(const GpuPoint& at)
 {
     const OnProcessors near(processors_near(bus_id_of(at.id)));  // while the memory is made
     const std::string& operation = at.point.text("operation");
-    if (operation == "zero_copy_load") return std::make_unique<ZeroCopySubject>(StreamOperation::load, at);
-    if (operation == "zero_copy_store") return std::make_unique<ZeroCopySubject>(StreamOperation::store, at);
+    if (operation == "zero_copy_load") return make_accesses(StreamOperation::load, on_host(array_bytes(at.point)), at);
+    if (operation == "zero_copy_store")
+        return make_accesses(StreamOperation::store, on_host(array_bytes(at.point)), at);
     return make_host_copy(at);
 }
 

@@ -11,9 +11,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/formats.hpp"
 #include "ert/gpu/check.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
-#include "ert/gpu/probes/product_check.hpp"
+#include "ert/gpu/probes/matrices.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
@@ -153,17 +153,9 @@ class MatmulSubject final : public TunedSubject {
 
 std::vector<Axis> axes(const Machine&)
 {
-    const std::vector<std::string> precisions{"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
-    return {{.name = "operation", .meaning = "a product", .defaults = {"matmul"}, .allowed = {"matmul"}},
-            {.name = "isa", .meaning = "whose kernels", .defaults = {"cublaslt"}, .allowed = {"cublaslt"}},
-            {.name = "precision", .meaning = "of the operands", .defaults = precisions, .allowed = precisions},
-            {.name = "size",
-             .meaning = "n of n x n matrices",
-             .defaults = {"8192"},
-             .allowed = {},
-             .numeric = true,
-             .min = 64,
-             .max = 65536}};
+    return {word_axis("operation", "a product", {"matmul"}), word_axis("isa", "whose kernels", {"cublaslt"}),
+            word_axis("precision", "of the operands", {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"}),
+            number_axis("size", "n of n x n matrices", {"8192"}, 64, 65536)};
 }
 
 }  // namespace

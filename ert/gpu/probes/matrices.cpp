@@ -17,6 +17,35 @@ double random_number(std::uint32_t random, const Format& format)
     return std::ldexp(significand, random % 2 == 0 ? largest : largest - 1);
 }
 
+/// Half a unit in the last place of the result's format.
+double rounding_of_result(Precision precision)
+{
+    switch (precision) {
+        case Precision::fp16:
+            return std::ldexp(1.0, -11);
+        case Precision::bf16:
+        case Precision::fp8:  // whose product is stored in bf16
+            return std::ldexp(1.0, -8);
+        default:
+            return 0;
+    }
+}
+
+/// The rounding error of a sum, per unit of the products added.
+double rounding_of_sums(Precision precision)
+{
+    switch (precision) {
+        case Precision::fp64:
+            return 1e-14;
+        case Precision::fp8:
+            return std::ldexp(1.0, -12);  // fast sums keep some 14 bits
+        case Precision::int8:
+            return 0;
+        default:
+            return 1e-5;
+    }
+}
+
 }  // namespace
 
 Matrix random_matrix(int rows, int columns, const Format& format, Numbers numbers, std::uint32_t seed)
@@ -30,6 +59,38 @@ Matrix random_matrix(int rows, int columns, const Format& format, Numbers number
         if (is_negative) value = -value;
     }
     return matrix;
+}
+
+Format operand_format(TensorFormat format)
+{
+    switch (format) {
+        case TensorFormat::tf32:
+            return tf32_format;
+        case TensorFormat::fp16:
+        case TensorFormat::fp16_sums:
+            return fp16_format;
+        case TensorFormat::bf16:
+            return bf16_format;
+        case TensorFormat::int8:
+            return int8_format;
+        case TensorFormat::e4m3:
+        case TensorFormat::mxfp8:
+            return e4m3_format;
+        case TensorFormat::e5m2:
+            return e5m2_format;
+        case TensorFormat::mxfp4:
+        case TensorFormat::nvfp4:
+            return e2m1_format;
+        default:
+            return fp64_format;
+    }
+}
+
+Format sum_format(TensorFormat format)
+{
+    if (format == TensorFormat::fp16_sums) return fp16_format;
+    if (format == TensorFormat::int8) return int32_format;
+    return operand_format(format) == fp64_format ? fp64_format : fp32_format;
 }
 
 Matrix negated(Matrix matrix)
@@ -54,6 +115,24 @@ Matrix sums_of_products(const std::vector<Matrix>& a, const Matrix& b, double ti
     Matrix sums{a.front().rows, b.columns, std::vector<double>(static_cast<std::size_t>(a.front().rows) * b.columns)};
     for (const Matrix& factor : a) add_product(sums, factor, b, times_each);
     return sums;
+}
+
+std::vector<double> product_numbers(Precision precision, std::uint32_t seed)
+{
+    return random_matrix(1, static_cast<int>(product_period), format_of(precision), Numbers::random, seed).values;
+}
+
+ExpectedElement expected_element(Precision precision, const std::vector<double>& a, const std::vector<double>& b,
+                                 std::size_t n, std::size_t row, std::size_t column)
+{
+    double sum = 0;
+    double sizes = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        const double product = a[(row * n + k) % product_period] * b[(column * n + k) % product_period];
+        sum += product;
+        sizes += std::abs(product);
+    }
+    return {sum, std::abs(sum) * rounding_of_result(precision) + sizes * rounding_of_sums(precision)};
 }
 
 }  // namespace roof::gpu

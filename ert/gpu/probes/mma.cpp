@@ -13,9 +13,9 @@
 #include "ert/gpu/kernels/mma.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
-#include "ert/gpu/probes/mma_operands.hpp"
+#include "ert/gpu/probes/tensor_operands.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
@@ -31,34 +31,19 @@ constexpr long long max_steps = 1 << 24;
 constexpr int warps_of_block = mma_threads / 32;
 
 struct Candidate {
-    Mma instruction = Mma::fp16;
+    TensorFormat instruction = TensorFormat::fp16;
     int chains = 4;
     int warps = 1;  ///< of a multiprocessor
 };
 
-/// The instructions that multiply this precision on a GPU of this compute capability (90 for 9.0).
-std::vector<Mma> instructions_for(Precision precision, const std::string& operation, int capability)
+/// The instructions that multiply this format on a GPU of this compute capability (90 for 9.0).
+std::vector<TensorFormat> instructions_for(TensorFormat format, int capability)
 {
-    if (operation == "tile_fp16_sums") return {Mma::fp16_sums};
-    switch (precision) {
-        case Precision::fp64:
-            return capability >= 90 ? std::vector<Mma>{Mma::fp64_small, Mma::fp64} : std::vector<Mma>{Mma::fp64_small};
-        case Precision::tf32:
-            return {Mma::tf32};
-        case Precision::fp16:
-            return {Mma::fp16};
-        case Precision::bf16:
-            return {Mma::bf16};
-        case Precision::int8:
-            return {Mma::int8};
-        case Precision::fp8:
-            return {operation == "tile_e5m2" ? Mma::e5m2 : Mma::e4m3};
-        default:
-            return {};
-    }
+    if (format != TensorFormat::fp64) return {format};
+    return capability >= 90 ? std::vector{TensorFormat::fp64_small, format} : std::vector{TensorFormat::fp64_small};
 }
 
-std::vector<Candidate> candidates_for(Mma instruction)
+std::vector<Candidate> candidates_for(TensorFormat instruction)
 {
     std::vector<Candidate> candidates;
     for (const int chains : mma_chain_counts) {
@@ -83,17 +68,17 @@ double flops_of_step(const MmaShape& shape)
 
 class MmaSubject final : public TunedSubject {
   public:
-    MmaSubject(const std::vector<Mma>& instructions, const GpuPoint& at)
+    MmaSubject(const std::vector<TensorFormat>& instructions, const GpuPoint& at)
         : TunedSubject(at), multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount))
     {
         std::size_t most = 0;
-        for (const Mma instruction : instructions) {
+        for (const TensorFormat instruction : instructions) {
             for (const Candidate& candidate : candidates_for(instruction))
                 most = std::max(most, sum_bytes(candidate) * warps_of(candidate));
         }
         sums_.emplace(most, "sums of the products");
         double best = 0;
-        for (const Mma instruction : instructions) try_instruction(instruction, best);
+        for (const TensorFormat instruction : instructions) try_instruction(instruction, best);
         write_operands(chosen_.instruction, Numbers::random);
         stream().settle([this] { enqueue(chosen_, repeats()); });
     }
@@ -121,7 +106,7 @@ class MmaSubject final : public TunedSubject {
         return static_cast<std::size_t>(multiprocessors_) * static_cast<std::size_t>(candidate.warps);
     }
 
-    void write_operands(Mma instruction, Numbers numbers)
+    void write_operands(TensorFormat instruction, Numbers numbers)
     {
         const MmaOperands operands = mma_operands(instruction, numbers);
         const std::vector<std::byte> a = lanes_of_a(instruction, operands);
@@ -156,7 +141,7 @@ class MmaSubject final : public TunedSubject {
 
     /// Instructions take different operands, so each is tuned by itself. It is chosen if its rate is above `best`,
     /// which is updated.
-    void try_instruction(Mma instruction, double& best)
+    void try_instruction(TensorFormat instruction, double& best)
     {
         const std::vector<Candidate> candidates = candidates_for(instruction);
         std::vector<Variant> variants;
@@ -184,8 +169,7 @@ class MmaSubject final : public TunedSubject {
 
 std::unique_ptr<Subject> make_mma(const GpuPoint& at)
 {
-    return std::make_unique<MmaSubject>(
-        instructions_for(at.point.precision(), at.point.text("operation"), capability_of(at.device)), at);
+    return std::make_unique<MmaSubject>(instructions_for(tensor_format_of(at.point), capability_of(at.device)), at);
 }
 
 }  // namespace roof::gpu

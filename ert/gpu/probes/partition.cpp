@@ -16,7 +16,7 @@
 #include "ert/gpu/kernels/l2_lines.hpp"
 #include "ert/gpu/kernels/stream.hpp"
 #include "ert/gpu/probes/arrays.hpp"
-#include "ert/gpu/probes/capability.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/sides.hpp"
 #include "ert/gpu/probes/tuning.hpp"
@@ -176,11 +176,8 @@ class PartitionSubject final : public TunedSubject {
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {{.name = "operation", .meaning = "what is done", .defaults = {"load"}, .allowed = {"load"}},
-            {.name = "path",
-             .meaning = "partition of the L2, seen from each multiprocessor",
-             .defaults = {"l2_near", "l2_far"},
-             .allowed = {"l2_near", "l2_far"}}};
+    return {word_axis("operation", "what is done", {"load"}),
+            word_axis("path", "partition of the L2, seen from each multiprocessor", {"l2_near", "l2_far"})};
 }
 
 }  // namespace

@@ -78,75 +78,30 @@ struct PeerEnds {
     std::vector<Buffer<std::byte>> received;  ///< here, there
 };
 
-/// A kernel's own accesses to the other GPU's memory.
-class PeerAccessSubject final : public TunedSubject {
-  public:
-    PeerAccessSubject(StreamOperation operation, DeviceId there, const GpuPoint& at)
-        : TunedSubject(at),
-          kernel_{operation, StreamLayout::together, stream_block_sizes.front()},
-          there_(there),
-          words_(array_bytes(at.point) / sizeof(float)),
-          blocks_(attribute(at.id, cudaDevAttrMultiProcessorCount) * resident_stream_blocks(kernel_)),
-          memory_([&] {
-              const CurrentDevice current(there);
-              return Buffer<float>(words_, "an array for a peer");
-          }()),
-          sums_(static_cast<std::size_t>(blocks_ * kernel_.threads), "sums of what was read")
-    {
-        fill();
-        settle_on_fastest(
-            {{"", work_of_bytes(static_cast<double>(memory_.bytes())), [this](long long passes) { enqueue(passes); }}},
-            max_copies);
-    }
-
-    void check() override
-    {
-        const CurrentDevice current(stream().id());
-        fill();
-        run(1);
-        if (kernel_.operation == StreamOperation::store)
-            return check_words(memory_, "the peer's array", [](std::size_t) { return stream_value; });
-        std::uint32_t found = 0;
-        for (const std::uint32_t sum : sums_.read(0, sums_.size())) found += sum;
-        if (found != sum_of_bits(words_)) throw Error("what was read does not sum to what the peer holds");
-    }
-    Bytes memory() const override { return {static_cast<double>(memory_.bytes() + sums_.bytes())}; }
-
-  private:
-    void fill() const
-    {
-        const CurrentDevice current(there_);
-        const Stream filling;
-        enqueue_fill(memory_.data(), words_ / words_of_vector, 0, 0, filling.get());
-        filling.synchronize();
-    }
-
-    void enqueue(long long passes) const
-    {
-        StreamLaunch launch;
-        launch.a = launch.out = memory_.data();
-        launch.sums = sums_.data();
-        launch.vectors = words_ / words_of_vector;
-        launch.reading = stream().reading();
-        launch.blocks = blocks_;
-        launch.passes = static_cast<int>(passes);
-        enqueue_stream(kernel_, launch, stream().get());
-    }
-
-    StreamKernel kernel_;
-    DeviceId there_;
-    std::size_t words_;
-    int blocks_;
-    Buffer<float> memory_;
-    Buffer<std::uint32_t> sums_;
-};
+/// Memory of the other GPU.
+Elsewhere on_peer(std::size_t bytes, DeviceId there)
+{
+    const CurrentDevice current(there);
+    const auto memory = std::make_shared<Buffer<float>>(bytes / sizeof(float), "an array for a peer");
+    return {.data = memory->data(),
+            .bytes = bytes,
+            .on_devices = Bytes{static_cast<double>(bytes)},
+            .fill =
+                [memory, there] {
+                    const CurrentDevice filled(there);
+                    const Stream stream;
+                    enqueue_fill(memory->data(), memory->bytes() / vector_bytes, 0, 0, stream.get());
+                    stream.synchronize();
+                },
+            .check_stored =
+                [memory] { check_words(*memory, "the peer's array", [](std::size_t) { return stream_value; }); },
+            .memory = memory};
+}
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {{.name = "operation",
-             .meaning = "copies to the other GPU, or both ways at once, or a kernel's own accesses",
-             .defaults = {"copy", "both", "read", "write"},
-             .allowed = {"copy", "both", "read", "write"}},
+    return {word_axis("operation", "copies to the other GPU, or both ways at once, or a kernel's own accesses",
+                      {"copy", "both", "read", "write"}),
             {.name = "path", .meaning = "peer: to the next GPU; peer:2: to gpu:2", .defaults = {"peer"}, .allowed = {}},
             array_axis()};
 }
@@ -171,8 +126,8 @@ std::unique_ptr<Subject> create(const GpuPoint& at)
     const std::string& operation = at.point.text("operation");
     if (operation == "read" || operation == "write") {
         if (!reach) throw Unsupported("the two GPUs cannot access each other's memory");
-        return std::make_unique<PeerAccessSubject>(operation == "read" ? StreamOperation::load : StreamOperation::store,
-                                                   there, at);
+        return make_accesses(operation == "read" ? StreamOperation::load : StreamOperation::store,
+                             on_peer(array_bytes(at.point), there), at);
     }
     const auto ends = std::make_shared<PeerEnds>(array_bytes(at.point), at.id, there);
     std::vector<Copies::OneWay> ways{{ends->received[1].data(), ends->sent[0].data()}};

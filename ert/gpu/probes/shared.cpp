@@ -83,11 +83,8 @@ GpuBench shared_bench(const Libraries&)
                 "Bytes that instructions of 16 bytes read from or write to shared memory, on all "
                 "multiprocessors, every sum checked.",
             .axes = [](const Machine&) -> std::vector<Axis> {
-                return {{.name = "operation",
-                         .meaning = "what is done",
-                         .defaults = {"load", "store"},
-                         .allowed = {"load", "store"}},
-                        {.name = "path", .meaning = "shared memory", .defaults = {"shared"}, .allowed = {"shared"}}};
+                return {word_axis("operation", "what is done", {"load", "store"}),
+                        word_axis("path", "shared memory", {"shared"})};
             },
             .create =
                 [](const GpuPoint& at) {

@@ -42,6 +42,12 @@ struct Axis {
     bool optional = false;      ///< left out of points unless the plan names it; then the first of `defaults` applies
 };
 
+/// An axis of these words, all of which are measured by default.
+Axis word_axis(std::string name, std::string meaning, std::vector<std::string> words);
+/// An axis of whole numbers from `min` to `max`.
+Axis number_axis(std::string name, std::string meaning, std::vector<std::string> defaults, long long min,
+                 long long max);
+
 /// What is the same for a bench on every machine.
 struct BenchTraits {
     std::string name;

@@ -1,8 +1,8 @@
-#include "ert/gpu/probes/wgmma_operands.hpp"
+#include "ert/gpu/probes/tensor_operands.hpp"
 
+#include "ert/gpu/kernels/fragments.hpp"
 #include "ert/gpu/kernels/tcgen05.hpp"
 
-#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -10,7 +10,24 @@ namespace roof::gpu {
 
 namespace {
 
-int row_length(Wgmma instruction)
+/// `element`: of a matrix, by lane, register and place in the register.
+template <class ElementOf>
+std::vector<std::byte> lanes_of(TensorFormat instruction, const std::vector<Matrix>& matrices, int registers,
+                                const ElementOf& element)
+{
+    const int packed = shape_of(instruction).packed;
+    std::vector<double> values;
+    for (const Matrix& matrix : matrices) {
+        for (int i = 0; i < 32 * registers * packed; ++i) {
+            const int reg = i / packed;
+            const Element at = element(reg / registers, reg % registers, i % packed);
+            values.push_back(matrix.at(at.row, at.column));
+        }
+    }
+    return encode(operand_format(instruction), values);
+}
+
+int row_length(TensorFormat instruction)
 {
     return wgmma_row_bytes * 8 / operand_format(instruction).storage_bits;
 }
@@ -30,21 +47,21 @@ void lay_out(const Format& format, const Matrix& matrix, std::byte* to)
 }
 
 /// 1/2, 1 or 2: exact in both formats of scales.
-Matrix random_scales(int rows, Wgmma instruction, std::uint32_t seed)
+Matrix random_scales(int rows, TensorFormat instruction, std::uint32_t seed)
 {
     Matrix scales = random_matrix(rows, scales_of_row(instruction), fp32_format, Numbers::whole, seed);
     for (double& scale : scales.values) scale = std::ldexp(1.0, static_cast<int>(std::abs(scale)) - 2);
     return scales;
 }
 
-std::uint32_t bits_of_scale(Wgmma instruction, double scale)
+std::uint32_t bits_of_scale(TensorFormat instruction, double scale)
 {
-    if (instruction == Wgmma::nvfp4) return static_cast<std::uint32_t>(encode(e4m3_format, scale));
+    if (instruction == TensorFormat::nvfp4) return static_cast<std::uint32_t>(encode(e4m3_format, scale));
     return static_cast<std::uint32_t>(127 + std::ilogb(scale));  // ue8m0
 }
 
 /// One group of columns after the other.
-void lay_out_scales(Wgmma instruction, const Matrix& scales, std::vector<std::uint32_t>& words)
+void lay_out_scales(TensorFormat instruction, const Matrix& scales, std::vector<std::uint32_t>& words)
 {
     for (int first = 0; first < scales.columns; first += scales_of_word) {
         for (int row = 0; row < scales.rows; ++row) {
@@ -69,15 +86,15 @@ Matrix scaled(Matrix matrix, const Matrix& scales)
 
 Matrix transposed(const Matrix& matrix)
 {
-    Matrix turned{matrix.columns, matrix.rows, std::vector<double>(matrix.values.size())};
+    Matrix result{matrix.columns, matrix.rows, std::vector<double>(matrix.values.size())};
     for (int row = 0; row < matrix.rows; ++row) {
         for (int column = 0; column < matrix.columns; ++column)
-            turned.values[static_cast<std::size_t>(column) * matrix.rows + row] = matrix.at(row, column);
+            result.values[static_cast<std::size_t>(column) * matrix.rows + row] = matrix.at(row, column);
     }
-    return turned;
+    return result;
 }
 
-Matrix sums_of(Wgmma instruction, const WgmmaOperands& operands, int steps)
+Matrix sums_of(TensorFormat instruction, const WgmmaOperands& operands, int steps)
 {
     const Matrix second = is_added(instruction) ? operands.a[1] : negated(operands.a[1]);
     return sums_of_products({scaled(operands.a[0], operands.scales_of_a), scaled(second, operands.scales_of_a)},
@@ -86,20 +103,52 @@ Matrix sums_of(Wgmma instruction, const WgmmaOperands& operands, int steps)
 
 }  // namespace
 
-Format operand_format(Wgmma instruction)
+MmaOperands mma_operands(TensorFormat instruction, Numbers numbers)
 {
-    constexpr std::array formats{tf32_format, fp16_format, bf16_format, int8_format, e4m3_format,
-                                 e5m2_format, fp16_format, e4m3_format, e2m1_format, e2m1_format};
-    return formats[static_cast<std::size_t>(instruction)];
+    const MmaShape shape = shape_of(instruction);
+    const Format format = operand_format(instruction);
+    std::uint32_t seed = 1;
+    MmaOperands operands;
+    operands.a.push_back(random_matrix(shape.m, shape.k, format, numbers, seed++));
+    operands.a.push_back(numbers == Numbers::random ? negated(operands.a.front())
+                                                    : random_matrix(shape.m, shape.k, format, numbers, seed++));
+    for (int chain = 0; chain < max_mma_chains; ++chain)
+        operands.b.push_back(random_matrix(shape.k, shape.n, format, numbers, seed++));
+    return operands;
 }
 
-Format sum_format(Wgmma instruction)
+std::vector<std::byte> lanes_of_a(TensorFormat instruction, const MmaOperands& operands)
 {
-    if (instruction == Wgmma::fp16_sums) return fp16_format;
-    return instruction == Wgmma::int8 ? int32_format : fp32_format;
+    const MmaShape shape = shape_of(instruction);
+    return lanes_of(instruction, operands.a, shape.a_registers, [&](int lane, int reg, int place) {
+        return shape.m == 8 ? element_of_small_a(lane) : element_of_a(lane, reg, place, shape.packed);
+    });
 }
 
-WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile)
+std::vector<std::byte> lanes_of_b(TensorFormat instruction, const MmaOperands& operands)
+{
+    const MmaShape shape = shape_of(instruction);
+    return lanes_of(instruction, operands.b, shape.b_registers,
+                    [&](int lane, int reg, int place) { return element_of_b(lane, reg, place, shape.packed); });
+}
+
+std::vector<std::byte> lanes_of_sums(TensorFormat instruction, int chains, const MmaOperands& operands, int steps)
+{
+    const MmaShape shape = shape_of(instruction);
+    const double times_each = 1.0 * steps * mma_instructions / chains / mma_factors;
+    std::vector<double> values;
+    for (int chain = 0; chain < chains; ++chain) {
+        const Matrix sums = sums_of_products(operands.a, operands.b[static_cast<std::size_t>(chain)], times_each);
+        const int of_lane = shape.sum_registers * shape.packed_sums;
+        for (int i = 0; i < 32 * of_lane; ++i) {
+            const Element at = element_of_sums(i / of_lane, i % of_lane);
+            values.push_back(sums.at(at.row, at.column));
+        }
+    }
+    return encode(sum_format(instruction), values);
+}
+
+WgmmaOperands wgmma_operands(TensorFormat instruction, Numbers numbers, Tile tile)
 {
     const Format format = operand_format(instruction);
     const int k = row_length(instruction);
@@ -115,7 +164,7 @@ WgmmaOperands wgmma_operands(Wgmma instruction, Numbers numbers, Tile tile)
     return operands;
 }
 
-std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands)
+std::vector<std::byte> image_of(TensorFormat instruction, const WgmmaOperands& operands)
 {
     const Format format = operand_format(instruction);
     const auto bytes_of = [](const Matrix& matrix) { return static_cast<std::size_t>(matrix.rows) * wgmma_row_bytes; };
@@ -132,12 +181,12 @@ std::vector<std::byte> image_of(Wgmma instruction, const WgmmaOperands& operands
     return image;
 }
 
-std::vector<std::byte> sums_by_row(Wgmma instruction, const WgmmaOperands& operands, int steps)
+std::vector<std::byte> sums_by_row(TensorFormat instruction, const WgmmaOperands& operands, int steps)
 {
     return encode(sum_format(instruction), sums_of(instruction, operands, steps).values);
 }
 
-std::vector<std::byte> sums_of_block(Wgmma instruction, const WgmmaOperands& operands, int steps)
+std::vector<std::byte> sums_of_block(TensorFormat instruction, const WgmmaOperands& operands, int steps)
 {
     const Matrix sums = sums_of(instruction, operands, steps);
     std::vector<double> values;

@@ -16,8 +16,8 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/kernels/tcgen05.hpp"
 #include "ert/gpu/probes/flops_subjects.hpp"
+#include "ert/gpu/probes/tensor_operands.hpp"
 #include "ert/gpu/probes/tuning.hpp"
-#include "ert/gpu/probes/wgmma_operands.hpp"
 
 namespace roof::gpu {
 
@@ -28,9 +28,9 @@ constexpr long long max_steps = 1 << 24;
 /// The kernels of one generation and the layout of their sums.
 struct Generation {
     Tile tile;
-    void (*enqueue)(Wgmma, const WgmmaLaunch&, cudaStream_t);
-    int (*resident_blocks)(Wgmma);
-    std::vector<std::byte> (*expected_sums)(Wgmma, const WgmmaOperands&, int steps);
+    void (*enqueue)(TensorFormat, const WgmmaLaunch&, cudaStream_t);
+    int (*resident_blocks)(TensorFormat);
+    std::vector<std::byte> (*expected_sums)(TensorFormat, const WgmmaOperands&, int steps);
     std::string_view unit;  ///< of blocks, in the variant
 };
 
@@ -38,29 +38,8 @@ constexpr Generation hopper{{wgmma_m, wgmma_n}, enqueue_wgmma, resident_wgmma_bl
 constexpr Generation blackwell{
     {tcgen05_m, tcgen05_n}, enqueue_tcgen05, resident_tcgen05_blocks, sums_by_row, " blocks"};
 
-Wgmma instruction_for(Precision precision, const std::string& operation)
-{
-    if (operation == "tile_fp16_sums") return Wgmma::fp16_sums;
-    if (operation == "tile_mx") return precision == Precision::fp4 ? Wgmma::mxfp4 : Wgmma::mxfp8;
-    if (operation == "tile_nv") return Wgmma::nvfp4;
-    switch (precision) {
-        case Precision::tf32:
-            return Wgmma::tf32;
-        case Precision::fp16:
-            return Wgmma::fp16;
-        case Precision::bf16:
-            return Wgmma::bf16;
-        case Precision::int8:
-            return Wgmma::int8;
-        case Precision::fp8:
-            return operation == "tile_e5m2" ? Wgmma::e5m2 : Wgmma::e4m3;
-        default:
-            throw InputError("wgmma has no " + std::string(traits(precision).name));
-    }
-}
-
 /// FLOPs of one block in one step.
-double flops_of_step(Wgmma instruction, Tile tile)
+double flops_of_step(TensorFormat instruction, Tile tile)
 {
     const double k = 8.0 * wgmma_k_bytes / operand_format(instruction).storage_bits;
     return 2.0 * tile.m * tile.n * k * wgmma_instructions;
@@ -68,7 +47,7 @@ double flops_of_step(Wgmma instruction, Tile tile)
 
 class WgmmaSubject final : public TunedSubject {
   public:
-    WgmmaSubject(const Generation& generation, Wgmma instruction, const GpuPoint& at)
+    WgmmaSubject(const Generation& generation, TensorFormat instruction, const GpuPoint& at)
         : TunedSubject(at),
           generation_(generation),
           instruction_(instruction),
@@ -127,7 +106,7 @@ class WgmmaSubject final : public TunedSubject {
     }
 
     const Generation& generation_;
-    Wgmma instruction_;
+    TensorFormat instruction_;
     int multiprocessors_;
     Buffer<std::byte> operands_;
     Buffer<std::byte> sums_;
@@ -136,8 +115,7 @@ class WgmmaSubject final : public TunedSubject {
 
 std::unique_ptr<Subject> make(const Generation& generation, const GpuPoint& at)
 {
-    const Wgmma instruction = instruction_for(at.point.precision(), at.point.text("operation"));
-    return std::make_unique<WgmmaSubject>(generation, instruction, at);
+    return std::make_unique<WgmmaSubject>(generation, tensor_format_of(at.point), at);
 }
 
 }  // namespace
