@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cpu/affinity.hpp"
+#include "cpu/host_monitor.hpp"
 #include "cpu/kernels/core_probe.hpp"
-#include "cpu/steal_time.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/trace.hpp"
 

@@ -5,13 +5,47 @@
 #include "cpu/kernels/operations.hpp"
 #include "ert/base/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <tuple>
 
 namespace roof::cpu {
 
 namespace {
+
+struct Kind {
+    std::string_view name;
+    int constants;
+    int first_in_turn = 0;  ///< steps read the constants from this one on in turns
+    int scratch = 0;        ///< further registers
+};
+
+/// In the order of the enumeration.
+constexpr std::array<Kind, 8> kinds{
+    {{"fma", 1}, {"mul", 1}, {"add", 1}, {"div", 2}, {"sqrt", 0}, {"dot", 3, 1}, {"tile", 3, 1}, {"widened", 3, 1, 5}}};
+
+const Kind& row(Arithmetic kind)
+{
+    return kinds[static_cast<std::size_t>(kind)];
+}
+
+int constant_in_turn(const Kind& kind, int turn)
+{
+    return kind.first_in_turn + turn % std::max(1, kind.constants - kind.first_in_turn);
+}
+
+/// Rounds after which each chain of every strand has the same number of pairs of steps.
+int rounds_of(const Mix& mix)
+{
+    int rounds = 1;
+    for (const Strand& strand : mix.strands) {
+        const int pairs = 2 * strand.chains;
+        rounds = std::lcm(rounds, pairs / std::gcd(pairs, strand.share));
+    }
+    return rounds;
+}
 
 constexpr std::size_t loop_alignment = 64;
 constexpr int tile_rows = 16;
@@ -40,6 +74,98 @@ constexpr TileConfiguration whole_tiles()
 constexpr TileConfiguration tile_configuration = whole_tiles();
 
 }  // namespace
+
+std::string_view name(Arithmetic kind)
+{
+    return row(kind).name;
+}
+
+int flops_of(Arithmetic kind, Precision precision)
+{
+    constexpr int lane_bytes = 4;
+    constexpr int row_bytes = 64;
+    const int element_bytes = traits(precision).storage_bytes;
+    switch (kind) {
+        case Arithmetic::fma:
+            return 2;
+        case Arithmetic::dot:
+        case Arithmetic::widened:
+            return 2 * lane_bytes / element_bytes;
+        case Arithmetic::tile:
+            return 2 * row_bytes / element_bytes;
+        default:
+            return 1;
+    }
+}
+
+int Mix::chains() const
+{
+    return std::accumulate(strands.begin(), strands.end(), 0, [](int sum, const Strand& s) { return sum + s.chains; });
+}
+
+int Mix::constants() const
+{
+    int most = 0;
+    for (const Strand& strand : strands) most = std::max(most, row(strand.kind).constants);
+    return most;
+}
+
+int Mix::scratch() const
+{
+    return row(strands.front().kind).scratch;
+}
+
+bool Mix::sums_products() const
+{
+    return uses(Arithmetic::dot) || uses(Arithmetic::tile) || uses(Arithmetic::widened);
+}
+
+bool Mix::uses(Arithmetic kind) const
+{
+    return std::any_of(strands.begin(), strands.end(), [&](const Strand& strand) { return strand.kind == kind; });
+}
+
+std::string Mix::description() const
+{
+    std::string chains_of_each;
+    std::string shares;
+    for (const Strand& strand : strands) {
+        chains_of_each += (chains_of_each.empty() ? "" : " + ") + std::to_string(strand.chains) + " ";
+        chains_of_each += name(strand.kind);
+        shares += (shares.empty() ? "" : " : ") + std::to_string(strand.share);
+    }
+    const bool equal = strands.front().share == strands.back().share;
+    return chains_of_each + " chains" + (equal ? "" : ", " + shares + " instructions");
+}
+
+std::vector<Step> body(const Mix& mix)
+{
+    constexpr std::size_t least = 24;  // makes the loop's own two instructions negligible
+    std::vector<Step> steps;
+    std::vector<int> done(mix.strands.size());
+    const int rounds = rounds_of(mix);
+    while (steps.size() < least) {
+        for (int round = 0; round < rounds; ++round) {
+            int first_chain = 0;
+            for (std::size_t i = 0; i < mix.strands.size(); ++i) {
+                const Strand& strand = mix.strands[i];
+                for (int k = 0; k < strand.share; ++k, ++done[i]) {
+                    const int turn = done[i] / strand.chains;
+                    steps.push_back(
+                        {strand.kind, first_chain + done[i] % strand.chains, constant_in_turn(row(strand.kind), turn)});
+                }
+                first_chain += strand.chains;
+            }
+        }
+    }
+    return steps;
+}
+
+double flops_per_lane(const std::vector<Step>& steps, Precision precision)
+{
+    return std::accumulate(steps.begin(), steps.end(), 0.0,
+                           [&](double sum, const Step& step) { return sum + flops_of(step.operation, precision); });
+}
 
 ComputeKernel::ComputeKernel(const Isa& isa_row, Precision precision, const Mix& mix)
     : Emitter(isa_row, precision),

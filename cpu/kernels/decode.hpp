@@ -2,11 +2,19 @@
 // real code and not with the intent of the generator.
 #pragma once
 
+#include "cpu/kernels/stream_kernel.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace roof::cpu {
+
+// Checks a loop over arrays by its machine code, because a loop that computes nothing has no result to check.
+
+/// Decodes one iteration. Throws Error unless it loads and stores each byte of its part of every array once, as the
+/// stream says, with the stores that the stream says, then advances by exactly these bytes and jumps to its start.
+void check_loop(const StreamKernel& kernel);
 
 enum class Kind {
     add,

@@ -1,7 +1,7 @@
 // See bandwidth.cpp for what is launched and counted.
 #include "cpu/probes/stream_subject.hpp"
 
-#include "cpu/kernels/loop_check.hpp"
+#include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/probes/stream_check.hpp"
 #include "ert/base/error.hpp"

@@ -1,7 +1,6 @@
 #include "ert/cupti/launch_counter.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/cupti/counter_rows.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "ert/cupti/step_profiler.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/cupti/counter_rows.hpp"
+#include "ert/cupti/launch_counter.hpp"
 #include "ert/cupti/memory_use.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/gpu/probes/device_facts.hpp"

@@ -1,7 +1,7 @@
 // The event tables, checked against libpfm4 for each processor; and counting, with events that every kernel has.
 #include "cpu/counters/encode.hpp"
 #include "cpu/counters/event_tables.hpp"
-#include "cpu/counters/process_counters.hpp"
+#include "cpu/counters/step_counters.hpp"
 #include "ert/base/error.hpp"
 #include "tests/skip.hpp"
 

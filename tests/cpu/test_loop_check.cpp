@@ -1,5 +1,5 @@
 // The check of a loop's machine code refuses loops that do not do what their operation counts.
-#include "cpu/kernels/loop_check.hpp"
+#include "cpu/kernels/decode.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>

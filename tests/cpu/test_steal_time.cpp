@@ -1,6 +1,6 @@
 // Steal time and throttling, from files in the kernel's format.
 #include "../fakes/temporary_folder.hpp"
-#include "cpu/steal_time.hpp"
+#include "cpu/host_monitor.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,6 @@
 // Bandwidth kernels: the forms, and the check of their results.
 #include "cpu/buffer.hpp"
 #include "cpu/kernels/decode.hpp"
-#include "cpu/kernels/loop_check.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/probes/stream_check.hpp"

@@ -1,6 +1,5 @@
 // The recorder with the fake CUPTI: delivered buffers, broken ends, dropped records, and failing functions.
 #include "ert/base/error.hpp"
-#include "ert/cupti/buffers.hpp"
 #include "ert/cupti/injection/settings.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/recording/record_files.hpp"
