@@ -58,7 +58,7 @@ void take_mean(parallel::Communicator& communicator, std::span<float> values)
 }
 
 /// Does on the host, immediately, what NCCL does on devices.
-nccl::StreamOperations operations_on(HostTraining& training, parallel::Communicator& communicator)
+parallel::ExchangeOperations operations_on(HostTraining& training, parallel::Communicator& communicator)
 {
     const Tensor& values = training.written().parameters().values;
     float* const gradients = training.memory().at<float>(training.written().parameters().gradients);
@@ -79,8 +79,8 @@ nccl::StreamOperations operations_on(HostTraining& training, parallel::Communica
 std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
 {
     HostTraining training(network(), settings_of(batch, {.rank = communicator.rank, .ranks = communicator.size}));
-    nccl::StreamExchange exchange(pack(training.written().parameters(), 2048), mode,
-                                  operations_on(training, communicator));
+    parallel::ExchangeOrder exchange(pack(training.written().parameters(), 2048), mode,
+                                     operations_on(training, communicator));
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
         exchange.begin();

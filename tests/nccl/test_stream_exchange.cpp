@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 struct Diary {
     Words lines;
 
-    StreamOperations operations()
+    parallel::ExchangeOperations operations()
     {
         return {.communication_follows_step = [this] { lines.emplace_back("communication follows step"); },
                 .step_follows_communication = [this] { lines.emplace_back("step follows communication"); },
@@ -36,7 +36,7 @@ struct Diary {
 Words step_in(Mode mode)
 {
     Diary diary;
-    StreamExchange exchange(parallel::pack({{16, 1}, {16, 0}}, 0), mode, diary.operations());
+    parallel::ExchangeOrder exchange(parallel::pack({{16, 1}, {16, 0}}, 0), mode, diary.operations());
     exchange.begin();
     diary.lines.emplace_back("forward");
     exchange.ready(1);
@@ -71,7 +71,7 @@ TEST_CASE("parameters come from the first rank before the forward pass, and it r
 TEST_CASE("a backward pass that omits a gradient is an engine error in every mode")
 {
     Diary diary;
-    StreamExchange exchange(parallel::pack({{16, 1}, {16, 0}}, 0), Mode::serial, diary.operations());
+    parallel::ExchangeOrder exchange(parallel::pack({{16, 1}, {16, 0}}, 0), Mode::serial, diary.operations());
     exchange.begin();
     exchange.ready(1);
     CHECK_THROWS_AS(exchange.finish(), std::logic_error);

@@ -1,7 +1,7 @@
 // Threads stay on their processors during a step's lifetime.
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/step.hpp"
-#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/place.hpp"
 
 #include <omp.h>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "workloads/parallel/buckets.hpp"
+#include "workloads/parallel/exchange.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -156,5 +156,5 @@ TEST_CASE("in mode broadcast all ranks have the first rank's parameters before t
 
 TEST_CASE("an unknown mode of communication is an error that lists the known ones")
 {
-    CHECK_THROWS_WITH(parse_mode("overlaped"), Catch::Contains("did you mean 'overlapped'?"));
+    CHECK_THROWS_WITH(parse_enum<Mode>("overlaped"), Catch::Contains("did you mean 'overlapped'?"));
 }

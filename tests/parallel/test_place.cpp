@@ -1,5 +1,5 @@
 #include "ert/base/error.hpp"
-#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/place.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <catch2/catch.hpp>

@@ -8,8 +8,8 @@
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/engine/layers/layers.hpp"
-#include "workloads/parallel/cpus.hpp"
 #include "workloads/parallel/options.hpp"
+#include "workloads/parallel/place.hpp"
 
 #include <algorithm>
 #include <iterator>

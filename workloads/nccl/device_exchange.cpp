@@ -3,11 +3,24 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
 
-#include <stdexcept>
+#include <span>
 #include <utility>
 
 namespace roof::nccl {
+
 namespace {
+
+constexpr int operation_average = 4;
+constexpr int type_of_bytes = 0;
+
+/// Collective.
+gpu::UniqueId common_id(const gpu::Nccl& library, parallel::Communicator& hosts)
+{
+    gpu::UniqueId id;
+    if (hosts.rank == 0) library.call("ncclGetUniqueId", &id);
+    hosts.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+    return id;
+}
 
 using gpu::check;
 using parallel::Mode;
@@ -31,38 +44,85 @@ std::size_t bytes_of(const DeviceRange& range, std::size_t count)
 
 }  // namespace
 
-StreamExchange::StreamExchange(parallel::Packing packing, Mode mode, StreamOperations operations)
-    : packing_(std::move(packing)), mode_(mode), operations_(std::move(operations)), schedule_(packing_)
-{
-}
+// Prototypes and constants from nccl.h, which may not be installed; unchanged since version 2.14.
 
-void StreamExchange::begin()
+int nccl_type(Precision precision)
 {
-    schedule_.restart();
-    if (mode_ != Mode::broadcast) return;
-    operations_.communication_follows_step();
-    operations_.broadcast_parameters();
-    operations_.step_follows_communication();
-}
-
-void StreamExchange::ready(std::size_t gradient)
-{
-    for (const std::size_t bucket : schedule_.ready(gradient)) {
-        if (mode_ != Mode::overlapped) continue;
-        operations_.communication_follows_step();
-        operations_.mean(packing_.buckets[bucket], Reach::all);
+    switch (precision) {
+        case Precision::fp32:
+            return 7;
+        case Precision::fp16:
+            return 6;
+        case Precision::bf16:
+            return 9;
+        default:
+            throw Unsupported("gradients are reduced in fp32, fp16 or bf16");
     }
 }
 
-void StreamExchange::finish()
+template <class... Arguments>
+void Ranks::call(const char* name, Arguments... arguments) const
 {
-    if (!schedule_.complete()) throw std::logic_error("the backward pass ended before all gradients were ready");
-    if (mode_ != Mode::overlapped) {
-        operations_.communication_follows_step();
-        for (const parallel::Bucket& bucket : packing_.buckets)
-            operations_.mean(bucket, mode_ == Mode::broadcast ? Reach::first : Reach::all);
+    library_->call(name, arguments...);
+    own_.await(watch("the connection between the GPUs"));
+}
+
+Ranks::Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts, bool waits)
+    : library_(std::move(library)),
+      hosts_(std::move(hosts)),
+      own_(library_, size(), common_id(*library_, *hosts_), rank(), waits)
+{
+    own_.await(watch("the start of NCCL"));
+}
+
+Ranks::~Ranks()
+{
+    try {
+        if (own_.get() != nullptr) own_.leave(watch("the end of NCCL"));
+    } catch (const Error&) {  // NOLINT: another rank has failed, which the row reports; the rank's destructor aborts
     }
-    operations_.step_follows_communication();
+}
+
+gpu::WhileWaiting Ranks::watch(const char* what) const
+{
+    return [this, what](Seconds waited) { hosts_->watch(waited, what); };
+}
+
+void Ranks::enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const
+{
+    const int type = nccl_type(range.precision);
+    const void* const from = range.begin;
+    if (reach == parallel::Reach::all)
+        call("ncclAllReduce", from, range.begin, range.count, type, operation_average, own_.get(), stream);
+    else
+        call("ncclReduce", from, range.begin, range.count, type, operation_average, 0, own_.get(), stream);
+}
+
+void Ranks::enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const
+{
+    const void* const from = begin;
+    call("ncclBroadcast", from, begin, bytes, type_of_bytes, 0, own_.get(), stream);
+}
+
+void Ranks::enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const
+{
+    // Outside a group a rank that sends would wait until the other receives.
+    library_->grouped([&] {
+        if (to >= 0) library_->call("ncclSend", out, bytes, type_of_bytes, to, own_.get(), stream);
+        if (from >= 0) library_->call("ncclRecv", in, bytes, type_of_bytes, from, own_.get(), stream);
+    });
+    own_.await(watch("the connection between the GPUs"));
+}
+
+void Ranks::wait(cudaStream_t stream) const
+{
+    cudaError_t status = cudaErrorNotReady;
+    gpu::wait_while([&] { return (status = cudaStreamQuery(stream)) == cudaErrorNotReady; },
+                    [&](Seconds waited) {
+                        hosts_->watch(waited, "the exchange between the GPUs");
+                        own_.await([](Seconds) {});
+                    });
+    gpu::check(status);
 }
 
 DeviceExchange::DeviceExchange(std::shared_ptr<const Ranks> ranks, DeviceExchangeOptions options, cudaStream_t step)
@@ -70,11 +130,11 @@ DeviceExchange::DeviceExchange(std::shared_ptr<const Ranks> ranks, DeviceExchang
       options_(std::move(options)),
       step_(step),
       communication_(urgent_stream()),
-      exchange_(options_.packing, options_.mode, operations())
+      order_(options_.packing, options_.mode, operations())
 {
 }
 
-StreamOperations DeviceExchange::operations()
+parallel::ExchangeOperations DeviceExchange::operations()
 {
     return {.communication_follows_step = [this] { to_communication_.order(step_, communication_.get()); },
             .step_follows_communication =
@@ -99,7 +159,7 @@ void DeviceExchange::begin()
     transfers_.used = waits_.used = 0;
     bytes_ = {};
     begin_.record(step_);
-    exchange_.begin();
+    order_.begin();
 }
 
 Communication DeviceExchange::cost() const

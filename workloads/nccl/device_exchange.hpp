@@ -1,44 +1,68 @@
 // A step's gradient exchange on a GPU: a high-priority communication stream, ordered and timed by events.
 #pragma once
 
+#include "ert/base/precision.hpp"
+#include "ert/gpu/nccl.hpp"
 #include "ert/gpu/stream.hpp"
-#include "workloads/nccl/ranks.hpp"
+#include "workloads/parallel/communicator.hpp"
 #include "workloads/parallel/exchange.hpp"
 
-#include <functional>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 namespace roof::nccl {
 
-/// Operations of the exchange on streams. They are functions, so that tests need no GPU.
-struct StreamOperations {
-    /// Communication enqueued from now on starts after the work that the step's stream contains now.
-    std::function<void()> communication_follows_step;
-    /// Step work enqueued from now on starts after the communication enqueued so far.
-    std::function<void()> step_follows_communication;
-    std::function<void(const parallel::Bucket& bucket, parallel::Reach reach)> mean;
-    std::function<void()> broadcast_parameters;
+// NCCL between processes with one GPU each. The hosts' communicator connects the ranks and reports one that has ended.
+
+/// A range of values in the memory of the current device.
+struct DeviceRange {
+    void* begin = nullptr;
+    std::size_t count = 0;
+    Precision precision = Precision::fp32;  ///< fp32, fp16 or bf16
 };
 
-/// Buckets and modes as in workloads/parallel/exchange.hpp, ordered in CUDA streams by events.
-class StreamExchange {
+class Ranks {
   public:
-    StreamExchange(parallel::Packing packing, parallel::Mode mode, StreamOperations operations);
+    /// Joins the other ranks on the current device. Collective. Throws Error.
+    /// `waits`: as for NcclRank; then only wait() ends where a rank does not come.
+    Ranks(std::shared_ptr<const gpu::Nccl> library, std::shared_ptr<parallel::Communicator> hosts, bool waits = false);
+    /// Waits until the other ranks are destroyed too, or fail. All graphs that captured this object must be destroyed before.
+    ~Ranks();
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
 
-    /// Call it before the forward pass is enqueued.
-    void begin();
-    /// Call it after the gradient's last kernel is enqueued in the step's stream.
-    void ready(std::size_t gradient);
-    /// Call it after the whole backward pass is enqueued. The update waits for the means.
-    void finish();
+    int rank() const { return hosts_->rank; }
+    int size() const { return hosts_->size; }
+
+    /// Enqueues a mean over all ranks, in place; with Reach::first only rank 0 receives it. Ranks must make the same
+    /// calls in the same order. Throws Error.
+    void enqueue_mean(const DeviceRange& range, parallel::Reach reach, cudaStream_t stream) const;
+    /// Enqueues a copy of rank 0's bytes to all ranks.
+    void enqueue_broadcast(void* begin, std::size_t bytes, cudaStream_t stream) const;
+    /// Enqueues a message to rank `to` and one from rank `from`, at once; a negative rank: nothing.
+    void enqueue_exchange(const void* out, int to, void* in, int from, std::size_t bytes, cudaStream_t stream) const;
+    /// Waits for the work in the stream. All waits throw Error where another rank failed, or after wait_limit().
+    void wait(cudaStream_t stream) const;
+    /// Ends enqueued communication without the other ranks, after one has failed. Enqueue nothing afterwards.
+    void abandon() { own_.abort(); }
 
   private:
-    parallel::Packing packing_;
-    parallel::Mode mode_;
-    StreamOperations operations_;
-    parallel::Schedule schedule_;
+    /// To be called while one waits for what the text names.
+    gpu::WhileWaiting watch(const char* what) const;
+    /// Calls NCCL's function of this name and waits until it has done all that concerns the host.
+    template <class... Arguments>
+    void call(const char* name, Arguments... arguments) const;
+
+    std::shared_ptr<const gpu::Nccl> library_;
+    std::shared_ptr<parallel::Communicator> hosts_;
+    gpu::NcclRank own_;
 };
+
+/// Returns NCCL's number of the type. Throws Unsupported for types that gradients do not use.
+int nccl_type(Precision precision);
 
 /// Parameters that rank 0 sends in mode broadcast.
 struct DeviceBytes {
@@ -60,10 +84,10 @@ class DeviceExchange {
     DeviceExchange(const DeviceExchange&) = delete;
     DeviceExchange& operator=(const DeviceExchange&) = delete;
 
-    /// As in StreamExchange, without waits. If captured into a graph with the step, cost() reports the last replay.
+    /// As in ExchangeOrder, without waits. If captured into a graph with the step, cost() reports the last replay.
     void begin();
-    void ready(std::size_t gradient) { exchange_.ready(gradient); }
-    void finish() { exchange_.finish(); }
+    void ready(std::size_t gradient) { order_.ready(gradient); }
+    void finish() { order_.finish(); }
 
     /// Waits for the end of the step, checks for failed ranks, and returns the communication cost by device events.
     Communication cost() const;
@@ -83,7 +107,7 @@ class DeviceExchange {
         const Interval& next();
     };
 
-    StreamOperations operations();
+    parallel::ExchangeOperations operations();
     template <class Put>
     void transfer(const Put& put);
     void mean(const parallel::Bucket& bucket, parallel::Reach reach);
@@ -98,7 +122,7 @@ class DeviceExchange {
     gpu::Fork to_communication_, to_step_;
     Intervals transfers_, waits_;
     Bytes bytes_{};
-    StreamExchange exchange_;
+    parallel::ExchangeOrder order_;
 };
 
 }  // namespace roof::nccl

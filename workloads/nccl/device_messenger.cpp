@@ -3,7 +3,7 @@
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/device.hpp"
 #include "ert/gpu/stream.hpp"
-#include "workloads/nccl/ranks.hpp"
+#include "workloads/nccl/device_exchange.hpp"
 
 #include <utility>
 

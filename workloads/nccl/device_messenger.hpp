@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/method/bench/machine.hpp"
-#include "workloads/parallel/messenger.hpp"
+#include "workloads/parallel/network_bench.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <optional>

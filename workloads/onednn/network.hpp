@@ -6,7 +6,7 @@
 #include "workloads/onednn/layers/builder.hpp"
 #include "workloads/onednn/program/program.hpp"
 #include "workloads/onednn/program/settings.hpp"
-#include "workloads/parallel/buckets.hpp"
+#include "workloads/parallel/exchange.hpp"
 
 #include <functional>
 #include <map>

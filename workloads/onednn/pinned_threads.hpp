@@ -1,7 +1,7 @@
 // Keeps threads on processors, so that memory that a thread touched first stays local to it.
 #pragma once
 
-#include "workloads/parallel/cpus.hpp"
+#include "workloads/parallel/place.hpp"
 
 #include <string>
 #include <vector>

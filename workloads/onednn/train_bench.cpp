@@ -6,8 +6,8 @@
 #include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/program/dnnl.hpp"
 #include "workloads/onednn/step.hpp"
-#include "workloads/parallel/cpus.hpp"
 #include "workloads/parallel/options.hpp"
+#include "workloads/parallel/place.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,21 +1,29 @@
 #include "workloads/parallel/exchange.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/base/text.hpp"
-
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 
 namespace roof::parallel {
+
 namespace {
+
+constexpr std::size_t line = 16;  // numbers in a cache line
+
+std::vector<std::size_t> order_of_readiness(const std::vector<GradientSize>& gradients)
+{
+    std::vector<std::size_t> order(gradients.size());
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t index) { return gradients[index].stage; });
+    return order;
+}
 
 /// Seconds in which at least one of the intervals was under way.
 Seconds covered(std::vector<Interval> intervals)
@@ -32,6 +40,51 @@ Seconds covered(std::vector<Interval> intervals)
 }
 
 }  // namespace
+
+Packing pack(const std::vector<GradientSize>& gradients, std::size_t least_bytes)
+{
+    Packing packing;
+    packing.begins.resize(gradients.size());
+    std::size_t least = std::min(first_bucket_bytes, least_bytes);
+    bool open = false;
+    for (const std::size_t index : order_of_readiness(gradients)) {
+        if (!open) packing.buckets.push_back({.begin = packing.count, .count = 0, .gradients = {}});
+        Bucket& bucket = packing.buckets.back();
+        packing.begins[index] = packing.count;
+        packing.count += (gradients[index].count + line - 1) / line * line;
+        bucket.count = packing.count - bucket.begin;
+        bucket.gradients.push_back(index);
+        open = bucket.count * sizeof(float) < least;
+        if (!open) least = least_bytes;
+    }
+    return packing;
+}
+
+Schedule::Schedule(const Packing& packing) : packing_(packing), bucket_of_(packing.begins.size())
+{
+    for (std::size_t index = 0; index < packing.buckets.size(); ++index) {
+        for (const std::size_t gradient : packing.buckets[index].gradients) bucket_of_[gradient] = index;
+    }
+    restart();
+}
+
+void Schedule::restart()
+{
+    seen_.assign(bucket_of_.size(), false);
+    missing_.clear();
+    for (const Bucket& bucket : packing_.buckets) missing_.push_back(bucket.gradients.size());
+    next_ = 0;
+}
+
+std::vector<std::size_t> Schedule::ready(std::size_t gradient)
+{
+    if (seen_.at(gradient)) throw std::logic_error("gradient " + std::to_string(gradient) + " was ready already");
+    seen_[gradient] = true;
+    --missing_[bucket_of_[gradient]];
+    std::vector<std::size_t> starting;
+    while (next_ < missing_.size() && missing_[next_] == 0) starting.push_back(next_++);
+    return starting;
+}
 
 Communication communication_of(const std::vector<Interval>& transfers, const std::vector<Interval>& waits, Bytes bytes)
 {
@@ -120,70 +173,88 @@ class Exchange::Background {
     std::thread thread_;
 };
 
-Mode parse_mode(std::string_view word)
+ExchangeOrder::ExchangeOrder(Packing packing, Mode mode, ExchangeOperations operations)
+    : packing_(std::move(packing)), mode_(mode), operations_(std::move(operations)), schedule_(packing_)
 {
-    constexpr std::array<std::pair<std::string_view, Mode>, 3> words{
-        {{"overlapped", Mode::overlapped}, {"serial", Mode::serial}, {"broadcast", Mode::broadcast}}};
-    std::vector<std::string> legal;
-    for (const auto& [name, mode] : words) {
-        if (name == word) return mode;
-        legal.emplace_back(name);
+}
+
+void ExchangeOrder::begin()
+{
+    schedule_.restart();
+    if (mode_ != Mode::broadcast) return;
+    operations_.communication_follows_step();
+    operations_.broadcast_parameters();
+    operations_.step_follows_communication();
+}
+
+void ExchangeOrder::ready(std::size_t gradient)
+{
+    for (const std::size_t bucket : schedule_.ready(gradient)) {
+        if (mode_ != Mode::overlapped) continue;
+        operations_.communication_follows_step();
+        operations_.mean(packing_.buckets[bucket], Reach::all);
     }
-    throw InputError(unknown_word("communication", word, legal));
+}
+
+void ExchangeOrder::finish()
+{
+    if (!schedule_.complete()) throw std::logic_error("the backward pass ended before all gradients were ready");
+    if (mode_ != Mode::overlapped) {
+        operations_.communication_follows_step();
+        for (const Bucket& bucket : packing_.buckets)
+            operations_.mean(bucket, mode_ == Mode::broadcast ? Reach::first : Reach::all);
+    }
+    operations_.step_follows_communication();
 }
 
 Exchange::Exchange(std::shared_ptr<Communicator> communicator, Packing packing, Mode mode, const Clock& clock)
     : communicator_(std::move(communicator)),
-      packing_(std::move(packing)),
-      mode_(mode),
       clock_(clock),
-      block_(communicator_->block(packing_.count)),
-      schedule_(packing_),
-      background_(std::make_unique<Background>(*communicator_, clock))
+      block_(communicator_->block(packing.count)),
+      background_(std::make_unique<Background>(*communicator_, clock)),
+      order_(std::move(packing), mode, operations())
 {
 }
 
 Exchange::~Exchange() = default;
 
+ExchangeOperations Exchange::operations()
+{
+    return {.communication_follows_step = [] {},  // it is started by the thread that computes
+            .step_follows_communication =
+                [this] {
+                    for (const Interval& transfer : background_->finish()) transfers_.push_back(transfer);
+                },
+            .mean = [this](const Bucket& bucket,
+                           Reach reach) { background_->start(block_.subspan(bucket.begin, bucket.count), reach); },
+            .broadcast_parameters =
+                [this] {
+                    const Seconds begin = clock_();
+                    for (const std::span<std::byte> bytes : parameters_) {
+                        communicator_->broadcast(bytes, 0);
+                        broadcast_ += Bytes{static_cast<double>(bytes.size())};
+                    }
+                    waits_.push_back({begin, clock_()});
+                    transfers_ = waits_;
+                }};
+}
+
 void Exchange::begin(const std::vector<std::span<std::byte>>& parameters)
 {
-    schedule_.restart();
+    parameters_ = parameters;
     transfers_.clear();
     waits_.clear();
     broadcast_ = {};
-    if (mode_ != Mode::broadcast) return;
-    const Seconds begin = clock_();
-    for (const std::span<std::byte> bytes : parameters) {
-        communicator_->broadcast(bytes, 0);
-        broadcast_ += Bytes{static_cast<double>(bytes.size())};
-    }
-    waits_.push_back({begin, clock_()});
-    transfers_ = waits_;
-}
-
-void Exchange::ready(std::size_t gradient)
-{
-    for (const std::size_t bucket : schedule_.ready(gradient)) {
-        if (mode_ == Mode::overlapped) start(bucket);
-    }
+    order_.begin();
 }
 
 Communication Exchange::finish()
 {
-    if (!schedule_.complete()) throw std::logic_error("the backward pass ended before all gradients were ready");
     const Seconds begin = clock_();
-    for (std::size_t bucket = 0; mode_ != Mode::overlapped && bucket < packing_.buckets.size(); ++bucket) start(bucket);
-    for (const Interval& transfer : background_->finish()) transfers_.push_back(transfer);
+    order_.finish();
     waits_.push_back({begin, clock_()});
     return communication_of(transfers_, waits_,
-                            Bytes{static_cast<double>(packing_.count * sizeof(float))} + broadcast_);
-}
-
-void Exchange::start(std::size_t index)
-{
-    const Bucket& bucket = packing_.buckets[index];
-    background_->start(block_.subspan(bucket.begin, bucket.count),
-                       mode_ == Mode::broadcast ? Reach::first : Reach::all);
+                            Bytes{static_cast<double>(packing().count * sizeof(float))} + broadcast_);
 }
 
 }  // namespace roof::parallel

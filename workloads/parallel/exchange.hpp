@@ -2,16 +2,69 @@
 // its backward pass is over, and gets the cost of the communication.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/method/bench/trace.hpp"
-#include "workloads/parallel/buckets.hpp"
 #include "workloads/parallel/communicator.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace roof::parallel {
+
+// Gradients packed into buckets, so that each all-reduce is large enough: each bucket a range of one block in which the
+// gradients lie in the order in which the backward pass makes them.
+
+/// A gradient as the packer sees it. `stage`: when it is ready, the lowest first.
+struct GradientSize {
+    std::size_t count = 0;  ///< numbers
+    std::size_t stage = 0;
+};
+
+struct Bucket {
+    std::size_t begin = 0;               ///< first number, from the block's begin
+    std::size_t count = 0;               ///< numbers
+    std::vector<std::size_t> gradients;  ///< their indices as given
+};
+
+struct Packing {
+    std::vector<std::size_t> begins;  ///< by gradient: its first number in the block
+    std::vector<Bucket> buckets;      ///< in the order in which they fill
+    std::size_t count = 0;            ///< numbers of the whole block
+};
+
+/// Bytes of the first bucket: small, so that communication begins early, as in PyTorch's DistributedDataParallel.
+inline constexpr std::size_t first_bucket_bytes = 1 << 20;
+
+/// Gradients by stage, those of one stage from the last to the first. A bucket is closed once it holds `least_bytes`
+/// or more (the first one: first_bucket_bytes, if that is less), so a gradient is never cut. Each begins at a
+/// multiple of 64 bytes.
+Packing pack(const std::vector<GradientSize>& gradients, std::size_t least_bytes);
+
+/// The order of all-reduces: a bucket's starts once all its gradients are ready and the buckets before it have
+/// started. All ranks so start them in one order, whatever the order in which gradients become ready.
+class Schedule {
+  public:
+    /// `packing` must outlive the schedule.
+    explicit Schedule(const Packing& packing);
+
+    /// Forgets what is ready: a new backward pass begins.
+    void restart();
+    /// A gradient is ready; returns the buckets to start now, in order. Throws std::logic_error for one that was
+    /// ready already.
+    std::vector<std::size_t> ready(std::size_t gradient);
+    /// Whether every bucket was returned by ready().
+    bool complete() const { return next_ == packing_.buckets.size(); }
+
+  private:
+    const Packing& packing_;
+    std::vector<std::size_t> bucket_of_;  ///< by gradient
+    std::vector<bool> seen_;              ///< by gradient
+    std::vector<std::size_t> missing_;    ///< by bucket: gradients that are not ready
+    std::size_t next_ = 0;                ///< the bucket to start next
+};
 
 /// When something was under way, on the step's clock.
 struct Interval {
@@ -30,9 +83,43 @@ Communication communication_of(const std::vector<Interval>& transfers, const std
 /// - broadcast: as in PyTorch's DataParallel, rank 0 alone updates the parameters. Each step it sends them to all
 ///   before the forward pass and receives the mean of the gradients after the backward pass.
 enum class Mode { overlapped, serial, broadcast };
+constexpr EnumNames<Mode, 3> names_of(Mode)
+{
+    return {"communication",
+            {{{Mode::overlapped, "overlapped"}, {Mode::serial, "serial"}, {Mode::broadcast, "broadcast"}}}};
+}
 
-/// Throws InputError naming the legal words.
-Mode parse_mode(std::string_view word);
+/// What an exchange does, by the host's threads or by streams.
+struct ExchangeOperations {
+    /// Communication started from now on begins after the step's work so far.
+    std::function<void()> communication_follows_step;
+    /// The step's work from now on begins after the communication started so far.
+    std::function<void()> step_follows_communication;
+    std::function<void(const Bucket& bucket, Reach reach)> mean;
+    std::function<void()> broadcast_parameters;
+};
+
+/// When which of them is done.
+class ExchangeOrder {
+  public:
+    ExchangeOrder(Packing packing, Mode mode, ExchangeOperations operations);
+
+    /// Call it before the forward pass.
+    void begin();
+    /// Call it when the gradient is in its place, or its last kernel enqueued.
+    void ready(std::size_t gradient);
+    /// Call it after the whole backward pass. The update follows the means.
+    void finish();
+
+    const Packing& packing() const { return packing_; }
+    Mode mode() const { return mode_; }
+
+  private:
+    Packing packing_;
+    Mode mode_;
+    ExchangeOperations operations_;
+    Schedule schedule_;
+};
 
 class Exchange {
   public:
@@ -42,33 +129,32 @@ class Exchange {
     ~Exchange();
 
     /// The gradient's place in the block.
-    float* gradient(std::size_t index) const { return block_.data() + packing_.begins[index]; }
+    float* gradient(std::size_t index) const { return block_.data() + packing().begins[index]; }
 
     /// Before the forward pass; in mode broadcast, `parameters` are sent. Waits for it.
     void begin(const std::vector<std::span<std::byte>>& parameters);
     /// To be called when a gradient is complete in its place.
-    void ready(std::size_t gradient);
+    void ready(std::size_t gradient) { order_.ready(gradient); }
     /// The backward pass is over: waits for the means, and returns what the step's communication cost so far.
     Communication finish();
 
     /// Whether this rank has the mean, and is to update the parameters.
-    bool updates() const { return mode_ != Mode::broadcast || communicator_->rank == 0; }
-    const Packing& packing() const { return packing_; }
+    bool updates() const { return order_.mode() != Mode::broadcast || communicator_->rank == 0; }
+    const Packing& packing() const { return order_.packing(); }
 
   private:
     class Background;
-    void start(std::size_t bucket);
+    ExchangeOperations operations();
 
     std::shared_ptr<Communicator> communicator_;
-    Packing packing_;
-    Mode mode_;
     const Clock& clock_;
     std::span<float> block_;
-    Schedule schedule_;
     std::vector<Interval> transfers_;
     std::vector<Interval> waits_;
+    std::vector<std::span<std::byte>> parameters_;  ///< of this step
     Bytes broadcast_{};
     std::unique_ptr<Background> background_;
+    ExchangeOrder order_;
 };
 
 }  // namespace roof::parallel

@@ -11,9 +11,36 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace roof::parallel {
+
 namespace {
+
+class HostMessenger : public Messenger {
+  public:
+    HostMessenger(std::shared_ptr<Communicator> members, std::size_t count)
+        : members_(std::move(members)), out_(members_->block(count)), in_(count)
+    {
+    }
+
+    void fill(float value) override { std::ranges::fill(out_, value); }
+    void reduce() override { members_->mean(out_, Reach::all); }
+    void exchange(int to, int from) override
+    {
+        const auto in = std::as_writable_bytes(std::span(in_));
+        members_->exchange(std::as_bytes(out_), to, in, from);
+    }
+    void wait() override {}  // each call waits
+    std::vector<float> mean() const override { return {out_.begin(), out_.end()}; }
+    std::vector<float> received() const override { return in_; }
+
+  private:
+    std::shared_ptr<Communicator> members_;
+    std::span<float> out_;  ///< of `members_`
+    std::vector<float> in_;
+};
 
 constexpr double seconds_of_launch = 0.004;
 constexpr int most_messages = 1000;
@@ -156,6 +183,16 @@ class NetworkSubject : public Subject {
 
 }  // namespace
 
+Carrier host_carrier()
+{
+    return {.device_kind = "cpu",
+            .lacking = [](const Device&) { return std::nullopt; },
+            .make = [](std::shared_ptr<Communicator> members, std::size_t count,
+                       const Device&) { return std::make_unique<HostMessenger>(std::move(members), count); },
+            .library = [](const Communicator& hosts) { return hosts.transport; },
+            .within_node = "memory"};
+}
+
 NetworkBench::NetworkBench(Messages kind, Carrier carrier)
     : Bench(kind == Messages::pair
                 ? BenchTraits{"network_pair", Role::bandwidth, carrier.device_kind,
@@ -177,29 +214,18 @@ std::vector<Axis> NetworkBench::axes(const Machine& machine) const
     };
     std::vector<Axis> all;
     if (kind_ == Messages::group)
-        all.push_back({.name = "operation",
-                       .meaning = "ring: to the next rank; allreduce: the mean of gradients",
-                       .defaults = {"ring", "allreduce"},
-                       .allowed = {"ring", "allreduce"}});
+        all.push_back(
+            word_axis("operation", "ring: to the next rank; allreduce: the mean of gradients", {"ring", "allreduce"}));
     all.push_back({.name = "path",
                    .meaning = kind_ == Messages::pair ? "the two ranks" : "nodes and ranks on each",
                    .defaults = kind_ == Messages::pair ? or_else(paths.pairs, "0-1") : or_else(paths.groups, "2x1"),
                    .allowed = {}});
-    all.push_back({.name = "size",
-                   .meaning = "bytes of a message, a multiple of 4",
-                   .defaults = {"64", "4096", "65536", "1048576", "4194304", "16777216"},
-                   .allowed = {},
-                   .numeric = true,
-                   .min = 4,
-                   .max = 1LL << 30});
-    if (carrier_.device_kind != "cpu")
-        all.push_back({.name = "ranks",
-                       .meaning = "as many as were started; in rows of several devices",
-                       .defaults = {std::to_string(std::max<std::size_t>(1, rank_nodes(machine).size()))},
-                       .allowed = {},
-                       .numeric = true,
-                       .max = 65'536,
-                       .optional = true});
+    all.push_back(number_axis("size", "bytes of a message, a multiple of 4",
+                              {"64", "4096", "65536", "1048576", "4194304", "16777216"}, 4, 1LL << 30));
+    if (carrier_.device_kind == "cpu") return all;
+    all.push_back(number_axis("ranks", "as many as were started; in rows of several devices",
+                              {std::to_string(std::max<std::size_t>(1, rank_nodes(machine).size()))}, 1, 65'536));
+    all.back().optional = true;
     return all;
 }
 

@@ -14,14 +14,9 @@ Axis optional_words(const std::string& name, const std::string& meaning, const W
 
 Axis optional_number(const std::string& name, const std::string& meaning, const std::string& usual, long long most)
 {
-    return {.name = name,
-            .meaning = meaning,
-            .defaults = {usual},
-            .allowed = {},
-            .numeric = true,
-            .min = 1,
-            .max = most,
-            .optional = true};
+    Axis axis = number_axis(name, meaning, {usual}, 1, most);
+    axis.optional = true;
+    return axis;
 }
 
 bool is_strong(const Point& point)
@@ -42,7 +37,7 @@ std::vector<Axis> axes()
             optional_words("communication",
                            "of gradients: overlapped with the backward pass; serial: after it; broadcast: reduced to "
                            "rank 0, which sends its parameters each step",
-                           {"overlapped", "serial", "broadcast"}),
+                           names_in(names_of(Mode{}).rows)),
             optional_number("bucket_mb", "megabytes of gradients in a message, at least", "25", 100'000),
             optional_words("batch_norm", "statistics of each rank's own batch, or of the batches of all",
                            {"local", "synchronised"})};
@@ -54,7 +49,7 @@ Options options_of(const Point& point)
     Options options;
     if (point.has("ranks")) options.ranks = static_cast<int>(point.integer("ranks"));
     if (point.has("batch")) options.batch = point.integer("batch") / (is_strong(point) ? options.ranks : 1);
-    options.mode = parse_mode(point.text_or("communication", "overlapped"));
+    options.mode = parse_enum<Mode>(point.text_or("communication", "overlapped"));
     if (point.has("bucket_mb")) options.bucket_bytes = static_cast<std::size_t>(point.integer("bucket_mb")) * megabyte;
     options.synchronised_batch_norm = point.text_or("batch_norm", "local") == "synchronised";
     return options;

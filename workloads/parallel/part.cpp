@@ -3,8 +3,8 @@
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/node.hpp"
-#include "workloads/parallel/cpus.hpp"
 #include "workloads/parallel/network_bench.hpp"
+#include "workloads/parallel/place.hpp"
 #include "workloads/parallel/world.hpp"
 
 #include <signal.h>

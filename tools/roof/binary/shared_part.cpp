@@ -1,4 +1,4 @@
-// Parts in shared objects (ert/base/part_file.hpp), each with its own libraries. An object is opened when a device of its
+// Parts in shared objects (ert/base/files.hpp), each with its own libraries. An object is opened when a device of its
 // kind is first needed, because cuDNN's libraries alone take a second and hundreds of megabytes. If an object cannot be
 // opened, its part is absent with the loader's message, so the same binary runs with and without a GPU driver.
 #include "ert/base/error.hpp"

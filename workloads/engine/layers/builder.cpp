@@ -1,6 +1,6 @@
 #include "workloads/engine/layers/builder.hpp"
 
-#include "workloads/parallel/buckets.hpp"
+#include "workloads/parallel/exchange.hpp"
 
 #include <algorithm>
 
