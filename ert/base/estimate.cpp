@@ -9,17 +9,14 @@ namespace roof {
 OrderInterval median_interval(std::size_t n)
 {
     if (n == 0) return {};
-    // P(Binomial(n, 1/2) < k), summed in logarithms so that n = 10,000 does not underflow.
+    // P(Binomial(n, 1/2) < k), its terms in logarithms so that n = 10,000 does not underflow.
     const auto count = static_cast<double>(n);
-    const double log_half_to_n = count * std::log(0.5);
+    double log_term = count * std::log(0.5);
     double below = 0;
     std::size_t k = 0;
-    while (k <= n / 2) {
-        const auto i = static_cast<double>(k);
-        const double term =
-            std::exp(std::lgamma(count + 1) - std::lgamma(i + 1) - std::lgamma(count - i + 1) + log_half_to_n);
-        if (below + term > 0.025) break;
-        below += term;
+    while (k <= n / 2 && below + std::exp(log_term) <= 0.025) {
+        below += std::exp(log_term);
+        log_term += std::log((count - static_cast<double>(k)) / static_cast<double>(k + 1));
         ++k;
     }
     if (k == 0) return {0, n - 1, n == 1 ? 0 : 1 - std::pow(2.0, 1 - count)};

@@ -70,9 +70,10 @@ double Point::number(std::string_view axis) const
 
 std::string Point::str() const
 {
-    std::vector<std::string> words;
-    for (const auto& [axis, value] : values_) words.push_back(axis + "=" + value);
-    return join(words, " ");
+    std::string text;
+    for (const auto& [axis, value] : values_)
+        text.append(text.empty() ? "" : " ").append(axis).append("=").append(value);
+    return text;
 }
 
 }  // namespace roof

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <numeric>
+#include <span>
 
 namespace roof {
 namespace {
@@ -20,26 +20,26 @@ constexpr std::array<double, 30> student{25.452, 6.205, 4.177, 3.495, 3.163, 2.9
                                          2.593,  2.560, 2.533, 2.510, 2.490, 2.473, 2.458, 2.445, 2.433, 2.423,
                                          2.414,  2.405, 2.398, 2.391, 2.385, 2.379, 2.373, 2.368, 2.364, 2.360};
 
-/// The values in the window around `centre` that reaches this share of it to both sides.
-std::vector<double> within(double reach, double centre, const std::vector<double>& values)
+/// Of ascending values those in the window around `centre` that reaches this share of it to both sides.
+std::span<const double> within(double reach, double centre, std::span<const double> sorted)
 {
-    const double low = centre * (1 - reach);
-    const double high = centre * (1 + reach);
-    std::vector<double> inside;
-    std::ranges::copy_if(values, std::back_inserter(inside), [=](double v) { return low <= v && v <= high; });
-    return inside;
+    const auto low = std::ranges::lower_bound(sorted, centre * (1 - reach));
+    return {low, std::upper_bound(low, sorted.end(), centre * (1 + reach))};
+}
+
+double median_of(std::span<const double> sorted)
+{
+    return (sorted[sorted.size() / 2] + sorted[(sorted.size() - 1) / 2]) / 2;
 }
 
 /// The centre of the window described in the header. The limit only ends a cycle between two windows.
-double fastest_agreement(const std::vector<double>& values, double reach)
+double fastest_agreement(std::span<const double> sorted, double reach)
 {
-    std::vector<double> sorted = values;
-    std::ranges::sort(sorted, std::greater{});
-    double centre = sorted[std::min(min_samples, (sorted.size() + 1) / 2) - 1];
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double median = spread_of(within(reach, centre, values)).median;
-        if (median == centre) break;
-        centre = median;
+    double centre = sorted[sorted.size() - std::min(min_samples, (sorted.size() + 1) / 2)];
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const auto inside = within(reach, centre, sorted);
+        if (inside.empty() || median_of(inside) == centre) break;
+        centre = median_of(inside);
     }
     return centre;
 }
@@ -86,24 +86,26 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
         }
     }
     if (all.empty()) return {};
+    for (std::vector<double>& round : values) std::ranges::sort(round);
+    for (auto* const seen : {&all, &undisturbed, &left_out}) std::ranges::sort(*seen);
 
     const double reach = tolerance * window_in_tolerances;
     const double centre = fastest_agreement(all, reach);
-    const std::vector<double> agreeing = within(reach, centre, all);
+    const std::span<const double> agreeing = within(reach, centre, all);
     std::vector<double> medians;
     for (const std::vector<double>& round : values)
-        if (const std::vector<double> inside = within(reach, centre, round); inside.size() >= min_samples_of_round)
-            medians.push_back(spread_of(inside).median);
+        if (const auto inside = within(reach, centre, round); inside.size() >= min_samples_of_round)
+            medians.push_back(median_of(inside));
     std::ptrdiff_t faster = 0;
     for (const std::vector<double>* const seen : {&all, &left_out})
-        faster += std::ranges::count_if(*seen, [&](double value) { return value > centre * (1 + reach); });
+        faster += seen->end() - std::ranges::upper_bound(*seen, centre * (1 + reach));
     const bool is_shown =
         std::ssize(medians) >= min_rounds && agreeing.size() >= min_samples &&
         static_cast<double>(agreeing.size()) >= min_share * static_cast<double>(all.size()) &&
         static_cast<double>(faster) <= max_faster * static_cast<double>(all.size() + left_out.size()) &&
         2 * within(reach, centre, undisturbed).size() >= agreeing.size();
-    const Spread of_samples = spread_of(agreeing);
-    const Spread spread = !is_shown ? Spread{of_samples.low, of_samples.low, of_samples.high} : over_rounds(medians);
+    Spread spread = is_shown ? over_rounds(medians) : spread_of(agreeing);
+    if (!is_shown) spread.median = spread.low;
 
     SustainedRate result;
     const bool agrees = spread.high - spread.low <= 2 * tolerance * spread.median;

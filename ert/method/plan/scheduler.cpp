@@ -44,6 +44,12 @@ std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const
     return kept;
 }
 
+/// What an item with a keyword and its rows share.
+std::string id_without_set(const std::string& bench, const std::string& device, const Point& point)
+{
+    return id_without_round(bench, device, point.without("working_set"));
+}
+
 bool asks_for_edges(const Item& item)
 {
     return item.point.text("working_set") == "edges";
@@ -124,21 +130,11 @@ void Scheduler::grant(Seconds time)
 std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const
 {
     const std::set<std::string> done = ids_of(rows);
-    for (const std::vector<Item>& items : {planned_, edges_by(rows), resolved_by(rows)})
-        if (std::vector<Item> left = without_rows(items, done); !left.empty()) return left;
-    return {};
-}
-
-std::vector<Item> Scheduler::edges_by(std::span<const Measurement> rows) const
-{
-    return at_sizes_of(planned_, rows, [](const Item& item) { return asks_for_edges(item); });
-}
-
-std::vector<Item> Scheduler::resolved_by(std::span<const Measurement> rows) const
-{
-    std::vector<Item> known = edges_by(rows);
+    if (std::vector<Item> left = without_rows(planned_, done); !left.empty()) return left;
+    std::vector<Item> known = at_sizes_of(planned_, rows, [](const Item& item) { return asks_for_edges(item); });
+    if (std::vector<Item> left = without_rows(known, done); !left.empty()) return left;
     known.insert(known.end(), planned_.begin(), planned_.end());
-    return at_sizes_of(known, rows, [](const Item& item) { return !asks_for_edges(item); });
+    return without_rows(at_sizes_of(known, rows, [](const Item& item) { return !asks_for_edges(item); }), done);
 }
 
 std::vector<Item> Scheduler::at_sizes_of(const std::vector<Item>& known, std::span<const Measurement> rows,
@@ -155,28 +151,41 @@ std::vector<Item> Scheduler::at_sizes_of(const std::vector<Item>& known, std::sp
 std::vector<Item> Scheduler::extra_rounds(std::span<const Measurement> rows) const
 {
     if (registry_ == nullptr || plan_.max_rounds <= plan_.rounds) return {};
-    std::vector<Item> items = planned_;
-    std::ranges::move(edges_by(rows), std::back_inserter(items));
-    std::ranges::move(resolved_by(rows), std::back_inserter(items));
-    std::map<std::string, int> rounds;
-    for (const Measurement& row : rows) ++rounds[id_without_round(row.bench, row.device, row.point)];
-    std::map<std::string, const Item*> by_id;
-    for (const Item& item : items) by_id.try_emplace(id_without_round(item.bench_name, item.device, item.point), &item);
-    const std::vector<PointSummary> points = summarize_points(rows);
-    std::vector<Ceiling> ceilings = ceilings_of(points, find_levels(points, registry_->machine()));
+    std::map<std::string, const Item*> items;
+    for (const auto* const list : {&planned_, &open_})
+        for (const Item& item : *list)
+            items.try_emplace(id_without_set(item.bench_name, item.device, item.point), &item);
+    std::vector<Item> more;
+    const auto add = [&](const Measurement& row, int so_far) {
+        const auto known = items.find(id_without_set(row.bench, row.device, row.point));
+        if (known == items.end()) return;
+        Item& item = more.emplace_back(*known->second);
+        item.is_open = false;
+        if (row.point.has("working_set")) item.point.set("working_set", row.point.text("working_set"));
+        item.point.set("round", std::to_string(so_far + 1));
+    };
+    std::map<std::string, std::pair<int, const Measurement*>> points;  // rounds so far, and the last
+    for (const Measurement& row : rows) {
+        auto& [so_far, last] = points[id_without_round(row.bench, row.device, row.point)];
+        ++so_far;
+        last = &row;
+    }
+    // The rounds are looked at twice, after the planned ones and after all: looking after each would find chance agreements. What was
+    // begun in between goes on, in the order of the batch before.
+    std::map<const Measurement*, int> begun;
+    for (const auto& [id, point] : points)
+        if (point.first > plan_.rounds && point.first < all_rounds_) begun.emplace(point.second, point.first);
+    for (const auto& [row, so_far] : begun) add(*row, so_far);
+    if (!more.empty()) return more;
+
+    const std::vector<PointSummary> summaries = summarize_points(rows);
+    std::vector<Ceiling> ceilings = ceilings_of(summaries, find_levels(summaries, registry_->machine()));
     // The time limit may cut the last batch short. Memory goes first, since its interference lasts longest.
     std::ranges::stable_partition(ceilings, [](const Ceiling& ceiling) { return ceiling.level == memory_level; });
-    std::vector<Item> more;
     std::set<std::string> taken;
     for (const Ceiling& ceiling : ceilings) {
-        const auto known = by_id.find(ceiling.point);
-        const int so_far = rounds[ceiling.point];
-        if (known == by_id.end() || so_far >= plan_.max_rounds || !taken.insert(ceiling.point).second) continue;
-        // The rounds are looked at twice, after the planned ones and after all: looking after each would find chance agreements.
-        const bool is_looked_at = so_far <= plan_.rounds || so_far >= all_rounds_;
-        if (is_looked_at && is_settled(ceiling)) continue;
-        more.push_back(*known->second);
-        more.back().point.set("round", std::to_string(so_far + 1));
+        const auto& [so_far, row] = points.at(ceiling.point);
+        if (so_far < plan_.max_rounds && !is_settled(ceiling) && taken.insert(ceiling.point).second) add(*row, so_far);
     }
     return more;
 }

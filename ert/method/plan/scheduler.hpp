@@ -50,9 +50,7 @@ class Scheduler {
     const std::vector<Item>& planned() const { return planned_; }
 
   private:
-    /// The items with the keyword `edges`, at the sizes that the planned rows show; then the others, at the sizes that all these rows show.
-    std::vector<Item> edges_by(std::span<const Measurement> rows) const;
-    std::vector<Item> resolved_by(std::span<const Measurement> rows) const;
+    /// The open items that are wanted, at the sizes that the rows of `known` show.
     std::vector<Item> at_sizes_of(const std::vector<Item>& known, std::span<const Measurement> rows,
                                   bool (*is_wanted)(const Item&)) const;
 
