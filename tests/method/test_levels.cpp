@@ -133,3 +133,113 @@ TEST_CASE("a level that is fastest just before its end is one level up to there"
     CHECK(ceilings.levels[1].to.value <= 1 * MiB);
     CHECK(rate(ceilings, "L2") == Approx(245e9));
 }
+
+namespace {
+
+using OfRounds = std::array<double, 3>;
+
+/// A point of so much work a second in three rounds of six samples, each so many times slower, at so many GHz.
+void add_rounds(std::vector<Measurement>& rows, Measurement made, const OfRounds& slower,
+                const OfRounds& gigahertz = {3, 3, 3})
+{
+    const Seconds seconds = made.seconds.median;
+    for (std::size_t i = 0; i < slower.size(); ++i) {
+        made.point.set("round", std::to_string(i + 1));
+        made.samples.assign(6, {.seconds = slower[i] * seconds, .clock = Hertz{gigahertz[i] * 1e9}});
+        rows.push_back(made);
+    }
+}
+
+void add_chase(std::vector<Measurement>& rows, double bytes, const OfRounds& slower,
+               const OfRounds& gigahertz = {3, 3, 3})
+{
+    Measurement chase = row("chase", "scalar", 1, bytes, 16e9);
+    chase.role = Role::latency;
+    add_rounds(rows, chase, slower, gigahertz);
+}
+
+void add_arithmetic(std::vector<Measurement>& rows, const OfRounds& slower, const OfRounds& gigahertz)
+{
+    Measurement fma = row("fma", "avx512", 1, 0, 1e9);
+    fma.role = Role::compute;
+    fma.point = fma.point.without("working_set");
+    fma.work.flops = Flops{1e9};
+    add_rounds(rows, fma, slower, gigahertz);
+}
+
+const Ceiling& latency_of(const Ceilings& ceilings, const std::string& level)
+{
+    const auto found = std::ranges::find_if(
+        ceilings.all, [&](const Ceiling& c) { return c.kind == Role::latency && c.level == level; });
+    REQUIRE(found != ceilings.all.end());
+    return *found;
+}
+
+constexpr OfRounds same{1, 1, 1};
+
+}  // namespace
+
+TEST_CASE("a smaller set that was faster than usual makes a latency a lower bound, and a larger one does not")
+{
+    const auto state = [](const OfRounds& smaller, const OfRounds& larger) {
+        std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+        add_chase(rows, 128 * KiB, smaller);
+        add_chase(rows, 256 * KiB, same);
+        add_chase(rows, 512 * KiB, larger);
+        return latency_of(fit_ceilings(rows, machine()), "L2").steadiness;
+    };
+    CHECK(state(same, same) == Steadiness::steady);
+    CHECK(state({1, 1.5, 1.5}, same) == Steadiness::at_least);
+    CHECK(state(same, {1, 1.5, 1.5}) == Steadiness::steady);
+    CHECK(state(same, {0.8, 0.8, 0.8}) == Steadiness::at_least);
+}
+
+TEST_CASE("where the clock varied, the sets of a latency are compared per clock")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    const OfRounds slow{1, 1.1, 1.1};
+    const OfRounds clocks{3.3, 3, 3};
+    add_arithmetic(rows, slow, clocks);
+    add_chase(rows, 128 * KiB, slow, clocks);
+    add_chase(rows, 256 * KiB, same, {3.3, 3.3, 3.3});
+    const Ceiling& latency = latency_of(fit_ceilings(rows, machine()), "L2");
+    CHECK(latency.steadiness == Steadiness::clock_varied);
+    CHECK(latency.per_clock.relative_half_width() < 1e-9);
+}
+
+TEST_CASE("where the clock varied, what lacks a clock is a lower bound, however well it agrees")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    add_arithmetic(rows, {1, 1.1, 1.1}, {3.3, 3, 3});
+    add_chase(rows, 256 * KiB, same, {3.3, 0, 0});
+    const Ceiling& latency = latency_of(fit_ceilings(rows, machine()), "L2");
+    CHECK(latency.steadiness == Steadiness::at_least);
+    CHECK(latency.rate.median.value == Approx(16e9 / bytes_per_access));
+}
+
+TEST_CASE("with several threads the first cache is each core's own, also where a sweep shows it too small")
+{
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    const auto more = sweep(staircase({{40 * KiB, 900e9}, {2 * MiB, 400e9}, {32 * MiB, 150e9}}, 50e9), 0, 1, "load", 2);
+    rows.insert(rows.end(), more.begin(), more.end());
+    Machine made = machine();
+    made.smt = 1;
+    CHECK(fit_ceilings(rows, made).levels[0].edge.value >= 96 * KiB / 1.3);
+    // Two threads of one core have one first cache.
+    made.smt = 2;
+    CHECK(fit_ceilings(rows, made).levels[0].edge.value < 96 * KiB / 1.3);
+}
+
+TEST_CASE("a level reaches to the largest measured set below its edge, in whatever state that was measured")
+{
+    // 50 KiB met no neighbour, all others met one all the time.
+    std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+    for (Measurement& made : rows)
+        made.samples.assign(6, {.seconds = made.seconds.median, .disturbance = "a core was shared"});
+    Measurement undisturbed = row("load", "avx512", 1, 50 * KiB, 450e9);
+    undisturbed.samples.assign(6, {.seconds = undisturbed.seconds.median});
+    rows.push_back(undisturbed);
+    const Ceilings ceilings = fit_ceilings(rows, machine());
+    CHECK(ceilings.levels[0].edge.value > 50 * KiB);
+    CHECK(ceilings.levels[0].to == Bytes{50 * KiB});
+}

@@ -15,16 +15,16 @@
 namespace roof {
 namespace {
 
-bool scales_with_clock(const Ceiling& ceiling)
+bool scales_with_clock(const std::string& device, std::string_view level)
 {
-    const LevelKind kind = level_traits(ceiling.level).kind;
-    return kind_of_device(ceiling.device) == "cpu" && (kind == LevelKind::core || kind == LevelKind::cache);
+    const LevelKind kind = level_traits(level).kind;
+    return kind_of_device(device) == "cpu" && (kind == LevelKind::core || kind == LevelKind::cache);
 }
 
 /// Sets rate, steadiness, clock and the rate per clock and thread. `samples`: of the point, or of all points that show the ceiling.
 void set_rate(const PointSummary& point, const std::vector<Round>& samples, const RunClock& run, Ceiling& ceiling)
 {
-    const bool scales = scales_with_clock(ceiling);
+    const bool scales = scales_with_clock(ceiling.device, ceiling.level);
     ceiling.clock = scales ? run.under(point) : point.best.clock;
     const bool divides = scales && run.varies(ceiling.device);
     SustainedRate sustained = point.sustained;
@@ -32,8 +32,12 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
         const double tolerance = tolerance_of(ceiling.level);
         sustained = divides ? sustained_rate(run.credible_samples(point, samples), tolerance, ceiling.clock)
                             : sustained_rate(samples, tolerance);
-        // A lower bound needs no clock, and samples that lack one show it too.
-        if (divides && sustained.steadiness == Steadiness::at_least) sustained = sustained_rate(samples, tolerance);
+        // A lower bound needs no clock, and samples that lack one show it too. At one clock only, they may agree.
+        if (divides && sustained.steadiness == Steadiness::at_least) {
+            sustained = sustained_rate(samples, tolerance);
+            sustained.rate.median = sustained.rate.low;
+            sustained.steadiness = Steadiness::at_least;
+        }
         // Rounds of a GPU differ by the clock that its power allows: one that no other reaches is no lower bound.
         if (kind_of_device(ceiling.device) == "gpu" && sustained.rounds < min_rounds)
             if (SustainedRate all = rate_over_rounds(samples, tolerance); all.rounds > 0) sustained = all;
@@ -94,17 +98,27 @@ const PointSummary* middle_of(const MeasuredLevel& level, const Sweep& on)
     return std::ranges::min_element(on, {}, from_middle)->second;
 }
 
-/// Adds the point's samples, round by round. `left_out`: 0 if they count; else they are left out, scaled so that the point's typical rate
-/// becomes this.
+/// Adds the point's samples, round by round. `left_out`: 0 if they count; else they are left out, and their rates times this.
 void add_samples(const PointSummary& point, std::vector<Round>& rounds, double left_out = 0)
 {
     if (rounds.size() < point.samples.size()) rounds.resize(point.samples.size());
     for (std::size_t i = 0; i < point.samples.size(); ++i)
         for (RateSample sample : point.samples[i]) {
             sample.left_out = left_out > 0;
-            if (sample.left_out) sample.rate *= left_out / point.typical;
+            if (sample.left_out) sample.rate *= left_out;
             rounds[i].push_back(sample);
         }
+}
+
+/// The median rate of all samples; per clock, of those that have one.
+double typical_of(const PointSummary& point, bool per_clock)
+{
+    if (!per_clock) return point.typical;
+    std::vector<double> rates;
+    for (const Round& round : point.samples)
+        for (const RateSample& sample : round)
+            if (sample.clock > 0) rates.push_back(sample.rate / sample.clock);
+    return rates.empty() ? point.typical : spread_of(rates).median;
 }
 
 /// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples of all agree. A level
@@ -150,12 +164,14 @@ std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep
         if (point->rounds > shown->rounds) shown = point;
     std::vector<Round> pooled;
     for (const PointSummary* const point : shows) add_samples(*point, pooled);
-    // Latency rises within a level, and just past a cache memory is faster. So other sets there count beside their own typical rate.
+    // Latency rises within a level, and just past a cache memory is faster. So smaller sets count beside their own typical rate.
+    const bool per_clock = clock.varies(level.device) && scales_with_clock(level.device, level.name);
     for (auto other = sweep.lower_bound(level.clear.value); other != sweep.upper_bound(level.to.value); ++other) {
         const auto& [bytes, point] = *other;
         if (std::ranges::find(shows, point) != shows.end()) continue;
-        const bool has_same_rate = std::ranges::find(points, point) != points.end();
-        add_samples(*point, pooled, has_same_rate ? point->typical : shown->typical);
+        const bool may_be_faster = std::ranges::find(points, point) == points.end() &&
+                                   point->best.point.number("working_set") < shown->best.point.number("working_set");
+        add_samples(*point, pooled, may_be_faster ? typical_of(*shown, per_clock) / typical_of(*point, per_clock) : 1);
     }
     return ceiling_of(*shown, pooled, level.name, clock);
 }

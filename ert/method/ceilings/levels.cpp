@@ -96,10 +96,12 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
             Bytes{points[std::min(index_from(std::max(plateau.flat.low, clear_of_edge * nearer)), begin)].working_set};
         level.swept.assign(points.begin() + static_cast<std::ptrdiff_t>(begin),
                            points.begin() + static_cast<std::ptrdiff_t>(end));
-        const std::size_t beyond = is_memory ? points.size() : index_from(plateau.edge + 1);
-        level.to = Bytes{std::max(points[begin].working_set, points[std::max<std::size_t>(beyond, 1) - 1].working_set)};
+        // Of all measured sets, whether or not they have samples in the state that is compared.
+        const auto beyond = is_memory ? sweeps.loads->end() : sweeps.loads->upper_bound(plateau.edge);
+        level.to = level.from;
+        if (beyond != sweeps.loads->begin()) level.to = std::max(level.to, Bytes{std::prev(beyond)->first});
         level.edge = Bytes{plateau.edge};
-        if (beyond < points.size()) level.beyond = Bytes{points[beyond].working_set};
+        if (beyond != sweeps.loads->end()) level.beyond = Bytes{beyond->first};
         set_beside_report(level, machine);
     }
     return levels;
@@ -118,15 +120,18 @@ std::vector<MeasuredLevel> behind_l1(const std::vector<MeasuredLevel>& through, 
     return past;
 }
 
-/// Where the edges of these levels lie with more threads: a private cache holds as many times more as there are threads, a shared one as
-/// much as before; three tenths more to both sides.
-std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads)
+/// Where the edges of these levels lie with more threads: a private cache holds as many times more as there are cores, a shared one as
+/// much as before; three tenths more to both sides. Each core has its own first cache.
+std::vector<WorkingSets> edges_of(const std::vector<MeasuredLevel>& fewest, int threads, int smt)
 {
     constexpr double uncertainty = 1.3;
     std::vector<WorkingSets> edges;
-    for (const MeasuredLevel& level : fewest)
-        if (level.edge.value > 0)
-            edges.push_back({level.edge.value / uncertainty, level.edge.value * threads / level.threads * uncertainty});
+    for (const MeasuredLevel& level : fewest) {
+        if (level.edge.value <= 0) continue;
+        const double most = static_cast<double>(threads) / level.threads;
+        const double least = edges.empty() ? std::max(1.0, most / std::max(1, smt)) : 1;
+        edges.push_back({level.edge.value * least / uncertainty, level.edge.value * most * uncertainty});
+    }
     return edges;
 }
 
@@ -207,7 +212,7 @@ std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, 
         const bool is_cpu = kind_of_device(device) == "cpu";
         const auto latencies = sweeps.find({Role::latency, device, threads, "", "latency", ""});
         const LevelSweeps shown{sweep, is_cpu && latencies != sweeps.end() ? &latencies->second : nullptr,
-                                edges_of(with_fewest[device], threads)};
+                                edges_of(with_fewest[device], threads, machine.smt)};
         std::vector<MeasuredLevel> levels = levels_of(shown, device, threads, machine, 1);
         if (const auto past = sweeps.find({Role::bandwidth, device, threads, "", "load", "cg"}); past != sweeps.end())
             levels = behind_l1(levels, levels_of({&past->second}, device, threads, machine, 2));

@@ -185,26 +185,37 @@ double edge_between(const std::vector<CostCurve>& curves, double from, double to
     return std::exp2(best ? best->octave : (from + to) / 2);
 }
 
-double median_over(const RateCurve& curve, const WorkingSets& sets, double RatePoint::*rate)
+/// Of a curve in these sets the medians, 0 without sets. The fastest rate of a larger set is one of a smaller set too.
+RatePoint median_over(const RateCurve& curve, const WorkingSets& sets)
 {
     std::vector<double> rates;
-    for (const RatePoint& point : curve.points)
-        if (point.working_set >= sets.low && point.working_set <= sets.high) rates.push_back(point.*rate);
-    return rates.empty() ? 0 : spread_of(rates).median;
+    std::vector<double> typical;
+    double fastest = 0;
+    for (auto point = curve.points.rbegin(); point != curve.points.rend(); ++point) {
+        fastest = std::max(fastest, point->rate);
+        if (point->working_set < sets.low || point->working_set > sets.high) continue;
+        rates.push_back(fastest);
+        typical.push_back(point->typical);
+    }
+    return {0, spread_of(rates).median, spread_of(typical).median};
 }
 
-/// Whether the typical rates fall from `near` to `far` as the fastest do. Where they do not, only some of the nearer sets met a moment
-/// without interference.
-bool shows_edge(const RateCurve& curve, const WorkingSets& near, const WorkingSets& far)
+/// Whether the fastest rates fall from `near` to `far` in the last curve with sets on both sides, since levels differ most in latency; and
+/// the typical rates as the fastest in any curve. Where they do not, only some of the nearer sets met a moment without interference.
+bool is_edge(std::span<const RateCurve> curves, const WorkingSets& near, const WorkingSets& far)
 {
     constexpr double least_share = 0.5;
-    const auto fall = [&](double RatePoint::*rate) {
-        const double before = median_over(curve, near, rate);
-        const double after = median_over(curve, far, rate);
-        return before > 0 && after > 0 ? std::log2(before / after) : 0;
-    };
-    const double of_fastest = fall(&RatePoint::rate);
-    return of_fastest >= least_contrast && fall(&RatePoint::typical) >= least_share * of_fastest;
+    bool falls_last = false;
+    bool falls_typically = false;
+    for (const RateCurve& curve : curves) {
+        const RatePoint before = median_over(curve, near);
+        const RatePoint after = median_over(curve, far);
+        if (before.rate <= 0 || after.rate <= 0) continue;
+        const double fall = std::log2(before.rate / after.rate);
+        falls_last = fall >= least_contrast;
+        if (falls_last && std::log2(before.typical / after.typical) >= least_share * fall) falls_typically = true;
+    }
+    return falls_last && falls_typically;
 }
 
 }  // namespace
@@ -217,12 +228,8 @@ std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<
     for (const RateCurve& curve : curves)
         if (!curve.points.empty()) costs.push_back(cost_curve(curve));
     std::vector<WorkingSets> flat = Search(costs, edges).cheapest();
-    const auto is_shown = [&](std::size_t i) {
-        return std::ranges::any_of(curves,
-                                   [&](const RateCurve& curve) { return shows_edge(curve, flat[i], flat[i + 1]); });
-    };
     for (std::size_t i = 0; edges.empty() && i + 1 < flat.size();) {
-        if (is_shown(i)) {
+        if (is_edge(curves, flat[i], flat[i + 1])) {
             ++i;
             continue;
         }

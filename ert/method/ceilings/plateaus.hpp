@@ -41,8 +41,8 @@ struct Plateau {
 /// ends where cost rises by more than that, whether at once or over two octaves, and a slow rise stays in its level. A plateau spans at
 /// least 0.4 octaves.
 ///
-/// Then a plateau is joined to the next where no curve shows the edge: from one to the other the typical rates fall less than half as much
-/// as the fastest, because only some of the nearer sets met a moment without interference.
+/// Then a plateau is joined to the next where the last curve with sets on both sides shows no edge between them; or where none does by its
+/// typical rates, which fall less than half as much as the fastest, because only some of the nearer sets met a moment without interference.
 ///
 /// Interference only slows, and a level that delivers a rate from a large set delivers it from a smaller one: each point counts as the
 /// fastest of itself and all larger sets, after a median of three has removed single outliers. Curves with points at other working sets
