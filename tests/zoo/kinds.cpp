@@ -52,6 +52,8 @@ constexpr std::array kinds{
     Kind{"sibling and bus, clock drifts", design, Edges::mixed, Source::sibling_and_bus, half, any_length,
          Clocks::drifts, Reports::right, Guide::low},
     Kind{"clock drifts", design, Edges::ramp, Source::none, none, none, Clocks::drifts, Reports::right, Guide::right},
+    Kind{"sibling and bus, much", design, Edges::pages, Source::sibling_and_bus, much, any_length, Clocks::fixed,
+         Reports::missing, Guide::off},
 
     Kind{"quiet lead, guide off", judging, Edges::lead, Source::none, none, none, Clocks::fixed, Reports::missing,
          Guide::off},
@@ -86,13 +88,14 @@ constexpr std::array kinds{
          Guide::low},
     Kind{"own siblings beside a bus", judging, Edges::tail, Source::bus, little, any_length, Clocks::fixed,
          Reports::right, Guide::none, Cores::siblings},
-    Kind{"sibling and bus, much", judging, Edges::pages, Source::sibling_and_bus, much, any_length, Clocks::fixed,
-         Reports::missing, Guide::off},
+    Kind{"sibling and bus much, beats", judging, Edges::lead, Source::sibling_and_bus, much, beats, Clocks::fixed,
+         Reports::right, Guide::low},
 };
 
-constexpr std::array moved{
-    Moved{"clock drifts", "clock drifts, wide vectors",
-          "86.2% of steady arithmetic held the truth: the run's clock was that of similar work"}};
+constexpr std::array moved{Moved{"clock drifts", "clock drifts, wide vectors",
+                                 "86.2% of steady arithmetic held the truth: the run's clock was that of similar work"},
+                           Moved{"sibling and bus, much", "sibling and bus much, beats",
+                                 "2% of calibrations had a false level: loads alone showed an edge"}};
 
 }  // namespace
 

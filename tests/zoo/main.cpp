@@ -1,4 +1,5 @@
 // `roof-zoo`: calibrates simulated machines by the whole command and holds the results against the truth.
+#include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/zoo/report.hpp"
@@ -25,6 +26,8 @@ constexpr const char* usage =
     "    prints one machine and its calibration\n"
     "roof-zoo --kinds NAME --calibrations N --list\n"
     "    prints a line for each calibration, with the seed for --show\n"
+    "roof-zoo --join FILE FILE ...\n"
+    "    judges the calibrations of several runs with --json, each with a seed of its own, as one\n"
     "roof-zoo --names\n";
 
 struct Options {
@@ -38,6 +41,7 @@ struct Options {
     bool all = false;
     bool list = false;
     bool names = false;
+    std::vector<std::string> join;
 };
 
 std::optional<Options> parsed(const std::vector<std::string>& words)
@@ -55,6 +59,8 @@ std::optional<Options> parsed(const std::vector<std::string>& words)
             options.names = true;
         else if (i + 1 == words.size())
             return {};
+        else if (word == "--join")
+            while (++i < words.size()) options.join.push_back(words[i]);
         else if (word == "--kinds")
             options.kinds = words[++i];
         else {
@@ -127,7 +133,9 @@ int run_zoo(const Options& options)
     }
     zoo::Run run{kinds, options.calibrations, options.seed, options.threads, options.command_every, {}};
     if (options.list) run.each = print_line;
-    const std::vector<zoo::Tally> tallies = zoo::run(run);
+    std::vector<nlohmann::json> reports;
+    for (const std::string& file : options.join) reports.push_back(nlohmann::json::parse(read_file(file)));
+    const std::vector<zoo::Tally> tallies = reports.empty() ? zoo::run(run) : zoo::joined(reports);
     if (options.json)
         std::cout << zoo::report_json(tallies).dump(2) << '\n';
     else

@@ -48,20 +48,34 @@ std::string kind_text(const Tally& tally)
     return text;
 }
 
+constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{
+    {"ceilings", &GroupTally::ceilings},         {"steady", &GroupTally::steady},
+    {"steady_holds", &GroupTally::steady_holds}, {"steady_and_low", &GroupTally::steady_and_low},
+    {"at_least", &GroupTally::at_least},         {"above", &GroupTally::above},
+    {"unsteady", &GroupTally::unsteady},         {"unsteady_holds", &GroupTally::unsteady_holds}};
+constexpr std::pair<const char*, std::vector<float> GroupTally::*> shares[]{
+    {"steady_half_widths", &GroupTally::half_widths},
+    {"steady_misses", &GroupTally::misses},
+    {"bounds_over_truth", &GroupTally::bounds}};
+
 nlohmann::json group_json(const GroupTally& of)
 {
-    const auto number = [](double value) { return std::isnan(value) ? nlohmann::json() : nlohmann::json(value); };
-    return {{"ceilings", of.ceilings},
-            {"steady", of.steady},
-            {"steady_half_width_median", number(median_of(of.half_widths))},
-            {"steady_holds", of.steady_holds},
-            {"steady_miss_median", number(median_of(of.misses))},
-            {"steady_and_low", of.steady_and_low},
-            {"at_least", of.at_least},
-            {"above", of.above},
-            {"bound_over_truth_median", number(median_of(of.bounds))},
-            {"unsteady", of.unsteady},
-            {"unsteady_holds", of.unsteady_holds}};
+    nlohmann::json json;
+    for (const auto& [name, count] : counts) json[name] = of.*count;
+    for (const auto& [name, list] : shares) {
+        const double median = median_of(of.*list);
+        json[std::string(name) + "_median"] = std::isnan(median) ? nlohmann::json() : nlohmann::json(median);
+        json[name] = of.*list;
+    }
+    return json;
+}
+
+GroupTally group_of(const nlohmann::json& json)
+{
+    GroupTally of;
+    for (const auto& [name, count] : counts) json.at(name).get_to(of.*count);
+    for (const auto& [name, list] : shares) json.at(name).get_to(of.*list);
+    return of;
 }
 
 std::string name_of_form(Edges form)
@@ -71,6 +85,36 @@ std::string name_of_form(Edges form)
 }
 
 }  // namespace
+
+std::vector<Tally> joined(const std::vector<nlohmann::json>& reports)
+{
+    std::vector<Tally> tallies;
+    for (const Kind& kind : all_kinds()) {
+        Tally all;
+        for (const nlohmann::json& report : reports) {
+            for (const nlohmann::json& json : report.at("kinds")) {
+                if (json.at("kind") != kind.name) continue;
+                Tally tally{&kind};
+                json.at("calibrations").get_to(tally.calibrations);
+                json.at("broken").get_to(tally.broken);
+                json.at("seconds").get_to(tally.seconds);
+                json.at("rows").get_to(tally.rows);
+                json.at("levels_right").get_to(tally.levels_right);
+                json.at("false_levels").get_to(tally.false_levels);
+                json.at("edges").get_to(tally.edges);
+                json.at("edges_right").get_to(tally.edges_right);
+                json.at("with_any_steady_and_low").get_to(tally.any_steady_and_low);
+                for (const auto& [status, count] : json.at("statuses").items())
+                    tally.statuses[std::stoi(status)] = count;
+                for (const Group group : groups)
+                    tally.by_group[static_cast<std::size_t>(group)] = group_of(json.at("groups").at(name(group)));
+                all += tally;
+            }
+        }
+        if (all.kind != nullptr) tallies.push_back(all);
+    }
+    return tallies;
+}
 
 std::string report_text(const std::vector<Tally>& tallies, bool all_findings)
 {
@@ -124,6 +168,8 @@ nlohmann::json report_json(const std::vector<Tally>& tallies)
                          {"half", name(tally.kind->half)},
                          {"calibrations", tally.calibrations},
                          {"broken", tally.broken},
+                         {"seconds", tally.seconds},
+                         {"rows", tally.rows},
                          {"levels_right", tally.levels_right},
                          {"false_levels", tally.false_levels},
                          {"edges", tally.edges},

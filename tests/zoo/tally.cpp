@@ -14,15 +14,16 @@ double share(std::size_t part, std::size_t of)
     return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of);
 }
 
-/// Groups of kinds with so few steady intervals that they are judged together.
+/// Groups of kinds that are judged together.
 struct Pool {
     std::string name;
     Group group = Group::near;
     GroupTally tally;
 };
 
-/// The pooling rule of limits.hpp.
-std::vector<Pool> pools_of(const std::vector<Tally>& tallies, std::vector<std::string>& unjudged)
+/// The pooling rule of limits.hpp, by the number of steady intervals or of lower bounds: `what`.
+std::vector<Pool> pools_of(const std::vector<Tally>& tallies, std::size_t GroupTally::*number, const char* what,
+                           std::vector<std::string>& unjudged)
 {
     std::vector<Pool> pools;
     for (const Half half : {Half::design, Half::judging}) {
@@ -30,8 +31,8 @@ std::vector<Pool> pools_of(const std::vector<Tally>& tallies, std::vector<std::s
             std::map<Source, Pool> by_source;
             for (const Tally& tally : tallies) {
                 const GroupTally& of_kind = tally.of(group);
-                if (tally.kind->half != half || of_kind.ceilings == 0) continue;
-                if (of_kind.steady >= figures::least_steady) {
+                if (tally.kind->half != half || of_kind.*number == 0) continue;
+                if (of_kind.*number >= figures::least_judged) {
                     pools.push_back({fmt::format("{}: {}", tally.kind->name, name(group)), group, of_kind});
                     continue;
                 }
@@ -42,19 +43,19 @@ std::vector<Pool> pools_of(const std::vector<Tally>& tallies, std::vector<std::s
             }
             Pool rest{"", group, {}};
             for (auto& [source, pool] : by_source) {
-                if (pool.tally.steady >= figures::least_steady) {
+                if (pool.tally.*number >= figures::least_judged) {
                     pools.push_back({fmt::format("{}: {}", pool.name, name(group)), group, pool.tally});
                     continue;
                 }
                 rest.name += fmt::format("{}{}", rest.name.empty() ? "" : " + ", pool.name);
                 rest.tally += pool.tally;
             }
-            if (rest.tally.ceilings == 0) continue;
+            if (rest.tally.*number == 0) continue;
             rest.name = fmt::format("{}: {}", rest.name, name(group));
-            if (rest.tally.steady >= figures::least_steady)
+            if (rest.tally.*number >= figures::least_judged)
                 pools.push_back(rest);
             else
-                unjudged.push_back(fmt::format("{}: {} steady intervals", rest.name, rest.tally.steady));
+                unjudged.push_back(fmt::format("{}: {} {}", rest.name, rest.tally.*number, what));
         }
     }
     return pools;
@@ -196,14 +197,15 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
             if (of_group.ceilings == 0) continue;
             most("steady and more than 3% low", both, share(of_group.steady_and_low, of_group.ceilings),
                  figures::steady_and_low, of_group.ceilings);
-            if (of_group.at_least == 0) continue;
-            most("lower bounds above the truth", both, share(of_group.above, of_group.at_least), figures::bounds_above,
-                 of_group.at_least);
-            least("lower bound over truth, median", both, median_of(of_group.bounds), figures::bound_reaches,
-                  of_group.at_least);
         }
     }
-    for (const Pool& pool : pools_of(tallies, unjudged)) {
+    for (const Pool& pool : pools_of(tallies, &GroupTally::at_least, "lower bounds", unjudged)) {
+        most("lower bounds above the truth", pool.name, share(pool.tally.above, pool.tally.at_least),
+             figures::bounds_above, pool.tally.at_least);
+        least("lower bound over truth, median", pool.name, median_of(pool.tally.bounds), figures::bound_reaches,
+              pool.tally.at_least);
+    }
+    for (const Pool& pool : pools_of(tallies, &GroupTally::steady, "steady intervals", unjudged)) {
         least("steady intervals that hold the truth", pool.name, share(pool.tally.steady_holds, pool.tally.steady),
               figures::steady_holds, pool.tally.steady);
         if (!pool.tally.misses.empty())

@@ -1,5 +1,5 @@
 // The judge: truth, misses and pools, against hand arithmetic.
-#include "tests/zoo/tally.hpp"
+#include "tests/zoo/report.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -100,6 +100,53 @@ TEST_CASE(
     CHECK(unjudged.empty());
     CHECK(holds({tally(bus, 150, 100), tally(quiet, 49, 97)}, unjudged).empty());
     CHECK(unjudged.size() == 1);
+
+    // Lower bounds, by their own number: 150 and 60 of one source, one in ten of the second kind above the truth.
+    const auto bounds = [](const Kind& kind, int below, int above) {
+        Tally made;
+        made.kind = &kind;
+        GroupTally& near = made.by_group[static_cast<std::size_t>(Group::near)];
+        for (int i = 0; i < below + above; ++i) near.add(ceiling(at_least, i < below ? 99 : 103));
+        return made;
+    };
+    unjudged.clear();
+    Values above;
+    for (const Finding& finding : findings_of({bounds(bus, 150, 0), bounds(other_bus, 54, 6)}, unjudged))
+        if (finding.figure == "lower bounds above the truth") above.emplace_back(finding.of, finding.value);
+    CHECK(above == Values{{"a + b: near", 6.0 / 210}});
+    CHECK(unjudged.empty());
+    findings_of({bounds(bus, 150, 49)}, unjudged);
+    CHECK(unjudged == std::vector<std::string>{"a: near: 199 lower bounds"});
+}
+
+TEST_CASE("pieces of a run are joined by kind, their counts and their medians")
+{
+    const auto piece = [](const Kind& kind, double value, std::size_t levels_right) {
+        Tally made{&kind, 3, levels_right, 1, 8, 7, 2, {{0, 3}}, 1, 36.5, 900};
+        for (const double share : {1.0, value})
+            for (const Steadiness state : {steady, at_least, Steadiness::clock_varied})
+                made.by_group[1].add(ceiling(state, 100 * share, 0.25));
+        return made;
+    };
+    const Kind& one = all_kinds()[0];
+    const Kind& other = all_kinds()[1];
+    const std::vector<Tally> tallies = joined(
+        {report_json({piece(one, 0.9, 2), piece(other, 1, 3)}), report_json({piece(one, 1.1, 3), piece(other, 1, 0)})});
+    REQUIRE(tallies.size() == 2);
+    const Tally& sum = tallies.front();
+    CHECK(sum.kind == &one);
+    CHECK(tallies.back().kind == &other);
+    CHECK(std::tuple(sum.calibrations, sum.levels_right, sum.false_levels, sum.edges, sum.edges_right) ==
+          std::tuple(6, 5, 2, 16, 14));
+    CHECK(std::tuple(sum.any_steady_and_low, sum.broken, sum.rows, sum.seconds) == std::tuple(4, 2, 1800, 73.0));
+    CHECK(sum.statuses == std::map<int, std::size_t>{{0, 6}});
+    const GroupTally& near = sum.of(Group::near);
+    CHECK(std::tuple(near.ceilings, near.steady, near.steady_holds, near.steady_and_low) == std::tuple(12, 4, 2, 1));
+    CHECK(std::tuple(near.at_least, near.above, near.unsteady, near.unsteady_holds) == std::tuple(4, 1, 4, 2));
+    CHECK(near.misses.size() == 2);
+    CHECK(near.half_widths.size() == 4);
+    CHECK(median_of(near.bounds) == Approx(1));
+    CHECK(sum.of(Group::far).ceilings == 0);
 }
 
 TEST_CASE("a figure passes at its bound")

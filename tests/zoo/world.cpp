@@ -102,6 +102,12 @@ void World::wait_for_quota()
     period_ = number;
 }
 
+/// Of the control group; later than now, whatever rounding does.
+double World::end_of_period() const
+{
+    return std::max((period_ + 1) * limits::quota_period_seconds, now() + 1e-9);
+}
+
 double World::until_throttled(int threads) const
 {
     if (model_.quota <= 0) return never;
@@ -113,12 +119,11 @@ void World::pass(double seconds)
     if (model_.quota <= 0) return go_to(now() + seconds);
     while (seconds > 0) {
         wait_for_quota();
-        const double end = (period_ + 1) * limits::quota_period_seconds;
         if (until_throttled(1) <= 0) {
-            go_to(end);
+            go_to(end_of_period());
             continue;
         }
-        const double step = std::min({seconds, until_throttled(1), std::max(end - now(), 1e-9)});
+        const double step = std::min({seconds, until_throttled(1), end_of_period() - now()});
         used_ += step;
         seconds -= step;
         go_to(now() + step);
@@ -168,12 +173,11 @@ World::Attempt World::attempt(const Task& task, double clock)
         wait_for_quota();
         if (until_throttled(static_cast<int>(running)) <= 0) {
             result.is_throttled = true;
-            go_to((period_ + 1) * limits::quota_period_seconds);
+            go_to(end_of_period());
             continue;
         }
         double step = std::min(next_change(model_.cores) - now(), until_throttled(static_cast<int>(running)));
-        if (model_.quota > 0)
-            step = std::min(step, std::max((period_ + 1) * limits::quota_period_seconds - now(), 1e-9));
+        if (model_.quota > 0) step = std::min(step, end_of_period() - now());
         std::vector<double>& speed = speeds_;
         speed.assign(count, 0);
         for (std::size_t i = 0; i < count; ++i) {

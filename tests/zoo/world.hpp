@@ -96,6 +96,7 @@ class World {
     Attempt attempt(const Task& task, double clock);
     int core_of(const Task& task, int thread) const;
     double next_change(int cores) const;
+    double end_of_period() const;
     double until_throttled(int threads) const;
     void wait_for_quota();
 
