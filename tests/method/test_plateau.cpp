@@ -208,6 +208,27 @@ TEST_CASE("a rate that only some sets of a level met is no level")
     CHECK(plateaus_of(loads).size() == 3);
 }
 
+TEST_CASE("an edge that loads alone show is none where latencies show the contrary")
+{
+    // Memory from 2 MiB on. Its largest sets were loaded beside traffic, and chased without.
+    std::vector<RatePoint> loads;
+    std::vector<RatePoint> latencies;
+    for (double bytes = 8 * KiB; bytes <= 256 * MiB; bytes *= 2) {
+        loads.push_back(alike(bytes, bytes <= 1 * MiB ? 200e9 : bytes <= 32 * MiB ? 40e9 : 20e9));
+        latencies.push_back(alike(bytes, bytes <= 1 * MiB ? 200e6 : 10e6));
+    }
+    const auto number_with = [&](const std::vector<RatePoint>& chased) {
+        return find_plateaus(std::vector<RateCurve>{{loads}, {chased, 0.7}}).size();
+    };
+    CHECK(number_with(latencies) == 2);
+    for (RatePoint& point : latencies)
+        if (point.working_set > 32 * MiB) point = alike(point.working_set, 5e6);
+    CHECK(number_with(latencies) == 3);
+    // A chase of one larger set that was as fast as the smaller ones shows that all of them can be.
+    latencies.back() = alike(256 * MiB, 10e6);
+    CHECK(number_with(latencies) == 2);
+}
+
 TEST_CASE("where the number of edges is known, levels that differ by a twentieth are separated without latencies")
 {
     std::vector<RatePoint> loads;
