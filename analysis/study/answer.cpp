@@ -1,7 +1,6 @@
 #include "analysis/study/answer.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/breakdown.hpp"
 #include "analysis/study/compare.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/study/whatif.hpp"
@@ -58,6 +57,31 @@ std::string headline_of(const StepTimes& times, const Measurement& row, bool no_
     for (const auto& [seconds, name] : parts)
         if (share(seconds) >= named) words.push_back(percent(share(seconds)) + " " + name);
     return "mixed: " + join(words, ", ");
+}
+
+/// The time above what the roofs allow, by kind of layer and phase, and the time outside the layers.
+void add_losses(std::vector<Action>& actions, const Study& study, const Measurement& row)
+{
+    struct Loss {
+        Seconds seconds;
+        bool roof_may_be_higher = false;
+        bool bytes_may_be_more = false;
+    };
+    std::map<std::string, Loss> by_kind;
+    Seconds outside = row.seconds.median - row.exposed.median;
+    for (const Placement* p : layers_of(study.placements, row)) {
+        outside = outside - p->seconds.median;
+        if (p->binds.empty()) continue;
+        const std::string phase(roof::name(*p->phase));
+        Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
+        loss.seconds += p->headroom;
+        loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;
+        loss.bytes_may_be_more = loss.bytes_may_be_more || p->bytes_may_be_more;
+    }
+    for (const auto& [what, loss] : by_kind)
+        actions.push_back({what + " at its roofs", loss.seconds,
+                           headroom_sense(loss.roof_may_be_higher, loss.bytes_may_be_more), "analytic"});
+    if (!row.parts.empty()) actions.push_back({"less time outside the layers", outside, "up to ", "measured"});
 }
 
 /// A measured step that differs from `row` in one axis alone and makes its images faster, for each axis the fastest.
@@ -121,31 +145,6 @@ void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
 
 }  // namespace
 
-std::vector<Loss> losses_of(const Study& study, const Measurement& row)
-{
-    std::map<std::string, Loss> by_kind;
-    double layers = 0;
-    for (const Placement* p : layers_of(study.placements, row)) {
-        layers += p->seconds.median.value;
-        if (p->binds.empty()) continue;
-        const std::string phase(roof::name(*p->phase));
-        Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
-        loss.seconds += p->headroom;
-        loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;
-        loss.bytes_may_be_more = loss.bytes_may_be_more || p->bytes_may_be_more;
-    }
-    if (layers > 0)
-        by_kind[std::string(outside_layers)] = {
-            {}, row.seconds.median - Seconds{layers} - row.exposed.median, false, true};
-    std::vector<Loss> losses;
-    for (auto& [what, loss] : by_kind) {
-        loss.what = what;
-        if (loss.seconds.value > 0) losses.push_back(loss);
-    }
-    std::ranges::stable_sort(losses, std::greater{}, &Loss::seconds);
-    return losses;
-}
-
 StepAnswer answer_of(const Study& study, const Measurement& row)
 {
     StepAnswer answer;
@@ -159,12 +158,7 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
         answer.headline = headline_of(times, row, answer.no_roof_binds);
     }
     std::vector<Action>& actions = answer.actions;
-    for (const Loss& loss : losses_of(study, row)) {
-        const bool is_outside = loss.what == outside_layers;
-        actions.push_back({is_outside ? "less time outside the layers" : loss.what + " at its roofs", loss.seconds,
-                           headroom_sense(loss.roof_may_be_higher, loss.bytes_may_be_more),
-                           is_outside ? "measured" : "analytic"});
-    }
+    add_losses(actions, study, row);
     add_faster_steps(actions, study, row);
     add_precision(actions, study, row);
     actions.push_back({"communication hidden behind the backward pass", row.exposed.median, "up to ", "measured"});

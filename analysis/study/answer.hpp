@@ -10,16 +10,6 @@
 
 namespace roof::analysis {
 
-/// Seconds of a step above the time its roofs allow, by kind of layer and phase, or outside the layers.
-struct Loss {
-    std::string what;
-    Seconds seconds;
-    bool roof_may_be_higher = false;  ///< as in Placement
-    bool bytes_may_be_more = false;
-};
-/// The losses of one measured step, largest first.
-std::vector<Loss> losses_of(const Study& study, const Measurement& row);
-
 /// One thing to do, and the time of a step that it saves. Savings do not add up.
 struct Action {
     std::string what;

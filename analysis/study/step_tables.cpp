@@ -79,13 +79,13 @@ Cell shares_cell(S s)
     const double rest = std::max(0.0, times.step - times.layers);
     const auto of_step = [&](double seconds) { return percent(seconds / times.step); };
     Cell cell = numeric_text(
-        fmt::format("{} / {} / {}", of_step(times.compute), of_step(times.bandwidth()), of_step(times.unexplained)));
+        fmt::format("{} / {} / {}", of_step(times.compute), of_step(times.bandwidth), of_step(times.unexplained)));
     const std::string title =
         fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
-                    of_step(times.compute), of_step(times.bandwidth()), of_step(times.unexplained), of_step(rest));
+                    of_step(times.compute), of_step(times.bandwidth), of_step(times.unexplained), of_step(rest));
     cell.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
     for (const auto& [seconds, css_class] : {std::pair{times.compute, "compute"},
-                                             {times.bandwidth(), "bandwidth"},
+                                             {times.bandwidth, "bandwidth"},
                                              {times.unexplained, "unexplained"},
                                              {rest, "rest"}})
         cell.html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class,
@@ -150,7 +150,7 @@ DataTable verdict_table(const Study& study)
         {"headroom", "headroom_s",
          [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom : Seconds{})); }},
         {"", "share_compute_bound", [](S s) { return s.share_of_time(s.times.compute); }},
-        {"", "share_bandwidth_bound", [](S s) { return s.share_of_time(s.times.bandwidth()); }},
+        {"", "share_bandwidth_bound", [](S s) { return s.share_of_time(s.times.bandwidth); }},
         {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
         {"", "share_outside_layers",
          [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.step - s.times.layers)); }},

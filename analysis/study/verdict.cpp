@@ -144,13 +144,6 @@ const Placement* step_placement(std::span<const Placement> placements, const Mea
     return found == placements.end() ? nullptr : &*found;
 }
 
-double StepTimes::bandwidth() const
-{
-    double sum = 0;
-    for (const auto& [level, seconds] : levels) sum += seconds;
-    return sum;
-}
-
 StepTimes step_times(std::span<const Placement> placements, const Measurement& row)
 {
     const Placement* const step = step_placement(placements, row);
@@ -160,12 +153,12 @@ StepTimes step_times(std::span<const Placement> placements, const Measurement& r
     for (const Placement* p : row.parts.empty() ? std::vector{step} : layers_of(placements, row)) {
         const double seconds = p->seconds.median.value;
         times.layers += seconds;
-        if (p->bound() == Bound::compute)
-            times.compute += seconds;
-        else if (p->bound() == Bound::bandwidth)
-            times.levels[p->binds] += seconds;
-        else if (p->bound() != Bound::unknown)
-            times.unexplained += seconds;
+        const Bound bound = p->bound();
+        if (bound == Bound::unknown) continue;
+        if (bound == Bound::bandwidth) times.levels[p->binds] += seconds;
+        (bound == Bound::compute     ? times.compute
+         : bound == Bound::bandwidth ? times.bandwidth
+                                     : times.unexplained) += seconds;
     }
     return times;
 }

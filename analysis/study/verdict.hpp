@@ -15,7 +15,8 @@ namespace roof::analysis {
 /// Median seconds of a step by what bounds its layers; docs/method.md, section 7. A step without layers counts as one layer.
 struct StepTimes {
     double compute = 0;
-    std::map<std::string, double> levels;  ///< of memory
+    double bandwidth = 0;
+    std::map<std::string, double> levels;  ///< of memory; they add up to `bandwidth`
     double unexplained = 0;
     double layers =
         0;  ///< of all, also of those without a roof; they are timed apart and may take longer than the step
@@ -23,7 +24,6 @@ struct StepTimes {
     double communication = 0;  ///< exposed
     double data = 0;           ///< the wait, which is not in `step`
 
-    double bandwidth() const;
     /// Neither in the layers nor exposed communication.
     double outside() const { return std::max(0.0, step - layers - communication); }
     double all() const { return std::max(step, layers) + data; }

@@ -130,7 +130,7 @@ def summary(studies):
                 values += figures
         steps = [step for device in sorted(devices) for _, step in sorted(devices[device].items())]
         step = max(steps, key=lambda step: step.images_of_median_step[0])
-        pattern += f"most images per second of the median step at batch {told.batch(step.row)} on {told.where(step.row, step.study.folder.steps)}: {{}}; "
+        pattern += f"most {told.items(step.row)} per second of the median step at batch {told.batch(step.row)} on {told.where(step.row, step.study.folder.steps)}: {{}}; "
         values.append(step.images_of_median_step[0])
         head, figures = answer.headline(step)
         actions = answer.actions(step)
@@ -201,7 +201,7 @@ def of_steps(study):
         yield Said(f"{title}: what reaching the roof would save", needed=False)
         yield Said(f"{title} (the longest {{}} of {{}} points)", 400, len(step.points) - 1, needed=False)
         yield Said(f"{title} (the longest {{}} of {{}} layers)", 400, len([layer for layer in step.layers if layer.low]), needed=False)
-        yield Said(f"{told.model(step.row)}: images/s of the median step ({how}) over the batch", needed=False)
+        yield Said(f"{told.model(step.row)}: {told.items(step.row)}/s of the median step ({how}) over the batch", needed=False)
 
 
 def predictions(study):

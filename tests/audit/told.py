@@ -23,6 +23,10 @@ def batch(row):
     return row["batch"] + {"": "", "strong": " in all"}.get(scaling(row), " per rank")
 
 
+def items(row):
+    return "images" if row["bench"] == "train" else "inputs"
+
+
 def threads(number):
     return f"{number} thread{'' if number == 1 else 's'}"
 

@@ -248,6 +248,10 @@ TEST_CASE("a study without a calibration is reported with a warning and without 
     study.calibration = {};
     const std::string html = report_html({study});
     CHECK(holds(html, "No ceilings: no calibration of the machine"));
+    const std::string two = report_html({study, study});  // which say it once
+    const std::string head = two.substr(0, two.find("</header>"));
+    CHECK(head.find("No ceilings") == head.rfind("No ceilings"));
+    CHECK(holds(head, "No ceilings"));
     CHECK(holds(html, "40.0 ms [36.0, 44.0]"));
     CHECK_FALSE(holds(html, "class=\"roof\""));
 }

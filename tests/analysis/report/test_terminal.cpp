@@ -190,7 +190,7 @@ TEST_CASE("the parts of a step add up to it, by phase and by kind, or to more if
         CHECK(kinds == Approx(layers));
         const StepTimes times = step_times(study.placements, row);
         CHECK(times.layers + times.outside() == Approx(layers));
-        CHECK(times.compute + times.bandwidth() + times.unexplained == Approx(times.layers));
+        CHECK(times.compute + times.bandwidth + times.unexplained == Approx(times.layers));
     }
     CHECK_THAT(terminal_layers(study, 80, true),
                Catch::Contains("timed apart, took 15.0 ms longer") && !Catch::Contains("outside the layers"));

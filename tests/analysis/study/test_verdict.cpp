@@ -29,7 +29,7 @@ TEST_CASE("the times of a step are sums by the bound of layers, with the rest se
     const Study study = made::study({made::row()});
     const StepTimes times = step_times(study.placements, study.results.rows[0]);
     CHECK(times.compute == Approx(0.0125));
-    CHECK(times.bandwidth() == Approx(0.001));
+    CHECK(times.bandwidth == Approx(0.001));
     CHECK(times.unexplained == Approx(0.024));  // conv1 backward, and the update at 1 ms of 4 ms
     CHECK(times.outside() == Approx(0.0025));
     CHECK(times.all() == Approx(0.040));

@@ -19,7 +19,7 @@ namespace {
 struct Words {
     std::vector<std::string> plain;       ///< that take no value
     std::vector<std::string> with_value;  ///< that take one
-    std::vector<std::string> arguments;   ///< known values of the arguments; empty where they are files
+    std::string arguments;                ///< known values of the arguments; empty where they are files
     bool takes_run = false;               ///< an argument is a results folder
 };
 
@@ -30,32 +30,21 @@ std::vector<std::string> command_names()
     return names;
 }
 
-std::vector<std::string> precision_names()
-{
-    std::vector<std::string> names;
-    for (const PrecisionTraits& row : precision_table) names.emplace_back(row.name);
-    return names;
-}
-
-/// The known values of an option; none where it takes a file or a number.
-std::vector<std::string> option_values(std::string_view option, const BenchRegistry& registry)
-{
-    if (option == "--precision") return precision_names();
-    std::vector<std::string> devices;
-    for (const Device& device : registry.machine().devices)
-        if (option == "--device") devices.push_back(device.name);
-    return devices;
-}
-
 std::vector<std::string> shell_names();
 
-std::vector<std::string> values_of(const DeclaredWord& argument, const BenchRegistry& registry)
+/// The known values of an option or argument, with blanks between them; empty where it takes a file or a number.
+std::string values_of(std::string_view word, const BenchRegistry& registry)
 {
-    if (argument.name == "MODEL") return trained_models(registry);
-    if (argument.name == "PLAN") return built_in_plans();
-    if (argument.name == "KIND") return {"models", "benches", "plans", "devices"};
-    if (argument.name == "SHELL") return shell_names();
-    return {};
+    std::vector<std::string> values;
+    if (word == "MODEL") values = trained_models(registry);
+    if (word == "PLAN") values = built_in_plans();
+    if (word == "KIND") values = {"models", "benches", "plans", "devices"};
+    if (word == "SHELL") values = shell_names();
+    for (const PrecisionTraits& row : precision_table)
+        if (word == "--precision") values.emplace_back(row.name);
+    for (const Device& device : registry.machine().devices)
+        if (word == "--device") values.push_back(device.name);
+    return join(values, " ");
 }
 
 Words words_of(const Command& command, const BenchRegistry& registry)
@@ -66,7 +55,7 @@ Words words_of(const Command& command, const BenchRegistry& registry)
     for (const DeclaredWord& word : parser.declared()) {
         words.takes_run = words.takes_run || word.name == "DIR";
         if (word.is_argument)
-            words.arguments = values_of(word, registry);
+            words.arguments = values_of(word.name, registry);
         else
             (word.takes_value ? words.with_value : words.plain).push_back(word.name);
     }
@@ -85,7 +74,7 @@ std::string bash_script(const BenchRegistry& registry)
             "        {})\n            options='{} {}'\n            values='{}'\n            "
             "with_value=' {} '\n            ;;\n",
             command.name, join(words.plain, " "), join(words.with_value, " "),
-            words.takes_run ? "$(compgen -G \"${ROOF_RESULTS:-results}/*/*\")" : join(words.arguments, " "),
+            words.takes_run ? "$(compgen -G \"${ROOF_RESULTS:-results}/*/*\")" : words.arguments,
             join(words.with_value, " "));
     }
     return fmt::format(R"(# bash completion for roof, written by `roof completion bash`
@@ -111,8 +100,7 @@ _roof()
 complete -o bashdefault -o default -F _roof roof
 )",
                        cases, join(command_names(), " "), join(command_names(), " "),
-                       join(option_values("--precision", registry), " "),
-                       join(option_values("--device", registry), " "));
+                       values_of("--precision", registry), values_of("--device", registry));
 }
 
 /// A word in single quotes for a shell; `special` characters get a backslash.
@@ -136,11 +124,10 @@ std::string zsh_script(const BenchRegistry& registry)
         cases += fmt::format("        {})\n            _arguments", command.name);
         for (const std::string& option : words.plain) cases += fmt::format(" '{}'", option);
         for (const std::string& option : words.with_value) {
-            const std::vector<std::string> values = option_values(option, registry);
-            cases += fmt::format(" '*{}:value:{}'", option, values.empty() ? "_files" : "(" + join(values, " ") + ")");
+            const std::string values = values_of(option, registry);
+            cases += fmt::format(" '*{}:value:{}'", option, values.empty() ? "_files" : "(" + values + ")");
         }
-        cases +=
-            words.arguments.empty() ? " '*:file:_files'" : fmt::format(" '*:value:({})'", join(words.arguments, " "));
+        cases += words.arguments.empty() ? " '*:file:_files'" : fmt::format(" '*:value:({})'", words.arguments);
         cases += "\n            ;;\n";
     }
     return fmt::format(R"(#compdef roof
@@ -182,11 +169,11 @@ std::string fish_script(const BenchRegistry& registry)
         const std::string start = fmt::format("complete -c roof -n '__fish_seen_subcommand_from {}'", command.name);
         for (const std::string& option : words.plain) lines += fmt::format("{} -l {}\n", start, option.substr(2));
         for (const std::string& option : words.with_value) {
-            const std::vector<std::string> values = option_values(option, registry);
+            const std::string values = values_of(option, registry);
             lines += fmt::format("{} -l {} -r{}\n", start, option.substr(2),
-                                 values.empty() ? "" : " -f -a '" + join(values, " ") + "'");
+                                 values.empty() ? "" : " -f -a '" + values + "'");
         }
-        if (!words.arguments.empty()) lines += fmt::format("{} -f -a '{}'\n", start, join(words.arguments, " "));
+        if (!words.arguments.empty()) lines += fmt::format("{} -f -a '{}'\n", start, words.arguments);
     }
     return lines;
 }
