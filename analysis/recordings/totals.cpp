@@ -132,11 +132,10 @@ std::vector<CallTotal> add_up_calls(const RecordedFolder& folder)
 {
     std::map<std::pair<std::string, std::string>, CallTotal> totals;
     read_records<ApiRecord>(folder, [&](const std::string& row, const ApiRecord& call) {
-        const auto [place, is_new] = totals.try_emplace({row, call.name});
+        const auto [place, is_new] = totals.try_emplace({row, without_version(call.name)});
         CallTotal& total = place->second;
         if (is_new) {
-            total.row = row;
-            total.name = without_version(call.name);
+            std::tie(total.row, total.name) = place->first;
             total.purpose = purpose_of(total.name);
         }
         ++total.calls;

@@ -103,6 +103,7 @@ DataTable kernels_table(const Study& study)
 {
     static const std::vector<ColumnOf<KernelTotal>> columns{
         {"", "row", [](const KernelTotal& t) { return word(t.row); }},
+        {"", "device", [](const KernelTotal& t) { return word(t.device); }},
         {"", "category", [](const KernelTotal& t) { return word(t.category); }},
         {"", "kernel", [](const KernelTotal& t) { return word(t.name); }},
         {"", "launches", [](const KernelTotal& t) { return count(t.launches); }},

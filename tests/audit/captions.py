@@ -4,7 +4,7 @@ terminal's legends."""
 import math
 
 import told
-from product_bound import crossing
+from product_bound import moved
 from said import Said
 from tables import TABLES, above_roof
 
@@ -115,24 +115,24 @@ def note_told(step, point):
 
 def moved_told(step, point):
     """' Bytes: L1 and L2 3.2 MB, DRAM 1 MB to 2 MB (analytic).'"""
-    found = crossing(step, point)
+    found = moved(step, point)
     if not found or not step.roofs:
         return "", []
-    texts = [(("{}" if high <= low else "{} to {}") + " (analytic)", [low] if high <= low else [low, high]) for low, high in found]
+    texts = [(("{}" if high <= low else "{} to {}") + f" ({how})", [low] if high <= low else [low, high]) for low, high, how in found]
     pattern, values = "", []
     for at, (level, (text, figures)) in enumerate(zip(step.roofs.levels, texts)):
-        joined = " Bytes: " if at == 0 else " and " if same(texts[at - 1][1], figures) else ", "
-        is_last = at + 1 == len(texts) or not same(texts[at + 1][1], figures)
+        joined = " Bytes: " if at == 0 else " and " if alike(texts[at - 1], texts[at]) else ", "
+        is_last = at + 1 == len(texts) or not alike(texts[at + 1], texts[at])
         pattern += f"{joined}{level.name}{' ' + text if is_last else ''}"
         values += figures if is_last else []
     return pattern + ".", values
 
 
-def same(a, b):
-    """Whether two amounts print alike: three digits with a prefix."""
+def alike(a, b):
+    """Whether two amounts print alike: three digits with a prefix, known in the same way."""
     def text(value):
         return f"{value:.2e}" if value else "0"
-    return [text(value) for value in a] == [text(value) for value in b]
+    return a[0] == b[0] and [text(value) for value in a[1]] == [text(value) for value in b[1]]
 
 
 def roof_told(study, made, owner_device, threads):
@@ -257,7 +257,7 @@ def traffic(study):
         both = [shares, ("{}", [record["least"]])] if record["most"] <= 1 else [shares]
         yield Said(amounts[0], *amounts[1], needed=False)
         for share in both:
-            yield Said(f"{record['level']} to {record['nearer']}: {amounts[0]}, analytic; {share[0]} of what its roof allows in this time", *amounts[1], *share[1],
+            yield Said(f"{record['level']} to {record['nearer']}: {amounts[0]}, {record['moved_known']}; {share[0]} of what its roof allows in this time", *amounts[1], *share[1],
                        needed=False, at=(min(record["least"], 1), min(record["most"], 1)))
             yield Said(share[0], *share[1], needed=False)
         yield Said("{}", record["level_roof"], needed=False)

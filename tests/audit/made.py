@@ -9,6 +9,7 @@ import zlib
 
 import yaml
 
+from made_records import Records
 from reading import checksum
 from roofs import READ_SHARE
 
@@ -69,7 +70,7 @@ class Writer:
         self.rows.append((row, samples, layers))
         return row
 
-    def write(self, folder, machine, plan, damage=()):
+    def write(self, folder, machine, plan, damage=(), records=()):
         folder.mkdir(parents=True)
         (folder / "machine.yaml").write_text(yaml.safe_dump(machine, sort_keys=False), encoding="utf-8")
         (folder / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False), encoding="utf-8")
@@ -98,6 +99,8 @@ class Writer:
             texts["layers.csv"] = all_layers
         for name, lines in texts.items():
             (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        for name, text in records:
+            (folder / name).write_text(text, encoding="utf-8")
         self.index(folder, before, run)
 
     @staticmethod
@@ -296,6 +299,16 @@ class Draw:
                                 self.step(writer, device, axes, scale, reads)
         return writer
 
+    def recorded(self, run, number):
+        """Recorded files of some of the steps."""
+        own = random.Random(f"recorded {self.seed} {number}")
+        records = Records(own)
+        if own.random() < 0.4:
+            for row, _, layers in run.rows:
+                if row["status"] == "ok" and own.random() < (0.8 if row["device"] != "cpu" else 0.2):
+                    records.of(row, layers)
+        return list(records.texts())
+
     def earlier(self, run):
         """The same points, each with other times."""
         writer, own = Writer(), random.Random(f"earlier {self.seed}")
@@ -322,7 +335,7 @@ class Draw:
             fine = [at for at, (row, _, _) in enumerate(run.rows) if row["status"] == "ok"]
             damage = [self.random.choice(fine)] if len(fine) > 1 and self.chance(0.2) else []
             folder = parent / name / f"2026-01-02T00000{number}Z-made"
-            run.write(folder, machine, plan, damage)
+            run.write(folder, machine, plan, damage, self.recorded(run, number))
             runs.append(folder)
             if number == 0:
                 self.earlier(run).write(parent / "before" / f"2025-12-31T000000Z-{self.seed}", machine, plan)

@@ -2,6 +2,9 @@
 
 import math
 
+import recordings
+from reading import table
+
 REGISTERS = {"avx512": 32 * 64, "avx2": 16 * 32, "sse": 16 * 16}  # bytes of the vector registers of a core
 SIZES = {"fp64": 8, "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2}
 # size and stride of the windows of the convolutions that are not 3 x 3 with stride 1, by model and layer: the networks as published
@@ -52,11 +55,44 @@ def part_crossing(step, part):
     return found
 
 
+def counted(step):
+    """{(layer, phase): {level: bytes}} of counters over a whole step, a phase or a layer; kernels alone find other contents of the caches."""
+    if not hasattr(step.study, "counted_bytes"):
+        sums = {}
+        for record in table(step.study.folder.path / "counters.csv"):
+            if record["scope"] != "kernel":
+                of = sums.setdefault((record["id"], record.get("layer") or "", record.get("phase") or ""), {})
+                of[record["metric"]] = (of.get(record["metric"], (0.0, ""))[0] + float(record["value"]), record["unit"])
+        step.study.counted_bytes = {key: recordings.work_of(metrics)[1] for key, metrics in sums.items()}
+    return step.study.counted_bytes
+
+
+def with_counts(step, point, each):
+    """Counted bytes in place of others; none if a level is then still unknown. `each`: (low, high, how they are known) of each level, or none."""
+    name = point.name if point.scope == "layer" else ""
+    phase = "" if point.scope == "step" else point.phase
+    levels = counted(step).get((step.row.id, name, phase), {})
+    found = [(levels[level.name], levels[level.name], "counter") if level.name in levels else of
+             for level, of in zip(step.roofs.levels, each or [None] * len(step.roofs.levels))]
+    return None if any(of is None for of in found) else found
+
+
+def moved(step, point):
+    """(low, high, how they are known) for each level, nearest first; none where they are not known."""
+    if not step.roofs or not point.low:
+        return None
+    if point.scope == "layer":
+        own = part_crossing(step, point.parts[0])
+        return with_counts(step, point, own and [(low, high, "analytic") for low, high in own])
+    each = [moved(step, layer) for layer in step.layers if point.scope == "step" or layer.phase == point.phase]
+    sums = None
+    if each and all(each):
+        sums = [(sum(of[at][0] for of in each), sum(of[at][1] for of in each), "analytic" if any(of[at][2] == "analytic" for of in each) else "counter")
+                for at in range(len(step.roofs.levels))]
+    return with_counts(step, point, sums)
+
+
 def crossing(step, point):
-    """(low, high) for each level, nearest first; None where the bytes of a part are not known."""
-    if not step.roofs:
-        return None
-    each = [part_crossing(step, part) for part in point.parts]
-    if not each or any(part is None for part in each):
-        return None
-    return [(sum(part[at][0] for part in each), sum(part[at][1] for part in each)) for at in range(len(step.roofs.levels))]
+    """(low, high) for each level."""
+    found = moved(step, point)
+    return found and [(low, high) for low, high, _ in found]

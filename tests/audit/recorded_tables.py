@@ -20,7 +20,7 @@ def named(study, one):
     row = row_of(study, one["id"])
     device = one.get("told_device", one.get("kernel_device", ""))
     words = {name: one[name] or "?" for name in ("source", "destination", "memory_kind") if name in one}
-    return {"study": study.name, **one, "row": row, "step_told": told.short(row) if row else "", "kernel_device_told": device or (row["device"] if row else ""),
+    return {"study": study.name, **one, "phase_told": one.get("phase") or "no phase", "row": row, "step_told": told.short(row) if row else "", "kernel_device_told": device or (row["device"] if row else ""),
             **{f"{name}_told": word for name, word in words.items()}}
 
 

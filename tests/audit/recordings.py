@@ -98,8 +98,10 @@ class Recording:
                    "unplaced": len(kernels) + len(copies) - len(placed), "measured": "measured"}
 
     def calls(self):
-        for (identity, name), of in self.grouped("api", "id", "name").items():
-            plain = re.sub(r"_v\d+$", "", name)
+        groups = {}
+        for record in self.records["api"]:
+            groups.setdefault((record["id"], re.sub(r"_v\d+$", "", record["name"])), []).append(record)
+        for (identity, plain), of in groups.items():
             longest = max(float(call["duration_s"]) for call in of)
             yield {"id": identity, "call": plain, "purpose": next((purpose for purpose, part in PURPOSES if part in plain), "other"), "calls": len(of),
                    "seconds": seconds(of), "mean": seconds(of) / len(of), "longest": longest, "measured": "measured"}
@@ -268,3 +270,42 @@ def allowed_counted(flops, levels, roofs):
         roof = roofs.compute[most].median
         allowed[most] = sum(amount / roofs.compute[name].median for name, amount in there.items())
     return allowed, roof
+
+
+def known(metrics, names, unit):
+    """The first of these metrics with this unit, or without one."""
+    return next((metrics[name][0] for name in names if name in metrics and metrics[name][1] in (unit, "")), None)
+
+
+def work_of(metrics):
+    """({precision: FLOPs}, {level: bytes}) by configs/counters/nvidia.yaml; a sum that lacks a term is left out (docs/profile.md)."""
+    flops, sums = {}, {}
+    for metric in METRICS:
+        kind, _, what = metric["quantity"].partition(".")
+        if kind == "flops":
+            sums.setdefault((what, metric["source"]), []).append(metric)
+    for (precision, _), terms in sums.items():
+        counts = [known(metrics, (term["metric"], "sm" + term["metric"].removeprefix("smsp")), "inst") for term in terms]
+        if all(count is not None for count in counts):
+            flops[precision] = flops.get(precision, 0.0) + sum(count * term["factor"] for count, term in zip(counts, terms))
+    for metric in {metric["metric"]: metric for metric in METRICS if metric["quantity"].startswith("tensor.")}.values():
+        precision, value = metric["quantity"].removeprefix("tensor."), metrics.get(metric["metric"], (0, ""))[0]
+        if precision != "int8" and value > 0:
+            flops[precision] = flops.get(precision, 0.0) + metric["factor"] * value
+    moved = {}
+    for level, stem in (("L1", "l1tex__t"), ("L2", "lts__t"), ("DRAM", "dram_")):
+        of_bytes, of_sectors = f"{stem}_bytes", f"{stem}_sectors"
+        whole = known(metrics, (f"{of_bytes}.sum",), "byte")
+        both = [known(metrics, (f"{of_bytes}_{way}.sum", f"{of_bytes}_op_{way}.sum"), "byte") for way in ("read", "write")]
+        sectors = known(metrics, (f"{of_sectors}.sum",), "sector")
+        sectors_both = [known(metrics, (f"{of_sectors}_{way}.sum", f"{of_sectors}_op_{way}.sum"), "sector") for way in ("read", "write")]
+        found = whole if whole is not None else sum(both) if None not in both else 32 * sectors if sectors is not None else 32 * sum(sectors_both) if None not in sectors_both else None
+        if found is not None:
+            moved[level] = found
+    for metric in METRICS:  # what the copy engine moves, and what the fabric counts twice
+        level = metric["quantity"].removeprefix("bytes.")
+        unit = "sector" if "sectors" in metric["metric"] else "byte"
+        if level in ("L1", "L2") and level in moved and metric["metric"] not in ("l1tex__t_bytes.sum", "lts__t_bytes.sum"):
+            moved[level] += metric["factor"] * (known(metrics, (metric["metric"],), unit) or 0)
+    shared = known(metrics, ("smsp__sass_data_bytes_mem_shared.sum",), "byte")
+    return flops, moved | ({"shared": shared} if shared is not None else {})

@@ -95,22 +95,20 @@ def spanned(findings, spot, shown, row, waiting, columns):
 
 def numbers(findings, place, shown, studies):
     """'Table' below a chart: a table of checked.yaml, its titles in words; columns that are all alike are left out."""
-    for name, columns in exported.CHECKED["data"].items():
-        if name in NUMBERS.get(shown.section, ()):
-            rules = {re.sub(r"_median(?=_|$)", "", key).replace("_", " "): rule for key, rule in columns.items()}
-            of = {}
-            for title in shown.heading:
-                plain = re.sub(r"\s+", " ", title)
-                rule = rules.get(plain)
-                if rule is None:
-                    rule = SPECS.get(name, SPECS["verdict"])["columns"].get(title)
-                elif rule.endswith(".0"):
-                    rule = f"{rule}, {rule[:-1]}1, {rule[:-1]}2"
-                of[title] = rule
-            for title, rule in of.items():
-                if rule is None:
-                    findings.lacks(f"{place}.{title}", "no expectation")
-            table(findings, f"{place}: numbers", shown, list(TABLES[name](studies)), {title: rule for title, rule in of.items() if rule})
+    best = None
+    for name in NUMBERS[shown.section]:
+        rules = {re.sub(r"_median(?=_|$)", "", key).replace("_", " "): rule for key, rule in exported.CHECKED["data"][name].items()}
+        rules = {title: f"{rule}, {rule[:-1]}1, {rule[:-1]}2" if rule.endswith(".0") else rule for title, rule in rules.items()}
+        of_people = SPECS.get(name, SPECS["verdict"])["columns"]
+        first, then = (of_people, rules) if name in SPECS else (rules, of_people)
+        of = {title: next((of[word] for of in (first, then) for word in (title, re.sub(r"\s+", " ", title)) if word in of), None) for title in shown.heading}
+        if best is None or list(of.values()).count(None) < list(best[1].values()).count(None):
+            best = name, of
+    name, of = best
+    for title, rule in of.items():
+        if rule is None:
+            findings.lacks(f"{place}.{title}", "no expectation")
+    table(findings, f"{place}: numbers", shown, list(TABLES[name](studies)), {title: rule for title, rule in of.items() if rule})
 
 
 NUMBERS = {"traffic": ["traffic"], "breakdown": ["breakdown"], "counted": ["counted", "counted_phases"], "memory": ["memory", "memory_over_time"],
@@ -178,14 +176,12 @@ RULES = ("measured: median of the launches after warm-up, 95% interval from orde
 
 def one(findings, where, shown, study, studies):
     """One table as shown."""
+    if shown.title == "Table" and shown.section in NUMBERS:
+        return numbers(findings, f"{where}: {shown.section}", shown, [study])
     name = spec_of(shown.heading)
     place = f"{where}: {name}"
     if name is None:
-        if shown.section in NUMBERS:
-            return numbers(findings, f"{where}: {shown.section}", shown, [study])
         return findings.lacks(f"{where}: table {shown.heading[:4]}", "no expectation")
-    if shown.section in NUMBERS and name in ("traffic",):
-        return numbers(findings, f"{where}: {shown.section}", shown, [study])
     spec = SPECS[name]
     if "of" not in spec:
         return

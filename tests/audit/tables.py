@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import answer
 import told
 from ceiling_tables import CEILING_TABLES
-from product_bound import crossing
+from product_bound import moved
 from reading import number, table
 from recorded_tables import RECORDED_TABLES
 from study import OTHER
@@ -81,12 +81,12 @@ def placements(studies):
                     yield point_record(step, point) | dict.fromkeys(("level", "low", "high", "moved_low", "moved_high", "moved_known", "intensity_low",
                                                                      "intensity_high", "level_roof"))
                     continue
-                moved = crossing(step, point) or [(None, None)] * (len(step.roofs.levels) if step.roofs else 0)
-                for level, (moved_low, moved_high) in zip(step.roofs.levels if step.roofs else [], moved):
+                found = moved(step, point) or [(None, None, None)] * (len(step.roofs.levels) if step.roofs else 0)
+                for level, (moved_low, moved_high, how) in zip(step.roofs.levels if step.roofs else [], found):
                     low, high = point.low, point.high(level.nearer)
                     yield point_record(step, point) | {
                         "level": level.name, "low": low, "high": high, "moved_low": moved_low, "moved_high": moved_high,
-                        "moved_known": "analytic" if moved_low is not None else None, "intensity_low": point.flops / high,
+                        "moved_known": how, "intensity_low": point.flops / high,
                         "intensity_high": point.flops / low, "level_roof": low / point.level_seconds(level)}
 
 
@@ -94,12 +94,11 @@ def traffic(studies):
     """What a whole step moves between a level and the next nearer one, of what the level's roof allows in its time."""
     for study in studies:
         for step in study.steps:
-            moved = crossing(step, step.step) or []
-            for at, (low, high) in enumerate(moved):
+            for at, (low, high, how) in enumerate(moved(step, step.step) or []):
                 level = step.roofs.levels[at]
                 roof = step.step.low / step.step.level_seconds(level)
                 yield step_record(step) | {"level": level.name, "nearer": step.roofs.levels[at - 1].name if at else "cores", "moved_low": low, "moved_high": high,
-                                           "moved_known": "analytic", "level_roof": roof, "least": low / (roof * step.step.time),
+                                           "moved_known": how, "level_roof": roof, "least": low / (roof * step.step.time),
                                            "most": high / (roof * step.step.time)}
 
 
@@ -269,7 +268,7 @@ def once(name):
             key = tuple(record.get(part) for part in ("id", "kernel", "kernel_device", "phase"))
             if key not in seen and record["row"] is not None:
                 seen.add(key)
-                yield record | {"phase_told": record.get("phase") or "no phase"}
+                yield record
     return records
 
 

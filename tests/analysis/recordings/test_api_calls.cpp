@@ -34,7 +34,7 @@ TEST_CASE("calls are summed by name, without the version suffix")
         return record;
     };
     append_records<ApiRecord>(folder.path(), "r",
-                              std::vector{call("cudaLaunchKernel_v7000", 1), call("cudaLaunchKernel_v7000", 3),
+                              std::vector{call("cudaLaunchKernel_v7000", 1), call("cudaLaunchKernel", 3),
                                           call("cudaMalloc_v3020", 5), call("cuMemcpy_v_x", 1)});
     const std::vector<CallTotal> totals = add_up_calls(folder.path());
     REQUIRE(totals.size() == 3);
