@@ -168,7 +168,8 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     p.note = over.note;
     if (over.compute) p.compute_roof = {over.compute->rate.median.value};
     const std::vector<LevelBytes> bytes = traffic(works, over);
-    if (bytes.size() < over.roofs.levels.size()) remark(p.note, "bytes are unknown: only the compute roof applies");
+    if (bytes.size() < over.roofs.levels.size())
+        remark(p.note, over.compute ? "bytes are unknown: only the compute roof applies" : "bytes are unknown");
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const Bytes low = bytes[i].low, high = bytes[i].high;
         const MixRoof roof = roof_of(works, over, i);

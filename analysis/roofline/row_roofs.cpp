@@ -48,7 +48,10 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
     if (threads > 0 && over.roofs.threads != threads)
         remark(over.note, "no ceiling was measured with " + std::to_string(threads) + " threads; those of " +
                               std::to_string(over.roofs.threads) + " are used");
-    if (!over.compute) remark(over.note, "no compute roof was measured for " + precision_of(row));
+    const std::string precision = precision_of(row);
+    if (!over.compute)
+        remark(over.note, precision.empty() ? "the precision is unknown, and so is the compute roof"
+                                            : "no compute roof was measured for " + precision);
     Bytes held{};
     for (const Ceiling* level : over.roofs.levels) {
         over.nearer.push_back(held);

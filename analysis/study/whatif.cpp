@@ -236,8 +236,9 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
     using A = const Predicted&;
     const auto if_known = [](A a, Cell cell) { return only_if(a.reason.empty(), std::move(cell)); };
     const auto times_as_fast = [](A a) {
-        const auto images = static_cast<double>(std::max(1LL, batch_of(*a.row)));
-        return static_cast<double>(a.batch) / images * (a.row->seconds.median / a.seconds);
+        const long long before = batch_of(*a.row);
+        const double images = before > 0 ? static_cast<double>(a.batch) / static_cast<double>(before) : 1;
+        return images * (a.row->seconds.median / a.seconds);
     };
     const std::vector<ColumnOf<Predicted>> columns{
         {"change", "change", [&](A) { return word(change); }, Shown::page},

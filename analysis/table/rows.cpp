@@ -42,7 +42,7 @@ std::vector<StepKey> made_step_keys()
     std::vector<StepKey> keys{
         {"model", "model", [](M m) { return word(model_of(m)); }},
         {"batch", "batch_images", [](M m) { return count(batch_of(m), batch_text(m)); }},
-        {"precision", "precision", [](M m) { return word(precision_of(m)); }},
+        {"precision", "precision", [=](M m) { return text(precision_of(m)); }},
         {"device", "device", [](M m) { return word(m.device); }},
         {"data", "data", [=](M m) { return text(m.point.has("data") ? data_of(m) : ""); }},
         {"ranks", "ranks", [](M m) { return count(m.ranks()); }},

@@ -98,9 +98,11 @@ def points(study, notes=False):
 def note_told(step, point):
     """(pattern, values) of the note: unknown bytes, FLOPs that are counted and not executed, bytes that a nearer cache held."""
     parts, values, precision = [], [], step.row["precision"]
-    if point.bound and not point.low:
-        parts.append("bytes are unknown: only the compute roof applies")
     compute = step.compute_roof
+    if step.roofs and not compute:
+        parts.append(f"no compute roof was measured for {precision}" if precision else "the precision is unknown, and so is the compute roof")
+    if step.roofs and not point.low:
+        parts.append("bytes are unknown: only the compute roof applies" if compute else "bytes are unknown")
     if point.share and point.share >= 1.005 and point.bound not in (precision, "link") and not step.roof_may_be_higher(point):
         served = above_roof(step, point)["served"]
         nearer = f"the {served} roof allows its rate" if served else "no roof of a nearer level allows its rate: if its bytes are right, calibrate again"
@@ -321,6 +323,7 @@ def of_page_marks(study):
 def labels(study):
     """Names in the pictures."""
     for step in study.steps:
+        yield Said(told.model(step.row), needed=False)
         for layer in step.layers:
             name = f"{layer.name} {({'forward': 'fwd', 'backward': 'bwd'}.get(layer.phase, layer.phase))}"
             yield Said(name, needed=False)

@@ -29,7 +29,7 @@ class Cell:
         self.findings.printed(self.spot, text, *values)
 
     def same(self, wanted, text=None):
-        self.findings.text(self.spot, self.text if text is None else text, wanted)
+        self.findings.text(self.spot, (self.text or "-") if text is None else text, wanted)
 
 
 def time(cell):
@@ -134,6 +134,11 @@ def access_of(point, level):
         if abs(read / (read + written) - share) < 0.02:
             return loop.operation
     return f"mix {read / written:.6f}:1" if written and read >= written else f"mix 1:{written / read:.6f}" if read else "mix 0:1"
+
+
+def shares(cell):
+    of = [cell.record.get(name) for name in ("compute_bound", "bandwidth_bound", "unexplained")]
+    cell.figures(*(of if any(of) else [None]))
 
 
 def bar(cell):

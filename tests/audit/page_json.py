@@ -188,6 +188,8 @@ def compare(findings, spot, value, record, name):
         return
     if name.startswith("="):
         findings.text(spot, value, wanted)
+    elif not wanted and not value:  # unknown is 0 for the script
+        findings.checked += 1
     else:
         findings.exact(spot, cell_number(value), wanted)
 
@@ -214,7 +216,7 @@ def points(findings, place, shown, steps):
             findings.text(f"{spot}.{column}", shown[list_of][table[column][at]], getattr(point, attribute))
         cells(findings, f"{spot}.cells", table["cells"][at], point)
         explanations.check(findings, f"{place}.text", table["text"][at])
-        for level, rate in zip(step.roofs.levels if point.low else [], shown["rates"][table["rates"][at]]):
+        for level, rate in zip(step.roofs.levels if step.roofs and point.low else [], shown["rates"][table["rates"][at]]):
             findings.exact(f"{spot}.rates.{level.name}", rate, point.low / point.level_seconds(level))
         if step.roofs and at in marks:
             mark(findings, f"{spot}.mark", marks[at], step, point)

@@ -143,13 +143,26 @@ class Point:
         return rate(self.flops, self.times)
 
 
+def whole_of(row):
+    """A step without layers counts as one part; counted bytes are those of the farthest level (docs/method.md, section 10)."""
+    value = lambda name: float(row[name] or 0)
+    read, written = value("read_bytes"), value("written_bytes")
+    low = value("compulsory_bytes")
+    return Part(row["model"], "", "", "", row.step, int(row["samples"] or 0), value("flops"), value("executed_flops"), low, value("no_reuse_bytes"),
+                read if read + written else None, written if read + written else None, row["work_known"])
+
+
 def placed(row, roofs):
     """The points of a measured step: the step, its phases, its layers in the order of layers.csv."""
-    parts = [Part.of(cells) for cells in row.layers]
+    layered = [Part.of(cells) for cells in row.layers]
+    parts = layered or [whole_of(row)]
     precision = row["precision"]
     layers, time_of, roof_of = [], {}, {}
     for part in parts:
         allows = allowed(part, roofs, precision) if roofs else Allowed({})
+        if not layered:
+            time_of[id(part)], roof_of[id(part)] = allows.seconds, allows.bound
+            continue
         point = Point("layer", part.name, part.kind, part.phase, part.implementation, part.times, part.samples, part.flops, part.executed,
                       [part], part.known, allows.seconds, allows.bound)
         point.allows = allows
@@ -159,7 +172,7 @@ def placed(row, roofs):
             fastest = max(seconds / interval_of(roofs, precision, name)[1] for name, seconds in allows.by_roof.items())
             point.beyond = allows.seconds / part.time if fastest > part.times[2] else 0.0
         layers.append(point)
-    shortest = min((part.time for part in parts), default=0.0)
+    shortest = min((part.time for part in layered), default=0.0)
     for point in layers:
         point.verdict = verdict(point, roofs, precision, shortest, row.threads)
 

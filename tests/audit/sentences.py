@@ -260,6 +260,9 @@ def recordings(study):
 
 def names(study):
     yield Said(f"{owner_of_page(study)} / {study.name}", needed=False)
+    machine, of = study.folder.machine["name"], study.calibration.machine["name"]
+    if machine != of:
+        yield Said(f"The ceilings are those of another machine, '{of}'; the rows are of '{machine}'.", needed=False)
     for text in study.folder.machine["inconsistencies"] or []:
         yield Said(text, needed=False)
 

@@ -28,7 +28,7 @@ def keyed(columns, heading, record_or_row, is_record):
     names = [title for title in heading if columns.get(title, "").startswith("=")]
     if is_record:
         return tuple(as_text(figure(record_or_row, columns[title][1:])) for title in names)
-    return tuple(dict(zip(heading, record_or_row))[title] for title in names)
+    return tuple(dict(zip(heading, record_or_row))[title] or "-" for title in names)
 
 
 def table(findings, place, shown, records, columns):

@@ -45,7 +45,7 @@ def one_row(findings, place, row, record, step, source):
         elif name == "phase_seconds":
             if step:
                 for phase, seconds in value.items():
-                    findings.exact(f"{spot}.{phase}", seconds, step.phase_seconds()[phase])
+                    findings.exact(f"{spot}.{phase}", seconds, step.phase_seconds()[phase] or None)
         elif name == "ranks":
             for part, wanted in {"count": source.ranks, "exposed_seconds": number(source["exposed_median_s"]), "hidden_seconds": number(source["hidden_median_s"]),
                                  "message_bytes": number(source["messages_bytes"]), "bus_bytes_per_second": step.bus if step else None}.items():

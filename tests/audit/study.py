@@ -41,7 +41,21 @@ def group(several, name):
     return Roofs(name, several[0].threads, levels, both([r.compute for r in several]), both([r.mixes for r in several]), several[0].latency)
 
 
-OTHER = ("softmax_cross_entropy",)
+KINDS = ("convolution", "linear", "batch_norm", "relu", "max_pool", "average_pool", "add", "flatten", "dropout", "loss")
+
+
+def kind_of(layer):
+    """The kind of layer that the breakdown names; updates stand apart."""
+    return "update" if layer.phase == "update" else layer.kind if layer.kind in KINDS else "other"
+
+
+def farthest_only(roofs):
+    """Roofs over bytes that were counted at the farthest level alone."""
+    return roofs and Roofs(roofs.device, roofs.threads, roofs.levels[-1:], roofs.compute, roofs.mixes, roofs.latency)
+
+
+def verdict_of_whole(point, row):
+    return "unknown" if not point.bound else "unexplained" if point.share < 0.5 else "compute" if point.bound == row["precision"] else "bandwidth"
 
 
 class Step:
@@ -49,13 +63,17 @@ class Step:
 
     def __init__(self, study, row):
         self.study, self.row = study, row
-        self.roofs = study.roofs_for(row)
+        self.roofs = farthest_only(study.roofs_for(row)) if row["work_known"] == "counter" and not row.layers else study.roofs_for(row)
         self.link = study.link_for(row)
         self.points = placed(row, self.roofs)
         self.step = self.points[0]
         self.layers = [point for point in self.points if point.scope == "layer"]
+        if not self.layers:
+            self.points[0].verdict = verdict_of_whole(self.points[0], row)
         drawn = {id(layer.parts[0]): (deviations(layer.parts[0], self.roofs, row["precision"]) if self.roofs else {}, layer.time) for layer in self.layers}
         for point in self.points:
+            if not self.layers:
+                drawn[id(point.parts[0])] = (deviations(point.parts[0], self.roofs, row["precision"]) if self.roofs else {}, point.time)
             point.drawn = shares_of_roofs(point, [drawn[id(part)] for part in point.parts])
         if self.link and self.step.attainable < self.link_seconds:
             self.step.attainable, self.step.bound, self.step.drawn = self.link_seconds, "link", {"link": 1.0}
@@ -113,8 +131,8 @@ class Step:
 
     def binding(self, part):
         """The ceilings whose roof binds a part."""
-        allows = allowed(part, self.roofs, self.row["precision"])
-        if not allows.bound:
+        allows = allowed(part, self.roofs, self.row["precision"]) if self.roofs else None
+        if not allows or not allows.bound:
             return []
         if allows.bound == self.row["precision"]:
             return [self.compute_roof]
@@ -136,9 +154,10 @@ class Step:
             return dict.fromkeys(("compute", "bandwidth", "unexplained", "outside"))
         shares = {"compute": 0.0, "bandwidth": 0.0, "unexplained": 0.0}
         for layer in self.layers:
-            shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
+            if layer.verdict != "unknown":
+                shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
         shares = {name: seconds / self.step.time for name, seconds in shares.items()}
-        outside = 1 - sum(layer.time for layer in self.layers) / self.step.time
+        outside = 1 - sum(shares.values()) if any(shares.values()) else 0.0
         shares["outside"] = outside if outside >= 0 else None
         return shares
 
@@ -149,17 +168,19 @@ class Step:
         """(by, name, seconds): phases as measured; kinds of layer, updates apart; what is left, if anything, is outside the layers."""
         kinds = {}
         for layer in self.layers:
-            name = "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind
+            name = kind_of(layer)
             kinds[name] = kinds.get(name, 0.0) + layer.time
         found = []
-        for by, parts in (("phase", {phase: seconds for phase, seconds in self.phase_seconds().items() if seconds}), ("kind", kinds)):
+        for by, parts in (("phase", self.phase_seconds()), ("kind", kinds)):
+            if not any(parts.values()):
+                continue
             found += [(by, name, seconds) for name, seconds in parts.items()]
             rest = self.step.time - sum(parts.values())
             found += [(by, "outside the layers", rest)] if rest > 1e-9 * self.step.time else []
         return found
 
     def headroom(self):
-        return sorted((layer for layer in self.layers if layer.headroom > 0), key=lambda layer: -layer.headroom)
+        return sorted((layer for layer in self.layers if layer.bound and layer.headroom > 0), key=lambda layer: -layer.headroom)
 
     def what_if(self, memory, arithmetic):
         """Each layer keeps its share of its roof; time outside the layers stays."""
@@ -192,7 +213,7 @@ class Study:
         kind, _, numbers = device.partition(":")
         if "," in numbers:
             return group([roofs_of(self.ceilings, self.levels, self.calibrated_as(f"{kind}:{number}"), 1) for number in numbers.split(",")], device)
-        return roofs_of(self.ceilings, self.levels, device, threads or 1)
+        return roofs_of(self.ceilings, self.levels, device, threads)
 
     def calibrated_as(self, device):
         """The first calibrated device of the same model stands for one of a group that was not calibrated (docs/parallel.md, Under which roof)."""

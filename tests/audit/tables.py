@@ -9,7 +9,7 @@ from ceiling_tables import CEILING_TABLES
 from product_bound import moved
 from reading import number, table
 from recorded_tables import RECORDED_TABLES
-from study import OTHER
+from study import kind_of
 
 TAKEN = object()  # a figure that is an input of this audit (ceilings.py)
 
@@ -34,8 +34,7 @@ def made_record(step):
         "time": point.times, "samples": point.samples, "images_per_s": step.images_per_second, "images_of_median": step.images_of_median_step,
         "share": point.share, "at_most": step.at_most(point) if point.share else None, "of_peak": step.share_of_peak, "rate": point.rate,
         "roof": roof.median if roof else None, "bound": "" if answer.no_roof_binds(step) else point.bound, "drawn": Drawn(point.drawn), "attainable": point.attainable or None,
-        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), "compute_bound": by_verdict["compute"], "bandwidth_bound": by_verdict["bandwidth"],
-        "unexplained": by_verdict["unexplained"], "outside": by_verdict["outside"]}
+        "headroom": point.headroom if point.share else None, "wait": float(row["data_median_s"] or 0), **{name: by_verdict[of] if point.bound else None for name, of in (("compute_bound", "compute"), ("bandwidth_bound", "bandwidth"), ("unexplained", "unexplained"), ("outside", "outside"))}}
 
 
 def is_unstable(row):
@@ -77,7 +76,7 @@ def placements(studies):
                     yield point_record(step, point) | {"level": "link", "low": over_link, "high": over_link, "level_roof": step.link.median,
                                                        "moved_low": None, "moved_high": None, "moved_known": None,
                                                        "intensity_low": point.flops / over_link, "intensity_high": point.flops / over_link}
-                if not point.low:
+                if not point.low or not step.roofs:
                     yield point_record(step, point) | dict.fromkeys(("level", "low", "high", "moved_low", "moved_high", "moved_known", "intensity_low",
                                                                      "intensity_high", "level_roof"))
                     continue
@@ -105,8 +104,8 @@ def traffic(studies):
 def point_record(step, point):
     return step_record(step) | {
         "scope": point.scope, "name": point.name, "kind": point.kind, "phase": point.phase, "implementation": point.implementation,
-        "time": point.times, "samples": point.samples, "flops": point.flops, "executed": point.executed if point.executed != point.flops else 0.0, "low": point.low or None, "known": point.known, "rate": point.rate, "bound": point.bound, "drawn": Drawn(point.drawn),
-        "attainable": point.attainable or None, "share": point.share, "at_most": step.at_most(point) if point.share else None,
+        "time": point.times, "samples": point.samples, "flops": point.flops, "executed": point.executed if point.executed != point.flops else 0.0, "low": point.low if step.roofs and point.low else None, "known": point.known, "rate": point.rate, "bound": point.bound, "drawn": Drawn(point.drawn),
+        "attainable": point.attainable or None, "share": point.share, "at_most": float(bool(point.share and step.at_most(point))),
         "headroom": point.headroom if point.share else None, "note": TAKEN, **above_roof(step, point)}
 
 
@@ -126,7 +125,7 @@ def headroom(studies):
 def time(studies):
     for study in studies:
         for step in study.steps:
-            for point in step.layers:
+            for point in (layer for layer in step.layers if layer.bound):
                 memory = [seconds for name, seconds in point.allows.by_roof.items() if name != step.row["precision"]]
                 yield {"study": study.name, "id": step.row.id, "layer": point.name, "kind": point.kind, "phase": point.phase, "time": point.times,
                        "memory_allows": max(memory, default=None), "compute_allows": point.allows.by_roof.get(step.row["precision"]), "analytic": "analytic"}
@@ -143,9 +142,9 @@ def kinds(studies):
     """The kinds of layer of a step as the terminal lists them, with their phases."""
     for study in studies:
         for step in study.steps:
-            of = {(layer.phase, "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind): 0.0 for layer in step.layers}
+            of = {}
             for layer in step.layers:
-                of[layer.phase, "update" if layer.phase == "update" else "other" if layer.kind in OTHER else layer.kind] += layer.time
+                of[layer.phase, kind_of(layer)] = of.get((layer.phase, kind_of(layer)), 0.0) + layer.time
             for by, name, seconds in step.breakdown():
                 if by == "kind":
                     yield {"id": step.row.id, "name": name, "seconds": seconds, "of_step": seconds / step.step.time,
@@ -165,6 +164,10 @@ def what_if(studies):
     for study in studies:
         for change, factors in CHANGES.items():
             for step in study.steps:
+                if not step.step.bound or not step.layers:
+                    yield step_record(step) | {"change": change, "before": step.step.time, "predicted": None, "least": None, "under": "", "times_as_fast": None, "under_before": "",
+                                               "no_reason": "its layers were not measured, or there are no ceilings", "analytic": "analytic"}
+                    continue
                 predicted, least, under = step.what_if(*factors)
                 yield step_record(step) | {"change": change, "before": step.step.time, "predicted": predicted, "times_as_fast": step.step.time / predicted, "under_before": step.what_if(1, 1)[2], "least": least, "under": under,
                                            "no_reason": "", "analytic": "analytic"}
@@ -218,7 +221,7 @@ def winners(studies):
     groups = {}
     for study in studies:
         measured = {step.row.id: step for step in study.steps}
-        for row in study.folder.steps:
+        for row in (row for row in study.folder.steps if row.batch):
             key = (row["model"], row["precision"], row["data"], row.batch)
             groups.setdefault(key, []).append((study, row, measured.get(row.id)))
     for rows in groups.values():

@@ -282,6 +282,17 @@ TEST_CASE("a precision without a roof is placed by bandwidth, with a note")
     CHECK(p.note.find("no compute roof was measured for bf16") != std::string::npos);
 }
 
+TEST_CASE("work of unknown precision and bytes is under no roof, and the note says so")
+{
+    Measurement row = made::row();
+    row.point = row.point.without("precision");
+    for (PartMeasurement& part : row.parts) part.part.work.compulsory = part.part.work.no_reuse = {};
+    const Placement p = place(row, made::ceilings(), made::machine())[4];
+    CHECK(p.binds.empty());
+    CHECK(p.note.find("the precision is unknown, and so is the compute roof; bytes are unknown") != std::string::npos);
+    CHECK(p.note.find("only the compute roof applies") == std::string::npos);
+}
+
 TEST_CASE("without ceilings a row has a rate and no bottleneck")
 {
     const Placement p = place(made::row(), {}, made::machine())[0];

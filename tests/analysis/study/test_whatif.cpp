@@ -37,6 +37,15 @@ TEST_CASE("a roof can be set to a rate")
     CHECK(what_if(study, {{}, 0, {{"fp32", 100e9}}}).front().seconds.value == Approx(0.040));
 }
 
+TEST_CASE("a step without a batch, as an imported one, is as many times as fast as its time says")
+{
+    Measurement row = made::row();
+    row.point = row.point.without("batch");
+    const Study study = made::study({row});
+    const std::vector<Predicted> same = what_if(study, {});
+    CHECK(what_if_table(same).cell(0, "times as fast").text == "1.00");
+}
+
 TEST_CASE("another batch needs two measured ones")
 {
     Measurement small = made::row("net", 4);
