@@ -130,7 +130,7 @@ DataTable counted_kernels_table(const Study& study)
         {"kernel", "kernel", [](A a) { return word(a.kernel.name); }},
         {"category", "category", [](A a) { return word(a.kernel.category); }},
         {"step", "", [](A a) { return step_cell(a.row); }},
-        {"device", "device", [](A a) { return word(a.kernel.device); }},
+        {"device", "device", [](A a) { return device_cell(a.kernel.device, a.row); }},
         {"launches", "launches",
          [](A a) {
              Cell cell = count(a.kernel.launches);
@@ -200,7 +200,7 @@ DataTable phase_counts_table(const Study& study)
         {"", "row", [](A a) { return word(a.of.row); }},
         {"phase", "phase", [](A a) { return word(a.of.phase.empty() ? "no phase" : a.of.phase, a.of.phase); }},
         {"step", "", [](A a) { return step_cell(a.row); }},
-        {"device", "device", [](A a) { return word(a.of.device); }},
+        {"device", "device", [](A a) { return device_cell(a.of.device, a.row); }},
         {"counted", "kernels_added_up",
          [](A a) {
              return a.of.kernels > 0 ? count(a.of.kernels, fmt::format("{} kernels, added up", a.of.kernels))
@@ -251,7 +251,7 @@ DataTable step_counters_table(const Study& study)
     static const std::vector<ColumnOf<Counted>> columns{
         {"counted", "", [](Row c) { return word(c.counter.metric); }},
         {"step", "", [](Row c) { return step_cell(&c.row); }},
-        {"device", "", [](Row c) { return word(c.counter.device); }},
+        {"device", "", [](Row c) { return device_cell(c.counter.device, &c.row); }},
         {"amount", "", [](Row c) { return amount(c.counter.value, c.counter.unit == "FLOP" ? "FLOP" : "B"); }},
         {"analytic", "",
          [](Row c) {
