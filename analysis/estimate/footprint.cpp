@@ -1,6 +1,5 @@
 #include "analysis/estimate/footprint.hpp"
 
-#include "ert/base/names.hpp"
 #include "workloads/model/work.hpp"
 
 #include <algorithm>
@@ -13,8 +12,6 @@ namespace {
 using model::Graph;
 using model::Layer;
 using model::LayerKind;
-
-constexpr std::array<Named<Passes>, 2> pass_names{{{Passes::forward, "forward"}, {Passes::step, "step"}}};
 
 bool is_relu(const Layer& layer)
 {
@@ -135,16 +132,6 @@ Bytes bytes(long long values, double each)
 }
 
 }  // namespace
-
-std::string_view name(Passes passes)
-{
-    return name_in(pass_names, passes);
-}
-
-Passes parse_passes(std::string_view word)
-{
-    return row_in(pass_names, "phase", word).value;
-}
 
 Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passes passes)
 {

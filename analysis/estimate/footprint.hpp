@@ -2,20 +2,20 @@
 // needs. Analytic, from shapes: excludes the allocator's rounding, library workspaces and the driver's context.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
 #include "workloads/model/graph.hpp"
-
-#include <string_view>
 
 namespace roof::analysis {
 
 /// The passes of an estimate: the forward pass, or a whole training step.
 enum class Passes { forward, step };
 
-std::string_view name(Passes passes);
-/// "forward" or "step"; throws InputError naming both.
-Passes parse_passes(std::string_view word);
+constexpr EnumNames<Passes, 2> names_of(Passes)
+{
+    return {"phase", {{{Passes::forward, "forward"}, {Passes::step, "step"}}}};
+}
 
 /// The memory for one batch. A forward pass belongs to training, so its activations are kept.
 struct Footprint {

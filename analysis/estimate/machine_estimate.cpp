@@ -137,7 +137,6 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.layers.erase(estimate.layers.begin());
     planned.parts.clear();  // the network as one piece of work
     const Placement whole = place(planned, target.ceilings, target.machine).front();
-    estimate.flops = step.flops;
     estimate.binds = step.binds;
     estimate.binds_compute = step.binds_compute;
     estimate.layer_by_layer = step.attainable;

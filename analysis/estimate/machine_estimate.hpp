@@ -50,7 +50,6 @@ struct MachineEstimate {
     std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
     std::vector<LevelPlacement> levels;  ///< traffic of the whole network, nearest to the core first
-    Flops flops;                         ///< all layers and the update
     std::string binds;                   ///< the roof with most of the layer-by-layer time
     bool binds_compute = false;
     double compute_share = 0;  ///< share of the compute roof in layer_by_layer
@@ -70,9 +69,6 @@ struct MachineEstimate {
     double images_per_second() const;
     Seconds epoch() const;
     bool fits() const { return memory.value <= 0 || footprint.total() <= memory; }
-    /// FLOPs over compulsory bytes at the level farthest from the core.
-    Intensity intensity() const { return levels.empty() ? Intensity{} : levels.back().intensity_high; }
-    Intensity ridge() const { return levels.empty() ? Intensity{} : ridge_point(peak, levels.back().roof); }
 };
 
 /// The alpha-beta model of a ring all-reduce over N devices: 2(N-1) steps, each sends 1/N of the bytes per device.

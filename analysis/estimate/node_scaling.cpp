@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -199,13 +198,6 @@ Bracket efficiency_bracket(const OneRank& one, Seconds all_reduce, int ranks)
     const Seconds late = one.sigma * std::sqrt(2 * std::log(static_cast<double>(ranks)));
     const Seconds overlapped = std::max(one.step, one.forward + all_reduce);
     return {one.step / (one.step + all_reduce + late), one.step / overlapped};
-}
-
-std::string_view name(InBracket found)
-{
-    constexpr std::array<std::string_view, 3> names{"inside", "below: something unmodelled",
-                                                    "above: something unmodelled"};
-    return names[static_cast<std::size_t>(found)];
 }
 
 InBracket judge_bracket(const Bracket& bracket, double efficiency)

@@ -9,12 +9,12 @@
 #include "analysis/estimate/network_fit.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/names.hpp"
 #include "ert/method/results/results.hpp"
 
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -38,7 +38,13 @@ Bracket efficiency_bracket(const OneRank& one, Seconds all_reduce, int ranks);
 
 /// below, above: the model lacks something that the measurement has.
 enum class InBracket { inside, below, above };
-std::string_view name(InBracket found);
+constexpr EnumNames<InBracket, 3> names_of(InBracket)
+{
+    return {"finding",
+            {{{InBracket::inside, "inside"},
+              {InBracket::below, "below: something unmodelled"},
+              {InBracket::above, "above: something unmodelled"}}}};
+}
 /// An efficiency up to a percent above 1 is not above.
 InBracket judge_bracket(const Bracket& bracket, double efficiency);
 

@@ -29,7 +29,7 @@ DataTable shifts_table(const HistorySeries& series)
     static const std::vector<ColumnOf<FleetShift>> columns{
         {"ceiling", "ceiling", [](R r) { return word(printable(r.ceiling)); }},
         {"week of", "week", [](R r) { return word(r.week); }},
-        {"to the week before", "ratio", [](R r) { return number(r.ratio, with_ends(r.ratio, r.low, r.high)); }},
+        {"to the week before", "ratio", [](R r) { return number(r.ratio, ratio_text(r.ratio, r.low, r.high)); }},
         {"", "low", [](R r) { return number(r.low); }},
         {"", "high", [](R r) { return number(r.high); }},
         {"nodes", "nodes", [](R r) { return count(r.nodes); }},
@@ -47,7 +47,7 @@ DataTable changes_table(const FleetComparison& comparison)
         {"in both", "common", [](R r) { return count(r.common); }},
         {"median of A", "median_a", [](R r) { return amount(r.median_a, printable(r.unit)); }},
         {"of B", "median_b", [](R r) { return amount(r.median_b, printable(r.unit)); }},
-        {"B to A", "ratio", [](R r) { return number(r.ratio, with_ends(r.ratio, r.low, r.high)); }},
+        {"B to A", "ratio", [](R r) { return number(r.ratio, ratio_text(r.ratio, r.low, r.high)); }},
         {"", "low", [](R r) { return number(r.low); }},
         {"", "high", [](R r) { return number(r.high); }},
         {"by chance", "chance", [](R r) { return only_if(r.chance < 1, number(r.chance, chance_text(r.chance))); }},

@@ -4,7 +4,6 @@
 #include "ert/method/ceilings/estimator.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -147,11 +146,11 @@ void decide(std::vector<FleetComparison>& kinds)
             change.common >= fewest_compared || std::min(change.nodes_a, change.nodes_b) >= fewest_compared;
         if (!is_enough) continue;
         if (certain[i] && std::log(change.high) < material_log())
-            change.change = Change::slower;
+            change.change = ChangeVerdict::slower;
         else if (certain[i] && std::log(change.low) > -material_log())
-            change.change = Change::faster;
+            change.change = ChangeVerdict::faster;
         else if (std::log(change.low) > material_log() && std::log(change.high) < -material_log())
-            change.change = Change::same;
+            change.change = ChangeVerdict::same;
     }
 }
 
@@ -174,12 +173,6 @@ Digest ratios_of(const Digest& a, const Digest& b)
 }
 
 }  // namespace
-
-std::string_view name(Change change)
-{
-    constexpr std::array<std::string_view, 4> names{"slower", "faster", "same within 3%", "undecided"};
-    return names[static_cast<std::size_t>(change)];
-}
 
 FleetChanges compare_fleets(const Fleet& a, const Fleet& b)
 {

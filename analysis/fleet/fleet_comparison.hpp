@@ -10,8 +10,15 @@ namespace roof::analysis {
 
 /// `same`: the interval lies within 3% of 1. `slower` and `faster`: it lies beyond, and the difference is certain after correction for all
 /// ceilings.
-enum class Change { slower, faster, same, undecided };
-std::string_view name(Change change);
+enum class ChangeVerdict { slower, faster, same, undecided };
+constexpr EnumNames<ChangeVerdict, 4> names_of(ChangeVerdict)
+{
+    return {"verdict",
+            {{{ChangeVerdict::slower, "slower"},
+              {ChangeVerdict::faster, "faster"},
+              {ChangeVerdict::same, "same within 3%"},
+              {ChangeVerdict::undecided, "undecided"}}}};
+}
 
 struct CeilingChange {
     std::string ceiling;
@@ -25,7 +32,7 @@ struct CeilingChange {
     double low = 0;
     double high = 0;
     double chance = 1;  ///< of as large a difference between equal fleets
-    Change change = Change::undecided;
+    ChangeVerdict change = ChangeVerdict::undecided;
 };
 
 struct FleetComparison {

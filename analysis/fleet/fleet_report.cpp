@@ -39,11 +39,6 @@ std::string chance_text(double chance)
     return chance < 1e-9 ? "< 1e-9" : fmt::format("{:.1g}", chance);
 }
 
-std::string with_ends(double ratio, double low, double high)
-{
-    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio, low, high);
-}
-
 DataTable refused_table(const std::vector<RefusedFolder>& refused)
 {
     using R = const RefusedFolder&;
@@ -92,13 +87,7 @@ std::string fleet_page(const FleetReport& report)
         body += "</section>\n";
     }
     for (const std::string& note : report.notes) body += paragraph(note);
-    return fmt::format(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<title>fleet</title>\n<style>{}</style>\n</head>\n<body>\n<header><h1>Fleet</h1></header>\n<main>\n{}</"
-        "main>\n</body>\n</html>\n",
-        style_sheet(), body);
+    return html_document("fleet", "<header><h1>Fleet</h1></header>\n", body);
 }
 
 }  // namespace roof::analysis

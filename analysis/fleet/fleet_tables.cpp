@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -20,10 +19,10 @@ struct NodeRow {
     const NodeCeiling* ceiling;
 };
 
-std::string ratio_text(const NodeCeiling& c)
+std::string text_of(const NodeCeiling& c)
 {
     if (c.finding == Finding::missing) return "-";
-    return std::isfinite(c.high) ? with_ends(c.ratio, c.low, c.high) : fmt::format("at least {:.3f}", c.low);
+    return std::isfinite(c.high) ? ratio_text(c.ratio, c.low, c.high) : fmt::format("at least {:.3f}", c.low);
 }
 
 std::string remark_of(const NodeRow& row)
@@ -44,7 +43,7 @@ DataTable nodes_table(const FleetGroup& group)
         {"ceiling", "ceiling", [](R r) { return word(printable(r.ceiling->ceiling)); }},
         {"to the others' median", "ratio",
          [](R r) {
-             return only_if(r.ceiling->finding != Finding::missing, number(r.ceiling->ratio, ratio_text(*r.ceiling)));
+             return only_if(r.ceiling->finding != Finding::missing, number(r.ceiling->ratio, text_of(*r.ceiling)));
          }},
         {"", "low", [](R r) { return number(r.ceiling->low); }},
         {"", "high", [](R r) { return number(r.ceiling->high); }},
@@ -140,17 +139,11 @@ std::string counts_of(const FleetGroup& group)
     return text;
 }
 
-std::string_view text_of(LinkFault fault)
-{
-    constexpr std::array<std::string_view, 3> names{"node", "links between nodes and others", "link"};
-    return names[static_cast<std::size_t>(fault)];
-}
-
 DataTable links_table(const LinkFindings& links)
 {
     using R = const SlowLinks&;
     static const std::vector<ColumnOf<SlowLinks>> columns{
-        {"what is slow", "fault", [](R r) { return word(text_of(r.fault)); }},
+        {"what is slow", "fault", [](R r) { return word(name(r.fault)); }},
         {"nodes", "nodes", [](R r) { return word(shortened(join(r.nodes, " "), 200), join(r.nodes, " ")); }},
         {"share", "shared", [](R r) { return word(printable(r.shared)); }},
         {"links", "links", [](R r) { return count(r.links); }},

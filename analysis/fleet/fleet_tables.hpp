@@ -50,8 +50,6 @@ std::string fleet_page(const FleetReport& report);
 /// "1 node", "2 nodes".
 std::string counted(std::size_t number, std::string_view thing);
 std::string chance_text(double chance);
-/// "0.912 [0.900, 0.925]".
-std::string with_ends(double ratio, double low, double high);
 DataTable refused_table(const std::vector<RefusedFolder>& refused);
 
 /// The nodes to measure again, sorted: slow ones that no other day confirms, implausible, undecided and missing ones.

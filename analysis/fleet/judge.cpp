@@ -191,12 +191,6 @@ std::vector<Association> find_associations(const FleetGroup& group, const std::v
 
 }  // namespace
 
-std::string_view name(Finding finding)
-{
-    constexpr std::array<std::string_view, 5> names{"not slow", "undecided", "slow", "implausible", "missing"};
-    return names[static_cast<std::size_t>(finding)];
-}
-
 FleetFindings judge(const Fleet& fleet, const std::string& group_by)
 {
     FleetFindings findings{.groups = {}, .refused = fleet.refused};

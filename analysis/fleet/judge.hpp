@@ -3,6 +3,7 @@
 
 #include "analysis/fleet/fleet_files.hpp"
 #include "analysis/fleet/robust.hpp"
+#include "ert/base/names.hpp"
 
 #include <cstddef>
 #include <string>
@@ -14,7 +15,15 @@ namespace roof::analysis {
 /// Of a node and ceiling, or of a node: its worst. `slow`: by Holm's list, and the interval's high end is materially below the others' median.
 /// `undecided`: the list of Benjamini and Hochberg has it, or its interval reaches down to what would be slow: measure again.
 enum class Finding { not_slow, undecided, slow, implausible, missing };
-std::string_view name(Finding finding);
+constexpr EnumNames<Finding, 5> names_of(Finding)
+{
+    return {"finding",
+            {{{Finding::not_slow, "not slow"},
+              {Finding::undecided, "undecided"},
+              {Finding::slow, "slow"},
+              {Finding::implausible, "implausible"},
+              {Finding::missing, "missing"}}}};
+}
 
 /// One ceiling of a node. Ratios are to the median of the other nodes.
 struct NodeCeiling {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "analysis/fleet/fleet_files.hpp"
+#include "ert/base/names.hpp"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,13 @@ enum class LinkFault {
     uplink,  ///< the links from some nodes to the others, not those among them: what is between, such as a switch
     link     ///< one link, beyond what its nodes explain
 };
+constexpr EnumNames<LinkFault, 3> names_of(LinkFault)
+{
+    return {"fault",
+            {{{LinkFault::node, "node"},
+              {LinkFault::uplink, "links between nodes and others"},
+              {LinkFault::link, "link"}}}};
+}
 
 struct SlowLinks {
     LinkFault fault = LinkFault::link;

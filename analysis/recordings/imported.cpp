@@ -145,16 +145,20 @@ ImportedRow imported_row(const std::string& name, const std::string& device)
     return row;
 }
 
+void set_work(Measurement& row, const CountedWork& work)
+{
+    if (!work.precision().empty()) row.point.set("precision", work.precision());
+    row.work.flops = work.total();
+    row.work.known = Known::counter;
+    if (const auto memory = work.bytes.find("DRAM"); memory != work.bytes.end())
+        row.work.compulsory = row.work.no_reuse = memory->second;
+}
+
 ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported)
 {
     ImportedRow row = imported_row(name, "cpu");
-    if (!work.precision().empty()) row.measurement.point.set("precision", work.precision());
-    row.measurement.work.flops = work.total();
-    row.measurement.work.known = Known::counter;
-    if (const auto memory = work.bytes.find("DRAM"); memory != work.bytes.end())
-        row.measurement.work.compulsory = row.measurement.work.no_reuse = memory->second;
-    else
-        imported.missing.push_back("bytes at DRAM: there is no metric");
+    set_work(row.measurement, work);
+    if (!work.bytes.contains("DRAM")) imported.missing.push_back("bytes at DRAM: there is no metric");
     if (seconds.value > 0) row.measurement.seconds = Estimate<Seconds>::of(std::vector<double>{seconds.value});
     imported.missing.insert(imported.missing.end(), work.missing.begin(), work.missing.end());
     return row;

@@ -1,7 +1,5 @@
 #include "analysis/recordings/totals.hpp"
 
-#include "ert/base/names.hpp"
-
 #include <algorithm>
 #include <array>
 #include <map>
@@ -23,13 +21,6 @@ std::vector<Total> largest_first(std::map<Key, Total> totals, Quantity Total::*s
         list, [&](const Total& a, const Total& b) { return a.row != b.row ? a.row < b.row : a.*size > b.*size; });
     return list;
 }
-
-constexpr std::array<Named<CallPurpose>, 6> purposes{{{CallPurpose::launch, "launch"},
-                                                      {CallPurpose::wait, "wait"},
-                                                      {CallPurpose::copy, "copy"},
-                                                      {CallPurpose::allocate, "allocate"},
-                                                      {CallPurpose::event, "event"},
-                                                      {CallPurpose::other, "other"}}};
 
 /// Parts of a call's name; the first one that matches decides.
 using Part = Named<CallPurpose>;
@@ -117,11 +108,6 @@ class MemoryTracker {
 };
 
 }  // namespace
-
-std::string_view name(CallPurpose purpose)
-{
-    return name_in(purposes, purpose);
-}
 
 CallPurpose purpose_of(std::string_view call)
 {

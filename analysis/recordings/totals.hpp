@@ -3,6 +3,7 @@
 // their link, and the memory of devices and host by its allocations and releases (memory.csv).
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/units.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/recording/record_files.hpp"
@@ -19,7 +20,16 @@ namespace roof::analysis {
 /// Purpose of a call. In `wait` the host waits until a device is done; that is not overhead of the call.
 enum class CallPurpose { launch, wait, copy, allocate, event, other };
 
-std::string_view name(CallPurpose purpose);
+constexpr EnumNames<CallPurpose, 6> names_of(CallPurpose)
+{
+    return {"purpose",
+            {{{CallPurpose::launch, "launch"},
+              {CallPurpose::wait, "wait"},
+              {CallPurpose::copy, "copy"},
+              {CallPurpose::allocate, "allocate"},
+              {CallPurpose::event, "event"},
+              {CallPurpose::other, "other"}}}};
+}
 
 /// Classifies by the names of the CUDA runtime and driver, NCCL and their libraries. A synchronous copy is a copy.
 CallPurpose purpose_of(std::string_view call);

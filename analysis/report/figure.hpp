@@ -153,11 +153,12 @@ std::optional<RoofLine> own_roof(const Placement& step, const Roofs& roofs);
 /// batch. `each_level`: also a mark at each level whose bytes are known.
 void add_placements(Figure& figure, std::span<const Placement* const> placements, bool each_level = false);
 
+/// The step of a row at every measured batch: what is the same but for it.
+std::vector<const Placement*> batches_of(const Study& study, const Measurement& row);
+
 /// Arrows from the points of the study's baseline, if it has one, to the marks.
 void add_baseline(Figure& figure, const Study& study);
 
-/// What the steps share that are joined by batch: the identity of the row without its batch.
-std::string series_of(const std::string& row);
 /// Circle, square or triangle: forward, backward, update.
 Shape shape_of(const Placement& p);
 /// The radius whose area is the placement's share of the step's time.

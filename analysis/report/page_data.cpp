@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -109,22 +110,12 @@ json frame_json(const std::optional<Frame>& frame)
     return {frame->intensity.low, frame->intensity.high, frame->rate.low, frame->rate.high};
 }
 
-/// Its step with all batches of its series, and its layers.
-std::vector<const Placement*> around(const Study& study, const Measurement& row)
-{
-    const std::string id = row.id();
-    std::vector<const Placement*> points;
-    for (const Placement& p : study.placements)
-        if ((p.scope == Scope::layer && p.row == id) || (p.scope == Scope::step && series_of(p.row) == series_of(id)))
-            points.push_back(&p);
-    return points;
-}
-
 json row_json(const Study& study, const Measurement& row, int roofs)
 {
     Roofs own = roofs_of(study.ceilings, row.device, threads_of(row));
     if (const Ceiling* const roof = own.precision(precision_of(row))) own.compute = {roof};
-    const std::vector<const Placement*> points = around(study, row);
+    std::vector<const Placement*> points = batches_of(study, row);
+    std::ranges::copy(layers_of(study.placements, row), std::back_inserter(points));
     const Placement* const step = step_placement(study.placements, row);
     const std::optional<RoofLine> line = step == nullptr ? std::nullopt : own_roof(*step, own);
     return {{"id", json_text(row.id())},

@@ -7,6 +7,7 @@
 #include "analysis/table/table.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 namespace roof::analysis {
@@ -35,14 +36,15 @@ bool has_gpu(const Machine& machine)
 std::vector<std::vector<std::string>> absent_from(const Study& study)
 {
     const std::string where = has_gpu(study.results.machine) ? "" : "on a machine with a GPU: ";
+    const auto has = [&](const char* file) { return std::filesystem::exists(study.results.folder / file); };
     std::vector<std::vector<std::string>> absent;
     if (study.ceilings.all.empty())
         absent.push_back({"ceilings", "`roof calibrate` on the same machine; nothing has roofs until then"});
-    if (!has_recording(study, "kernels.csv"))
+    if (!has("kernels.csv"))
         absent.push_back({"kernels", where + "`roof run MODEL --profile`, or `roof import FILE` of another tool"});
-    if (!has_recording(study, "api.csv") || !has_recording(study, "copies.csv"))
+    if (!has("api.csv") || !has("copies.csv"))
         absent.push_back({"API calls, copies", where + "`roof run MODEL --profile`, or `roof import FILE`"});
-    if (!has_recording(study, "counters.csv"))
+    if (!has("counters.csv"))
         absent.push_back(
             {"counters; FLOPs and bytes are analytic",
              "`roof run MODEL --profile` where the machine has any, or `roof import FILE` of Nsight Compute, "

@@ -57,12 +57,11 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
 {
     const Roofs roofs = of_precision(roofs_of(study.ceilings, row.device, threads_of(row)), precision_of(row));
     const std::string id = row.id();
-    std::vector<const Placement*> steps, parts;
+    const std::vector<const Placement*> steps = batches_of(study, row);
+    std::vector<const Placement*> parts;
     const Placement* const whole = step_placement(study.placements, row);
-    for (const Placement& p : study.placements) {
-        if (p.scope == Scope::step && series_of(p.row) == series_of(id)) steps.push_back(&p);
+    for (const Placement& p : study.placements)
         if (p.row == id && p.scope != Scope::step) parts.push_back(&p);
-    }
     if (whole == nullptr || whole->levels.empty()) return std::nullopt;
     std::ranges::stable_sort(parts, std::greater{}, [](const Placement* p) { return p->seconds.median; });
     std::vector<const Placement*> fitted = steps;

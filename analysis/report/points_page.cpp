@@ -1,4 +1,4 @@
-#include "analysis/report/pages.hpp"
+#include "analysis/report/report.hpp"
 
 #include "analysis/report/style.hpp"
 #include "analysis/report/svg.hpp"

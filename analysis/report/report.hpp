@@ -60,6 +60,10 @@ std::string numbers_of(const Panel& panel, const Study& study);
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 
+/// A page without script of points of one's own under the measured roofs of their devices. A point without bytes is a horizontal
+/// line: its rate is known, its intensity is not.
+std::string points_page(const Study& study);
+
 /// Writes <folder>/<panel>-<n>.svg for each picture of each panel. Throws InputError if the folder cannot be made or
 /// written.
 std::vector<std::filesystem::path> write_pictures(std::span<const Study> studies, const std::filesystem::path& folder);
@@ -73,7 +77,7 @@ Content roofline_panel(const Study& study, const std::string& key);
 Content time_roofline_panel(const Study& study, const std::string& key);
 Content traffic_panel(const Study& study, const std::string& key);
 Content breakdown_panel(const Study& study, const std::string& key);
-Content expectations_panel(const Study& study, const std::string& key);
+Content predictions_panel(const Study& study, const std::string& key);
 Content counted_panel(const Study& study, const std::string& key);
 Content memory_panel(const Study& study, const std::string& key);
 Content trajectory_panel(const Study& study, const std::string& key);

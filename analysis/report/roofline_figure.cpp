@@ -201,7 +201,7 @@ void add_placements(Figure& figure, std::span<const Placement* const> placements
             mark.name = short_name(p);
         }
         if (p.scope == Scope::step && mark.x.median > 0)
-            series[series_of(p.row)].emplace_back(p.batch, figure.marks.size());
+            series[id_without(p.row, "batch")].emplace_back(p.batch, figure.marks.size());
         figure.marks.push_back(mark);
         for (std::size_t level = 0; each_level && level < p.moved.size() && p.flops.value > 0; ++level) {
             const LevelBytes& bytes = p.moved[level];
@@ -221,6 +221,15 @@ void add_placements(Figure& figure, std::span<const Placement* const> placements
     }
 }
 
+std::vector<const Placement*> batches_of(const Study& study, const Measurement& row)
+{
+    const std::string series = id_without(row.id(), "batch");
+    std::vector<const Placement*> steps;
+    for (const Placement& p : study.placements)
+        if (p.scope == Scope::step && id_without(p.row, "batch") == series) steps.push_back(&p);
+    return steps;
+}
+
 void add_baseline(Figure& figure, const Study& study)
 {
     for (Mark& mark : figure.marks) {
@@ -229,14 +238,6 @@ void add_baseline(Figure& figure, const Study& study)
         const Mark old = mark_of(*then, then->seconds.median);
         if (old.x.median > 0 && old.y.median > 0) mark.before = {old.x, old.y};
     }
-}
-
-std::string series_of(const std::string& row)
-{
-    std::string text;
-    for (const std::string& word : split(row, ' '))
-        if (!word.starts_with("batch=")) text += word + " ";
-    return text;
 }
 
 Shape shape_of(const Placement& p)

@@ -173,7 +173,7 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
         name_roofs(plot, roofs);
         const std::string legend = draw_marks(plot, figure);
         text += printable(device) + "\n" + with_axes(plot, figure, plain) + roofs_legend(roofs, wide) +
-                fitted_lines(legend, legend.empty() ? 0 : wide);
+                fitted_lines(legend, wide);
     }
     return text;
 }

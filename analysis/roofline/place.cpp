@@ -297,19 +297,6 @@ void look_beyond_roofs(std::vector<Placement>& placements, double seconds_per_li
 
 }  // namespace
 
-std::string_view name(Scope scope)
-{
-    constexpr std::array<std::string_view, 3> names{"step", "phase", "layer"};
-    return names[static_cast<std::size_t>(scope)];
-}
-
-std::string_view name(Bound bound)
-{
-    constexpr std::array<std::string_view, 6> names{"unknown",     "compute", "bandwidth",
-                                                    "unexplained", "launch",  "latency"};
-    return names[static_cast<std::size_t>(bound)];
-}
-
 bool is_above(const LevelPlacement& level, FlopRate rate)
 {
     return level.roof.value > 0 && rate.value > level.roof.value * level.intensity_high.value;

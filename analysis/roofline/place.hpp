@@ -21,11 +21,11 @@
 #pragma once
 
 #include "analysis/roofline/roofs.hpp"
+#include "ert/base/names.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +35,10 @@ namespace roof::analysis {
 
 enum class Scope { step, phase, layer };
 
-std::string_view name(Scope scope);
+constexpr EnumNames<Scope, 3> names_of(Scope)
+{
+    return {"scope", {{{Scope::step, "step"}, {Scope::phase, "phase"}, {Scope::layer, "layer"}}}};
+}
 
 /// The traffic of a piece of work at one memory level, and that level's roof.
 struct LevelPlacement {
@@ -70,10 +73,16 @@ bool is_above(const LevelPlacement& level, FlopRate rate);
 ///                another on each thread
 ///   unexplained  otherwise
 enum class Bound { unknown, compute, bandwidth, unexplained, launch, latency };
-inline constexpr std::array all_bounds{Bound::unknown,     Bound::compute, Bound::bandwidth,
-                                       Bound::unexplained, Bound::launch,  Bound::latency};
-
-std::string_view name(Bound bound);
+constexpr EnumNames<Bound, 6> names_of(Bound)
+{
+    return {"bound",
+            {{{Bound::unknown, "unknown"},
+              {Bound::compute, "compute"},
+              {Bound::bandwidth, "bandwidth"},
+              {Bound::unexplained, "unexplained"},
+              {Bound::launch, "launch"},
+              {Bound::latency, "latency"}}}};
+}
 inline constexpr double unexplained_fraction = 0.5;
 /// The least share of attainable that is shown as "> 100%"; a smaller one is 100% rounded.
 inline constexpr double shown_as_above = 1.005;

@@ -3,7 +3,6 @@
 #include "analysis/study/compare.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/base/text.hpp"
 
 #include <fmt/format.h>
 
@@ -15,10 +14,7 @@ namespace {
 std::string common_id(const Study& study, const std::string& row)
 {
     if (study.results.machine.name == study.baseline->results.machine.name) return row;
-    std::string text;
-    for (const std::string& word : split(row, ' '))
-        if (!word.starts_with("threads=")) text += word + " ";
-    return text;
+    return id_without(row, "threads");
 }
 
 struct Row {
@@ -81,8 +77,7 @@ DataTable baseline_table(const Study& study)
          {"now / before", "ratio_*",
           [](R r) {
               const Change& c = r.change;
-              return Cell{Range{c.ratio, c.low, c.high}, fmt::format("{:.2f} [{:.2f}, {:.2f}]", c.ratio, c.low, c.high),
-                          true};
+              return Cell{Range{c.ratio, c.low, c.high}, ratio_text(c.ratio, c.low, c.high, 2), true};
           }},
          {"", "unit", [](R r) { return word(r.change.unit); }},
          {"verdict", "verdict", [](R r) { return word(verdict_of(r.change)); }},

@@ -65,19 +65,16 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock, cons
 {
     for (const ColumnOf<Ceiling>& column :
          Columns{{rate, "", [](C c) { return rate_cell(c); }},
-                 {"n", "", samples_cell, {}, Align::right},
-                 {"GHz",
-                  "",
+                 {"n", "", samples_cell},
+                 {"GHz", "",
                   [](C c) {
                       const double clock = c.clock.median.value;
                       return only_if(clock > 0, number(clock, fmt::format("{:.2f}", clock / 1e9)));
-                  },
-                  {},
-                  Align::right},
-                 {per_clock, "", [&](C c) { return per_clock_cell(c, machine); }, {}, Align::right},
-                 {"of spec", "", [&](C c) { return share_of_spec_cell(c, ceilings, machine); }, {}, Align::right},
-                 {"verdict", "", [](C c) { return verdict_cell(c); }, {}, Align::left},
-                 {"found by search", "", [](C c) { return name_cell(c.variant); }, {}, Align::left}})
+                  }},
+                 {per_clock, "", [&](C c) { return per_clock_cell(c, machine); }},
+                 {"of spec", "", [&](C c) { return share_of_spec_cell(c, ceilings, machine); }},
+                 {"verdict", "", [](C c) { return verdict_cell(c); }},
+                 {"found by search", "", [](C c) { return name_cell(c.variant); }}})
         columns.push_back(column);
     return columns;
 }
@@ -86,38 +83,32 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock, cons
 Columns columns_of(Role kind, const Ceilings& ceilings, const Machine& machine)
 {
     if (kind == Role::bandwidth)
-        return with_rate({{"level", "", [](C c) { return name_cell(c.level); }, {}, Align::left},
-                          {"operation", "", [](C c) { return name_cell(c.operation); }, {}, Align::left}},
+        return with_rate({{"level", "", [](C c) { return name_cell(c.level); }},
+                          {"operation", "", [](C c) { return name_cell(c.operation); }}},
                          "bandwidth [95%]", "B/clock", ceilings, machine);
     if (kind == Role::compute)
-        return with_rate({{"precision", "", [](C c) { return name_cell(c.precision); }, {}, Align::left},
-                          {"isa", "", [](C c) { return name_cell(c.isa); }, {}, Align::left},
-                          {"operation", "", [](C c) { return name_cell(c.operation); }, {}, Align::left}},
+        return with_rate({{"precision", "", [](C c) { return name_cell(c.precision); }},
+                          {"isa", "", [](C c) { return name_cell(c.isa); }},
+                          {"operation", "", [](C c) { return name_cell(c.operation); }}},
                          "rate [95%]", "FLOP/clock", ceilings, machine);
-    return {
-        {"device", "", [](C c) { return name_cell(c.device == "cpu" ? "" : c.device); }, {}, Align::left},
-        {"level", "", [](C c) { return name_cell(c.level); }, {}, Align::left},
-        {"condition", "", [](C c) { return name_cell(c.condition == c.level ? "" : c.condition); }, {}, Align::left},
-        {"working set",
-         "",
-         [](C c) { return only_if(c.working_set.value > 0, numeric_text(format_capacity(c.working_set.value))); },
-         {},
-         Align::right},
-        {"per access [95%]", "",
-         [](C c) {
-             if (c.steadiness == Steadiness::at_least) return numeric_text("≤ " + format_si(c.per_access().value, "s"));
-             return range({c.per_access().value, 1 / c.rate.high.value, 1 / c.rate.low.value}, "s");
-         }},
-        {"n", "", samples_cell, {}, Align::right},
-        {"clocks",
-         "",
-         [](C c) {
-             const double clocks = c.per_access().value * c.clock.median.value;
-             return only_if(clocks > 0, plain(clocks));
-         },
-         {},
-         Align::right},
-        {"verdict", "", [](C c) { return verdict_cell(c); }, {}, Align::left}};
+    return {{"device", "", [](C c) { return name_cell(c.device == "cpu" ? "" : c.device); }},
+            {"level", "", [](C c) { return name_cell(c.level); }},
+            {"condition", "", [](C c) { return name_cell(c.condition == c.level ? "" : c.condition); }},
+            {"working set", "",
+             [](C c) { return only_if(c.working_set.value > 0, numeric_text(format_capacity(c.working_set.value))); }},
+            {"per access [95%]", "",
+             [](C c) {
+                 if (c.steadiness == Steadiness::at_least)
+                     return numeric_text("≤ " + format_si(c.per_access().value, "s"));
+                 return range({c.per_access().value, 1 / c.rate.high.value, 1 / c.rate.low.value}, "s");
+             }},
+            {"n", "", samples_cell},
+            {"clocks", "",
+             [](C c) {
+                 const double clocks = c.per_access().value * c.clock.median.value;
+                 return only_if(clocks > 0, plain(clocks));
+             }},
+            {"verdict", "", [](C c) { return verdict_cell(c); }}};
 }
 
 /// The values of a field over the ceilings of the device, in order: the usual condition (empty) first.
@@ -201,13 +192,6 @@ std::string title_of(const Ceiling& first)
                        first.condition.empty() ? "" : ", " + first.condition, timed(first.variant));
 }
 
-std::string list_of(const std::string& heading, const std::vector<std::string>& sentences)
-{
-    std::string text;
-    for (const std::string& sentence : sentences) text += "  " + printable(sentence) + "\n";
-    return text.empty() ? text : heading + "\n" + text;
-}
-
 }  // namespace
 
 std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& machine)
@@ -242,30 +226,23 @@ DataTable levels_table(const Ceilings& ceilings)
         ceilings.levels_by_threads.empty() ? ceilings.levels : ceilings.levels_by_threads;
     const bool names_device = devices_of(ceilings).size() > 1;
     const std::vector<ColumnOf<MeasuredLevel>> columns{
-        {"device", "", [&](L l) { return only_if(names_device, word(l.device)); }, {}, Align::left},
+        {"device", "", [&](L l) { return only_if(names_device, word(l.device)); }},
         {"", "device", [](L l) { return word(l.device); }},
         {"", "level", [](L l) { return word(l.name); }},
         {"threads", "threads", [](L l) { return count(l.threads); }},
-        {"level", "", [](L l) { return word(l.name); }, {}, Align::left},
+        {"level", "", [](L l) { return word(l.name); }},
         {"holds working sets", "",
          [](L l) { return numeric_text(format_capacity(l.from.value) + " to " + format_capacity(l.to.value)); }},
         {"", "from_bytes", [](L l) { return number(l.from.value); }},
         {"", "to_bytes", [](L l) { return number(l.to.value); }},
-        {"but not", "beyond_bytes", [](L l) { return capacity_cell(l.beyond); }, {}, Align::right},
-        {"instances",
-         "",
-         [](L l) { return only_if(l.sharing != Sharing::unclear, word(name(l.sharing))); },
-         {},
-         Align::left},
-        {"reported",
-         "reported_bytes",
+        {"but not", "beyond_bytes", [](L l) { return capacity_cell(l.beyond); }},
+        {"instances", "", [](L l) { return only_if(l.sharing != Sharing::unclear, word(name(l.sharing))); }},
+        {"reported", "reported_bytes",
          [](L l) {
              const bool is_known = l.reported.value > 0;
              return is_known ? capacity_cell(l.reported) : numeric_text("not reported");
-         },
-         {},
-         Align::right},
-        {"verdict", "", [&](L l) { return level_verdict(l, all); }, {}, Align::left},
+         }},
+        {"verdict", "", [&](L l) { return level_verdict(l, all); }},
         {"", "sharing", [](L l) { return word(name(l.sharing)); }},
         {"", "contradiction", [](L l) { return truth(l.contradiction); }},
     };
@@ -312,7 +289,7 @@ std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int 
     std::vector<std::string> inconsistencies = machine.inconsistencies;
     if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));
     return text +
-           fitted_lines(remarks + list_of("Inconsistencies in what the machine reports", inconsistencies), columns);
+           fitted_lines(remarks + listed("Inconsistencies in what the machine reports", inconsistencies), columns);
 }
 
 }  // namespace roof::analysis

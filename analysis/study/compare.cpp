@@ -127,13 +127,6 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
     return to_text(table, columns);
 }
 
-std::string list_of(const std::string& head, const std::vector<std::string>& ids)
-{
-    std::string text = ids.empty() ? "" : "\n" + head + "\n";
-    for (const std::string& id : ids) text += "  " + printable(id) + "\n";
-    return text;
-}
-
 std::size_t not_judged(const std::vector<Change>& changes)
 {
     return static_cast<std::size_t>(std::ranges::count(changes, false, &Change::enough));
@@ -268,9 +261,7 @@ std::string to_text(const Comparison& c, int width)
 {
     constexpr int usual_columns = 80;
     const int columns = width > 0 ? width : usual_columns;
-    const auto fitted = [columns](const std::string& lines) {
-        return lines.empty() ? lines : fitted_lines(lines, columns);
-    };
+    const auto fitted = [columns](const std::string& lines) { return fitted_lines(lines, columns); };
     std::string head = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
@@ -282,7 +273,7 @@ std::string to_text(const Comparison& c, int width)
     if (const std::vector<Change> changed = moved(c); !changed.empty())
         text += "\n" + changes_text(changed, "ceiling", columns);
     if (!c.ceilings.empty()) text += fitted((moved(c).empty() ? "\n" : "") + how_many_moved(c) + "\n");
-    return text + fitted(list_of("Measured only in a:", c.only_a) + list_of("Measured only in b:", c.only_b)) +
+    return text + fitted(listed("\nMeasured only in a:", c.only_a) + listed("\nMeasured only in b:", c.only_b)) +
            fitted(
                "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic "
                "scale.\n");

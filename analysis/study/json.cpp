@@ -218,14 +218,6 @@ json samples_json(std::span<const Measurement> rows)
     return {{"taken", taken}, {"disturbed", disturbed}};
 }
 
-json rows_json(std::span<const Measurement> rows)
-{
-    json list = json::array();
-    for (const Measurement& row : rows)
-        if (row.role == Role::step) list.push_back(row_json(row));
-    return {{"rows", list}};
-}
-
 json study_json(const Study& study)
 {
     json document = {{"rows", json::array()}};

@@ -28,13 +28,11 @@ nlohmann::json samples_json(std::span<const Measurement> rows);
 
 /// {"rows": [{"row", "model", "batch", "precision", "device", "threads", "data", "status", "reason", "step_seconds": {"median", "low",
 /// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",
-/// "images_per_second_median_step", "losses", "host": {"others_processors", "stolen_processors", "waited_share", "shared_share", "cost": null or {"share",
-/// "known"}}, "flops_per_second", "peak_memory_bytes"}]}: the training steps.
-nlohmann::json rows_json(std::span<const Measurement> rows);
-
-/// rows_json of the study's rows, each with "share_of_attainable", "share_is_upper_bound", "share_of_peak" and "answer": null or {"headline", "actions": [{"action", "seconds",
-/// "sense", "known"}]}, and two more keys: "calibration": null or {"folder", "date", "quality"};
-/// "points_above_a_roof": number of points above their roof beyond all intervals.
+/// "images_per_second_median_step", "losses", "host": {"others_processors", "stolen_processors", "waited_share", "shared_share",
+/// "cost": null or {"share", "known"}}, "flops_per_second", "peak_memory_bytes", "share_of_attainable", "share_is_upper_bound",
+/// "share_of_peak", "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}}]: the training steps,
+/// "calibration": null or {"folder", "date", "quality"}, "points_above_a_roof": number of points above their roof beyond all
+/// intervals}.
 nlohmann::json study_json(const Study& study);
 
 }  // namespace roof::analysis

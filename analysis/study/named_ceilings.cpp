@@ -45,13 +45,14 @@ const Ceiling* best_of(const Ceilings& ceilings, const Key& key, std::string_vie
 
 Cell rate_cell(const Ceiling* ceiling)
 {
-    return ceiling != nullptr ? amount(ceiling->rate.median.value, ceiling->unit()) : absent();
+    return only_if(ceiling != nullptr,
+                   amount(ceiling ? ceiling->rate.median.value : 0, ceiling ? ceiling->unit() : std::string_view{}));
 }
 
 Cell clock_cell(const Ceiling* ceiling)
 {
-    const bool known = ceiling != nullptr && ceiling->clock.median.value > 0;
-    return known ? amount(ceiling->clock.median.value, "Hz") : absent();
+    const double clock = ceiling != nullptr ? ceiling->clock.median.value : 0;
+    return only_if(clock > 0, amount(clock, "Hz"));
 }
 
 }  // namespace
@@ -59,16 +60,16 @@ Cell clock_cell(const Ceiling* ceiling)
 DataTable named_ceilings(const Ceilings& ceilings)
 {
     static const std::vector<ColumnOf<Named>> columns{
-        {"device", "", [](N n) { return only_if(n.names_device, word(n.key.device)); }, {}, Align::left},
-        {"precision", "", [](N n) { return word(n.key.precision); }, {}, Align::left},
+        {"device", "", [](N n) { return only_if(n.names_device, word(n.key.device)); }},
+        {"precision", "", [](N n) { return word(n.key.precision); }},
         {"threads", "", [](N n) { return count(n.key.threads); }},
-        {"best mix", "", [](N n) { return rate_cell(n.mix); }, {}, Align::right},
-        {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof); }, {}, Align::right},
-        {"add only", "", [](N n) { return rate_cell(n.add); }, {}, Align::right},
-        {"without FMA", "", [](N n) { return rate_cell(n.without_fma); }, {}, Align::right},
-        {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }, {}, Align::right},
-        {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }, {}, Align::right},
-        {"clock, widest", "", [](N n) { return clock_cell(n.roof); }, {}, Align::right}};
+        {"best mix", "", [](N n) { return rate_cell(n.mix); }},
+        {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof); }},
+        {"add only", "", [](N n) { return rate_cell(n.add); }},
+        {"without FMA", "", [](N n) { return rate_cell(n.without_fma); }},
+        {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }},
+        {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }},
+        {"clock, widest", "", [](N n) { return clock_cell(n.roof); }}};
     std::set<Key> keys;
     for (const Ceiling& c : ceilings.all)
         if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});

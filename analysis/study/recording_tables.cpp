@@ -191,9 +191,4 @@ std::string recording_text(const Study& study, int width)
     return text;
 }
 
-bool has_recording(const Study& study, std::string_view file)
-{
-    return std::filesystem::exists(study.results.folder / file);
-}
-
 }  // namespace roof::analysis

@@ -1,4 +1,4 @@
-// Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, hypotheses, and rows that were not
+// Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not
 // measured.
 #include "analysis/study/answer.hpp"
 #include "analysis/study/breakdown.hpp"
@@ -71,15 +71,22 @@ Cell time_cell(S s)
     return cell;
 }
 
-/// The shares as text; on the page as a bar with the numbers in its title.
 Cell shares_cell(S s)
+{
+    if (!s.is_placed() || s.row.parts.empty()) return absent();
+    const auto of_step = [&](double seconds) { return percent(seconds / s.times.step); };
+    return numeric_text(fmt::format("{} / {} / {}", of_step(s.times.compute), of_step(s.times.bandwidth),
+                                    of_step(s.times.unexplained)));
+}
+
+/// The shares as a bar, with the numbers in its title.
+Cell shares_bar(S s)
 {
     if (!s.is_placed() || s.row.parts.empty()) return absent();
     const StepTimes& times = s.times;
     const double rest = std::max(0.0, times.step - times.layers);
     const auto of_step = [&](double seconds) { return percent(seconds / times.step); };
-    Cell cell = numeric_text(
-        fmt::format("{} / {} / {}", of_step(times.compute), of_step(times.bandwidth), of_step(times.unexplained)));
+    Cell cell;
     const std::string title =
         fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
                     of_step(times.compute), of_step(times.bandwidth), of_step(times.unexplained), of_step(rest));
@@ -146,7 +153,7 @@ DataTable verdict_table(const Study& study)
          [](S s) { return s.is_placed() && !s.no_roof_binds ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
         {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
         {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
-        {"time bound by", "", shares_cell, Shown::page, Align::left},
+        {"time bound by", "", shares_bar, Shown::page},
         {"headroom", "headroom_s",
          [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom : Seconds{})); }},
         {"", "share_compute_bound", [](S s) { return s.share_of_time(s.times.compute); }},
@@ -254,17 +261,6 @@ DataTable breakdown_table(const Study& study)
         for (Segment& segment : kinds_of(*row)) shares.push_back({*row, "kind", std::move(segment)});
     }
     return table_of(columns, shares);
-}
-
-DataTable hypotheses_table(std::span<const Answered> answers)
-{
-    static const std::vector<ColumnOf<Answered>> columns{
-        {"hypothesis", "hypothesis", [](const Answered& a) { return word(a.hypothesis); }},
-        {"answer", "answer",
-         [](const Answered& a) { return warning_if(a.answer == Answer::fails, word(name(a.answer))); }},
-        {"numbers", "numbers", [](const Answered& a) { return word(a.numbers); }},
-    };
-    return table_of(columns, std::vector<Answered>(answers.begin(), answers.end()));
 }
 
 DataTable not_measured_table(const Study& study)

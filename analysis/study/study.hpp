@@ -1,7 +1,6 @@
 // A study: a results folder and the ceilings of its machine. It is the input of every table, picture and export.
 #pragma once
 
-#include "analysis/estimate/hypothesis.hpp"
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/recordings/kernel_rules.hpp"
@@ -36,7 +35,6 @@ struct Study {
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};
-    std::vector<Answered> answers{};     ///< answers to the plan's hypotheses; filled in by the caller
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
     KernelRules kernel_rules = built_in_kernel_rules();

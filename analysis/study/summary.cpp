@@ -147,9 +147,4 @@ std::vector<std::string> summary(std::span<const Study> studies, std::size_t act
     return sentences;
 }
 
-std::string wrapped(const std::vector<std::string>& sentences, int columns)
-{
-    return sentences.empty() ? std::string{} : fitted_lines(join(sentences, "\n"), columns);
-}
-
 }  // namespace roof::analysis

@@ -37,7 +37,4 @@ std::vector<Crossover> crossovers(const std::string& first, const std::string& s
 /// at most so many actions; empty without training steps.
 std::vector<std::string> summary(std::span<const Study> studies, std::size_t actions = most_actions);
 
-/// The sentences as lines of at most `columns`, with indented continuations.
-std::string wrapped(const std::vector<std::string>& sentences, int columns);
-
 }  // namespace roof::analysis

@@ -18,7 +18,6 @@ DataTable headroom_table(const Study& study);
 /// The layers with headroom of one step, at most `n`; the title names the step.
 DataTable headroom_table(const Study& study, const Measurement& row, int n);
 DataTable breakdown_table(const Study& study);
-DataTable hypotheses_table(std::span<const Answered> answers);
 DataTable not_measured_table(const Study& study);
 /// Every memory level, or every precision, twice as fast.
 DataTable what_if_table(const Study& study);
@@ -100,8 +99,6 @@ DataTable memory_over_time_table(const Study& study);
 inline constexpr double most_unclassified = 0.02;
 /// All of these that have rows, each under its title, in at most `width` columns; 0: unlimited. Empty without recordings.
 std::string recording_text(const Study& study, int width);
-/// Whether the results folder holds this recorded file, such as "kernels.csv".
-bool has_recording(const Study& study, std::string_view file);
 
 // Ceilings (ceiling_tables.cpp).
 DataTable ceilings_table(const Study& study);

@@ -50,11 +50,10 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
 std::string list_of(const std::string& heading, const std::vector<const Measurement*>& rows,
                     const std::function<std::string(const Measurement&)>& text_of)
 {
-    std::string text;
+    std::vector<std::string> lines;
     for (const Measurement* row : rows)
-        if (const std::string one = text_of(*row); !one.empty())
-            text += fmt::format("  {}{}\n", printable(row->id()), printable(one));
-    return text.empty() ? text : "\n" + heading + ":\n" + text;
+        if (const std::string one = text_of(*row); !one.empty()) lines.push_back(row->id() + ": " + one);
+    return listed("\n" + heading + ":", lines);
 }
 
 /// The ceiling that binds a placement; null if it is not among the ceilings.
@@ -196,19 +195,13 @@ std::string verdict_text(const Study& study, int columns)
     if (rows.empty()) return text + "No training steps in this folder.\n";
     const DataTable table = verdict_table(study);
     const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
-    const std::vector<std::string> missing = reasons_not_measured(study);
     const std::string below =
-        (missing.empty() ? "" : "\nNot measured:\n  " + join(missing, "\n  ") + "\n") +
+        listed("\nNot measured:", reasons_not_measured(study)) +
         list_of("Unstable (the ends of the interval are more than a factor of two apart)", rows,
-                [](const Measurement& row) { return is_unstable(row) ? ": " + disturbances(row) : ""; }) +
-        list_of("Measured on a busy machine", rows,
-                [](const Measurement& row) {
-                    const std::string busy = busy_text(row);
-                    return busy.empty() ? "" : ": " + busy;
-                }) +
-        list_of("Remarks", rows, [](const Measurement& row) { return row.remarks.empty() ? "" : ": " + row.remarks; }) +
-        line(above_text(study));
-    return text + to_text(table, columns) + fitted_lines(below, below.empty() ? 0 : columns) +
+                [](const Measurement& row) { return is_unstable(row) ? disturbances(row) : ""; }) +
+        list_of("Measured on a busy machine", rows, busy_text) +
+        list_of("Remarks", rows, [](const Measurement& row) { return row.remarks; }) + line(above_text(study));
+    return text + to_text(table, columns) + fitted_lines(below, columns) +
            closing(fitted(table, columns), rows, columns);
 }
 

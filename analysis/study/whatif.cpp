@@ -270,12 +270,12 @@ std::string to_text(const std::vector<Predicted>& answers, int columns)
             "No training step was measured in this folder, so there is no time to predict. `roof run` and "
             "`roof sweep` measure steps; `roof estimate` needs none.\n",
             columns);
-    std::string reasons;
+    std::vector<std::string> reasons;
     for (const Predicted& answer : answers)
-        if (!answer.reason.empty()) reasons += fmt::format("  {}: {}\n", printable(answer.row->id()), answer.reason);
+        if (!answer.reason.empty()) reasons.push_back(answer.row->id() + ": " + answer.reason);
     return to_text(what_if_table(answers, ""), columns) +
            fitted_lines(
-               (reasons.empty() ? "" : "\nNo answer:\n" + reasons) +
+               listed("\nNo answer:", reasons) +
                    "\nPredicted (analytic): each layer keeps the share of its roof that it reached, and time that no "
                    "layer accounts for stays.\nBound by: the roof with most of the time that the roofs allow, before "
                    "and after the change.\nTimes as fast is by images. Least is what the changed roofs "

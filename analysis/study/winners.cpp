@@ -80,7 +80,7 @@ DataTable winners_table(std::span<const Study> studies)
          [](E e) {
              return is_measured(e) ? range(image_rate(*e.row), batch_items({e.row, 1}) + "/s") : absent();
          }},
-        {"n", "samples", [](E e) { return only_if(is_measured(e), count(e.row->seconds.n)); }, {}, Align::right},
+        {"n", "samples", [](E e) { return only_if(is_measured(e), count(e.row->seconds.n)); }},
         {"of the fastest", "share_of_fastest",
          [](E e) {
              return only_if(is_measured(e), share(is_measured(e) ? rate_change(*e.fastest, *e.row).ratio : 0));

@@ -12,12 +12,6 @@ namespace {
 constexpr std::size_t narrowest = 20;  ///< columns below which nothing is made to fit
 constexpr std::size_t shortest_name = 8;
 
-bool is_right(const TableColumn& column, const Cell& cell)
-{
-    if (column.align != Align::by_cell) return column.align == Align::right;
-    return cell.is_number || cell.is_absent;
-}
-
 std::vector<std::size_t> widths_of(const DataTable& table)
 {
     std::vector<std::size_t> widths;
@@ -39,6 +33,12 @@ std::size_t width_of(const DataTable& table)
 bool has_numbers(const DataTable& table, std::size_t column)
 {
     return std::ranges::any_of(table.rows, [&](const auto& row) { return row.cells[column].is_number; });
+}
+
+/// Numbers are aligned to the right, and what is absent among them.
+bool is_right(const DataTable& table, std::size_t column, const Cell& cell)
+{
+    return cell.is_number || (cell.is_absent && has_numbers(table, column));
 }
 
 /// The width if the last column breaks between words: remarks stand there.
@@ -64,7 +64,7 @@ std::string lines_of(const DataTable& table, std::size_t most)
         for (std::size_t i = 0; i < widths.size(); ++i) {
             std::string cell = text_at(i);
             const std::string space(widths[i] - display_columns(cell), ' ');
-            const bool right = is_right(table.columns[i], guides.empty() ? Cell() : guides[i]);
+            const bool right = is_right(table, i, guides.empty() ? Cell() : guides[i]);
             if (i == last && of_last > 0) {
                 cell = fitted_lines(cell, static_cast<int>(of_last));
                 for (std::size_t at = cell.find('\n'); at + 1 < cell.size(); at = cell.find('\n', at + 1))
@@ -237,13 +237,20 @@ std::string to_text(const DataTable& table, int columns)
 
 std::string fitted_lines(std::string_view text, int columns)
 {
-    if (columns <= 0) return std::string(text);
+    if (columns <= 0 || text.empty()) return std::string(text);
     const std::size_t most = std::max(narrowest, static_cast<std::size_t>(columns));
     std::string out;
     if (text.ends_with('\n')) text.remove_suffix(1);
     for (const std::string& line : split(text, '\n'))
         out += display_columns(line) <= most ? line + "\n" : fitted_line(line, most);
     return out;
+}
+
+std::string listed(const std::string& heading, const std::vector<std::string>& items)
+{
+    std::string text;
+    for (const std::string& item : items) text += "  " + printable(item) + "\n";
+    return text.empty() ? text : heading + "\n" + text;
 }
 
 std::string fitted_items(const std::string& begin, const std::vector<std::string>& items, int columns)

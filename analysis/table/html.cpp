@@ -39,16 +39,13 @@ std::string html_table(const DataTable& all)
 {
     const DataTable table = visible_in(Shown::page, all);
     if (table.rows.empty() || table.columns.empty()) return {};
-    const auto is_number = [&](std::size_t column, const Cell& cell) {
-        const Align align = table.columns[column].align;
-        return !cell.is_warning && (align == Align::by_cell ? cell.is_number : align == Align::right);
-    };
+    const auto is_number = [](const Cell& cell) { return cell.is_number && !cell.is_warning; };
     std::string html = table.note.empty() ? "" : paragraph(table.note);
     html += "<div class=\"scroll\"><table>\n<thead><tr>";
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const bool number = std::ranges::any_of(table.rows, [&](const DataTable::Row& row) {
             const auto spanning = std::ranges::find_if(row.cells, &Cell::spans_rest) - row.cells.begin();
-            return static_cast<std::ptrdiff_t>(i) < spanning && is_number(i, row.cells[i]);
+            return static_cast<std::ptrdiff_t>(i) < spanning && is_number(row.cells[i]);
         });
         html +=
             fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"n\"" : "", escape(table.columns[i].title));
@@ -59,7 +56,7 @@ std::string html_table(const DataTable& all)
         for (std::size_t i = 0; i < row.cells.size(); ++i) {
             const Cell& cell = row.cells[i];
             const std::size_t span = cell.spans_rest ? row.cells.size() - i : 1;
-            html += fmt::format("<td{}{}>{}</td>", is_number(i, cell) ? " class=\"n\"" : "",
+            html += fmt::format("<td{}{}>{}</td>", is_number(cell) ? " class=\"n\"" : "",
                                 span > 1 ? fmt::format(" colspan=\"{}\"", span) : "", content_of(cell));
             if (cell.spans_rest) break;
         }

@@ -25,6 +25,11 @@ std::string with_interval(double median, double low, double high, std::string_vi
     return fmt::format("{} {}{} [{}, {}]", scaled(median), letter, unit, scaled(low), scaled(high));
 }
 
+std::string ratio_text(double ratio, double low, double high, int decimals)
+{
+    return fmt::format("{0:.{3}f} [{1:.{3}f}, {2:.{3}f}]", ratio, low, high, decimals);
+}
+
 std::string tick_text(double value, std::string_view unit)
 {
     const auto& [factor, letter] = si_prefix(value);

@@ -18,6 +18,9 @@ std::string with_interval(const Estimate<Quantity<F, B, T>>& e, std::string_view
     return with_interval(e.median.value, e.low.value, e.high.value, unit, digits);
 }
 
+/// "0.912 [0.900, 0.925]".
+std::string ratio_text(double ratio, double low, double high, int decimals = 3);
+
 /// 0.123 -> "12%"; below ten percent with one decimal; "-" if not finite.
 std::string percent(double share);
 

@@ -64,6 +64,13 @@ std::string model_of(const Measurement& row)
     return model.starts_with(begin) ? model.substr(begin.size(), model.find_first_of(",}") - begin.size()) : model;
 }
 
+std::string id_without(const std::string& id, std::string_view axis)
+{
+    std::vector<std::string> words = split(id, ' ');
+    std::erase_if(words, [&](const std::string& word) { return word.starts_with(std::string(axis) + "="); });
+    return join(words, " ");
+}
+
 long long batch_of(const Measurement& row)
 {
     return row.point.has("batch") ? row.point.integer("batch") : 0;

@@ -15,6 +15,8 @@ namespace roof::analysis {
 
 /// The name of the model, also of one whose layers a plan has; or of the bench if the point has no model.
 std::string model_of(const Measurement& row);
+/// The id of a row without the value of this axis.
+std::string id_without(const std::string& id, std::string_view axis);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
 /// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no batch.

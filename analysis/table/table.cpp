@@ -249,7 +249,7 @@ DataTable visible_in(Shown sink, DataTable table)
 {
     std::erase_if(table.rows, std::mem_fn(&DataTable::Row::is_for_programs_only));
     for (std::size_t i = table.columns.size(); i-- > 0;) {
-        const auto& [title, key, shown, align] = table.columns[i];
+        const auto& [title, key, shown] = table.columns[i];
         if (title.empty() || (shown != Shown::everywhere && shown != sink)) erase_column(table, i);
     }
     return table;

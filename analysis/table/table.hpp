@@ -76,14 +76,12 @@ Cell warning_if(bool is_warning, Cell cell);
 /// Text for people only, aligned like a number.
 Cell numeric_text(std::string text);
 
-enum class Align { by_cell, left, right };
 enum class Shown { everywhere, terminal, page };  ///< where people see it
 
 struct TableColumn {
     std::string title;  ///< empty: for programs only
     std::string key;    ///< key with its unit; empty: for people only
     Shown shown = Shown::everywhere;
-    Align align = Align::by_cell;
 };
 
 struct DataTable {
@@ -114,14 +112,13 @@ struct ColumnOf {
     const char* key;
     std::function<Cell(const Row&)> read;
     Shown shown = Shown::everywhere;
-    Align align = Align::by_cell;
 };
 
 template <class Row>
 DataTable table_of(const std::vector<ColumnOf<Row>>& columns, const std::vector<Row>& rows, std::string title = {})
 {
     DataTable table{.title = std::move(title)};
-    for (const auto& column : columns) table.columns.push_back({column.title, column.key, column.shown, column.align});
+    for (const auto& column : columns) table.columns.push_back({column.title, column.key, column.shown});
     for (const Row& row : rows) {
         table.rows.emplace_back();
         for (const auto& column : columns) table.rows.back().cells.push_back(column.read(row));

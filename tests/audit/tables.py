@@ -294,11 +294,7 @@ def date_of(folder):
     return f"{started[:10]} {started[11:16]} UTC" if len(started) > 16 and started[10] == "T" else started
 
 
-def hypotheses(studies):
-    return []
-
-
-TABLES = {"kinds": kinds, "counted_once": once("counted"), "counted_phases_once": once("counted_phases"), "provenance": provenance, "hypotheses": hypotheses, "verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
+TABLES = {"kinds": kinds, "counted_once": once("counted"), "counted_phases_once": once("counted_phases"), "provenance": provenance, "verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
           "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions, **CEILING_TABLES, **RECORDED_TABLES}
 
 

@@ -1,8 +1,7 @@
 // roof with the fake registry: a sweep takes milliseconds, and its rows are the same each time.
 #include "tests/fakes/fake_registry.hpp"
 #include "tools/roof/command_line.hpp"
-#include "tools/roof/console/exit_guard.hpp"
-#include "tools/roof/console/interrupt.hpp"
+#include "tools/roof/console/process.hpp"
 
 #include <iostream>
 

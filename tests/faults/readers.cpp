@@ -1,7 +1,6 @@
 #include "tests/faults/readers.hpp"
 
 #include "analysis/estimate/prediction.hpp"
-#include "analysis/estimate/published.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/recordings/import.hpp"
 #include "analysis/recordings/kernel_rules.hpp"
@@ -164,8 +163,6 @@ std::vector<Reader> readers(const std::string& data)
     all.push_back({"counters",
                    {read_file(fs::path(data) / "../configs/counters/nvidia.yaml")},
                    [](const std::string& text, const std::string&) { read_counter_table(text, "counters"); }});
-    all.push_back({"published", embedded("configs/studies/published/"),
-                   [](const std::string& text, const std::string&) { analysis::parse_published(text, "published"); }});
     all.push_back({"points",
                    {"name,flops,bytes,seconds,precision,device,threads\na,1e12,2e9,0.5,fp32,cpu,2\nb,1e9,,0.1,,,\n"},
                    [](const std::string& text, const std::string&) { analysis::parse_points(text, "points", {}); }});

@@ -2,8 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 #include "tools/roof/command_line.hpp"
-#include "tools/roof/console/exit_guard.hpp"
-#include "tools/roof/console/interrupt.hpp"
+#include "tools/roof/console/process.hpp"
 #include "workloads/onednn/train_bench.hpp"
 
 #include <iostream>

@@ -60,11 +60,9 @@ TEST_CASE("the completion of an unknown shell is refused with the known ones")
 TEST_CASE("a parser declares its options and arguments with their kind")
 {
     OptionParser parser("any");
-    std::string text;
-    bool flag = false;
-    parser.required("MODEL", text);
-    parser.value("--out", text);
-    parser.flag("--json", flag);
+    parser.required("MODEL");
+    parser.value("--out");
+    parser.flag("--json");
     const std::vector<DeclaredWord> words = parser.declared();
     REQUIRE(words.size() == 3);
     CHECK((words[0].name == "MODEL" && words[0].is_argument));

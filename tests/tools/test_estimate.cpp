@@ -1,9 +1,8 @@
-// `roof estimate` on sheets, on this machine's calibration, and over the published studies.
+// `roof estimate` on sheets and on this machine's calibration.
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/reading/machines.hpp"
-#include "tools/roof/reading/studies.hpp"
 #include "tools/roof/session/plans.hpp"
 
 #include <catch2/catch.hpp>
@@ -104,7 +103,7 @@ TEST_CASE("an epoch has the images of ImageNet, or those of --images")
     CHECK(few["epoch_seconds"] == Approx(3 * few["seconds"]["layer_by_layer"].get<double>()));
 }
 
-TEST_CASE("an unknown machine, study or phase gives one line with the legal values")
+TEST_CASE("an unknown machine or phase gives one line with the legal values")
 {
     const auto complaint = [](const std::vector<std::string>& words) {
         const Said said = Workbench{}.roof(words);
@@ -114,7 +113,6 @@ TEST_CASE("an unknown machine, study or phase gives one line with the legal valu
     };
     CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--on", "v10"}), Contains("did you mean 'v100'"));
     CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--phase", "back"}), Contains("forward, step"));
-    CHECK_THAT(complaint({"estimate", "--study", "z"}), Contains("'z'") && Contains("a, b, c, d, e"));
     CHECK_THAT(complaint({"estimate"}), Contains("MODEL"));
     CHECK_THAT(complaint({"estimate", "alexnet"}), Contains("--batch"));
     CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--images", "0"}), Contains("--images"));
@@ -160,52 +158,6 @@ TEST_CASE("every sheet can be read, has a peak in fp32 and a source, and no two 
         INFO(name);
         CHECK(std::binary_search(words.begin(), words.end(), name));
     }
-}
-
-TEST_CASE("every study has a plan, published numbers with a source, and hypotheses that can be read")
-{
-    const std::vector<std::string> names = study_names();
-    CHECK(names == std::vector<std::string>{"a", "b", "c", "d", "e"});
-    for (const std::string& name : names) {
-        INFO(name);
-        CHECK_FALSE(find_plan("studies/" + name).entries.empty());
-        const PublishedStudy study = find_study("studies/" + name);
-        CHECK_FALSE(study.hypotheses.empty());
-        for (const analysis::PublishedNumber& number : study.numbers) CHECK_FALSE(number.source.empty());
-        const json answers = document(Workbench{}.roof({"estimate", "--study", name, "--json"}));
-        CHECK(answers["hypotheses"].size() == study.hypotheses.size());
-        CHECK(answers["published"].size() == study.numbers.size());
-    }
-}
-
-TEST_CASE("the estimator finds the mistakes of the published studies")
-{
-    const auto verdict = [](const std::string& study, const std::string& quantity, const std::string& machine) {
-        const json said = document(Workbench{}.roof({"estimate", "--study", study, "--json"}));
-        std::string found = "not there";
-        for (const json& number : said["published"])
-            if (number["quantity"] == quantity && number["machine"] == machine) found = number["assessment"];
-        return found;
-    };
-    CHECK(verdict("a", "flop_rate", "v100") == "plausible");
-    CHECK(verdict("b", "flops_per_image", "a100") == "doubtful");
-    CHECK(verdict("b", "epoch", "xeon") == "impossible");
-    CHECK(verdict("c", "flops", "") == "agrees");
-    CHECK(verdict("c", "fits", "t4") == "agrees");
-    CHECK(verdict("d", "image", "") == "doubtful");
-    CHECK(verdict("d", "window", "") == "differs");
-}
-
-TEST_CASE("a study is answered with measured rows and written as a page")
-{
-    const Workbench bench;
-    const Said said = bench.roof({"estimate", "--study", "a", "--page", bench.path("a.html")});
-    CHECK(said.status == 0);
-    CHECK_THAT(said.out,
-               Contains("fails") && Contains("bound(resnet18, v100, batch=10) == memory") && Contains("a.html"));
-    CHECK(std::filesystem::file_size(bench.folder / "a.html") > 4000);
-    CHECK(bench.roof({"estimate", "--study", "a", "--page", "/proc/nowhere/a.html"}).status == 2);
-    CHECK(bench.roof({"estimate", "--study", "a", "--measured", bench.path("nothing")}).status == 2);
 }
 
 TEST_CASE("spec sheets are not listed as plans")

@@ -31,8 +31,7 @@ TEST_CASE("the option --out has the short form -o")
 {
     for (const char* option : {"-o", "--out"}) {
         OptionParser parser("any");
-        std::string out;
-        parser.value("--out", out);
+        const std::string& out = parser.value("--out");
         parser.parse({option, "folder"});
         CHECK(out == "folder");
     }

@@ -1,7 +1,7 @@
 // The parts that use the operating system: signals, and shared objects.
 #include "tests/fakes/fake_registry.hpp"
 #include "tools/roof/binary/assemble.hpp"
-#include "tools/roof/console/interrupt.hpp"
+#include "tools/roof/console/process.hpp"
 
 #include <catch2/catch.hpp>
 

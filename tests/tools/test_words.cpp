@@ -11,11 +11,12 @@ using namespace roof;
 
 TEST_CASE("the options of a run become a plan that reads back as the same plan")
 {
-    TrainOptions options;
+    OptionParser parser("run");
+    const TrainOptions options{parser};
     options.model = "alexnet";
     options.batch = "8,16";
-    options.axes["data"] = "my: \"photos\" # here";
-    options.axes["lr"] = "0.1";
+    *options.axes.at("data") = "my: \"photos\" # here";
+    *options.axes.at("lr") = "0.1";
     options.steps = "10";
     const Plan plan = train_plan(options);
     const Plan again = parse_plan(plan.source, "plan.yaml");
@@ -38,7 +39,8 @@ TEST_CASE("the options of a run become a plan that reads back as the same plan")
 
 TEST_CASE("a network in braces is one model, with the commas of its layers")
 {
-    TrainOptions options;
+    OptionParser parser("run");
+    const TrainOptions options{parser};
     options.model = "{name: small, image: [3, 8, 8], layers: [flatten, {linear: {features: 10}}]}";
     const Plan plan = train_plan(options);
     CHECK(plan.entries.front().axes.at("model") == std::vector{options.model});

@@ -20,12 +20,11 @@ Writes DIR/class_NN/image_NNN.jpg: drawn pictures, one kind of texture per class
 
 roof::make_images::FolderOptions parse(const std::vector<std::string>& arguments)
 {
-    std::string folder, classes = "10", per_class = "20", seed = "1";
     roof::OptionParser parser("options", "roof-make-images --help");
-    parser.required("DIR", folder);
-    parser.value("--classes", classes);
-    parser.value("--per-class", per_class);
-    parser.value("--seed", seed);
+    const std::string& folder = parser.required("DIR");
+    const std::string& classes = parser.value("--classes", "10");
+    const std::string& per_class = parser.value("--per-class", "20");
+    const std::string& seed = parser.value("--seed", "1");
     parser.parse(arguments);
     constexpr int most = std::numeric_limits<int>::max();
     return {folder, roof::whole_number("--classes", classes, 1, most),

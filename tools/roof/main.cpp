@@ -1,10 +1,8 @@
 // roof: compares training steps with the machine's measured ceilings. commands/commands.hpp lists the subcommands.
 #include "tools/roof/binary/assemble.hpp"
 #include "tools/roof/command_line.hpp"
-#include "tools/roof/console/exit_guard.hpp"
-#include "tools/roof/console/interrupt.hpp"
+#include "tools/roof/console/process.hpp"
 #include "tools/roof/console/results_folder.hpp"
-#include "tools/roof/console/start_again.hpp"
 
 #include <iostream>
 

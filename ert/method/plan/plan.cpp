@@ -32,7 +32,6 @@ class Parser {
         number(root, "max_rounds", plan.rounds, plan.max_rounds);
         number(root, "extra_rounds_until_seconds", 0.0, plan.extra_rounds_until.value);
         number(root, "end_after_seconds", 0.0, plan.end_after.value);
-        if (root["expect"]) plan.expect = list_of(root["expect"], "expect");
         const StoppingOptions stopping = root["measure"] ? measure(root["measure"], {}) : StoppingOptions{};
         const std::vector<std::string> devices =
             root["device"] ? list_of(root["device"], "device") : std::vector<std::string>{"cpu"};
@@ -173,7 +172,6 @@ class Parser {
                                         "extra_rounds_until_seconds",
                                         "end_after_seconds",
                                         "run",
-                                        "expect",
                                         "profile"};
     std::vector<std::string> flags_{"true", "false"};
     std::vector<std::string> profilings_{"true", "false", "steps"};

@@ -55,9 +55,7 @@ struct Plan {
     int max_rounds = 1;            ///< of an item whose ceiling is not steady after that
     Seconds extra_rounds_until{};  ///< no extra round begins later in the run; 0: no limit
     Seconds end_after{};           ///< nothing begins later in the run, and what is left is `skipped`; 0: no limit
-    /// Hypotheses about the rows, one per line, answered in the report (analysis/estimate/hypothesis.hpp).
-    std::vector<std::string> expect;
-    std::string source;  ///< the YAML text, kept in the results folder
+    std::string source;            ///< the YAML text, kept in the results folder
 };
 
 /// Axis values from the command line; they replace that axis in every entry whose bench has it.

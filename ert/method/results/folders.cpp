@@ -83,7 +83,7 @@ CalibrationKind kind_by_plan(const fs::path& file, const std::vector<Measurement
 {
     try {
         if (!fs::exists(file)) return CalibrationKind::full;
-        const Plan plan = parse_plan(read_file(file), file.string());
+        const Plan plan = load_plan(file);
         if (!is_finished(plan, rows)) return CalibrationKind::unfinished;
         return plan.quick ? CalibrationKind::quick : CalibrationKind::full;
     } catch (const InputError&) {
@@ -196,8 +196,9 @@ fs::path find_network(const fs::path& folder, std::vector<std::string> nodes)
     const std::vector<fs::path> places = in_and_beside(fs::absolute(folder).lexically_normal());
     const auto serves = [&](const fs::path& place) {
         if (!fs::exists(place / "plan.yaml") || !fs::exists(place / "measurements.csv")) return false;
-        if (read_file(place / "plan.yaml").find("bench: network") == std::string::npos) return false;
         try {
+            const std::vector<PlanEntry> entries = load_plan(place / "plan.yaml").entries;
+            if (std::ranges::find(entries, "network", &PlanEntry::bench) == entries.end()) return false;
             std::vector<std::string> of_ranks = rank_nodes(read_machine_of(place));
             std::ranges::sort(of_ranks);
             return of_ranks == nodes;

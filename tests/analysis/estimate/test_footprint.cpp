@@ -94,7 +94,7 @@ TEST_CASE("the largest batch that fits is the last with a fitting footprint")
 
 TEST_CASE("the passes of an estimate are forward and step")
 {
-    CHECK(parse_passes("forward") == Passes::forward);
-    CHECK(name(parse_passes("step")) == "step");
-    CHECK_THROWS_WITH(parse_passes("backward"), Contains("forward, step"));
+    CHECK(parse_enum<Passes>("forward") == Passes::forward);
+    CHECK(name(parse_enum<Passes>("step")) == "step");
+    CHECK_THROWS_WITH(parse_enum<Passes>("backward"), Contains("forward, step"));
 }

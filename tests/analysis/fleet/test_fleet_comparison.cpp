@@ -13,7 +13,7 @@ using tests::slow_down;
 
 namespace {
 
-Change change_of(const FleetChanges& changes, const std::string& ceiling)
+ChangeVerdict change_of(const FleetChanges& changes, const std::string& ceiling)
 {
     for (const CeilingChange& change : changes.kinds.at(0).ceilings)
         if (change.ceiling == ceiling) return change.change;
@@ -33,9 +33,9 @@ TEST_CASE("a change of the same nodes is seen against their own rates, not again
     }
     const FleetChanges changes = compare_fleets(a, b);
     REQUIRE(changes.kinds.size() == 1);
-    CHECK(change_of(changes, "ceiling 1") == Change::slower);
-    CHECK(change_of(changes, "ceiling 2") == Change::faster);
-    CHECK(change_of(changes, "ceiling 0") == Change::same);
+    CHECK(change_of(changes, "ceiling 1") == ChangeVerdict::slower);
+    CHECK(change_of(changes, "ceiling 2") == ChangeVerdict::faster);
+    CHECK(change_of(changes, "ceiling 0") == ChangeVerdict::same);
     CHECK(changes.kinds[0].ceilings[1].common == 20);
     CHECK(changes.kinds[0].ceilings[1].ratio == Approx(0.95).margin(0.005));
     CHECK(tests::nodes_with(changes.nodes, Finding::slow).empty());
@@ -62,8 +62,8 @@ TEST_CASE("fleets of different nodes are compared by their medians")
         slow_down(b, i, 1, 0.1);
     }
     const FleetChanges changes = compare_fleets(a, b);
-    CHECK(change_of(changes, "ceiling 1") == Change::slower);
-    CHECK(change_of(changes, "ceiling 3") == Change::same);
+    CHECK(change_of(changes, "ceiling 1") == ChangeVerdict::slower);
+    CHECK(change_of(changes, "ceiling 3") == ChangeVerdict::same);
     CHECK(changes.kinds[0].ceilings[1].common == 0);
     CHECK(changes.only_a.size() == 40);
     CHECK(changes.only_b.size() == 30);
@@ -78,12 +78,12 @@ TEST_CASE("equal fleets hardly ever differ, and few nodes are undecided")
         Fleet b = fleet(1000 + seed);
         for (Digest& digest : b.digests) digest.node = "m" + digest.node;
         for (const CeilingChange& change : compare_fleets(fleet(seed), b).kinds.at(0).ceilings)
-            with_change += change.change == Change::slower || change.change == Change::faster;
+            with_change += change.change == ChangeVerdict::slower || change.change == ChangeVerdict::faster;
     }
     CHECK(with_change <= 3);
     Fleet few = make_fleet({.nodes = 5});
     for (std::size_t i = 0; i < 5; ++i) slow_down(few, i, 3, 0.5);
-    CHECK(change_of(compare_fleets(make_fleet({.nodes = 5}), few), "ceiling 3") == Change::undecided);
+    CHECK(change_of(compare_fleets(make_fleet({.nodes = 5}), few), "ceiling 3") == ChangeVerdict::undecided);
 }
 
 TEST_CASE("kinds and plans that only one fleet has are not compared")

@@ -139,7 +139,7 @@ TEST_CASE("the output of report and sweep fits a terminal of eighty columns")
     }
     check_fits(verdict_text(study, 80), 80);
     check_fits(headroom_text(study, 5, 80), 80);
-    check_fits(wrapped(summary({&study, 1}), 80), 80);
+    check_fits(fitted_lines(join(summary({&study, 1}), "\n"), 80), 80);
     CHECK(verdict_text(study).size() > verdict_text(study, 80).size());
 }
 

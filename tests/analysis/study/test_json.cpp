@@ -13,7 +13,7 @@ using namespace roof::analysis;
 TEST_CASE("a measured row has SI units")
 {
     const Measurement row = made::row();
-    const nlohmann::json json = rows_json(std::span(&row, 1))["rows"][0];
+    const nlohmann::json json = study_json(made::study({row}))["rows"][0];
     CHECK(json["model"] == "net");
     CHECK(json["batch"] == 8);
     CHECK(json["status"] == "ok");
@@ -31,7 +31,7 @@ TEST_CASE("a measured row has SI units")
 TEST_CASE("values that were not measured are null")
 {
     const Measurement row = made::failed("net", "too large");
-    const nlohmann::json json = rows_json(std::span(&row, 1))["rows"][0];
+    const nlohmann::json json = study_json(made::study({row}))["rows"][0];
     CHECK(json["status"] == "out_of_memory");
     CHECK(json["reason"] == "too large");
     CHECK(json["step_seconds"].is_null());
@@ -46,7 +46,7 @@ TEST_CASE("infinities and NaN never reach JSON")
     Measurement row = made::row();
     row.seconds.high = {INFINITY};
     row.samples[0].loss = NAN;
-    const std::string text = rows_json(std::span(&row, 1)).dump();
+    const std::string text = study_json(made::study({row})).dump();
     CHECK(text.find("inf") == std::string::npos);
     CHECK(text.find("nan") == std::string::npos);
 }
@@ -54,7 +54,7 @@ TEST_CASE("infinities and NaN never reach JSON")
 TEST_CASE("names that are not UTF-8 do not break the document")
 {
     const Measurement row = made::row("net\xff");
-    CHECK_NOTHROW(rows_json(std::span(&row, 1)).dump());
+    CHECK_NOTHROW(study_json(made::study({row})).dump());
 }
 
 TEST_CASE("ceilings name level, operation, precision and unit")

@@ -1,4 +1,4 @@
-#include "analysis/report/pages.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/study/points.hpp"
 #include "ert/base/error.hpp"

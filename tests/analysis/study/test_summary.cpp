@@ -1,6 +1,7 @@
 // The summary: the best device, crossovers between devices, and the largest losses.
 #include "analysis/study/summary.hpp"
 #include "analysis/study/verdict.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"
 
@@ -86,7 +87,7 @@ TEST_CASE("ranks overtake one rank where the times per image cross, not the time
 TEST_CASE("no line is wider than requested, and names have no control characters")
 {
     const Study study = made::study({made::row("net\x1b[2J")});
-    const std::string text = wrapped(summary({&study, 1}), 80);
+    const std::string text = fitted_lines(join(summary({&study, 1}), "\n"), 80);
     CHECK(text.find('\x1b') == std::string::npos);
     std::size_t begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos; begin = end + 1, end = text.find('\n', begin))

@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 namespace roof {
 namespace {
@@ -33,17 +32,18 @@ constexpr int most_threads = 65536;
 constexpr int most_minutes = 24 * 60;
 
 struct Options {
-    std::string device = "cpu";
-    std::string threads;
-    std::string ranks;
-    std::string plan;
-    std::string out;
-    std::string compare;
-    std::string node;
-    std::string minutes;
-    bool continues = false;
-    bool quick = false;
-    bool json = false;
+    OptionParser& parser;
+    std::string& device = parser.value("--device", "cpu");
+    std::string& threads = parser.value("--threads");
+    std::string& ranks = parser.value("--ranks");
+    std::string& minutes = parser.value("--minutes");
+    bool& continues = parser.flag("--continue");
+    bool& quick = parser.flag("--quick");
+    std::string& plan = parser.value("--plan");
+    std::string& compare = parser.value("--compare");
+    std::string& out = parser.value("--out");
+    std::string& node = parser.value("--node");
+    bool& json = parser.flag("--json");
 };
 
 /// The plan that was asked for, else that of this kind of device.
@@ -251,19 +251,7 @@ int measure_ceilings(const Options& options, Context& context)
 
 Action calibrate(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.value("--device", options->device);
-    parser.value("--threads", options->threads);
-    parser.value("--ranks", options->ranks);
-    parser.value("--minutes", options->minutes);
-    parser.flag("--continue", options->continues);
-    parser.flag("--quick", options->quick);
-    parser.value("--plan", options->plan);
-    parser.value("--compare", options->compare);
-    parser.value("--out", options->out);
-    parser.value("--node", options->node);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return measure_ceilings(*options, context); };
+    return [options = Options{parser}](Context& context) { return measure_ceilings(options, context); };
 }
 
 }  // namespace roof

@@ -9,16 +9,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
 namespace roof {
 namespace {
 
 struct Options {
-    std::string folder;
-    bool accept_edited = false;
-    bool json = false;
+    OptionParser& parser;
+    std::string& folder = parser.required("DIR");
+    bool& accept_edited = parser.flag("--accept-edited");
+    bool& json = parser.flag("--json");
 };
 
 int check_folder(const Options& options, Context& context)
@@ -54,11 +54,7 @@ int check_folder(const Options& options, Context& context)
 
 Action check(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("DIR", options->folder);
-    parser.flag("--accept-edited", options->accept_edited);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return check_folder(*options, context); };
+    return [options = Options{parser}](Context& context) { return check_folder(options, context); };
 }
 
 }  // namespace roof

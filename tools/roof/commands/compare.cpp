@@ -11,18 +11,18 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <memory>
 #include <optional>
 
 namespace roof {
 namespace {
 
 struct Options {
-    std::string first;
-    std::string second;
-    std::string noise;
-    std::string fail_if;
-    bool json = false;
+    OptionParser& parser;
+    std::string& first = parser.required("A");
+    std::string& second = parser.required("B");
+    std::string& noise = parser.value("--noise");
+    std::string& fail_if = parser.value("--fail-if");
+    bool& json = parser.flag("--json");
 };
 
 /// "slower:5%" -> 0.05.
@@ -61,13 +61,7 @@ int compare_folders(const Options& options, Context& context)
 
 Action compare(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("A", options->first);
-    parser.required("B", options->second);
-    parser.value("--noise", options->noise);
-    parser.value("--fail-if", options->fail_if);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return compare_folders(*options, context); };
+    return [options = Options{parser}](Context& context) { return compare_folders(options, context); };
 }
 
 }  // namespace roof

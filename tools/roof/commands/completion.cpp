@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 
 namespace roof {
 namespace {
@@ -204,9 +203,7 @@ int print_script(const std::string& name, const Context& context)
 
 Action completion(OptionParser& parser)
 {
-    const auto shell = std::make_shared<std::string>();
-    parser.required("SHELL", *shell);
-    return [shell](Context& context) { return print_script(*shell, context); };
+    return [&shell = parser.required("SHELL")](Context& context) { return print_script(shell, context); };
 }
 
 }  // namespace roof

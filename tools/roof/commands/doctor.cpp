@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace roof {
 namespace {
@@ -137,9 +136,7 @@ int examine(bool json, Context& context)
 
 Action doctor(OptionParser& parser)
 {
-    const auto json = std::make_shared<bool>(false);
-    parser.flag("--json", *json);
-    return [json](Context& context) { return examine(*json, context); };
+    return [&json = parser.flag("--json")](Context& context) { return examine(json, context); };
 }
 
 }  // namespace roof

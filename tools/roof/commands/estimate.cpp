@@ -1,23 +1,18 @@
 // `roof estimate`: FLOPs, bytes and predicted time of a training step by arithmetic alone; nothing is run.
 #include "analysis/estimate/estimate.hpp"
 
-#include "analysis/estimate/hypothesis.hpp"
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/estimate/node_scaling.hpp"
-#include "analysis/report/pages.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
-#include "ert/base/files.hpp"
 #include "ert/base/precision.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/machines.hpp"
-#include "tools/roof/reading/studies.hpp"
 
 #include <limits>
-#include <memory>
 
 namespace roof {
 namespace {
@@ -25,27 +20,20 @@ namespace {
 constexpr int largest_batch = 65536;
 constexpr int most_devices = 4096;
 
-/// `roof estimate --study`: compares a study's numbers with arithmetic and spec sheets, and answers its hypotheses.
-struct StudyOptions {
-    std::string name;      ///< "a"
-    std::string measured;  ///< a results folder that answers the hypotheses about measurements; may be empty
-    std::string page;      ///< an HTML file to write; may be empty
-};
-
 struct Options {
-    std::string model;
-    std::string batch;
-    std::string precision = "fp32";
-    std::string machines;
-    std::string phase = "step";
-    std::string images;
-    std::string devices = "1";
-    std::string link;
-    std::string nodes;
-    std::string from;
-    std::string per_node = "1";
-    StudyOptions study;
-    bool json = false;
+    OptionParser& parser;
+    std::string& model = parser.value("MODEL");
+    std::string& batch = parser.value("--batch");
+    std::string& precision = parser.value("--precision", "fp32");
+    std::string& machines = parser.value("--on");
+    std::string& phase = parser.value("--phase", "step");
+    std::string& images = parser.value("--images");
+    std::string& devices = parser.value("--gpus", "1");
+    std::string& link = parser.value("--link");
+    std::string& nodes = parser.value("--nodes");
+    std::string& per_node = parser.value("--per-node", "1");
+    std::string& from = parser.value("--from");
+    bool& json = parser.flag("--json");
 };
 
 analysis::EstimateRequest request_of(const Options& options, const std::string& batch)
@@ -54,7 +42,7 @@ analysis::EstimateRequest request_of(const Options& options, const std::string& 
     request.model = options.model;
     request.batch = whole_number("--batch", batch, 1, largest_batch);
     request.precision = parse_precision(options.precision);
-    request.passes = analysis::parse_passes(options.phase);
+    request.passes = parse_enum<analysis::Passes>(options.phase);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
     if (!options.images.empty())
@@ -131,78 +119,13 @@ int estimate_nodes(const Options& options, Context& context)
     return 0;
 }
 
-nlohmann::json study_json(const std::vector<analysis::Assessment>& assessments,
-                          const std::vector<analysis::Answered>& answers)
-{
-    nlohmann::json published = nlohmann::json::array();
-    for (const analysis::Assessment& a : assessments) {
-        published.push_back({{"model", a.published.of.model},
-                             {"batch", a.published.of.batch},
-                             {"machine", a.published.machine},
-                             {"quantity", a.published.quantity},
-                             {"published", analysis::json_number(a.published.value)},
-                             {"unit", a.published.unit},
-                             {"published_si", analysis::json_number(a.published.si)},
-                             {"estimated_si", analysis::json_number(a.estimated)},
-                             {"assessment", name(a.verdict)},
-                             {"remark", a.remark},
-                             {"source", a.published.source}});
-    }
-    nlohmann::json hypotheses = nlohmann::json::array();
-    for (const analysis::Answered& one : answers)
-        hypotheses.push_back({{"hypothesis", one.hypothesis}, {"answer", name(one.answer)}, {"numbers", one.numbers}});
-    return {{"published", published}, {"hypotheses", hypotheses}};
-}
-
-int estimate_study(const StudyOptions& options, bool json, Context& context)
-{
-    const PublishedStudy study = find_study(options.name);
-    const std::vector<analysis::Target> targets = all_targets(context);
-    const std::vector<analysis::Assessment> assessments = analysis::assess(study.numbers, targets);
-    Results measured;
-    if (!options.measured.empty()) measured = read_results(options.measured);
-    const auto knowledge = analysis::knowledge_of({.targets = targets, .rows = measured.rows, .usual = {}});
-    const std::vector<analysis::Answered> answers = analysis::answer_all(study.hypotheses, knowledge);
-    if (!options.page.empty())
-        write_file(options.page, analysis::published_page(study.name, assessments, answers, targets));
-    if (json) {
-        print_json(context.out, study_json(assessments, answers));
-        return 0;
-    }
-    context.out << analysis::to_text(analysis::published_table(assessments), context.terminal.width) << '\n'
-                << in_window(analysis::to_text(answers), context.terminal);
-    if (!options.page.empty()) context.out << '\n' << options.page << '\n';
-    return 0;
-}
-
-int estimate_any(const Options& options, Context& context)
-{
-    if (!options.nodes.empty()) return estimate_nodes(options, context);
-    return options.study.name.empty() ? estimate_step(options, context)
-                                      : estimate_study(options.study, options.json, context);
-}
-
 }  // namespace
 
 Action estimate(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.value("MODEL", options->model);
-    parser.value("--batch", options->batch);
-    parser.value("--precision", options->precision);
-    parser.value("--on", options->machines);
-    parser.value("--phase", options->phase);
-    parser.value("--images", options->images);
-    parser.value("--gpus", options->devices);
-    parser.value("--link", options->link);
-    parser.value("--nodes", options->nodes);
-    parser.value("--per-node", options->per_node);
-    parser.value("--from", options->from);
-    parser.value("--study", options->study.name);
-    parser.value("--measured", options->study.measured);
-    parser.value("--page", options->study.page);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return estimate_any(*options, context); };
+    return [options = Options{parser}](Context& context) {
+        return options.nodes.empty() ? estimate_step(options, context) : estimate_nodes(options, context);
+    };
 }
 
 }  // namespace roof

@@ -4,16 +4,15 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/reading/study.hpp"
 
-#include <memory>
-
 namespace roof {
 namespace {
 
 struct Options {
-    std::string folder;
-    std::string format = "csv";
-    std::string device = "cpu";
-    std::string out;
+    OptionParser& parser;
+    std::string& folder = parser.required("DIR");
+    std::string& format = parser.value("--format", "csv");
+    std::string& device = parser.value("--device", "cpu");
+    std::string& out = parser.value("--out");
 };
 
 int write_export(const Options& options, Context& context)
@@ -31,12 +30,7 @@ int write_export(const Options& options, Context& context)
 
 Action export_results(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("DIR", options->folder);
-    parser.value("--format", options->format);
-    parser.value("--device", options->device);
-    parser.value("--out", options->out);
-    return [options](Context& context) { return write_export(*options, context); };
+    return [options = Options{parser}](Context& context) { return write_export(options, context); };
 }
 
 }  // namespace roof

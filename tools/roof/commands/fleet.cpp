@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 namespace roof {
 namespace {
@@ -21,17 +20,18 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    std::vector<std::string> words;  ///< folders, or a verb with its own
-    std::string expect;
-    std::string group_by;
-    std::string out;
-    std::string plan = "calibrate/cpu";
-    std::string nodes;
-    std::string at_once = "20";
-    std::string image;
-    std::string claim;
-    bool anonymise = false;
-    bool json = false;
+    OptionParser& parser;
+    std::vector<std::string>& words = parser.list("DIR");  ///< folders, or a verb with its own
+    std::string& expect = parser.value("--expect");
+    std::string& group_by = parser.value("--group-by");
+    bool& anonymise = parser.flag("--anonymise");
+    std::string& out = parser.value("--out");
+    std::string& plan = parser.value("--plan", "calibrate/cpu");
+    std::string& nodes = parser.value("--nodes");
+    std::string& at_once = parser.value("--at-once", "20");
+    std::string& image = parser.value("--image");
+    std::string& claim = parser.value("--claim");
+    bool& json = parser.flag("--json");
 };
 
 analysis::Fleet fleet_in(const Options& options, const std::vector<std::string>& folders)
@@ -115,7 +115,7 @@ int compare_two(const Options& options, const std::vector<std::string>& folders,
     const analysis::FleetReport report = analysis::report_of(changes);
     show(report, analysis::fleet_json(report), options, context);
     const bool has_slower = std::ranges::any_of(changes.kinds, [](const analysis::FleetComparison& kind) {
-        return std::ranges::find(kind.ceilings, analysis::Change::slower, &analysis::CeilingChange::change) !=
+        return std::ranges::find(kind.ceilings, analysis::ChangeVerdict::slower, &analysis::CeilingChange::change) !=
                kind.ceilings.end();
     });
     return has_slower ? 1 : status_of(changes.nodes);
@@ -146,19 +146,7 @@ int fleet_of(const Options& options, Context& context)
 
 Action fleet(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("DIR", options->words);
-    parser.value("--expect", options->expect);
-    parser.value("--group-by", options->group_by);
-    parser.flag("--anonymise", options->anonymise);
-    parser.value("--out", options->out);
-    parser.value("--plan", options->plan);
-    parser.value("--nodes", options->nodes);
-    parser.value("--at-once", options->at_once);
-    parser.value("--image", options->image);
-    parser.value("--claim", options->claim);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return fleet_of(*options, context); };
+    return [options = Options{parser}](Context& context) { return fleet_of(options, context); };
 }
 
 }  // namespace roof

@@ -11,18 +11,18 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <memory>
 
 namespace roof {
 namespace {
 
 struct Options {
-    std::vector<std::string> files;
-    std::string out;
-    std::string name;
-    std::string machine = "imported";
-    std::string device;
-    bool json = false;
+    OptionParser& parser;
+    std::vector<std::string>& files = parser.list("FILE");
+    std::string& out = parser.value("--out");
+    std::string& name = parser.value("--name");
+    std::string& machine = parser.value("--machine", "imported");
+    std::string& device = parser.value("--device");
+    bool& json = parser.flag("--json");
 };
 
 void rename_device(analysis::Imported& imported, const std::string& device)
@@ -102,14 +102,7 @@ int import_files(const Options& options, Context& context)
 
 Action import(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("FILE", options->files);
-    parser.value("--out", options->out);
-    parser.value("--name", options->name);
-    parser.value("--machine", options->machine);
-    parser.value("--device", options->device);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return import_files(*options, context); };
+    return [options = Options{parser}](Context& context) { return import_files(options, context); };
 }
 
 }  // namespace roof

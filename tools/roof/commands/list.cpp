@@ -9,16 +9,15 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
 namespace roof {
 namespace {
 
 using nlohmann::json;
 
 struct Options {
-    std::string kind;
-    bool json = false;
+    OptionParser& parser;
+    std::string& kind = parser.value("KIND");
+    bool& json = parser.flag("--json");
 };
 
 json models(const BenchRegistry& registry)
@@ -161,10 +160,7 @@ int show(const Options& options, Context& context)
 
 Action list(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.value("KIND", options->kind);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return show(*options, context); };
+    return [options = Options{parser}](Context& context) { return show(options, context); };
 }
 
 }  // namespace roof

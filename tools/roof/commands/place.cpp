@@ -1,5 +1,5 @@
 // `roof place`: points of one's own under this machine's roofs.
-#include "analysis/report/pages.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/report/terminal.hpp"
 #include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/study/points.hpp"
@@ -10,36 +10,39 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
 
-#include <memory>
-
 namespace roof {
 namespace {
 
 struct Options {
-    std::string file;
-    std::string flops;
-    std::string bytes;
-    std::string seconds;
-    std::string calibration;
-    std::string out;
-    analysis::GivenPoint usual;
-    bool json = false;
+    OptionParser& parser;
+    std::string& file = parser.value("FILE");
+    std::string& flops = parser.value("--flops");
+    std::string& bytes = parser.value("--bytes");
+    std::string& seconds = parser.value("--seconds");
+    std::string& name = parser.value("--name", "point");
+    std::string& precision = parser.value("--precision", "fp32");
+    std::string& device = parser.value("--device", "cpu");
+    std::string& threads = parser.value("--threads");
+    std::string& calibration = parser.value("--calibration");
+    std::string& out = parser.value("--out");
+    bool& json = parser.flag("--json");
 };
 
 std::vector<analysis::GivenPoint> points_in(const Options& options)
 {
+    analysis::GivenPoint point{
+        .name = options.name, .precision = options.precision, .device = options.device, .threads = options.threads};
     if (!options.file.empty()) {
         if (!(options.flops + options.bytes + options.seconds).empty())
             throw InputError(
                 "place: a file of points has its own FLOPs, bytes and seconds; leave out --flops, --bytes "
                 "and --seconds");
-        return analysis::parse_points(read_file(options.file), options.file, options.usual);
+        return analysis::parse_points(read_file(options.file), options.file, point);
     }
     if (options.flops.empty() || options.seconds.empty())
         throw InputError(
             "place: a point needs --flops and --seconds, or a CSV file of points; 'roof help place' shows "
             "how");
-    analysis::GivenPoint point = options.usual;
     point.flops = {analysis::positive_number(options.flops, "--flops", "FLOP")};
     point.seconds = {analysis::positive_number(options.seconds, "--seconds")};
     if (!options.bytes.empty()) point.bytes = {analysis::positive_number(options.bytes, "--bytes", "B")};
@@ -88,19 +91,7 @@ int place_them(const Options& options, Context& context)
 
 Action place(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.value("FILE", options->file);
-    parser.value("--flops", options->flops);
-    parser.value("--bytes", options->bytes);
-    parser.value("--seconds", options->seconds);
-    parser.value("--name", options->usual.name);
-    parser.value("--precision", options->usual.precision);
-    parser.value("--device", options->usual.device);
-    parser.value("--threads", options->usual.threads);
-    parser.value("--calibration", options->calibration);
-    parser.value("--out", options->out);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return place_them(*options, context); };
+    return [options = Options{parser}](Context& context) { return place_them(options, context); };
 }
 
 }  // namespace roof

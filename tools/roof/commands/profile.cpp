@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 namespace roof {
 namespace {
@@ -28,16 +27,17 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-    bool from_start = false;
-    std::string range;
-    std::string after;
-    std::string seconds;
-    bool counters = false;
-    std::string metrics;
-    std::string kernels;
-    bool simulate = false;
-    std::string out;
-    std::vector<std::string> program;
+    OptionParser& parser;
+    bool& from_start = parser.flag("--from-start");
+    std::string& range = parser.value("--range");
+    std::string& after = parser.value("--after");
+    std::string& seconds = parser.value("--seconds");
+    bool& counters = parser.flag("--counters");
+    std::string& metrics = parser.value("--metrics");
+    std::string& kernels = parser.value("--kernels");
+    bool& simulate = parser.flag("--simulate");
+    std::string& out = parser.value("--out");
+    std::vector<std::string>& program = parser.list("PROGRAM");
 };
 
 constexpr std::size_t usual_kernels = 2000;
@@ -239,18 +239,7 @@ int profile_program(const Options& options, Context& context)
 
 Action profile(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.flag("--from-start", options->from_start);
-    parser.value("--range", options->range);
-    parser.value("--after", options->after);
-    parser.value("--seconds", options->seconds);
-    parser.flag("--counters", options->counters);
-    parser.value("--metrics", options->metrics);
-    parser.value("--kernels", options->kernels);
-    parser.flag("--simulate", options->simulate);
-    parser.value("--out", options->out);
-    parser.required("PROGRAM", options->program);
-    return [options](Context& context) { return profile_program(*options, context); };
+    return [options = Options{parser}](Context& context) { return profile_program(options, context); };
 }
 
 }  // namespace roof

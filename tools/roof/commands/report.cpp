@@ -19,23 +19,23 @@
 
 #include <nlohmann/json.hpp>
 
-#include <memory>
 #include <optional>
 
 namespace roof {
 namespace {
 
 struct Options {
-    std::vector<std::string> folders;
-    std::string out;
-    std::string calibration;
-    std::string baseline;
-    std::string pictures;
-    std::string data;
-    std::string kernels;
-    bool brief = false;
-    bool plain = false;
-    bool json = false;
+    OptionParser& parser;
+    std::vector<std::string>& folders = parser.repeated("DIR");
+    std::string& out = parser.value("--out");
+    std::string& calibration = parser.value("--calibration");
+    std::string& baseline = parser.value("--baseline");
+    std::string& pictures = parser.value("--pictures");
+    std::string& data = parser.value("--data");
+    std::string& kernels = parser.value("--kernels");
+    bool& brief = parser.flag("--brief");
+    bool& plain = parser.flag("--plain");
+    bool& json = parser.flag("--json");
 };
 
 /// `where`: a file for the page's data, or a folder for that and the table of every panel.
@@ -117,7 +117,7 @@ int make_report(Options options, Context& context)
     for (const analysis::Study& study : studies)
         if (&study == &studies.front() || study.calibration.folder != studies.front().calibration.folder)
             print_calibration_line(study, context.terminal.width, context.out);
-    context.out << analysis::wrapped(analysis::summary(studies), context.terminal.columns) << '\n';
+    context.out << analysis::fitted_lines(join(analysis::summary(studies), "\n"), context.terminal.columns) << '\n';
     if (const analysis::DataTable winners = analysis::winners_table(studies); !winners.empty())
         context.out << analysis::to_text(winners, context.terminal.width)
                     << (winners.note.empty() ? ""
@@ -140,18 +140,7 @@ int make_report(Options options, Context& context)
 
 Action report(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.repeated("DIR", options->folders);
-    parser.value("--out", options->out);
-    parser.value("--calibration", options->calibration);
-    parser.value("--baseline", options->baseline);
-    parser.value("--pictures", options->pictures);
-    parser.value("--data", options->data);
-    parser.value("--kernels", options->kernels);
-    parser.flag("--brief", options->brief);
-    parser.flag("--plain", options->plain);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return make_report(*options, context); };
+    return [options = Options{parser}](Context& context) { return make_report(options, context); };
 }
 
 }  // namespace roof

@@ -6,8 +6,8 @@
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/shell.hpp"
-#include "tools/roof/reading/expectations.hpp"
 #include "tools/roof/reading/plan_time.hpp"
+#include "tools/roof/reading/predictions.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/progress.hpp"
@@ -17,20 +17,20 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 namespace roof {
 namespace {
 
 struct Options {
-    std::string plan;
-    std::string only;
-    std::string out;
-    std::string node;
-    std::vector<std::string> settings;
-    bool dry_run = false;
-    bool predict = false;
-    bool json = false;
+    OptionParser& parser;
+    std::string& plan = parser.required("PLAN");
+    bool& dry_run = parser.flag("--dry-run");
+    std::string& only = parser.value("--only");
+    std::vector<std::string>& settings = parser.repeated("--set");
+    std::string& out = parser.value("--out");
+    std::string& node = parser.value("--node");
+    bool& predict = parser.flag("--predict");
+    bool& json = parser.flag("--json");
 };
 
 std::vector<std::string> sweep_arguments(const Options& options)
@@ -135,16 +135,7 @@ int sweep_plan(const Options& options, Context& context)
 
 Action sweep(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("PLAN", options->plan);
-    parser.flag("--dry-run", options->dry_run);
-    parser.value("--only", options->only);
-    parser.repeated("--set", options->settings);
-    parser.value("--out", options->out);
-    parser.value("--node", options->node);
-    parser.flag("--predict", options->predict);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return sweep_plan(*options, context); };
+    return [options = Options{parser}](Context& context) { return sweep_plan(options, context); };
 }
 
 }  // namespace roof

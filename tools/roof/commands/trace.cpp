@@ -13,15 +13,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <memory>
-
 namespace roof {
 namespace {
 
 struct Options {
-    std::string folder;
-    std::string row = "1";
-    std::string out = "trace.json";
+    OptionParser& parser;
+    std::string& folder = parser.required("DIR");
+    std::string& row = parser.value("--row", "1");
+    std::string& out = parser.value("--out", "trace.json");
 };
 
 int write_trace(const Options& options, Context& context)
@@ -44,11 +43,7 @@ int write_trace(const Options& options, Context& context)
 
 Action trace(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("DIR", options->folder);
-    parser.value("--row", options->row);
-    parser.value("--out", options->out);
-    return [options](Context& context) { return write_trace(*options, context); };
+    return [options = Options{parser}](Context& context) { return write_trace(options, context); };
 }
 
 }  // namespace roof

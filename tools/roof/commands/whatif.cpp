@@ -8,15 +8,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include <memory>
-
 namespace roof {
 namespace {
 
 struct Options {
-    std::string folder;
-    std::string set;
-    bool json = false;
+    OptionParser& parser;
+    std::string& folder = parser.required("DIR");
+    std::string& set = parser.required("--set");
+    bool& json = parser.flag("--json");
 };
 
 int answer(const Options& options, Context& context)
@@ -35,11 +34,7 @@ int answer(const Options& options, Context& context)
 
 Action whatif(OptionParser& parser)
 {
-    const auto options = std::make_shared<Options>();
-    parser.required("DIR", options->folder);
-    parser.required("--set", options->set);
-    parser.flag("--json", options->json);
-    return [options](Context& context) { return answer(*options, context); };
+    return [options = Options{parser}](Context& context) { return answer(options, context); };
 }
 
 }  // namespace roof

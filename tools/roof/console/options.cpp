@@ -7,16 +7,20 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <deque>
 #include <utility>
 
 namespace roof {
 
 struct OptionParser::Parser {
     CLI::App app;
+    std::deque<std::string> values;
+    std::deque<bool> flags;
+    std::deque<std::vector<std::string>> lists;
 
-    CLI::Option* add(const std::string& name, std::string& target)
+    CLI::Option* add(const std::string& name, const std::string& usual)
     {
-        return app.add_option(name == "--out" ? "-o,--out" : name, target);
+        return app.add_option(name == "--out" ? "-o,--out" : name, values.emplace_back(usual));
     }
 };
 
@@ -30,29 +34,35 @@ OptionParser::OptionParser(std::string command, std::string help)
 
 OptionParser::~OptionParser() = default;
 
-void OptionParser::flag(const std::string& option, bool& target)
+bool& OptionParser::flag(const std::string& option)
 {
+    bool& target = parser_->flags.emplace_back(false);
     parser_->app.add_flag(option, target);
+    return target;
 }
 
-void OptionParser::value(const std::string& name, std::string& target)
+std::string& OptionParser::value(const std::string& name, const std::string& usual)
 {
-    parser_->add(name, target);
+    parser_->add(name, usual);
+    return parser_->values.back();
 }
 
-void OptionParser::required(const std::string& name, std::string& target)
+std::string& OptionParser::required(const std::string& name)
 {
-    parser_->add(name, target)->required();
+    parser_->add(name, {})->required();
+    return parser_->values.back();
 }
 
-void OptionParser::required(const std::string& name, std::vector<std::string>& target)
+std::vector<std::string>& OptionParser::list(const std::string& name)
 {
-    parser_->app.add_option(name, target)->required();
+    parser_->app.add_option(name, parser_->lists.emplace_back())->required();
+    return parser_->lists.back();
 }
 
-void OptionParser::repeated(const std::string& option, std::vector<std::string>& target)
+std::vector<std::string>& OptionParser::repeated(const std::string& option)
 {
-    parser_->app.add_option(option, target)->allow_extra_args(!option.starts_with('-'));
+    parser_->app.add_option(option, parser_->lists.emplace_back())->allow_extra_args(!option.starts_with('-'));
+    return parser_->lists.back();
 }
 
 std::vector<std::string> OptionParser::options() const

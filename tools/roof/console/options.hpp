@@ -17,7 +17,7 @@ struct DeclaredWord {
     bool takes_value = false;  ///< false for a flag
 };
 
-/// The targets must outlive the parser. An option that is not given leaves its target unchanged.
+/// Declares the options of one subcommand, one by one, and keeps their values, which change in parse().
 class OptionParser {
   public:
     /// Errors begin with `command` and name `help`, the command line of the help; empty: `roof help <command>`.
@@ -26,14 +26,15 @@ class OptionParser {
     OptionParser(const OptionParser&) = delete;
     OptionParser& operator=(const OptionParser&) = delete;
 
-    void flag(const std::string& option, bool& target);
-    /// Declares an option with a value, or with a name without dashes ("MODEL") an argument. --out has the short form -o.
-    void value(const std::string& name, std::string& target);
-    void required(const std::string& name, std::string& target);
-    /// Declares a list of one or more arguments.
-    void required(const std::string& name, std::vector<std::string>& target);
-    /// Declares an option that may be given more than once, or a list of arguments that may be empty.
-    void repeated(const std::string& option, std::vector<std::string>& target);
+    bool& flag(const std::string& option);
+    /// An option with a value, `usual` if it is not given, or with a name without dashes ("MODEL") an argument. --out has the
+    /// short form -o.
+    std::string& value(const std::string& name, const std::string& usual = {});
+    std::string& required(const std::string& name);
+    /// A list of one or more arguments.
+    std::vector<std::string>& list(const std::string& name);
+    /// An option that may be given more than once, or a list of arguments that may be empty.
+    std::vector<std::string>& repeated(const std::string& option);
 
     /// The names of all options: "--batch", "--json", …
     std::vector<std::string> options() const;

@@ -20,17 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr double bytes_of_line = 64;
 
-Measurement row_of(const std::string& program, const std::string& how)
-{
-    Measurement row;
-    row.bench = "program";
-    row.role = Role::step;
-    row.device = "cpu";
-    row.point.set("model", program);
-    row.description = how;
-    return row;
-}
-
 /// What counts the program; nothing, with the reason, where that is not possible.
 std::optional<Profile> profile_of(const BenchRegistry& registry, std::string& reason)
 {
@@ -63,10 +52,22 @@ void set_work(Measurement& row, const fs::path& folder)
 
 }  // namespace
 
+Measurement program_row(const std::string& program, const std::string& device, const std::string& description)
+{
+    Measurement row;
+    row.bench = "program";
+    row.role = Role::step;
+    row.device = device;
+    row.point.set("model", program);
+    row.description = description;
+    return row;
+}
+
 CountedProgram count_program(const BenchRegistry& registry, const fs::path& folder, const std::string& name,
                              const Clock& clock, const RunCounted& run)
 {
-    CountedProgram counted{row_of(name, "The wall time of a program, and the processor's events in user mode.")};
+    CountedProgram counted{
+        program_row(name, "cpu", "The wall time of a program, and the processor's events in user mode.")};
     std::string reason;
     const std::optional<Profile> profile = profile_of(registry, reason);
     Seconds taken{};
@@ -98,7 +99,8 @@ std::vector<std::string> under_cachegrind(const std::vector<std::string>& words,
 
 CountedProgram simulated_program(const fs::path& file, const fs::path& folder, const std::string& name)
 {
-    CountedProgram counted{row_of(name, "Misses of simulated caches (valgrind's cachegrind); no time was measured.")};
+    CountedProgram counted{
+        program_row(name, "cpu", "Misses of simulated caches (valgrind's cachegrind); no time was measured.")};
     std::vector<std::string> events;
     std::map<std::string, double> sums;
     for (const std::string& line : split(read_file(file), '\n')) {

@@ -12,6 +12,9 @@
 
 namespace roof {
 
+/// The row of a program, without what was measured.
+Measurement program_row(const std::string& program, const std::string& device, const std::string& description);
+
 struct CountedProgram {
     Measurement row;
     int status = 0;       ///< as run_child() returns it

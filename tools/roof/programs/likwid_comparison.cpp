@@ -1,6 +1,7 @@
 #include "tools/roof/programs/likwid_comparison.hpp"
 
 #include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -121,7 +122,7 @@ analysis::DataTable table_of(const std::vector<LikwidComparison>& comparisons)
          [](C c) {
              const Spread ratio = ratio_of(c);
              return analysis::Cell{analysis::Range{ratio.median, ratio.low, ratio.high},
-                                   fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.median, ratio.low, ratio.high), true};
+                                   analysis::ratio_text(ratio.median, ratio.low, ratio.high), true};
          }},
         {"test", "test", [](C c) { return word(c.point.test); }},
         {"", "rounds", [](C c) { return analysis::count(c.ours.size()); }},

@@ -1,10 +1,12 @@
 #include "tools/roof/programs/recorded_program.hpp"
 
 #include "analysis/recordings/counted_work.hpp"
+#include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tools/roof/programs/counted_program.hpp"
 
 #include <fmt/format.h>
 
@@ -114,12 +116,7 @@ void set_counted(Measurement& row, const fs::path& process)
         sum.value += counter.value;
         sum.unit = counter.unit;
     });
-    const analysis::CountedWork work = analysis::count_work(sums);
-    const auto moved = work.bytes.find("DRAM");
-    row.work.flops = work.total();
-    row.work.compulsory = row.work.no_reuse = moved == work.bytes.end() ? Bytes{} : moved->second;
-    row.work.known = Known::counter;
-    if (!work.precision().empty()) row.point.set("precision", work.precision());
+    analysis::set_work(row, analysis::count_work(sums));
     row.description = counted_description;
     set_seconds(row, {sums["gpu__time_duration.sum"].value});
 }
@@ -164,22 +161,10 @@ std::string remarks_of(const Summary& summary, bool has_steps)
     return join(remarks, "; ");
 }
 
-Measurement row_of(const std::string& program)
-{
-    Measurement row;
-    row.bench = "program";
-    row.role = Role::step;
-    row.device = "gpu:0";
-    row.point.set("model", program);
-    row.description = description;
-    return row;
-}
-
 Measurement row_of_process(const fs::path& process, const std::string& device, const std::string& program)
 {
     const Summary summary = read_summary(process / "recorded.yaml");
-    Measurement row = row_of(program);
-    row.device = device;
+    Measurement row = program_row(program, device, description);
     const std::vector<double> seconds = steps_of(process);
     row.remarks = remarks_of(summary, !seconds.empty());
     if (is_counted_alone(summary))
@@ -209,7 +194,7 @@ std::vector<Measurement> gather_recording(const fs::path& folder, const std::str
     }
     if (!rows.empty()) return rows;
     if (reasons.empty()) reasons.emplace_back(processes.empty() ? never_called : "no kernel ran while it was recorded");
-    Measurement row = row_of(program);
+    Measurement row = program_row(program, "gpu:0", description);
     row.status = Status::unsupported;
     row.reason = "no GPU activity was recorded: " + join(reasons, "; ");
     return {row};

@@ -84,9 +84,9 @@ std::vector<std::string> command_of(const TrainOptions& options, const Caches& c
         "--callgrind-out-file=" + (scratch / "counts").string(), "--log-file=" + (scratch / "log").string(),
         self.string(), "run", options.model, "--batch", options.batch, "--threads", "1", "--simulate"};
     // clang-format on
-    for (const std::string_view axis : {"precision", "parameters", "data", "algorithm"})
-        if (const auto value = options.axes.find(axis); value != options.axes.end() && !value->second.empty())
-            command.insert(command.end(), {option_of(axis), value->second});
+    for (const char* axis : {"precision", "parameters", "data", "algorithm"})
+        if (const std::string& value = *options.axes.at(axis); !value.empty())
+            command.insert(command.end(), {option_of(axis), value});
     return command;
 }
 

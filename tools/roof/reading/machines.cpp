@@ -99,39 +99,4 @@ std::vector<Target> find_targets(const std::string& word, const Context& context
                                  unknown_word("machine", word, sheet_names(sheets))));
 }
 
-std::vector<Target> sheet_targets()
-{
-    std::vector<Target> targets;
-    for (const MachineSheet& sheet : built_in_sheets()) {
-        targets.push_back(analysis::target_of(sheet));
-        for (const std::string& word : sheet.also) {
-            targets.push_back(targets.back());
-            targets.back().name = word;
-        }
-    }
-    return targets;
-}
-
-std::vector<Target> targets_here(const Results& calibration)
-try {
-    std::vector<Target> targets = analysis::targets_of(calibration, "here");
-    if (targets.size() < 2) return targets;
-    targets.push_back(targets.front());
-    targets.back().name = "here";
-    return targets;
-} catch (const InputError&) {
-    return {};
-}
-
-std::vector<Target> all_targets(const Context& context)
-{
-    std::vector<Target> targets = sheet_targets();
-    const fs::path machine = context.results / context.registry.machine().name;
-    const fs::path calibration =
-        fs::is_directory(machine) ? find_calibration(machine, context.registry.machine().node) : fs::path();
-    if (calibration.empty()) return targets;
-    for (Target& target : targets_here(read_results(calibration))) targets.push_back(std::move(target));
-    return targets;
-}
-
 }  // namespace roof

@@ -16,13 +16,4 @@ std::vector<analysis::MachineSheet> built_in_sheets();
 /// sheet. If a device has both, the measured target comes first. Throws InputError that lists the sheets.
 std::vector<analysis::Target> find_targets(const std::string& word, const Context& context);
 
-/// A target for every name of every sheet.
-std::vector<analysis::Target> sheet_targets();
-
-/// The devices of a calibration, named `here`, or `here:gpu:0` and so on for several. Empty without ceilings.
-std::vector<analysis::Target> targets_here(const Results& calibration);
-
-/// All sheets, and this machine if it has a calibration.
-std::vector<analysis::Target> all_targets(const Context& context);
-
 }  // namespace roof

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"
-#include "tools/roof/reading/expectations.hpp"
+#include "tools/roof/reading/predictions.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
-#include "tools/roof/reading/expectations.hpp"
+#include "tools/roof/reading/predictions.hpp"
 
 #include <fmt/format.h>
 
@@ -71,7 +71,6 @@ analysis::Study open_with_calibration(const std::filesystem::path& folder, const
         const auto here = find_calibration(context.results / study.results.machine.name, study.results.machine.node);
         if (!here.empty()) study = analysis::open_study(folder, here);
     }
-    answer_expectations(study);
     report_damage(study.results, context);
     if (study.calibration.folder != study.results.folder) report_damage(study.calibration, context);
     return study;
@@ -86,7 +85,7 @@ void print_calibration_line(const analysis::Study& study, int width, std::ostrea
 void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out)
 {
     constexpr int top_layers = 5;
-    out << analysis::verdict_text(study, options.width) << '\n' << expectations_text(study, options.width);
+    out << analysis::verdict_text(study, options.width) << '\n' << predictions_text(study, options.width);
     if (const analysis::DataTable ranks = analysis::scaling_table(study); !ranks.empty())
         out << analysis::to_text(ranks, options.width) << '\n';
     if (options.brief) return;

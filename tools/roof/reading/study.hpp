@@ -14,7 +14,7 @@ namespace roof {
 std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
 
 /// Opens `folder` under `calibration`; if that is empty, under the newest calibration beside the folder, else under the
-/// newest of the folder's machine in `Context::results`. Answers the hypotheses of its plan. Damage of either folder is
+/// newest of the folder's machine in `Context::results`. Damage of either folder is
 /// told on `context.err` and sets `context.status` to 1.
 analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
                                       Context& context);
@@ -26,10 +26,10 @@ struct PrintOptions {
     int columns = 80;    ///< width of the drawings
     int width = 0;       ///< width of the tables; 0: unlimited, as in a pipe
     bool plain = true;   ///< ASCII only
-    bool brief = false;  ///< only the verdict and the expectations
+    bool brief = false;  ///< only the verdict and the predictions
 };
 
-/// Prints verdict, expectations, batch trajectories, kinds of layer, the layers with the most headroom, and roofline.
+/// Prints verdict, predictions, batch trajectories, kinds of layer, the layers with the most headroom, and roofline.
 void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out);
 
 }  // namespace roof

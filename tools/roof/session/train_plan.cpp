@@ -1,7 +1,6 @@
 #include "tools/roof/session/train_plan.hpp"
 
 #include "ert/base/error.hpp"
-#include "tools/roof/console/options.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -61,6 +60,24 @@ std::string option_of(std::string_view axis)
     return option;
 }
 
+std::map<std::string, std::string*> axis_options(OptionParser& parser)
+{
+    std::map<std::string, std::string*> options;
+    for (const auto& [axis, usual] : {std::pair{"precision", "fp32"},
+                                      {"algorithm", ""},
+                                      {"data", "synthetic"},
+                                      {"parameters", "random"},
+                                      {"lr", ""},
+                                      {"threads", ""},
+                                      {"ranks", ""},
+                                      {"scaling", ""},
+                                      {"communication", ""},
+                                      {"bucket_mb", ""},
+                                      {"batch_norm", ""}})
+        options[axis] = &parser.value(option_of(axis), usual);
+    return options;
+}
+
 int steps_of(const TrainOptions& options)
 {
     constexpr int most = 1'000'000;
@@ -81,8 +98,7 @@ Plan train_plan(const TrainOptions& options)
     if (!options.batch.empty()) entry.axes["batch"] = comma_list("--batch", options.batch);
     // Not split at commas: the path of a folder may contain them.
     for (const auto& [axis, text] : options.axes)
-        if (!text.empty())
-            entry.axes[std::string(axis)] = axis == "data" ? std::vector{text} : comma_list(option_of(axis), text);
+        if (!text->empty()) entry.axes[axis] = axis == "data" ? std::vector{*text} : comma_list(option_of(axis), *text);
     if (options.no_graph) entry.axes["graph"] = {"off"};
     if (options.deterministic) entry.axes["deterministic"] = {"on"};
     Plan plan;

@@ -3,8 +3,8 @@
 
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/plan/plan.hpp"
+#include "tools/roof/console/options.hpp"
 
-#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,23 +12,21 @@
 
 namespace roof {
 
-/// Axes of the bench `train` that have an option of the same name: "bucket_mb" is --bucket-mb.
-inline constexpr std::array<std::string_view, 11> train_axes{
-    "precision", "algorithm", "data",          "parameters", "lr",        "threads",
-    "ranks",     "scaling",   "communication", "bucket_mb",  "batch_norm"};
+/// Declares an option for each axis of the bench `train` that has one of the same name: "bucket_mb" is --bucket-mb.
+std::map<std::string, std::string*> axis_options(OptionParser& parser);
 
 /// The options as typed. Lists are separated by commas; for an empty value the bench decides.
 struct TrainOptions {
-    std::string model;
-    std::string batch;
-    std::string device = "cpu";
-    std::string steps;
-    std::map<std::string_view, std::string> axes{
-        {"precision", "fp32"}, {"data", "synthetic"}, {"parameters", "random"}};  ///< the values of train_axes
-    bool profile = false;
-    bool profile_steps = false;  ///< without the counters of each kernel
-    bool no_graph = false;       ///< on a GPU: kernel by kernel
-    bool deterministic = false;  ///< on a GPU: only algorithms with reproducible bits
+    OptionParser& parser;
+    std::string& model = parser.required("MODEL");
+    std::string& batch = parser.required("--batch");
+    std::string& device = parser.value("--device", "cpu");
+    std::string& steps = parser.value("--steps");
+    std::map<std::string, std::string*> axes = axis_options(parser);
+    bool& no_graph = parser.flag("--no-graph");            ///< on a GPU: kernel by kernel
+    bool& deterministic = parser.flag("--deterministic");  ///< on a GPU: only algorithms with reproducible bits
+    bool& profile = parser.flag("--profile");
+    bool& profile_steps = parser.flag("--profile-steps");  ///< without the counters of each kernel
 };
 
 /// The models that any bench of the registry can train. Opens all parts.

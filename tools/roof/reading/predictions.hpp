@@ -1,4 +1,4 @@
-// Predictions made before rows are measured, and answers to the hypotheses of a plan.
+// Predictions made before rows are measured.
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -20,10 +20,7 @@ std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const 
 void keep_predictions(const std::vector<analysis::Prediction>& predictions, const std::filesystem::path& folder,
                       bool has_rows, const Context& context);
 
-/// Answers the hypotheses of the study's plan from its rows, its calibration (named `here`) and the spec sheets.
-void answer_expectations(analysis::Study& study);
-
-/// The answers, and the predictions beside the measurements, in `columns` columns; empty if there are neither.
-std::string expectations_text(const analysis::Study& study, int columns);
+/// The predictions beside the measurements, in `columns` columns; empty without them.
+std::string predictions_text(const analysis::Study& study, int columns);
 
 }  // namespace roof

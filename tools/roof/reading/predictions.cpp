@@ -1,6 +1,5 @@
-#include "tools/roof/reading/expectations.hpp"
+#include "tools/roof/reading/predictions.hpp"
 
-#include "analysis/estimate/hypothesis.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
@@ -14,18 +13,7 @@
 #include <optional>
 
 namespace roof {
-namespace {
-
 namespace fs = std::filesystem;
-
-std::vector<std::string> expected_by(const Results& results)
-try {
-    return parse_plan(results.plan, (results.folder / "plan.yaml").string()).expect;
-} catch (const InputError&) {
-    return {};  // a plan of another version; its rows can still be reported
-}
-
-}  // namespace
 
 std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context)
 {
@@ -67,28 +55,12 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
                                predictions.size(), file.string(), analysis::fingerprint(text));
 }
 
-void answer_expectations(analysis::Study& study)
+std::string predictions_text(const analysis::Study& study, int columns)
 {
-    const std::vector<std::string> expected = expected_by(study.results);
-    if (expected.empty()) return;
-    std::vector<analysis::Target> targets = sheet_targets();
-    for (analysis::Target& target : targets_here(study.calibration)) targets.push_back(std::move(target));
-    const auto knowledge = analysis::knowledge_of({.targets = targets, .rows = study.results.rows, .usual = {}});
-    study.answers = analysis::answer_all(expected, knowledge);
-}
-
-std::string expectations_text(const analysis::Study& study, int columns)
-{
-    std::string text;
-    if (!study.answers.empty())
-        text += "What the plan expected\n" + analysis::fitted_lines(analysis::to_text(study.answers), columns) + '\n';
-    if (!study.predictions.rows.empty())
-        text += analysis::fitted_lines(
-                    fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
-                                study.predictions_fingerprint),
-                    columns) +
-                '\n' + analysis::to_text(study.predictions, columns) + '\n';
-    return text;
+    if (study.predictions.rows.empty()) return {};
+    const std::string title = fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
+                                          study.predictions_fingerprint);
+    return analysis::fitted_lines(title, columns) + '\n' + analysis::to_text(study.predictions, columns) + '\n';
 }
 
 }  // namespace roof

@@ -1,4 +1,4 @@
-// The hypotheses of the plan and the predicted times, beside the measurements.
+// The predicted times beside the measurements.
 #include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
@@ -42,9 +42,9 @@ Figure figure_of(const PredictionErrors& errors)
 
 }  // namespace
 
-Content expectations_panel(const Study& study, const std::string& key)
+Content predictions_panel(const Study& study, const std::string& key)
 {
-    Content content{html_table(hypotheses_table(study.answers))};
+    Content content;
     if (study.predictions.rows.empty()) return content;
     if (const Figure figure = figure_of(study.predictions); !figure.marks.empty())
         content.emplace_back(Picture{
