@@ -7,8 +7,10 @@
 #include "ert/method/bench/work.hpp"
 
 #include <fmt/format.h>
-#include <array>
 #include <nlohmann/json.hpp>
+
+#include <array>
+#include <set>
 
 namespace roof::analysis {
 namespace {
@@ -106,10 +108,10 @@ std::string layer_table(const ModelEstimate& estimate)
         const std::string output = fmt::format("{}", fmt::join(layer.output_shape, "x"));
         rows.push_back(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
     }
-    for (const LayerKind kind :
-         {LayerKind::batch_norm, LayerKind::relu, LayerKind::max_pool, LayerKind::average_pool, LayerKind::add,
-          LayerKind::dropout, LayerKind::relu6, LayerKind::concat, LayerKind::hard_swish, LayerKind::hard_sigmoid,
-          LayerKind::silu, LayerKind::sigmoid, LayerKind::multiply, LayerKind::slice, LayerKind::shuffle}) {
+    std::set<LayerKind> kinds;
+    for (const LayerEstimate& layer : estimate.layers)
+        if (elementwise(layer)) kinds.insert(layer.kind);
+    for (const LayerKind kind : kinds) {
         int layers = 0;
         long long parameters = 0;
         const PassWork forward = total(estimate, &LayerWork::forward, [&](const LayerEstimate& layer) {

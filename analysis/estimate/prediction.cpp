@@ -3,7 +3,6 @@
 
 #include "analysis/table/quantities.hpp"
 #include "ert/base/csv.hpp"
-#include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 

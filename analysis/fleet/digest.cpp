@@ -19,7 +19,6 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <span>
 #include <sstream>
 #include <utility>
 

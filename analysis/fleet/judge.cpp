@@ -4,7 +4,6 @@
 #include "ert/base/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>

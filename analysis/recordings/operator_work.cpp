@@ -3,9 +3,7 @@
 #include "ert/base/number.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <set>
 
 namespace roof::analysis {
 namespace {

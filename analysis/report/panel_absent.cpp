@@ -1,7 +1,6 @@
 // Lists what this run lacks and how to get it.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"

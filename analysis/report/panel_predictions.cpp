@@ -1,6 +1,5 @@
 // The predicted times beside the measurements.
 #include "analysis/report/report.hpp"
-#include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
@@ -8,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace roof::analysis {
 namespace {

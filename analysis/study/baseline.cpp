@@ -4,8 +4,6 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 
-#include <fmt/format.h>
-
 namespace roof::analysis {
 
 namespace {

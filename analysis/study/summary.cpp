@@ -2,7 +2,6 @@
 
 #include "analysis/study/answer.hpp"
 #include "analysis/study/compare.hpp"
-#include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"

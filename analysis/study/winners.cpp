@@ -1,7 +1,6 @@
 #include "analysis/study/tables.hpp"
 
 #include "analysis/study/compare.hpp"
-#include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
 

@@ -1,6 +1,6 @@
 // likwid-bench as a peer: its command lines, its output, and the turns of both sides.
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/programs/likwid_comparison.hpp"
+#include "tools/roof/programs/likwid.hpp"
 
 #include "ert/base/error.hpp"
 

@@ -37,18 +37,18 @@ TEST_CASE("a dump has its part, and the loads and stores that missed")
 {
     const Dump of_part = parse_dump(dump("Client Request: part 7"));
     CHECK(of_part.part == 7);
-    CHECK(of_part.misses.first == 50);
-    CHECK(of_part.misses.last == 7);
+    CHECK(of_part.first == 50);
+    CHECK(of_part.last == 7);
     CHECK(parse_dump(dump("Program termination")).part == -1);
     CHECK_THROWS_AS(parse_dump("nothing"), Error);
     CHECK_THROWS_AS(parse_dump("events: Ir D1mr\nsummary: 1 many\n"), Error);
-    CHECK(parse_dump("events: Ir D1mr DLmr\ntotals: 1 2\n").misses.first == 2);
+    CHECK(parse_dump("events: Ir D1mr DLmr\ntotals: 1 2\n").first == 2);
 }
 
 TEST_CASE("misses of a part are summed in lines of 64 bytes and compared with its interval")
 {
     const Dump one = parse_dump(dump("Client Request: part 0"));
-    const std::vector<SimulatedPart> simulated = simulated_parts(parts(), {one, {1, {1, 0}}, {-1, {1e9, 1e9}}});
+    const std::vector<SimulatedPart> simulated = simulated_parts(parts(), {one, {1, 1, 0}, {-1, 1e9, 1e9}});
     CHECK(simulated[0].first == Bytes{3200});
     CHECK(simulated[0].last == Bytes{448});
     CHECK(place_of(simulated[0].first, simulated[0]) == "in");
@@ -58,7 +58,7 @@ TEST_CASE("misses of a part are summed in lines of 64 bytes and compared with it
     CHECK(place_of({940}, simulated[0]) == "below");
     CHECK(place_of({4150}, simulated[0]) == "in");
     CHECK(place_of({4250}, simulated[0]) == "above");
-    CHECK_THROWS_AS(simulated_parts(parts(), {{2, {}}}), Error);
+    CHECK_THROWS_AS(simulated_parts(parts(), {{2}}), Error);
     const std::string text = simulation_text(simulated, simulated_cache({32768}), simulated_cache({1 << 20}));
     CHECK_THAT(text, Catch::Contains("3.20 kB") && Catch::Contains("(simulated)") && Catch::Contains("(analytic)"));
     CHECK(simulation_json(simulated, {}, {})["parts"][0]["simulated_memory_bytes"] == 448);

@@ -1,6 +1,7 @@
 #include "tools/roof/command_line.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
 #include "tools/roof/binary/version.hpp"
@@ -24,8 +25,7 @@ const Command& find_command(const std::string& name)
     const auto command =
         std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == name; });
     if (command != commands.end()) return *command;
-    std::vector<std::string> names;
-    for (const Command& known : commands) names.emplace_back(known.name);
+    std::vector<std::string> names = names_in(commands);
     names.emplace_back("help");
     throw InputError(unknown_word("command", name, names));
 }

@@ -1,6 +1,7 @@
 // `roof completion`: a script that lets a shell complete command lines of roof. The commands and options are those that
 // the parsers declare; the models, plans and devices are those of this binary.
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -22,13 +23,6 @@ struct Words {
     bool takes_run = false;               ///< an argument is a results folder
 };
 
-std::vector<std::string> command_names()
-{
-    std::vector<std::string> names;
-    for (const Command& command : commands) names.emplace_back(command.name);
-    return names;
-}
-
 std::vector<std::string> shell_names();
 
 /// The known values of an option or argument, with blanks between them; empty where it takes a file or a number.
@@ -39,10 +33,8 @@ std::string values_of(std::string_view word, const BenchRegistry& registry)
     if (word == "PLAN") values = built_in_plans();
     if (word == "KIND") values = {"models", "benches", "plans", "devices"};
     if (word == "SHELL") values = shell_names();
-    for (const PrecisionTraits& row : precision_table)
-        if (word == "--precision") values.emplace_back(row.name);
-    for (const Device& device : registry.machine().devices)
-        if (word == "--device") values.push_back(device.name);
+    if (word == "--precision") values = names_in(precision_table);
+    if (word == "--device") values = names_in(registry.machine().devices);
     return join(values, " ");
 }
 
@@ -98,7 +90,7 @@ _roof()
 }}
 complete -o bashdefault -o default -F _roof roof
 )",
-                       cases, join(command_names(), " "), join(command_names(), " "),
+                       cases, join(names_in(commands), " "), join(names_in(commands), " "),
                        values_of("--precision", registry), values_of("--device", registry));
 }
 
@@ -162,7 +154,7 @@ std::string fish_script(const BenchRegistry& registry)
         "complete -c roof -n __fish_use_subcommand -f -a help -d 'the help of a command'\n"
         "complete -c roof -n __fish_use_subcommand -s V -l version -d 'the version of roof'\n"
         "complete -c roof -n '__fish_seen_subcommand_from help' -f -a '" +
-        join(command_names(), " ") + "'\n";
+        join(names_in(commands), " ") + "'\n";
     for (const Command& command : commands) {
         const Words words = words_of(command, registry);
         const std::string start = fmt::format("complete -c roof -n '__fish_seen_subcommand_from {}'", command.name);
@@ -185,9 +177,7 @@ constexpr Shell shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish",
 
 std::vector<std::string> shell_names()
 {
-    std::vector<std::string> names;
-    for (const Shell& shell : shells) names.emplace_back(shell.name);
-    return names;
+    return names_in(shells);
 }
 
 int print_script(const std::string& name, const Context& context)

@@ -8,7 +8,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/precision.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/machines.hpp"
 

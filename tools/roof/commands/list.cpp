@@ -1,5 +1,6 @@
 // `roof list`: the models, benches, plans and devices of this binary on this machine, and the metrics of GPUs.
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -133,14 +134,11 @@ std::string text_of(const json& entry)
 
 int show(const Options& options, Context& context)
 {
-    std::vector<std::string> names;
     json all = json::object();
-    for (const Kind& kind : kinds) {
-        names.emplace_back(kind.name);
+    for (const Kind& kind : kinds)
         if (options.kind.empty() ? !kind.is_long : options.kind == kind.name)
             all[kind.name] = kind.collect(context.registry);
-    }
-    if (all.empty()) throw InputError("list: " + unknown_word("list", options.kind, names));
+    if (all.empty()) throw InputError("list: " + unknown_word("list", options.kind, names_in(kinds)));
     if (options.json) {
         print_json(context.out, all);
         return 0;

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace roof {
 namespace {
@@ -40,7 +41,7 @@ struct Options {
     std::vector<std::string>& program = parser.list("PROGRAM");
 };
 
-constexpr std::size_t usual_kernels = 2000;
+constexpr int usual_kernels = 2000;
 constexpr const char* metrics_file = "metrics.txt";  ///< removed when the program has ended
 
 /// For these, the program is named by the first argument that is a file.
@@ -64,12 +65,6 @@ fs::path injected_library()
         throw InputError(std::string(missing.what()) +
                          "; it records programs: build roof where the CUDA toolkit with its CUPTI is");
     }
-}
-
-std::size_t number_in(const std::string& text)
-{
-    if (const auto value = parse_number<std::size_t>(text); value && *value > 0) return *value;
-    throw InputError("profile: --kernels takes a number of kernels, not '" + text + "'");
 }
 
 std::string seconds_of(const std::string& option, const std::string& text, const char* usual)
@@ -102,7 +97,9 @@ std::map<std::string, std::string> counters_for(const Options& options, const fs
     if (!options.counters && !(options.metrics + options.kernels).empty())
         throw InputError("profile: --metrics and --kernels choose what --counters counts; give it, too");
     if (!options.counters) return {};
-    const std::size_t kernels = options.kernels.empty() ? usual_kernels : number_in(options.kernels);
+    const int kernels = options.kernels.empty()
+                            ? usual_kernels
+                            : whole_number("--kernels", options.kernels, 1, std::numeric_limits<int>::max());
     const fs::path file = fs::absolute(folder) / metrics_file;
     write_file(file, metrics_by_chip(options.metrics.empty() ? "usual" : options.metrics));
     return {{"ROOF_PROFILE_COUNTERS", file}, {"ROOF_PROFILE_KERNELS", std::to_string(kernels)}};

@@ -12,7 +12,7 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/programs/simulate.hpp"
+#include "tools/roof/programs/simulation.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/explain.hpp"
 #include "tools/roof/session/session.hpp"

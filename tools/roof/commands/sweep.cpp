@@ -1,12 +1,12 @@
 // `roof sweep`: measures every item of a plan into a results folder; an interrupted sweep can be continued.
 #include "analysis/fleet/digest.hpp"
 #include "analysis/study/json.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/shell.hpp"
-#include "tools/roof/reading/plan_time.hpp"
 #include "tools/roof/reading/predictions.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
@@ -16,7 +16,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <functional>
 #include <map>
+#include <optional>
 
 namespace roof {
 namespace {
@@ -32,6 +36,116 @@ struct Options {
     bool& predict = parser.flag("--predict");
     bool& json = parser.flag("--json");
 };
+
+/// From the start of a row to its first launch; medians of results/examples.
+constexpr double making_of_step = 0.5;
+constexpr double making_of_probe = 0.02;
+
+/// A row of an earlier run.
+struct Remembered {
+    Estimate<Seconds> launch;
+    std::optional<double> making;  ///< seconds; nullopt if unknown
+};
+
+std::optional<double> started(const Measurement& row)
+{
+    std::tm time{};
+    if (strptime(row.started.c_str(), "%Y-%m-%dT%H:%M:%SZ", &time) == nullptr) return std::nullopt;
+    return static_cast<double>(timegm(&time));
+}
+
+/// The time between two rows without their launches. Starts are in whole seconds, so only the mean over many rows is accurate.
+std::optional<double> making_of(const Measurement& row, const Measurement& next)
+{
+    constexpr double longest = 300;  // between them the run was interrupted
+    const auto begin = started(row);
+    const auto end = started(next);
+    if (!begin || !end) return std::nullopt;
+    const double making = *end - *begin - row.seconds.median.value * (row.seconds.n + row.seconds.discarded);
+    return making < longest ? std::optional(making) : std::nullopt;
+}
+
+/// By id; of several rows the newest.
+std::map<std::string, Remembered> remembered_rows(const std::filesystem::path& machine)
+{
+    std::vector<std::filesystem::path> folders;
+    std::error_code none;
+    for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(machine, none))
+        if (std::filesystem::exists(entry.path() / "measurements.csv")) folders.push_back(entry.path());
+    std::ranges::sort(folders, std::greater{});
+    std::map<std::string, Remembered> rows;
+    for (const std::filesystem::path& folder : folders) {
+        try {
+            const std::vector<Measurement> all = read_rows(folder);
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                const std::optional<double> making = i + 1 < all.size() ? making_of(all[i], all[i + 1]) : std::nullopt;
+                if (all[i].status == Status::ok) rows.try_emplace(all[i].id(), Remembered{all[i].seconds, making});
+            }
+        } catch (const Error&) {  // damaged, or of an older format
+        }
+    }
+    return rows;
+}
+
+/// Seconds of the launches of an item whose launch takes `launch`.
+double launches(const StoppingOptions& options, const Estimate<Seconds>& launch)
+{
+    constexpr int least_with_interval = 6;
+    double count = std::clamp(std::ceil(options.budget / launch.median), 1.0 * options.min_samples,
+                              1.0 * std::max(options.min_samples, options.max_samples));
+    const bool was_narrow = launch.n >= least_with_interval && launch.relative_half_width() <= options.interval;
+    if (was_narrow) count = std::min(count, 1.0 * std::max(options.min_samples, launch.n));
+    return (options.warmup + count) * launch.median.value;
+}
+
+std::map<std::string, Seconds> predicted_steps(const std::vector<Item>& items, const Context& context)
+try {
+    std::map<std::string, Seconds> steps;
+    for (const analysis::Prediction& one : predict(items, context))
+        if (one.fits) steps[one.row] = one.predicted;
+    return steps;
+} catch (const InputError&) {
+    return {};  // no calibration
+}
+
+struct PlanTime {
+    Seconds total;
+    std::size_t remembered = 0;  ///< items whose launches were measured here before
+    std::size_t predicted = 0;   ///< training steps predicted from the ceilings
+    std::size_t budgeted = 0;    ///< the others: their time budgets
+};
+
+/// Launches are as many as the plan's budget allows; of an item that was narrow enough before, as many as then. Making a subject takes
+/// what it took before, else what it took in the published runs (results/examples). Not included: timing the candidates of
+/// convolutions for the first time, and items with keywords. Items that this machine lacks take no time.
+PlanTime plan_time(const std::vector<Item>& items, const Context& context)
+{
+    const auto rows = remembered_rows(context.results / context.registry.machine().name);
+    const auto steps = predicted_steps(items, context);
+    PlanTime time;
+    double making = 0;
+    for (const Item& item : items) {
+        if (item.bench == nullptr) continue;
+        const std::string id = item.id();
+        const auto row = rows.find(id);
+        const auto step = steps.find(id);
+        std::optional<double> made;
+        if (row != rows.end()) {
+            ++time.remembered;
+            time.total.value += launches(item.stopping, row->second.launch);
+            made = row->second.making;
+        } else if (step != steps.end()) {
+            ++time.predicted;
+            time.total.value += launches(item.stopping, {step->second, step->second, step->second});
+        } else {
+            ++time.budgeted;
+            time.total += item.stopping.budget;
+        }
+        making += made.value_or(item.role == Role::step ? making_of_step : making_of_probe);
+    }
+    time.total.value += std::max(0.0, making);
+    return time;
+}
 
 std::vector<std::string> sweep_arguments(const Options& options)
 {

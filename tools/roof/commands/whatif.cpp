@@ -2,7 +2,6 @@
 #include "analysis/study/whatif.hpp"
 
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
 

@@ -7,9 +7,6 @@
 #include "ert/method/bench/device_group.hpp"
 #include "ert/recording/record_files.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <map>
 #include <optional>
 

@@ -1,7 +1,11 @@
-// likwid-bench: its tests that correspond to our probes, its command lines and its output.
+// `roof calibrate --compare likwid`: runs our probes and likwid-bench's tests in turns at the same points, so that interference affects both.
 #pragma once
 
 #include "ert/method/ceilings/ceiling.hpp"
+#include "tools/roof/console/context.hpp"
+#include "tools/roof/programs/child_program.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <optional>
 #include <set>
@@ -38,5 +42,25 @@ std::vector<std::string> likwid_command(const LikwidPoint& point);
 
 /// The rate in byte/s, or FLOP/s for peak tests; nullopt if the output has no rate.
 std::optional<double> parse_likwid(std::string_view output);
+
+/// Rates of each round in FLOP/s or byte/s. Our rate is the best of a few repetitions, as for a ceiling.
+struct LikwidComparison {
+    LikwidPoint point;
+    std::vector<double> ours;
+    std::vector<double> theirs;
+};
+
+/// Throws InputError if likwid-bench is not installed.
+void require_likwid();
+
+/// Measures the points of `ceilings` in rounds, after printing the expected time on `context.err`. Leaves out points
+/// that either side cannot measure. An interrupt ends it early and keeps the results so far.
+std::vector<LikwidComparison> compare_with_likwid(const Ceilings& ceilings, Context& context,
+                                                  const RunProgram& run = run_program);
+
+std::string to_text(const std::vector<LikwidComparison>& comparisons);
+/// [{"level", "operation", "precision", "threads", "working_set_bytes", "test", "ours", "theirs",
+///   "ratio_median", "ratio_low", "ratio_high", "rounds", "unit"}]
+nlohmann::json to_json(const std::vector<LikwidComparison>& comparisons);
 
 }  // namespace roof

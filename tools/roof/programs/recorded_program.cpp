@@ -2,7 +2,6 @@
 
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import.hpp"
-#include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"

@@ -1,12 +1,13 @@
-// Simulated cache misses of each part of a training step, beside the analytic interval of bytes.
+// `roof run MODEL --simulate`: cache misses of each part of a training step, simulated by callgrind, beside the analytic interval of bytes.
 #pragma once
 
 #include "ert/base/units.hpp"
+#include "tools/roof/console/context.hpp"
+#include "tools/roof/session/train_plan.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,18 +25,11 @@ struct SimulatedCache {
 /// A cache of about this capacity that valgrind can simulate: with a power of two of sets, and at least 8 ways.
 SimulatedCache simulated_cache(Bytes capacity);
 
-/// Misses of loads and stores, in lines. A line is fetched before it is written.
-struct Misses {
+/// One dump of callgrind: misses of loads and stores, in lines. A line is fetched before it is written.
+struct Dump {
+    int part = -1;     ///< -1: of none
     double first = 0;  ///< misses of the first level
     double last = 0;   ///< misses of the last level, which go to memory
-
-    Misses& operator+=(const Misses& other);
-};
-
-/// One dump of callgrind: its part's number and counts. The number is -1 for a dump without a part.
-struct Dump {
-    int part = -1;
-    Misses misses;
 };
 /// Throws Error if `text` is not a dump of callgrind.
 Dump parse_dump(std::string_view text);
@@ -57,5 +51,9 @@ std::string simulation_text(const std::vector<SimulatedPart>& parts, const Simul
                             const SimulatedCache& last);
 nlohmann::json simulation_json(const std::vector<SimulatedPart>& parts, const SimulatedCache& first,
                                const SimulatedCache& last);
+
+/// Restarts this program under valgrind with one thread and prints the simulated misses beside the analytic interval.
+/// Under valgrind, runs the launches and prints the parts. Throws InputError for several items or without valgrind.
+int simulate(const std::vector<Item>& items, const TrainOptions& options, bool json, Context& context);
 
 }  // namespace roof

@@ -4,13 +4,11 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/text.hpp"
 #include "tools/roof/reading/machines.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace roof {
 namespace fs = std::filesystem;

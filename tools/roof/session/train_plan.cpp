@@ -1,7 +1,5 @@
 #include "tools/roof/session/train_plan.hpp"
 
-#include "ert/base/error.hpp"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
