@@ -30,8 +30,8 @@ for (const {row: id, predicted_s, least_s, reason} of expected) {
 for (const wrong of ["DRAM", "DRAM=1.5", "DRAM=0x", "DRAM=-1x", "HBM=2x", "batch=1.5", "DRAM=5GFLOP/s", "DRAM=2kx"])
   assert.equal(parseChange(wrong, unitsOf([study])).wrong, wrong);
 assert.equal(parseChange("DRAM=5 GB/s", unitsOf([study])).rates.DRAM, 5e9);
-for (const [text, number] of [["2.00 us", 2e-6], ["1.00 ms [0.9, 1.1]", 1e-3], ["2 min 05 s", 120],
-         ["3.00 GB/s", 3e9], ["8 per rank", 8]])
+for (const [text, number] of [
+         ["2.00 us", 2e-6], ["1.00 ms [0.9, 1.1]", 1e-3], ["2 min 05 s", 120], ["3.00 GB/s", 3e9], ["8 per rank", 8]])
   assert.equal(numberIn(text), number, text);  // by which tables are sorted
 assert.ok(answered > 0, "no row was answered");
 console.log(`${answered} rows agree`);
