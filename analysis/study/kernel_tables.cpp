@@ -210,7 +210,7 @@ DataTable phase_counts_table(const Study& study)
         {"", "amount", [](A a) { return number(a.value); }},
         {"", "unit", [](A a) { return word(a.unit); }},
         {"FLOPs", "", [](A a) { return counted_flops(a.of.work); }},
-        {"most of", "", [](A a) { return word(a.of.work.precision()); }},
+        {"most of", "", [](A a) { return only_if(!a.of.work.flops.empty(), word(a.of.work.precision())); }},
         {"L1", "", [](A a) { return bytes_cell(a.of.work, "L1"); }},
         {"shared", "", [](A a) { return bytes_cell(a.of.work, "shared"); }},
         {"L2", "", [](A a) { return bytes_cell(a.of.work, "L2"); }},

@@ -29,8 +29,9 @@ const charts = (tab) => tab.$$eval(".live-figure:not([hidden]) .chart > svg",
           };
         }),
         marks: [...chart.querySelectorAll(".marks [data-key]")].map((mark) => {
-          const shape = mark.querySelector(".shape"), [x, y] = middle(shape.getBoundingClientRect());
-          const of = heights(shape);  // the middle of a triangle's box is not its place
+          const shape = mark.querySelector(".shape") ?? mark;  // a line, without known bytes, has none
+          const [x, y] = middle(shape.getBoundingClientRect()),
+                    of = heights(shape);  // the middle of a triangle's box is not its place
           return {
             key: mark.dataset.key,
             level: mark.dataset.level ?? "",

@@ -10,6 +10,7 @@ TOKEN = re.compile(rf"(\d+ h \d+ min|\d+ min \d+ s|{NUMBER})(?:\s?({UNIT})(?![\w
 OPTIONAL = [(re.compile(pattern), to) for pattern, to in (
     (r"\b(L\d|DRAM) (?:mix [\d.]+:[\d.]+|[a-z_]+) roof allows", r"\1 roof allows"),
     (r"of this step, (?:mix [\d.]+:[\d.]+|[a-z_]+)", "of this step"),
+    (r" No link between the devices was measured\.|; no link between the devices was measured|(?<= )No link between the devices was measured; ", ""),
     (r"; (?:at the \S+ roof|above the compute roof[^.]*|above the \S+ roof, a lower bound[^.]*)(?=\.)", ""),
     (r" At the \S+ roof\.| Above the compute roof[^.]*\.| Above the \S+ roof, a lower bound[^.]*\.", ""))]
 SECONDS = {"h": 3600, "min": 60, "s": 1}
