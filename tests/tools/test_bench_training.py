@@ -248,7 +248,7 @@ class Measures(unittest.TestCase):
         self.assertRegex(err, "2 groups of rows are to be measured, 0 rounds are there; about 5 min\n  net, batch 4, fp32: direct, auto\n")
 
     def test_divides_the_minutes_among_the_groups(self):
-        status, _, _, calls = self.run_it("--minutes", "0.01", "--modes", "fp32:direct", "--batches", "4,8")
+        status, _, _, calls = self.run_it("--minutes", "0.0001", "--modes", "fp32:direct", "--batches", "4,8")
         self.assertEqual(0, status)
         self.assertEqual(["roof direct 2"] * 4, [call for call in calls if call.startswith("roof")])
 

@@ -133,6 +133,8 @@ TEST_CASE("every panel of a full study has a heading and a link")
     const fakes::TemporaryFolder folder;
     study.results.folder = folder.path();
     made::record(folder, study.results.rows.front().id());
+    const Prediction prediction{study.results.rows.front().id(), {0.02}, {0.030}, {1e9}, true};
+    study.predictions = errors_of(std::vector{prediction}, study.results.rows);
     const Study earlier = study;
     study.baseline = &earlier;
     const std::string html = report_html({study});

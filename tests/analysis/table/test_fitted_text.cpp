@@ -40,7 +40,7 @@ TEST_CASE("a narrow table says once what is the same in every row, and a table t
     for (const std::string& title : header) named.columns.push_back({title});
     for (const auto& row : rows) named.rows.push_back({{word(row[0]), word(row[1]), word(row[2]), absent()}});
     CHECK(to_text(named, 22) ==
-          "Layers; all: same cpu\nname   other     rate\nconv1  forward      -\nconv2  backward     -\n");
+          "Layers; all: same cpu\nname   other     rate\nconv1  forward   -\nconv2  backward  -\n");
 }
 
 TEST_CASE("names that are still too long are truncated")
