@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from draws import half_width_in_errors
 from levels import condition, find_levels, past_l1, sweeps_of
@@ -129,6 +129,10 @@ class Point:
     def set(self):
         return number(self.row["working_set_bytes"])
 
+    def typical_rate(self, per_clock):
+        rates = [s.rate / s.clock for of in self.samples for s in of if s.clock > 0] if per_clock else []
+        return statistics.median(rates) if rates else self.typical
+
     def by_state(self, disturbed):
         rates = sorted((s.rate for of in self.samples for s in of if s.disturbed == disturbed), reverse=True)
         return (third(rates), statistics.median(rates)) if len(rates) >= 3 else None
@@ -235,8 +239,9 @@ def made(point, samples, level, clock, extent=(0, 0)):
     if samples:
         follows = scales and row["device"] in clock.varying
         found = sustained(credible(samples, of_run), tolerance(level), of_run) if follows else sustained(samples, tolerance(level))
-        if follows and found.state == "at least":
+        if follows and found.state == "at least":  # it stays a lower bound, whose samples need no clock
             found = sustained(samples, tolerance(level))
+            found = replace(found, rate=(found.rate[1], *found.rate[1:]), state="at least")
         if row["device"].startswith("gpu") and found.rounds < ENOUGH_ROUNDS:
             found = over_all_rounds(samples, tolerance(level)) or found
     under = condition(row)
@@ -260,9 +265,9 @@ def pooled(points, extra=()):
     for point in points:
         for of, into in zip(point.samples, rounds):
             into.extend(of)
-    for point, rate in extra:
+    for point, factor in extra:
         for of, into in zip(point.samples, rounds):
-            into.extend(s.times(rate / point.typical) for s in of)
+            into.extend(s.times(factor) for s in of)
     return rounds
 
 
@@ -288,7 +293,10 @@ def on_level(level, sweep, role, clock):
     shows = agreeing(points, level.name)
     named = max(shows, key=lambda p: (p.rounds, p is shows[len(shows) // 2]))
     named = named if named.rounds > shows[len(shows) // 2].rounds else shows[len(shows) // 2]
-    others = [(p, p.typical if p in points else named.typical) for size, p in sweep.items() if level.clear <= size <= level.last and p not in shows]
+    per_clock = level.device == "cpu" and level.name != "DRAM" and level.device in clock.varying
+    beside_own = lambda p: p not in points and p.set < named.set  # a smaller set, which may be faster by itself
+    others = [(p, named.typical_rate(per_clock) / p.typical_rate(per_clock) if beside_own(p) else 1)
+              for size, p in sweep.items() if level.clear <= size <= level.last and p not in shows]
     return made(named, pooled(shows, others), level.name, clock, (level.first, level.last))
 
 

@@ -98,7 +98,7 @@ def binds(cell):
         accessed(cell, level, access)
 
 
-ACCESS = re.compile(r"\b(L\d|DRAM) (mix [\d.]+:[\d.]+|\w+)(?= or|\)|$| \()")
+ACCESS = re.compile(r"\b(L\d|DRAM) (mix [\d.>]+:[\d.>]+|\w+)(?= or|\)|$| \()")
 
 
 def accesses_off(text):
@@ -115,7 +115,9 @@ def accessed(cell, level, access):
     wanted = access_of(point, cell.record["roofs"].level(level))
     if wanted.startswith("mix") and access.startswith("mix"):
         a, b = (tuple(map(float, re.findall(r"[\d.]+", text))) for text in (access, wanted))
-        if abs(a[0] / a[1] - b[0] / b[1]) > 0.06 * max(a[0] / a[1], b[0] / b[1]):
+        if ">" in access:  # one side more than 99 times the other
+            cell.same(True, text=(b[0] > 98 * b[1]) if access.startswith("mix >") else (b[1] > 98 * b[0]))
+        elif abs(a[0] / a[1] - b[0] / b[1]) > 0.06 * max(a[0] / a[1], b[0] / b[1]):
             cell.findings.differs(cell.spot, access, wanted)
     elif access not in (wanted, "mix"):
         cell.findings.text(cell.spot, access, wanted)
@@ -180,7 +182,10 @@ def access(cell):
     if record["at_least"]:
         cell.same(True, text=cell.text.startswith("≤ "))
         return cell.figures(1 / record["rate"][0])
-    cell.figures(1 / record["rate"][0], 1 / record["rate"][2], 1 / record["rate"][1])
+    value, low, high = record["rate"]
+    if not low:  # a rate that may be zero: its time has no upper end
+        cell.same(True, text=cell.text.endswith(", -]"))
+    cell.figures(1 / value, 1 / high, 1 / low if low else None)
 
 
 def of_spec(cell):

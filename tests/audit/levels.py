@@ -3,7 +3,7 @@ anew here."""
 
 import math
 import statistics
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3
@@ -116,12 +116,27 @@ def whole(octave):
     return float(round(2**octave))
 
 
-def shows_edge(points, near, far):
-    """The typical rates fall at least half as much as the fastest do."""
-    def fall(at):
-        medians = [statistics.median(found) if (found := [p[at] for p in points if whole(low) <= p[0] <= whole(high)]) else 0 for low, high in (near, far)]
-        return math.log2(medians[0] / medians[1]) if all(medians) else 0
-    return fall(1) >= CONTRAST and fall(2) >= 0.5 * fall(1)
+def medians_between(points, low, high):
+    """The medians of the fastest and the typical rates of these sets. The fastest rate of a larger set is one of a smaller set too."""
+    fastest, rates, typical = 0.0, [], []
+    for size, rate, usual in reversed(points):
+        fastest = max(fastest, rate)
+        if whole(low) <= size <= whole(high):
+            rates.append(fastest)
+            typical.append(usual)
+    return (statistics.median(rates), statistics.median(typical)) if rates else None
+
+
+def is_edge(curves, near, far):
+    """Latencies, else loads, show it by their fastest rates; and one of them by its typical rates, which fall at least half as much."""
+    last, typically = False, False
+    for points, _ in curves:
+        before, after = medians_between(points, *near), medians_between(points, *far)
+        if before and after:
+            fall = math.log2(before[0] / after[0])
+            last = fall >= CONTRAST
+            typically |= last and math.log2(before[1] / after[1]) >= 0.5 * fall
+    return last and typically
 
 
 def edge_between(costs, start, end):
@@ -152,7 +167,7 @@ def plateaus(curves, edges):
         return None
     at = 0
     while not edges and at + 1 < len(found):
-        if any(shows_edge(points, found[at], found[at + 1]) for points, _ in curves):
+        if is_edge(curves, found[at], found[at + 1]):
             at += 1
         else:
             found[at:at + 2] = [(found[at][0], found[at + 1][1])]
@@ -178,10 +193,11 @@ def levels_of(loads, latencies, edges, device, threads, number_of_first=1):
         end = max(1, index(high + 1))
         first = min(index(max(begin, CLEAR * nearer)), end - 1)
         clear = min(index(max(low, CLEAR * nearer)), first)
-        after = index(edge + 1) if edge else len(sizes)
-        last = max(sizes[first], sizes[max(after, 1) - 1])
+        measured = list(loads)  # in whatever state of the cores
+        after = bisect_right(measured, edge) if edge else len(measured)
+        last = max(sizes[first], measured[after - 1]) if after else sizes[first]
         made.append(Level(device, threads, f"L{at + number_of_first}" if edge else "DRAM", sizes[first], last, edge, sizes[end - 1], sizes[clear],
-                          sizes[after] if after < len(sizes) else 0.0))
+                          measured[after] if after < len(measured) else 0.0))
     return made
 
 
@@ -194,7 +210,12 @@ def find_levels(sweeps, machine):
     for (device, threads), sweep in sorted(chosen.items()):
         is_cpu = device == "cpu"
         latencies = sweeps.get(("latency", device, threads, "", "latency", "")) if is_cpu else None
-        edges = [(level.edge / APART, level.edge * threads / level.threads * APART) for level in fewest.get(device, []) if level.edge]
+        edges = []
+        for level in fewest.get(device, []):
+            if level.edge:  # of a cache that is shared or each core's own; the first is each core's own
+                most = threads / level.threads
+                least = 1 if edges else max(1, most / max(1, machine.get("smt") or 1))
+                edges.append((level.edge * least / APART, level.edge * most * APART))
         levels = levels_of(sweep, latencies, edges, device, threads)
         past = sweeps.get(("bandwidth", device, threads, "", "load", "cg"))
         if past:

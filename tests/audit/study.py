@@ -157,7 +157,8 @@ class Step:
             if layer.verdict != "unknown":
                 shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
         shares = {name: seconds / self.step.time for name, seconds in shares.items()}
-        outside = 1 - sum(shares.values()) if any(shares.values()) else 0.0
+        # A layer without a roof is in no share, and not outside.
+        outside = 1 - sum(layer.time for layer in self.layers) / self.step.time if any(shares.values()) else 0.0
         shares["outside"] = outside if outside >= 0 else None
         return shares
 
