@@ -149,7 +149,7 @@ def bar(cell):
     shares = [record.get(name) for name in ("compute_bound", "bandwidth_bound", "unexplained")]
     if record.get("time") is None or not any(shares):
         return cell.same("-")
-    whole = sum(shares)
+    whole = record["inside"]  # also of layers without a roof
     rest = max(0.0, 1 - whole)
     words, *widths = re.split(r" width:", cell.text)
     cell.figures(*shares, rest, text=words)

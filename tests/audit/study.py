@@ -151,15 +151,16 @@ class Step:
 
     def time_by_verdict(self):
         if not self.layers:  # unknown
-            return dict.fromkeys(("compute", "bandwidth", "unexplained", "outside"))
+            return dict.fromkeys(("compute", "bandwidth", "unexplained", "inside", "outside"))
         shares = {"compute": 0.0, "bandwidth": 0.0, "unexplained": 0.0}
         for layer in self.layers:
             if layer.verdict != "unknown":
                 shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
         shares = {name: seconds / self.step.time for name, seconds in shares.items()}
         # A layer without a roof is in no share, and not outside.
-        outside = 1 - sum(layer.time for layer in self.layers) / self.step.time if any(shares.values()) else 0.0
-        shares["outside"] = outside if outside >= 0 else None
+        inside = sum(layer.time for layer in self.layers) / self.step.time
+        outside = 1 - inside if any(shares.values()) else 0.0
+        shares |= {"inside": inside, "outside": outside if outside >= 0 else None}
         return shares
 
     def phase_seconds(self):
