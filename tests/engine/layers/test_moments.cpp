@@ -1,4 +1,5 @@
 // Batch norms by moments in the step's program, run by loops on the host: beside passes, and beside fp32.
+#include "tests/engine/layers/distance.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/host_values.hpp"
 #include "tests/engine/layers/small_networks.hpp"
@@ -18,18 +19,6 @@ using namespace roof::ir;
 namespace {
 
 constexpr int batch = 3;
-
-double distance(const std::vector<float>& found, const std::vector<float>& due)
-{
-    REQUIRE(found.size() == due.size());
-    double apart = 0;
-    double length = 0;
-    for (std::size_t i = 0; i < due.size(); ++i) {
-        apart += std::pow(static_cast<double>(found[i]) - due[i], 2);
-        length += std::pow(static_cast<double>(due[i]), 2);
-    }
-    return std::sqrt(apart / length);
-}
 
 Settings hashed(Precision precision)
 {

@@ -1,4 +1,5 @@
 // The GPU step's program, run by loops on the host, trains as the CPU engine does, which is tested against PyTorch.
+#include "tests/engine/layers/distance.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "workloads/engine/ir/formulas.hpp"
@@ -46,18 +47,6 @@ class Reference {
     std::vector<float> images_;
     std::vector<int> labels_;
 };
-
-double distance(const std::vector<float>& found, const std::vector<float>& due)
-{
-    REQUIRE(found.size() == due.size());
-    double apart = 0;
-    double length = 0;
-    for (std::size_t i = 0; i < due.size(); ++i) {
-        apart += std::pow(static_cast<double>(found[i]) - due[i], 2);
-        length += std::pow(static_cast<double>(due[i]), 2);
-    }
-    return std::sqrt(apart / length);
-}
 
 struct Tolerance {
     double loss;
