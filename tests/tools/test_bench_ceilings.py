@@ -41,6 +41,7 @@ CPUFP = """\
 Number Threads: 1
 ---------------------------------------------------------------
 | Instruction Set | Core Computation       | Peak Performance |
+| AMX_BF16        | MM(f32,bf16,bf16)      | 2.8132 TFLOPS    |
 | AVX512_BF16     | DP2A(f32,bf16,bf16)    | 235.1 GFLOPS     |
 | AVX512_VNNI     | DP4A(s32,u8,s8)        | 0.4702 TOPS      |
 | AVX512F         | FMA(f32,f32,f32)       | 117.3 GFLOPS     |
@@ -110,7 +111,7 @@ class Answers(unittest.TestCase):
                          answers.parse_stream(BABELSTREAM))
 
     def test_cpufp_gives_the_best_of_each_operation_and_precision(self):
-        self.assertEqual({("dot", "bf16"): 235.1e9, ("dot", "int8"): 470.2e9, ("fma", "fp32"): 117.3e9,
+        self.assertEqual({("tile", "bf16"): 2813.2e9, ("dot", "bf16"): 235.1e9, ("dot", "int8"): 470.2e9, ("fma", "fp32"): 117.3e9,
                           ("fma", "fp64"): 58.8e9, ("mul+add", "fp64"): 58.1e9}, answers.parse_cpufp(CPUFP))
         self.assertEqual({("dot", "int8"): 673.15e9, ("fma", "fp64"): 86.149e9, ("mul+add", "fp64"): 120.92e9},
                          answers.parse_cpufp(CPUFP_LENGTHS))
@@ -136,6 +137,11 @@ class Answers(unittest.TestCase):
         self.assertEqual({Quantity("L1", "load", "", 1): 200e9, Quantity("core", "fma", "fp64", 1): 50e9,
                           Quantity("core", "best", "fp64", 1): 75e9, Quantity("core", "roof", "fp64", 1): 75e9},
                          answers.parse_roof(CALIBRATION))
+
+    def test_a_copy_of_roof_is_the_faster_with_either_kind_of_stores(self):
+        copies = {"ceilings": [ceiling("bandwidth", "DRAM", "copy", 12e9), ceiling("bandwidth", "DRAM", "copy_nt", 21e9)]}
+        self.assertEqual({"copy": 21e9, "copy_nt": 21e9},
+                         {quantity.operation: rate for quantity, rate in answers.parse_roof(copies).items()})
 
     def test_other_output_gives_nothing(self):
         for parse in (answers.parse_stream, answers.parse_cpufp, answers.parse_mixbench):

@@ -40,7 +40,8 @@ def parse_cpufp(text):
             continue
         is_mul_add = computation.startswith("ADD(MUL") or cells[0] in ("AVX", "SSE")
         narrow = min(known, key=lambda name: int(re.sub(r"\D", "", name)))
-        operation = "mul+add" if is_mul_add else "dot" if narrow in ("bf16", "int8") else "fma"
+        operation = ("mul+add" if is_mul_add else "tile" if cells[0].startswith("AMX") else
+                     "dot" if narrow in ("bf16", "int8") else "fma")
         value = float(rate.group(1)) * (1e12 if rate.group(2) == "T" else 1e9)
         best[operation, narrow] = max(value, best.get((operation, narrow), 0))
     return best
@@ -104,14 +105,16 @@ def parse_ceilings_table(text):
 
 
 def parse_roof(document):
-    """{Quantity: rate} of `roof calibrate --json`, the best of its instruction sets; conditions are left out."""
+    """{Quantity: rate} of `roof calibrate --json`, the best of its instruction sets; conditions are left out. A copy is the faster of those
+    with and without stores that bypass the caches, because compilers choose either for a peer's loop."""
     rates = {}
     for ceiling in document["ceilings"]:
         if ceiling["condition"] or ceiling["kind"] not in ("bandwidth", "compute"):
             continue
         is_compute = ceiling["kind"] == "compute"
         precision = ceiling["precision"] if is_compute else ""
-        for operation in [ceiling["operation"]] + (["roof"] if is_compute else []):
+        operations = {ceiling["operation"], ceiling["operation"].replace("copy_nt", "copy")} | ({"roof"} if is_compute else set())
+        for operation in operations:
             quantity = Quantity(ceiling["level"], operation, precision, ceiling["threads"])
             rates[quantity] = max(ceiling["median"], rates.get(quantity, 0))
     return rates
