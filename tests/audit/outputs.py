@@ -21,9 +21,11 @@ class Outputs:
 
 
 def audit(findings, outputs, studies):
-    exported.audit(findings, outputs.data, studies)
-    page_json.audit(findings, outputs.page, studies, prose)
-    step_json.audit(findings, outputs.steps, studies)
-    pictures.audit(findings, outputs.pictures, studies)
-    terminal.audit(findings, outputs.terminal, studies, outputs.path)
-    page.audit(findings, outputs.path.read_text(encoding="utf-8"), studies, outputs.pictures)
+    """Each output by itself: one whose form is not as documented is a difference, and the others are still read."""
+    for module, *what in ((exported, outputs.data, studies), (page_json, outputs.page, studies, prose), (step_json, outputs.steps, studies),
+                          (pictures, outputs.pictures, studies), (terminal, outputs.terminal, studies, outputs.path),
+                          (page, outputs.path.read_text(encoding="utf-8"), studies, outputs.pictures)):
+        try:
+            module.audit(findings, *what)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            findings.differs(f"{module.__name__}: its form", repr(error), f"{module.__name__}.py reads it")
