@@ -1,6 +1,5 @@
 #include "analysis/estimate/target.hpp"
 
-#include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"

@@ -1,7 +1,7 @@
 #include "analysis/recordings/import.hpp"
 
 #include "ert/base/names.hpp"
-#include "ert/recording/range_names.hpp"
+#include "ert/recording/records.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "ert/base/names.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/recording/range_names.hpp"
+#include "ert/recording/records.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,3 @@
-#include "analysis/report/page_data.hpp"
 
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"

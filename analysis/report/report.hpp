@@ -6,6 +6,8 @@
 #include "analysis/study/study.hpp"
 #include "analysis/table/table.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <array>
 #include <filesystem>
 #include <map>
@@ -85,5 +87,52 @@ Content bandwidth_curve_panel(const Study& study, const std::string& key);
 Content ert_curve_panel(const Study& study, const std::string& key);
 Content absent_panel(const Study& study, const std::string& key);
 Content provenance_panel(const Study& study, const std::string& key);
+
+// Pictures for a terminal.
+
+/// The roofs of every level and precision at the most threads, one drawing per device, with a letter and a legend entry
+/// for each measured step. `width` in columns, at least 40; `plain` means ASCII. Empty without ceilings; a sentence
+/// where those of bandwidth or of compute are missing.
+std::string terminal_roofline(const Study& study, int width, bool plain);
+
+/// For each model with at least two measured batches: images per second of the median step over the batch, with a
+/// letter for each device, precision, thread count and source of images. Empty if there is none.
+std::string terminal_batches(const Study& study, int width, bool plain);
+
+/// For the largest batch of each model, device and precision: the seconds of each kind of layer by phase, with a bar
+/// for its share of the step. Empty without layers.
+std::string terminal_layers(const Study& study, int width, bool plain);
+
+// One training step as a trace for Perfetto and chrome://tracing. Results have median times of layers but no start
+// times, so layers are placed one after another within their phases. The file states this.
+
+/// {"traceEvents": [process and track names, a slice for the step, one per phase, one per layer], "otherData": {…}}.
+/// The process is the device; its tracks are step, phases and layers. Times are whole nanoseconds, written in
+/// microseconds as the format requires.
+nlohmann::json trace_of(const Study& study, const Measurement& row);
+
+// The report page's script, and its data as one JSON block. Numbers are exact and in SI units. Points are stored as
+// columns to keep the page small.
+
+/// {"studies": [{"name",
+///   "roofs": [{"device", "owner", "threads", "levels": [roof], "compute": [roof], "mixes": [roof]}],
+///       one for each device and thread count,
+///   "figures": [{"roofline": figure, "time": figure}], one for each of "roofs", as to_json(Figure) writes them. A mark's key
+///       is the study's number, a colon, and the point's number,
+///   "rows": [{"id", "title", "model", "batch", "precision", "device", "data", "threads", "seconds", "images", "memory",
+///       "sentence", "frame", "level_frame": [intensity, intensity, rate, rate] or null, "roofs"}],
+///   "scopes", "phases", "names", "kinds": texts that the points index,
+///   "points": {"row", "scope", "name", …: a column each; "text" explains it, "cells" are its texts in the table of layers}}],
+///  "trajectories": [figure]}
+/// A roof: {"name" or "precision", "operation", "isa", "n", "median", "low", "high", "spec" or null}.
+nlohmann::json page_json(std::span<const Study> studies);
+
+/// The document as the text of a script element. No content can end the element early.
+std::string script_text(const nlohmann::json& document);
+
+/// The script, joined from the folder `page` at build time.
+std::string_view page_script();
+/// SHA-256 of the script in base64, for the page's content security policy.
+std::string_view page_script_hash();
 
 }  // namespace roof::analysis

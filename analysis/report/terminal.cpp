@@ -1,4 +1,4 @@
-#include "analysis/report/terminal.hpp"
+#include "analysis/report/report.hpp"
 
 #include "analysis/report/canvas.hpp"
 #include "analysis/roofline/roofs.hpp"

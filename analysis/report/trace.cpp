@@ -1,4 +1,4 @@
-#include "analysis/report/trace.hpp"
+#include "analysis/report/report.hpp"
 
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"

@@ -2,7 +2,7 @@
 //   bytes at a level   low = compulsory; high = compulsory if that footprint fits into the caches nearer to the core
 //                      than the level, else no_reuse
 //   intensity          FLOPs / bytes, so an interval too
-//   bandwidth roof     of a level: of the work's own mix of reads and writes (mix_roof.cpp) where they are known, else the
+//   bandwidth roof     of a level: of the work's own mix of reads and writes (mix_roof) where they are known, else the
 //                      level's fastest measured operation
 //   attainable time    max(executed FLOPs / compute roof, compulsory bytes / bandwidth roof of each level); for a step
 //                      or a phase the sum over its parts, which run one after another, where a part above its roof adds

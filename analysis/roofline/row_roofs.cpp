@@ -1,12 +1,23 @@
+// The bandwidth roof of a memory level for any mix of reads and writes. The model: the work runs as a sequence of the loops
+// that were measured (loads, stores, non-temporal stores, copies, updates, …), and their times add up. The roof is the
+// fastest sequence that reads and writes at least the bytes of the work. It never exceeds what the measured loops do
+// together, and is exact at their own mixes; it does not know how far the reads and writes of other mixes overlap.
+// docs/method.md, section 6, compares it with mixes that it was not derived from.
+// The fastest sequence is a linear program with two constraints, so at most two loops take part: all pairs are tried.
 #include "analysis/roofline/row_roofs.hpp"
 
 #include "analysis/table/rows.hpp"
 #include "ert/method/bench/device_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 namespace roof::analysis {
-
 namespace {
 
 /// Capacity of a level for the threads of the row: measured with as many, else scaled from the size measured with the most.
@@ -22,6 +33,46 @@ Bytes capacity(const std::string& level, const Ceilings& ceilings, const Machine
         measured = measured * reported->instances_reached(threads, machine.smt) /
                    reported->instances_reached(ceilings.most_threads(device), machine.smt);
     return measured;
+}
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+struct Bulk {
+    double read;
+    double written;
+};
+
+/// Seconds for the loop alone to do both.
+double alone(const MeasuredAccess& loop, const Bulk& work)
+{
+    const auto bytes = [](double wanted, double share) { return wanted <= 0 ? 0 : share > 0 ? wanted / share : never; };
+    return std::max(bytes(work.read, loop.access.read), bytes(work.written, loop.access.written)) / loop.rate.value;
+}
+
+/// Seconds for the two loops together to do exactly both; never if that takes a negative share of one.
+double together(const MeasuredAccess& a, const MeasuredAccess& b, const Bulk& work)
+{
+    const double determinant = a.access.read * b.access.written - b.access.read * a.access.written;
+    if (determinant == 0) return never;
+    const double of_a = (work.read * b.access.written - work.written * b.access.read) / determinant;
+    const double of_b = (work.written * a.access.read - work.read * a.access.written) / determinant;
+    return of_a >= 0 && of_b >= 0 ? of_a / a.rate.value + of_b / b.rate.value : never;
+}
+
+/// "2:1", "1:3.5": reads to writes.
+std::string ratio_text(const Bulk& work)
+{
+    const auto text = [](double number) {
+        return number > 99 ? ">99" : fmt::format("{:g}", std::round(10 * number) / 10);
+    };
+    if (work.written <= 0) return "1:0";
+    return work.read >= work.written ? text(work.read / work.written) + ":1" : "1:" + text(work.written / work.read);
+}
+
+bool has_mix(const Access& access, const Bulk& work)
+{
+    constexpr double close = 0.02;
+    return std::abs(access.read - work.read / (work.read + work.written)) < close;
 }
 
 }  // namespace
@@ -85,6 +136,69 @@ MixRoof roof_of(const std::vector<const Work*>& works, const RowRoofs& over, std
     MixRoof roof = roof_of(sum, over, level);
     if (works.size() > 1 && time.value > 0) roof.rate = sum.compulsory / time;
     return roof;
+}
+
+std::optional<Access> access_of(std::string_view operation)
+{
+    constexpr std::array<std::pair<std::string_view, Access>, 9> table{{
+        {"load", {1, 0}},
+        {"store", {0, 1}},
+        {"store_nt", {0, 1}},
+        {"copy", {1.0 / 2, 1.0 / 2}},
+        {"copy_nt", {1.0 / 2, 1.0 / 2}},
+        {"update", {1.0 / 2, 1.0 / 2}},
+        {"accumulate", {2.0 / 3, 1.0 / 3}},
+        {"accumulate_two", {3.0 / 4, 1.0 / 4}},
+        {"triad", {2.0 / 3, 1.0 / 3}},
+    }};
+    const auto found = std::ranges::find(table, operation, [](const auto& row) { return row.first; });
+    return found == table.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const std::string& level,
+                                        int threads)
+{
+    std::vector<MeasuredAccess> measured;
+    for (const Ceiling& c : ceilings.all) {
+        const bool is_of_level = c.kind == Role::bandwidth && c.device == device && c.level == level;
+        if (!is_of_level || c.threads != threads || !c.condition.empty() || !(c.rate.median.value > 0)) continue;
+        if (const auto access = access_of(c.operation))
+            measured.push_back(
+                {c.operation, *access, ByteRate{c.rate.median.value}, c.steadiness == Steadiness::at_least});
+    }
+    return measured;
+}
+
+std::optional<MixRoof> mix_roof(const std::vector<MeasuredAccess>& measured, Bytes read, Bytes written)
+{
+    const Bulk work{read.value, written.value};
+    if (!(work.read + work.written > 0)) return std::nullopt;
+    constexpr double rounding = 1e-9;
+    double least = never;
+    const MeasuredAccess* only = nullptr;
+    bool may_be_higher = false;
+    for (const MeasuredAccess& loop : measured) {
+        const double seconds = alone(loop, work);
+        if (seconds < least) {
+            least = seconds;
+            only = &loop;
+            may_be_higher = loop.may_be_higher;
+        }
+    }
+    for (const MeasuredAccess& a : measured) {
+        for (const MeasuredAccess& b : measured) {
+            const double seconds = together(a, b, work);
+            if (seconds < least * (1 - rounding)) {
+                least = seconds;
+                only = nullptr;
+                may_be_higher = a.may_be_higher || b.may_be_higher;
+            }
+        }
+    }
+    if (least == never) return std::nullopt;
+    const bool is_loop = only != nullptr && has_mix(only->access, work);
+    return MixRoof{ByteRate{(work.read + work.written) / least}, is_loop ? only->operation : "mix " + ratio_text(work),
+                   may_be_higher};
 }
 
 }  // namespace roof::analysis

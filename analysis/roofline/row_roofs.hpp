@@ -1,5 +1,5 @@
-// The roofs over one measured row: those of its threads and precision (row_roofs.cpp), and the bandwidth roof of each
-// memory level for the reads and writes of its work (mix_roof.cpp).
+// The roofs over one measured row: those of its threads and precision, and the bandwidth roof of each memory level
+// for the reads and writes of its work.
 #pragma once
 
 #include "analysis/roofline/roofs.hpp"

@@ -27,7 +27,7 @@ std::string spec_footnote(const Ceilings& ceilings, const Machine& machine);
 /// All tables and remarks for a terminal, in at most `columns`; 0: unlimited.
 std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int columns = 0);
 
-// Beside the rate per clock that a public guide states for the core (spec_check.cpp; Known: spec). It is a column beside the
+// Beside the rate per clock that a public guide states for the core (beside_spec.cpp; Known: spec). It is a column beside the
 // measured rate: no rate, interval, state or exit status depends on it, and it starts no measurement.
 
 /// The guide's rate for this ceiling; null where it gives none.
@@ -52,7 +52,7 @@ std::vector<std::string> above_spec(const Ceilings& ceilings, const Machine& mac
 /// "L1 load, 1 thread"; "fp32 fma avx512, 2 threads, siblings".
 std::string name_of(const Ceiling& ceiling);
 
-// Beside the data sheet of the device (beside_sheet.cpp).
+// Beside the data sheet of the device (beside_spec.cpp).
 
 struct SheetShare {
     std::string device;

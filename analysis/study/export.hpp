@@ -2,7 +2,13 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
+#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/measurement.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,5 +24,30 @@ namespace roof::analysis {
 /// Throws InputError for an unknown format or device, and without the ceilings that
 /// the format needs.
 std::string exported(const Study& study, std::string_view format, const std::string& device);
+
+// As JSON, for programs (json.cpp).
+
+/// The fields of machine.yaml under the same names.
+nlohmann::json machine_json(const Machine& machine);
+
+/// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
+/// "median", "low", "high", "n", "unit", "working_set_bytes", "known", "variant", "clock_hertz", "per_clock_and_core",
+/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "seconds_per_access", "point"}],
+/// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
+/// "contradiction"}], "levels_by_threads": [the same for every thread count],
+/// "above_spec": [the name of each ceiling above the spec of the core]}
+nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
+
+/// {"taken", "disturbed": {reason: number}}: samples of a run, without warm-ups.
+nlohmann::json samples_json(std::span<const Measurement> rows);
+
+/// {"rows": [{"row", "model", "batch", "precision", "device", "threads", "data", "status", "reason", "step_seconds": {"median", "low",
+/// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",
+/// "images_per_second_median_step", "losses", "host": {"others_processors", "stolen_processors", "waited_share", "shared_share",
+/// "cost": null or {"share", "known"}}, "flops_per_second", "peak_memory_bytes", "share_of_attainable", "share_is_upper_bound",
+/// "share_of_peak", "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}}]: the training steps,
+/// "calibration": null or {"folder", "date", "quality"}, "points_above_a_roof": number of points above their roof beyond all
+/// intervals}.
+nlohmann::json study_json(const Study& study);
 
 }  // namespace roof::analysis

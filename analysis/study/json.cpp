@@ -1,11 +1,10 @@
-#include "analysis/study/json.hpp"
+#include "analysis/study/export.hpp"
 
-#include "analysis/roofline/calibration_quality.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/answer.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/table/busy.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"

@@ -1,12 +1,12 @@
 // The bytes of each memory level, for the hierarchical roofline. From the best source that there is:
 //   counter   of the part, else of the whole step
 //   analytic  an interval: the bounds of place.hpp, and for a product at least what its multiply-adds force through the
-//             memory nearer to the core (product_bound.hpp); before L1 that is the registers of the implementation. Not
+//             memory nearer to the core (footprint.hpp); before L1 that is the registers of the implementation. Not
 //             known for products whose implementation is not recognised, or does fewer multiply-adds (Winograd, FFT)
 // Steps and phases add up their layers and are known if all of these are.
 #include "analysis/study/study.hpp"
 
-#include "analysis/estimate/product_bound.hpp"
+#include "analysis/estimate/footprint.hpp"
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/roofline/row_roofs.hpp"
 #include "analysis/table/rows.hpp"

@@ -1,4 +1,3 @@
-#include "analysis/study/summary.hpp"
 
 #include "analysis/study/answer.hpp"
 #include "analysis/study/compare.hpp"

@@ -1,9 +1,7 @@
 #include "analysis/study/verdict.hpp"
 
-#include "analysis/roofline/calibration_quality.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/table/busy.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"

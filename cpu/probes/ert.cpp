@@ -11,8 +11,8 @@
 #include "cpu/probes/probes.hpp"
 
 #include "cpu/kernels/intensity_kernel.hpp"
+#include "cpu/probes/checks.hpp"
 #include "cpu/probes/choices.hpp"
-#include "cpu/probes/ert_check.hpp"
 #include "cpu/probes/pass_driver.hpp"
 #include "ert/base/names.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/registers.hpp"
-#include "cpu/probes/stream_check.hpp"
+#include "cpu/probes/checks.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "ert/method/bench/search.hpp"

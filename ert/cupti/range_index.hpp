@@ -4,7 +4,7 @@
 
 #include "ert/cupti/activity_log.hpp"
 #include "ert/cupti/labels.hpp"
-#include "ert/recording/range_names.hpp"
+#include "ert/recording/records.hpp"
 
 #include <optional>
 #include <span>

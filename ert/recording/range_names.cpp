@@ -1,4 +1,4 @@
-#include "ert/recording/range_names.hpp"
+#include "ert/recording/records.hpp"
 
 #include <algorithm>
 #include <array>

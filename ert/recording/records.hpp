@@ -153,4 +153,13 @@ struct CounterRecord {
     std::string unit;  ///< FLOP, byte, s, Hz, …; SI, without prefix
 };
 
+// The meaning of programs' range names, for the recorder and for files of other tools (range_names.cpp).
+
+/// The phase of a range: forward, backward, update, data, synchronise; empty if none. Knows the names of PyTorch's
+/// ranges ("Optimizer.step#SGD.step", "autograd::engine::…") and common words.
+std::string_view phase_in(std::string_view name);
+
+/// The kind of a range: a step ("step 12", "ProfilerStep#3", "iteration"), a phase, or something else.
+RangeKind kind_in(std::string_view name);
+
 }  // namespace roof

@@ -1,7 +1,7 @@
 // Probe "ert": loops have exactly the stated intensity, and their results are checked to the last bit.
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/registers.hpp"
-#include "cpu/probes/ert_check.hpp"
+#include "cpu/probes/checks.hpp"
 #include "cpu/probes/probes.hpp"
 #include "ert/base/error.hpp"
 #include "tests/cpu/probe_bed.hpp"

@@ -16,7 +16,7 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/binary/embedded.hpp"
+#include "tools/roof/binary/binary.hpp"
 #include "workloads/data/jpeg.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/model/models.hpp"

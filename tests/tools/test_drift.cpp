@@ -1,6 +1,6 @@
 // Repeated calibration: which earlier calibration is used, and the drift report.
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/reading/drift.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,9 +2,9 @@
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/binary/version.hpp"
+#include "tools/roof/binary/binary.hpp"
+#include "tools/roof/command_line.hpp"
 #include "tools/roof/commands/commands.hpp"
-#include "tools/roof/help.hpp"
 
 #include <catch2/catch.hpp>
 

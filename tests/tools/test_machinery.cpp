@@ -1,6 +1,6 @@
 // The parts that use the operating system: signals, and shared objects.
 #include "tests/fakes/fake_registry.hpp"
-#include "tools/roof/binary/assemble.hpp"
+#include "tools/roof/binary/binary.hpp"
 #include "tools/roof/console/process.hpp"
 
 #include <catch2/catch.hpp>

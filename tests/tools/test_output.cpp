@@ -2,7 +2,6 @@
 #include "ert/method/plan/plan.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/session/progress.hpp"
-#include "tools/roof/session/training_log.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

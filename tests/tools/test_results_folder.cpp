@@ -1,6 +1,6 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/console/results_folder.hpp"
+#include "tools/roof/console/output.hpp"
 
 #include <catch2/catch.hpp>
 

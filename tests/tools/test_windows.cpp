@@ -2,7 +2,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/console/safe_stream.hpp"
+#include "tools/roof/console/terminal.hpp"
 
 #include <catch2/catch.hpp>
 

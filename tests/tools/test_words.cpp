@@ -1,9 +1,8 @@
 // Parsing of options: plans, settings, shell quoting, built-in plans.
 #include "ert/base/error.hpp"
 #include "tools/roof/console/options.hpp"
-#include "tools/roof/console/shell.hpp"
+#include "tools/roof/console/terminal.hpp"
 #include "tools/roof/session/plans.hpp"
-#include "tools/roof/session/train_plan.hpp"
 
 #include <catch2/catch.hpp>
 

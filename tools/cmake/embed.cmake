@@ -1,5 +1,5 @@
 # Text files compiled into the binary. roof_embed(<out.cpp> FILES <file>…) generates the definition of
-# roof::embedded_texts() (tools/roof/binary/embedded.hpp); a text is named by its path from the root of the tree.
+# roof::embedded_texts() (tools/roof/binary/binary.hpp); a text is named by its path from the root of the tree.
 function(roof_embed output)
   cmake_parse_arguments(arg "" "" "FILES" ${ARGN})
   add_custom_command(

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "tools/roof/console/context.hpp"
+#include "tools/roof/console/terminal.hpp"
 
 #include <functional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof {
@@ -25,5 +27,17 @@ struct Environment {
 
 /// `arguments` without the program's name. Never throws.
 int run_command_line(const std::vector<std::string>& arguments, const Environment& environment);
+
+// The help: the Markdown files in tools/roof/help, compiled into the binary.
+
+/// help/roof.md followed by the table of the commands.
+std::string overview();
+
+/// help/<command>.md. Throws std::logic_error if there is none.
+std::string help_of(std::string_view command);
+
+/// The page in lines that fit the window, if there is one. Lines of a paragraph and of an option's description are joined first;
+/// examples stay whole.
+std::string fitted_help(const std::string& page, const Terminal& terminal);
 
 }  // namespace roof

@@ -1,8 +1,8 @@
 // roof: compares training steps with the machine's measured ceilings. commands/commands.hpp lists the subcommands.
-#include "tools/roof/binary/assemble.hpp"
+#include "tools/roof/binary/binary.hpp"
 #include "tools/roof/command_line.hpp"
+#include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"
-#include "tools/roof/console/results_folder.hpp"
 
 #include <iostream>
 

@@ -1,5 +1,5 @@
 // The bytes that a product moves at least.
-#include "analysis/estimate/product_bound.hpp"
+#include "analysis/estimate/footprint.hpp"
 
 #include <catch2/catch.hpp>
 

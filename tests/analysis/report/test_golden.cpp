@@ -2,7 +2,6 @@
 // that the message names over the approved one.
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/report/terminal.hpp"
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/study.hpp"
 #include "analysis/study/verdict.hpp"

@@ -1,5 +1,4 @@
 #include "../fakes/temporary_folder.hpp"
-#include "analysis/report/page_data.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"

@@ -1,5 +1,5 @@
 // The sentence on the quality of a calibration.
-#include "analysis/roofline/calibration_quality.hpp"
+#include "analysis/roofline/roofs.hpp"
 
 #include "tests/analysis/made.hpp"
 

@@ -1,5 +1,4 @@
 #include "analysis/report/report.hpp"
-#include "analysis/report/terminal.hpp"
 #include "analysis/roofline/place.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "made.hpp"

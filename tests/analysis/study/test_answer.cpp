@@ -1,6 +1,6 @@
 // What binds a step, and what is most worthwhile to do about it.
 #include "analysis/study/answer.hpp"
-#include "analysis/study/json.hpp"
+#include "analysis/study/export.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
 

@@ -1,4 +1,4 @@
-#include "analysis/study/json.hpp"
+#include "analysis/study/export.hpp"
 #include "analysis/table/table.hpp"
 #include "made.hpp"
 

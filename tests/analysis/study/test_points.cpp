@@ -1,5 +1,4 @@
 #include "analysis/report/report.hpp"
-#include "analysis/report/terminal.hpp"
 #include "analysis/study/points.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"

@@ -1,6 +1,6 @@
 // No two rows of a table read alike, whatever a plan varies.
-#include "analysis/report/page_data.hpp"
-#include "analysis/study/summary.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/study/answer.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/study/whatif.hpp"

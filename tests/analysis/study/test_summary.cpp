@@ -1,5 +1,5 @@
 // The summary: the best device, crossovers between devices, and the largest losses.
-#include "analysis/study/summary.hpp"
+#include "analysis/study/answer.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"

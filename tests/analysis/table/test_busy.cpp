@@ -1,5 +1,5 @@
 // What else used the machine beside a step, and what it cost.
-#include "analysis/table/busy.hpp"
+#include "analysis/table/rows.hpp"
 
 #include "ert/method/plan/measure.hpp"
 #include "tests/analysis/made.hpp"

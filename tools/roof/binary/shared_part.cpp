@@ -4,7 +4,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/method/bench/bench_registry.hpp"
-#include "tools/roof/binary/assemble.hpp"
+#include "tools/roof/binary/binary.hpp"
 
 #include <dlfcn.h>
 

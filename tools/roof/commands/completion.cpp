@@ -6,7 +6,6 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/session/plans.hpp"
-#include "tools/roof/session/train_plan.hpp"
 
 #include <fmt/format.h>
 

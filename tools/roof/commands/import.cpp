@@ -5,7 +5,6 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/console/results_folder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,6 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/session/plans.hpp"
-#include "tools/roof/session/train_plan.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 // `roof place`: points of one's own under this machine's roofs.
 #include "analysis/report/report.hpp"
-#include "analysis/report/terminal.hpp"
-#include "analysis/roofline/calibration_quality.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"

@@ -1,10 +1,9 @@
 // `roof report`: reads result folders and makes a page, tables and a terminal picture; works on any machine.
 #include "analysis/report/report.hpp"
 
-#include "analysis/report/page_data.hpp"
+#include "analysis/study/answer.hpp"
 #include "analysis/study/baseline.hpp"
-#include "analysis/study/json.hpp"
-#include "analysis/study/summary.hpp"
+#include "analysis/study/export.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"

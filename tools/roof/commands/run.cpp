@@ -1,10 +1,9 @@
 // `roof run`: trains a model for a few steps, prints them as they happen, then each row under the ceilings.
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/json.hpp"
+#include "analysis/study/export.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
-#include "analysis/table/busy.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -15,9 +14,9 @@
 #include "tools/roof/programs/simulation.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/explain.hpp"
+#include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
-#include "tools/roof/session/train_plan.hpp"
-#include "tools/roof/session/training_log.hpp"
 
 #include <fmt/format.h>
 

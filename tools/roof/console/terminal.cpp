@@ -1,9 +1,12 @@
 #include "tools/roof/console/terminal.hpp"
 
+#include "ert/base/text.hpp"
+
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 namespace roof {
@@ -43,6 +46,61 @@ Terminal detect_terminal()
     if (columns > 0) terminal.columns = terminal.width = std::clamp(columns, 40, 200);
     terminal.plain = !is_utf8();
     return terminal;
+}
+
+SafeStream::SafeStream(std::ostream& sink) : std::ostream(this), sink_(sink) {}
+
+SafeStream::~SafeStream()
+{
+    sync();
+}
+
+int SafeStream::overflow(int letter)
+{
+    constexpr int end_of_file = std::char_traits<char>::eof();
+    if (letter == end_of_file) return 0;
+    waiting_ += static_cast<char>(letter);
+    return waiting_.back() != '\n' || pass_on() ? letter : end_of_file;
+}
+
+int SafeStream::sync()
+{
+    return pass_on() && sink_.flush() ? 0 : -1;
+}
+
+bool SafeStream::pass_on()
+{
+    std::string_view rest = waiting_;
+    for (std::size_t at = 0; (at = rest.find(erase_line)) != std::string_view::npos;) {
+        sink_ << printable_lines(rest.substr(0, at)) << erase_line;
+        rest.remove_prefix(at + erase_line.size());
+    }
+    sink_ << printable_lines(rest);
+    waiting_.clear();
+    return static_cast<bool>(sink_);
+}
+
+std::string shell_word(std::string_view word)
+{
+    const auto harmless = [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::string_view("-_./=,:+@%").find(c) != std::string_view::npos;
+    };
+    if (!word.empty() && std::all_of(word.begin(), word.end(), harmless)) return std::string(word);
+    std::string quoted = "'";
+    for (const char c : word) {
+        if (c == '\'')
+            quoted += "'\\''";
+        else
+            quoted += c;
+    }
+    return quoted + "'";
+}
+
+std::string shell_line(std::span<const std::string> words)
+{
+    std::string line;
+    for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+    return line;
 }
 
 }  // namespace roof

@@ -1,7 +1,11 @@
-// Properties of the terminal.
+// The terminal: its properties, streams that are safe for it, and words that can be pasted into its shell.
 #pragma once
 
+#include <ostream>
+#include <span>
+#include <streambuf>
 #include <string>
+#include <string_view>
 
 namespace roof {
 
@@ -17,5 +21,31 @@ struct Terminal {
 
 /// Uses isatty, the window's size, LC_ALL, LC_CTYPE, LANG and TERM.
 Terminal detect_terminal();
+
+// Standard output and standard error: no foreign text can control the terminal.
+
+/// Erases the current line of a terminal. The only control sequence that a SafeStream lets through.
+inline constexpr std::string_view erase_line = "\r\033[K";
+
+/// Passes text on at each line end and flush, made safe by printable_lines(). `sink` is borrowed.
+class SafeStream : private std::streambuf, public std::ostream {
+  public:
+    explicit SafeStream(std::ostream& sink);
+    ~SafeStream() override;
+
+  private:
+    int overflow(int letter) override;
+    int sync() override;
+    bool pass_on();
+
+    std::ostream& sink_;
+    std::string waiting_;
+};
+
+// Quoting for a POSIX shell, so that a printed command can be pasted.
+
+/// Quotes a word only if it needs that.
+std::string shell_word(std::string_view word);
+std::string shell_line(std::span<const std::string> words);
 
 }  // namespace roof

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "tools/roof/console/shell.hpp"
+#include "tools/roof/console/terminal.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -6,7 +6,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
-#include "tools/roof/console/safe_stream.hpp"
+#include "tools/roof/console/terminal.hpp"
 
 #include <fmt/format.h>
 

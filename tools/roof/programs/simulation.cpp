@@ -8,7 +8,7 @@
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/console/shell.hpp"
+#include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/simulator.hpp"
 #include "tools/roof/session/explain.hpp"

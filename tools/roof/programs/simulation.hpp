@@ -3,7 +3,7 @@
 
 #include "ert/base/units.hpp"
 #include "tools/roof/console/context.hpp"
-#include "tools/roof/session/train_plan.hpp"
+#include "tools/roof/session/plans.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "tools/roof/binary/embedded.hpp"
+#include "tools/roof/binary/binary.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,14 @@
 #include "tools/roof/reading/study.hpp"
 
-#include "analysis/report/terminal.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/results/results.hpp"
-#include "tools/roof/reading/predictions.hpp"
+#include "tools/roof/reading/machines.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,8 @@
 
 namespace roof {
 namespace {
+
+namespace fs = std::filesystem;
 
 void report_damage(const Results& results, Context& context)
 {
@@ -31,38 +34,64 @@ void report_damage(const Results& results, Context& context)
 }
 
 /// Throws InputError with the runs below a folder that holds runs and is none itself.
-void require_run(const std::filesystem::path& folder)
+void require_run(const fs::path& folder)
 {
     constexpr std::size_t most_told = 10;
     std::error_code none;
-    if (std::filesystem::exists(folder / "machine.yaml", none)) return;
-    const std::vector<std::filesystem::path> runs = runs_below(folder);
+    if (fs::exists(folder / "machine.yaml", none)) return;
+    const std::vector<fs::path> runs = runs_below(folder);
     if (runs.empty()) return;
     std::vector<std::string> names;
-    for (const std::filesystem::path& run : std::span(runs).first(std::min(runs.size(), most_told)))
+    for (const fs::path& run : std::span(runs).first(std::min(runs.size(), most_told)))
         names.push_back(printable(run.string()));
     throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first: {}",
                                  printable(folder.string()), runs.size(), join(names, ", ")));
 }
 
+/// The other folders beside it, newest first: a folder's name begins with its date.
+std::vector<fs::path> others_beside(const fs::path& home, const fs::path& now)
+{
+    std::vector<fs::path> folders;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(home, none))
+        if (entry.is_directory() && !fs::equivalent(entry.path(), now, none)) folders.push_back(entry.path());
+    std::ranges::sort(folders, std::greater{});
+    return folders;
+}
+
+std::optional<Results> complete_by_plan(const fs::path& folder, const Results& now, const Scheduler& scheduler)
+{
+    try {
+        if (read_file(folder / "plan.yaml") != now.plan) return std::nullopt;
+        const Machine machine = read_machine_of(folder);
+        const bool is_other_node = !machine.node.empty() && machine.node != now.machine.node;
+        if (machine.name != now.machine.name || is_other_node) return std::nullopt;
+        Results results = read_results(folder);
+        if (!scheduler.next(results.rows).empty()) return std::nullopt;
+        return results;
+    } catch (const Error&) {
+        return std::nullopt;  // a damaged folder is skipped
+    }
+}
+
 }  // namespace
 
-std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder)
+std::vector<fs::path> runs_below(const fs::path& folder)
 {
     constexpr int deepest = 2;
     std::error_code none;
-    std::vector<std::filesystem::path> runs;
-    using Folders = std::filesystem::recursive_directory_iterator;
-    for (Folders at(folder, std::filesystem::directory_options::skip_permission_denied, none), end; at != end;
+    std::vector<fs::path> runs;
+    using Folders = fs::recursive_directory_iterator;
+    for (Folders at(folder, fs::directory_options::skip_permission_denied, none), end; at != end;
          at.increment(none)) {
         if (at.depth() + 1 >= deepest) at.disable_recursion_pending();
-        if (std::filesystem::exists(at->path() / "machine.yaml", none)) runs.push_back(at->path());
+        if (fs::exists(at->path() / "machine.yaml", none)) runs.push_back(at->path());
     }
-    std::ranges::sort(runs, std::greater{}, [](const std::filesystem::path& run) { return run.filename(); });
+    std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
     return runs;
 }
 
-analysis::Study open_with_calibration(const std::filesystem::path& folder, const std::filesystem::path& calibration,
+analysis::Study open_with_calibration(const fs::path& folder, const fs::path& calibration,
                                       Context& context)
 {
     require_run(folder);
@@ -95,6 +124,64 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
           analysis::recording_text(study, options.width), analysis::headroom_text(study, top_layers, options.width),
           analysis::terminal_roofline(study, options.columns, options.plain)})
         if (!picture.empty()) out << picture << '\n';
+}
+
+std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
+                                                     const Context& context)
+{
+    for (const fs::path& folder : others_beside(context.results / now.machine.name, now.folder)) {
+        const std::optional<Results> before = complete_by_plan(folder, now, scheduler);
+        if (before) return analysis::compare(analysis::make_study(*before, *before), analysis::make_study(now, now));
+    }
+    return std::nullopt;
+}
+
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context)
+{
+    std::vector<analysis::Target> targets;
+    try {
+        targets = find_targets("here", context);
+    } catch (const InputError&) {
+        throw InputError(
+            "--predict: this machine has no calibration yet, and an estimate rests on its ceilings; "
+            "`roof calibrate` makes one");
+    }
+    std::vector<analysis::Prediction> predictions;
+    for (const Item& item : items) {
+        const auto target = std::ranges::find_if(targets, [&](const analysis::Target& one) {
+            return one.known == Known::measured && one.device == item.device;
+        });
+        if (target == targets.end()) continue;
+        if (auto prediction = analysis::predict(item.id(), item.point, *target)) predictions.push_back(*prediction);
+    }
+    return predictions;
+}
+
+void keep_predictions(const std::vector<analysis::Prediction>& predictions, const fs::path& folder, bool has_rows,
+                      const Context& context)
+{
+    const fs::path file = folder / analysis::predictions_file;
+    if (fs::exists(file)) {
+        context.err << fmt::format("predicted before: {}, fingerprint {}\n", file.string(),
+                                   analysis::fingerprint(read_file(file)));
+        return;
+    }
+    if (has_rows)
+        throw InputError(folder.string() +
+                         ": --predict: some rows are measured already, so nothing can be predicted; "
+                         "take another folder with --out");
+    const std::string text = with_checksums(analysis::to_csv(predictions), run_of(folder));
+    write_file(file, text);
+    context.err << fmt::format("predicted {} rows before the first is measured: {}, fingerprint {}\n",
+                               predictions.size(), file.string(), analysis::fingerprint(text));
+}
+
+std::string predictions_text(const analysis::Study& study, int columns)
+{
+    if (study.predictions.rows.empty()) return {};
+    const std::string title = fmt::format("Predicted before the first row was measured (fingerprint {}) and measured",
+                                          study.predictions_fingerprint);
+    return analysis::fitted_lines(title, columns) + '\n' + analysis::to_text(study.predictions, columns) + '\n';
 }
 
 }  // namespace roof

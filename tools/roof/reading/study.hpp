@@ -1,11 +1,17 @@
-// Opens a results folder as a study under the right calibration, and prints it in a terminal.
+// Opens a results folder as a study under the right calibration and prints it in a terminal; what changed since the last calibration,
+// and what was predicted before a sweep.
 #pragma once
 
+#include "analysis/study/compare.hpp"
 #include "analysis/study/study.hpp"
+#include "ert/method/plan/scheduler.hpp"
+#include "ert/method/results/results.hpp"
 #include "tools/roof/console/context.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <vector>
 
 namespace roof {
@@ -31,5 +37,26 @@ struct PrintOptions {
 
 /// Prints verdict, predictions, batch trajectories, kinds of layer, the layers with the most headroom, and roofline.
 void print_study(const analysis::Study& study, const PrintOptions& options, std::ostream& out);
+
+// Drift: the ceilings that changed since the last calibration of this machine.
+
+/// Compares `now` with the newest other complete calibration of the machine by the same plan under `Context::results`;
+/// nullopt without one.
+std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
+                                                     const Context& context);
+
+// Predictions made before rows are measured.
+
+/// Predicts the training steps among the items on their devices, under this machine's calibration. Throws InputError
+/// without a calibration.
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context);
+
+/// Writes the predictions into the folder before its first row, and prints their fingerprint on `context.err`. Keeps
+/// existing predictions. Throws InputError if the folder has rows but no predictions.
+void keep_predictions(const std::vector<analysis::Prediction>& predictions, const std::filesystem::path& folder,
+                      bool has_rows, const Context& context);
+
+/// The predictions beside the measurements, in `columns` columns; empty without them.
+std::string predictions_text(const analysis::Study& study, int columns);
 
 }  // namespace roof

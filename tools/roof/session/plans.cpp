@@ -2,9 +2,12 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
-#include "tools/roof/binary/embedded.hpp"
+#include "tools/roof/binary/binary.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace roof {
 namespace {
@@ -21,6 +24,34 @@ bool is_plan(const EmbeddedText& file)
 std::string name_of(const EmbeddedText& file)
 {
     return std::string(file.path.substr(folder.size(), file.path.size() - folder.size() - ending.size()));
+}
+
+constexpr double unlimited_seconds = 1e9;
+
+StoppingOptions stopping_for(int steps)
+{
+    if (steps == 0) return {.warmup = 2, .min_samples = 5, .max_samples = 200, .interval = 0.01, .budget = Seconds{10}};
+    const int timed = steps == 1 ? 1 : steps - 1;
+    return {.warmup = steps - timed,
+            .min_samples = timed,
+            .max_samples = timed,
+            .interval = 0,
+            .budget = Seconds{unlimited_seconds}};
+}
+
+// Quoted as JSON, which YAML also accepts, so any text is preserved.
+std::string to_yaml(const Plan& plan, const PlanEntry& entry)
+{
+    const auto quoted = [](const auto& value) { return nlohmann::json(value).dump(); };
+    const StoppingOptions& s = entry.stopping;
+    std::string text = fmt::format("name: {}\ndescription: {}\n", plan.name, quoted(plan.description));
+    text += fmt::format("measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}}}\n",
+                        s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value);
+    text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
+    if (entry.profile != Profiling::off)
+        text += fmt::format("    profile: {}\n", entry.profile == Profiling::kernels ? "true" : "steps");
+    for (const auto& [axis, values] : entry.axes) text += fmt::format("    {}: {}\n", axis, quoted(values));
+    return text;
 }
 
 }  // namespace
@@ -44,6 +75,75 @@ Plan find_plan(const std::string& file_or_name)
     }
     throw InputError(fmt::format("there is no file '{}'; {}", file_or_name,
                                  unknown_word("built-in plan", file_or_name, built_in_plans())));
+}
+
+std::vector<std::string> trained_models(const BenchRegistry& registry)
+{
+    std::vector<std::string> models;
+    for (const auto& bench : registry.benches()) {
+        for (const Axis& axis : bench->axes(registry.machine())) {
+            if (axis.name != "model") continue;
+            for (const std::string& model : axis.allowed)
+                if (std::ranges::find(models, model) == models.end()) models.push_back(model);
+        }
+    }
+    return models;
+}
+
+std::string option_of(std::string_view axis)
+{
+    std::string option = "--" + std::string(axis);
+    std::ranges::replace(option, '_', '-');
+    return option;
+}
+
+std::map<std::string, std::string*> axis_options(OptionParser& parser)
+{
+    std::map<std::string, std::string*> options;
+    for (const auto& [axis, usual] : {std::pair{"precision", "fp32"},
+                                      {"algorithm", ""},
+                                      {"data", "synthetic"},
+                                      {"parameters", "random"},
+                                      {"lr", ""},
+                                      {"threads", ""},
+                                      {"ranks", ""},
+                                      {"scaling", ""},
+                                      {"communication", ""},
+                                      {"bucket_mb", ""},
+                                      {"batch_norm", ""}})
+        options[axis] = &parser.value(option_of(axis), usual);
+    return options;
+}
+
+int steps_of(const TrainOptions& options)
+{
+    constexpr int most = 1'000'000;
+    return options.steps.empty() ? 0 : whole_number("--steps", options.steps, 1, most);
+}
+
+Plan train_plan(const TrainOptions& options)
+{
+    PlanEntry entry;
+    entry.bench = "train";
+    entry.device = options.device;
+    entry.stopping = stopping_for(steps_of(options));
+    entry.where = "command line";
+    entry.profile = options.profile ? Profiling::kernels : options.profile_steps ? Profiling::steps : Profiling::off;
+    // A network in braces has commas of its own.
+    entry.axes["model"] =
+        options.model.starts_with('{') ? std::vector{options.model} : comma_list("MODEL", options.model);
+    if (!options.batch.empty()) entry.axes["batch"] = comma_list("--batch", options.batch);
+    // Not split at commas: the path of a folder may contain them.
+    for (const auto& [axis, text] : options.axes)
+        if (!text->empty()) entry.axes[axis] = axis == "data" ? std::vector{*text} : comma_list(option_of(axis), *text);
+    if (options.no_graph) entry.axes["graph"] = {"off"};
+    if (options.deterministic) entry.axes["deterministic"] = {"on"};
+    Plan plan;
+    plan.name = "run";
+    plan.description = "training steps of " + options.model + ", as given on the command line";
+    plan.source = to_yaml(plan, entry);
+    plan.entries = {std::move(entry)};
+    return plan;
 }
 
 }  // namespace roof

@@ -1,8 +1,11 @@
-// Finds a plan in a file or among the plans compiled into the binary.
+// Plans: of a file, compiled into the binary, or from the options of `roof run`.
 #pragma once
 
+#include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/plan/plan.hpp"
+#include "tools/roof/console/options.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,5 +17,36 @@ std::vector<std::string> built_in_plans();
 
 /// `file_or_name`: the path of a file, else the name of a built-in plan. Throws InputError listing the plans.
 Plan find_plan(const std::string& file_or_name);
+
+// The options of `roof run` as a plan, so that a run is measured, kept and continued like a sweep.
+
+/// Declares an option for each axis of the bench `train` that has one of the same name: "bucket_mb" is --bucket-mb.
+std::map<std::string, std::string*> axis_options(OptionParser& parser);
+
+/// The options as typed. Lists are separated by commas; for an empty value the bench decides.
+struct TrainOptions {
+    OptionParser& parser;
+    std::string& model = parser.required("MODEL");
+    std::string& batch = parser.required("--batch");
+    std::string& device = parser.value("--device", "cpu");
+    std::string& steps = parser.value("--steps");
+    std::map<std::string, std::string*> axes = axis_options(parser);
+    bool& no_graph = parser.flag("--no-graph");            ///< on a GPU: kernel by kernel
+    bool& deterministic = parser.flag("--deterministic");  ///< on a GPU: only algorithms with reproducible bits
+    bool& profile = parser.flag("--profile");
+    bool& profile_steps = parser.flag("--profile-steps");  ///< without the counters of each kernel
+};
+
+/// The models that any bench of the registry can train. Opens all parts.
+std::vector<std::string> trained_models(const BenchRegistry& registry);
+
+/// "bucket_mb" -> "--bucket-mb".
+std::string option_of(std::string_view axis);
+
+/// The number of steps; 0 if the stopping rule decides. Throws InputError unless it is an integer from 1 to a million.
+int steps_of(const TrainOptions& options);
+
+/// With --steps N: exactly N steps. The first is not timed unless it is the only one. Throws InputError.
+Plan train_plan(const TrainOptions& options);
 
 }  // namespace roof

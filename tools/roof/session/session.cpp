@@ -3,7 +3,7 @@
 #include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
-#include "tools/roof/console/results_folder.hpp"
+#include "tools/roof/console/output.hpp"
 
 #include <fmt/format.h>
 

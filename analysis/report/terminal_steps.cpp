@@ -1,6 +1,7 @@
-// Batch trajectories for a terminal: a small chart for each model.
+// Steps for a terminal: a small chart of batch trajectories for each model, and the time of a step by kind of layer, with bars.
 #include "analysis/report/canvas.hpp"
-#include "analysis/report/terminal.hpp"
+#include "analysis/report/report.hpp"
+#include "analysis/study/breakdown.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -13,7 +14,6 @@
 #include <map>
 
 namespace roof::analysis {
-
 namespace {
 
 constexpr int margin = 10;  ///< columns of the rate axis: "    123 |"
@@ -100,6 +100,35 @@ std::string chart(const Series& all, int columns, bool plain)
     return text + batch_axis(plot, all);
 }
 
+constexpr int bar_columns = 20;
+std::string bar(double share, bool plain)
+{
+    const auto length = static_cast<int>(std::lround(bar_columns * std::clamp(share, 0.0, 1.0)));
+    std::string text;
+    for (int i = 0; i < length; ++i) text += plain ? "#" : "█";
+    return text;
+}
+
+/// The kinds by their time, what is outside the layers last.
+DataTable table_of_kinds(std::vector<Segment> kinds, double step, bool plain_text)
+{
+    using K = const Segment&;
+    std::ranges::stable_sort(kinds, [](K a, K b) {
+        const bool a_last = a.name == outside_layers, b_last = b.name == outside_layers;
+        return a_last != b_last ? b_last : a.seconds > b.seconds;
+    });
+    DataTable table =
+        table_of<Segment>({{"layers", "", [](K k) { return word(k.name); }},
+                           {"time", "", [](K k) { return seconds(Seconds{k.seconds}); }},
+                           {"forward", "", [](K k) { return only_if(k.forward > 0, seconds(Seconds{k.forward})); }},
+                           {"backward", "", [](K k) { return only_if(k.backward > 0, seconds(Seconds{k.backward})); }},
+                           {"of step", "", [&](K k) { return share(k.seconds / step); }},
+                           {" ", "", [&](K k) { return word(bar(k.seconds / step, plain_text)); }}},
+                          kinds);
+    table.expendable = {"forward", "backward"};
+    return table;
+}
+
 }  // namespace
 
 std::string terminal_batches(const Study& study, int width, bool plain)
@@ -118,6 +147,25 @@ std::string terminal_batches(const Study& study, int width, bool plain)
             names.push_back(
                 fmt::format("{} {}", static_cast<char>('a' + std::min<std::size_t>(25, names.size())), name));
         text += fitted_items("", names, wide);
+    }
+    return text;
+}
+
+std::string terminal_layers(const Study& study, int width, bool plain)
+{
+    std::string text;
+    for (const Measurement* row : largest_batches(study.results.rows)) {
+        const double step = row->seconds.median.value;
+        DataTable table = table_of_kinds(kinds_of(*row), step, plain);
+        if (table.empty()) continue;
+        table.title = fmt::format("{}: where its {} go ({})", printable(step_title(*row, study.results.rows)),
+                                  format_duration(step), timed(row->description));
+        double sum = 0;
+        for (const Segment& kind : kinds_of(*row)) sum += kind.seconds;
+        constexpr double rounding = 1e-9;
+        if (sum > (1 + rounding) * step)
+            table.title += fmt::format("; its layers, timed apart, took {} longer", format_duration(sum - step));
+        text += (text.empty() ? "" : "\n") + to_text(table, std::max(40, width));
     }
     return text;
 }

@@ -1,6 +1,8 @@
-// Checks the results of a bandwidth loop against the slice's initial contents.
+// The inputs of the loops of the probes "ert" and "bandwidth", and the checks of their results.
 #pragma once
 
+#include "cpu/kernels/intensity_kernel.hpp"
+#include "cpu/kernels/registers.hpp"
 #include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/probes/pass_driver.hpp"
 #include "cpu/workspace.hpp"
@@ -10,6 +12,23 @@
 #include <span>
 
 namespace roof::cpu {
+
+/// Element `index` of a slice: a pseudo-random multiple of 1/2 from -7.5 to 7.5. Sums of millions of them are small and
+/// exact, also in fp32.
+constexpr double ert_value(std::size_t index)
+{
+    return static_cast<double>(content(index) >> 40 & 15) - 7.5;
+}
+
+/// Writes ert_value() in the precision's format: fp64 or fp32.
+Writer ert_writer(Precision precision);
+
+/// `result`: the accumulators after `passes` passes of the kernel over `bytes` of ert_value() from element `first`.
+/// Only a few passes, so that sums stay exact. Throws Error with the first wrong sum.
+void check_ert(const IntensityKernel& kernel, std::size_t first, std::size_t bytes, std::size_t passes,
+               const RegisterFile& result);
+
+// Checks the results of a bandwidth loop against the slice's initial contents.
 
 /// The value that store stores, and the s of the triad. It is no value of content(), and a product with it is exact.
 inline constexpr double stream_constant = 0.5;
