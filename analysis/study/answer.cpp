@@ -133,12 +133,8 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
 /// Half of the samples of a quiet machine are no slower than their median; disturbed ones are.
 void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
 {
-    double taken = 0, disturbed = 0;
-    for (const Sample& sample : row.samples) {
-        taken += sample.used || !sample.disturbance.empty();
-        disturbed += !sample.disturbance.empty();
-    }
-    if (taken > 0 && disturbed >= busy * taken)
+    const Disturbed disturbed = disturbed_of({&row, 1});
+    if (disturbed.taken > 0 && disturbed.number >= busy * disturbed.taken)
         actions.push_back({"a quiet machine (" + disturbances(row) + ")", row.seconds.median - row.seconds.low,
                            "about ", "measured"});
 }

@@ -206,15 +206,10 @@ json ceilings_json(const Ceilings& ceilings, const Machine& machine)
 
 json samples_json(std::span<const Measurement> rows)
 {
-    int taken = 0;
-    std::map<std::string, int> disturbed;
-    for (const Measurement& row : rows) {
-        for (const Sample& sample : row.samples) {
-            if (!sample.disturbance.empty()) ++disturbed[json_text(sample.disturbance)];
-            if (sample.used || !sample.disturbance.empty()) ++taken;
-        }
-    }
-    return {{"taken", taken}, {"disturbed", disturbed}};
+    const Disturbed found = disturbed_of(rows);
+    json reasons = json::object();
+    for (const auto& [reason, number] : found.reasons) reasons[json_text(reason)] = number;
+    return {{"taken", found.taken}, {"disturbed", reasons}};
 }
 
 json study_json(const Study& study)

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -182,18 +180,26 @@ std::string status_text(const Measurement& row)
     return is_unstable(row) ? "unstable" : std::string(name(row.status));
 }
 
+Disturbed disturbed_of(std::span<const Measurement> rows)
+{
+    Disturbed found;
+    for (const Measurement& row : rows)
+        for (const Sample& sample : row.samples) {
+            const bool is_disturbed = !sample.disturbance.empty();
+            found.taken += sample.used || is_disturbed;
+            found.number += is_disturbed;
+            if (is_disturbed) ++found.reasons[sample.disturbance];
+        }
+    return found;
+}
+
 std::string disturbances(const Measurement& row)
 {
-    std::set<std::string> reasons;
-    std::size_t taken = 0, disturbed = 0;
-    for (const Sample& sample : row.samples) {
-        taken += sample.used || !sample.disturbance.empty();
-        disturbed += !sample.disturbance.empty();
-        if (!sample.disturbance.empty()) reasons.insert(sample.disturbance);
-    }
-    if (disturbed == 0) return "no disturbance was recorded in " + std::to_string(taken) + " samples";
-    return std::to_string(disturbed) + " of " + std::to_string(taken) +
-           " samples disturbed: " + join(std::vector<std::string>(reasons.begin(), reasons.end()), ", ");
+    const Disturbed found = disturbed_of({&row, 1});
+    if (found.number == 0) return fmt::format("no disturbance was recorded in {} samples", found.taken);
+    std::vector<std::string> reasons;
+    for (const auto& [reason, number] : found.reasons) reasons.push_back(reason);
+    return fmt::format("{} of {} samples disturbed: {}", found.number, found.taken, join(reasons, ", "));
 }
 
 std::string precision_of(const Measurement& row)

@@ -6,6 +6,7 @@
 #include "ert/method/bench/measurement.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,13 @@ std::string data_of(const Measurement& row);
 bool is_unstable(const Measurement& row);
 /// The status; "unstable" for such a row.
 std::string status_text(const Measurement& row);
+/// How many samples of the rows were taken, and how many of them were disturbed, by reason.
+struct Disturbed {
+    int taken = 0;
+    int number = 0;
+    std::map<std::string, int> reasons{};
+};
+Disturbed disturbed_of(std::span<const Measurement> rows);
 /// "2 of 9 samples disturbed: steal"; "no disturbance was recorded in 9 samples".
 std::string disturbances(const Measurement& row);
 /// Whose rates they are: the model of a GPU, "2 x MODEL" of a group, and for a CPU the name of the machine, which is its CPU's.
