@@ -87,13 +87,6 @@ std::string_view pmu_of_amd(int family, int model)
 
 }  // namespace
 
-std::string_view name(Counts counts)
-{
-    constexpr std::array<std::string_view, 6> names{"FLOPs of fp32", "FLOPs of fp64", "FLOPs",
-                                                    "lines into L1", "lines into L2", "lines from memory"};
-    return names[static_cast<std::size_t>(counts)];
-}
-
 const EventTable* event_table(std::string_view vendor, int family, int model)
 {
     std::string_view pmu;

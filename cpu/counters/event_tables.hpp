@@ -7,6 +7,8 @@
 //   lines  a stored line is fetched first and counted; its write-back is not counted.
 #pragma once
 
+#include "ert/base/names.hpp"
+
 #include <span>
 #include <string_view>
 
@@ -16,7 +18,16 @@ namespace roof::cpu {
 /// memory.
 enum class Counts { fp32, fp64, any, into_l1, into_l2, from_memory };
 
-std::string_view name(Counts counts);
+constexpr EnumNames<Counts, 6> names_of(Counts)
+{
+    return {"count",
+            {{{Counts::fp32, "FLOPs of fp32"},
+              {Counts::fp64, "FLOPs of fp64"},
+              {Counts::any, "FLOPs"},
+              {Counts::into_l1, "lines into L1"},
+              {Counts::into_l2, "lines into L2"},
+              {Counts::from_memory, "lines from memory"}}}};
+}
 
 struct CountedEvent {
     std::string_view event;

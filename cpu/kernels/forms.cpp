@@ -3,8 +3,6 @@
 // in its L3; 2 and 4 parts in its memory.
 #include "cpu/kernels/forms.hpp"
 
-#include "ert/base/names.hpp"
-
 namespace roof::cpu {
 
 namespace {
@@ -16,12 +14,6 @@ constexpr int distances[] = {1024, 2048, 4096};
 constexpr Join all_joins[] = {Join::none, Join::sum, Join::bits, Join::maximum};
 constexpr Addressing both_ways[] = {Addressing::pointers, Addressing::counter};
 constexpr int lags[] = {0, 1};
-
-std::string_view words_for(Join join)
-{
-    constexpr std::string_view words[] = {"plain loads", "summed", "joined by or", "joined by maximum"};
-    return words[static_cast<std::size_t>(join)];
-}
 
 /// The forms that differ in what the instructions are; all other fields as by default.
 std::vector<Form> instructions_of(const Stream& stream, bool can_fuse)
@@ -63,7 +55,7 @@ const Stream& parse_stream(std::string_view name)
 std::string Form::text(const Stream& stream) const
 {
     std::string words;
-    if (stream.only_reads()) words = std::string(words_for(join)) + ", ";
+    if (stream.only_reads()) words = std::string(name(join)) + ", ";
     words += std::to_string(vectors) + " per iteration";
     if (addressing == Addressing::counter) words += ", counter";
     if (parts > 1) words += ", " + std::to_string(parts) + " parts";

@@ -3,6 +3,8 @@
 // search tries all of them.
 #pragma once
 
+#include "ert/base/names.hpp"
+
 #include <array>
 #include <compare>
 #include <string>
@@ -50,6 +52,14 @@ const Stream& parse_stream(std::string_view name);
 /// sum of their 64-bit words, the `or` of their bits, or the maximum of their fp64 numbers. On some cores a load that feeds
 /// arithmetic is slower than a plain one.
 enum class Join { none, sum, bits, maximum };
+constexpr EnumNames<Join, 4> names_of(Join)
+{
+    return {"join",
+            {{{Join::none, "plain loads"},
+              {Join::sum, "summed"},
+              {Join::bits, "joined by or"},
+              {Join::maximum, "joined by maximum"}}}};
+}
 
 /// Each array has a pointer that advances, or all share one counter as index register. An index register splits stores
 /// and arithmetic with a memory operand in two on some cores; pointers cost an addition each.
