@@ -33,15 +33,6 @@ constexpr std::array parts{
     Part{CallPurpose::event, "Event"},
 };
 
-/// "cudaMalloc_v3020" -> "cudaMalloc".
-std::string without_version(const std::string& name)
-{
-    const std::size_t mark = name.rfind("_v");
-    if (mark == std::string::npos || mark + 2 >= name.size()) return name;
-    const bool digits = name.find_first_not_of("0123456789", mark + 2) == std::string::npos;
-    return digits ? name.substr(0, mark) : name;
-}
-
 void add(CopyTotal& total, const CopyRecord& copy)
 {
     ++total.copies;
@@ -118,7 +109,7 @@ std::vector<CallTotal> add_up_calls(const RecordedFolder& folder)
 {
     std::map<std::pair<std::string, std::string>, CallTotal> totals;
     read_records<ApiRecord>(folder, [&](const std::string& row, const ApiRecord& call) {
-        const auto [place, is_new] = totals.try_emplace({row, without_version(call.name)});
+        const auto [place, is_new] = totals.try_emplace({row, plain_api_name(call.name)});
         CallTotal& total = place->second;
         if (is_new) {
             std::tie(total.row, total.name) = place->first;

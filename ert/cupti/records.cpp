@@ -72,14 +72,6 @@ Seconds length(Nanoseconds begin, Nanoseconds end)
     return {end > begin ? nanosecond * static_cast<double>(end - begin) : 0};
 }
 
-/// Whether the name ends with "_v" and digits.
-bool has_version(std::string_view name)
-{
-    const std::size_t letters = name.find_last_not_of("0123456789");
-    return letters != std::string_view::npos && letters + 1 < name.size() && letters > 0 && name[letters] == 'v' &&
-           name[letters - 1] == '_';
-}
-
 }  // namespace
 
 std::string plain_kernel_name(const std::string& name)
@@ -88,15 +80,6 @@ std::string plain_kernel_name(const std::string& name)
     const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                        std::free);
     return plain == nullptr ? name : plain.get();
-}
-
-std::string plain_api_name(std::string name)
-{
-    if (has_version(name)) name.resize(name.rfind('_'));
-    for (const std::string_view stream : {"_ptsz", "_ptds"})
-        if (name.ends_with(stream)) name.resize(name.size() - stream.size());
-    if (has_version(name)) name.resize(name.rfind('_'));
-    return name;
 }
 
 std::string api_name(const Cupti& cupti, ApiDomain domain, std::uint32_t function)

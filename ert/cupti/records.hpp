@@ -8,7 +8,6 @@
 #include "ert/cupti/range_index.hpp"
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -23,9 +22,6 @@ std::string plain_kernel_name(const std::string& name);
 /// "cudaLaunchKernel", without the version and the kind of default stream that CUPTI adds. "function 1234" for a number
 /// unknown to CUPTI.
 std::string api_name(const Cupti& cupti, ApiDomain domain, std::uint32_t function);
-
-/// "cudaLaunchKernel_ptsz_v7000" -> "cudaLaunchKernel", "cuMemAlloc_v2" -> "cuMemAlloc".
-std::string plain_api_name(std::string name);
 
 struct RecordOptions {
     Nanoseconds zero = 0;  ///< start of the recording, on CUPTI's clock; earlier records are left out

@@ -43,6 +43,14 @@ std::string first_word(std::string_view name)
     return word;
 }
 
+/// Whether the name ends with "_v" and digits.
+bool has_version(std::string_view name)
+{
+    const std::size_t letters = name.find_last_not_of("0123456789");
+    return letters != std::string_view::npos && letters + 1 < name.size() && letters > 0 && name[letters] == 'v' &&
+           name[letters - 1] == '_';
+}
+
 }  // namespace
 
 std::string_view phase_in(std::string_view name)
@@ -57,6 +65,15 @@ RangeKind kind_in(std::string_view name)
     const std::string word = first_word(name);
     if (std::find(step_words.begin(), step_words.end(), word) != step_words.end()) return RangeKind::step;
     return phase_in(name).empty() ? RangeKind::nvtx : RangeKind::phase;
+}
+
+std::string plain_api_name(std::string name)
+{
+    if (has_version(name)) name.resize(name.rfind('_'));
+    for (const std::string_view stream : {"_ptsz", "_ptds"})
+        if (name.ends_with(stream)) name.resize(name.size() - stream.size());
+    if (has_version(name)) name.resize(name.rfind('_'));
+    return name;
 }
 
 }  // namespace roof
