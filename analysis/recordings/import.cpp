@@ -62,22 +62,13 @@ std::string plan_of(const std::vector<Imported>& files)
     return plan;
 }
 
-template <class Record>
-void append(const std::filesystem::path& folder, const std::string& id, const std::vector<Record>& records)
-{
-    append_records<Record>(folder, id, records);
-}
-
 void write_row(RunDirectory& run, const Imported& file, const ImportedRow& row)
 {
     const std::string id = row.measurement.id();
-    append(run.folder(), id, row.kernels);
-    append(run.folder(), id, row.calls);
-    append(run.folder(), id, row.copies);
-    append(run.folder(), id, row.memory);
-    append(run.folder(), id, row.waits);
-    append(run.folder(), id, row.ranges);
-    append(run.folder(), id, row.counters);
+    const auto append = [&]<class... Record>(const std::vector<Record>&... records) {
+        (append_records<Record>(run.folder(), id, records), ...);
+    };
+    append(row.kernels, row.calls, row.copies, row.memory, row.waits, row.ranges, row.counters);
     Measurement measurement = row.measurement;
     std::vector<std::string> remarks{"imported from " + file.format};
     for (const std::string& missing : file.missing) remarks.push_back("missing: " + missing);

@@ -264,7 +264,7 @@ void add_up(Measurement& row, const std::vector<const Launch*>& launches, Import
 {
     double seconds = 0;
     bool timed = true, counted = true, moved = true;
-    std::map<std::string, double> flops;
+    CountedWork sum;
     for (const Launch* launch : launches) {
         const auto time = launch->metrics.find(time_metric);
         timed = timed && time != launch->metrics.end();
@@ -273,19 +273,15 @@ void add_up(Measurement& row, const std::vector<const Launch*>& launches, Import
         add_once(imported.missing, work.missing);
         counted = counted && !work.flops.empty();
         moved = moved && work.bytes.contains("DRAM");
-        for (const auto& [precision, count] : work.flops) flops[precision] += count.value;
-        row.work.flops += work.total();
-        if (moved) row.work.compulsory += work.bytes.at("DRAM");
+        for (const auto& [precision, count] : work.flops) sum.flops[precision] += count;
+        if (moved) sum.bytes["DRAM"] += work.bytes.at("DRAM");
     }
-    row.work.known = Known::counter;
-    if (!counted) row.work.flops = {};
-    if (!moved) row.work.compulsory = {};
-    row.work.no_reuse = row.work.compulsory;
+    if (!counted) sum.flops.clear();
+    if (!moved) sum.bytes.clear();
+    set_work(row, sum);
     if (timed) row.seconds = Estimate<Seconds>::of(std::vector<double>{seconds});
     if (!timed) add_once(imported.missing, {"time: gpu__time_duration.sum is missing for some launches"});
     if (!moved) add_once(imported.missing, {"bytes at DRAM: missing for some launches"});
-    const auto most = std::ranges::max_element(flops, {}, [](const auto& f) { return f.second; });
-    if (counted && most != flops.end()) row.point.set("precision", most->first);
 }
 
 }  // namespace
