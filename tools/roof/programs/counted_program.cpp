@@ -2,10 +2,10 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/recording/record_files.hpp"
+#include "tools/roof/programs/simulation.hpp"
 
 #include <map>
 #include <optional>
@@ -98,28 +98,20 @@ CountedProgram simulated_program(const fs::path& file, const fs::path& folder, c
 {
     CountedProgram counted{
         program_row(name, "cpu", "Misses of simulated caches (valgrind's cachegrind); no time was measured.")};
-    std::vector<std::string> events;
-    std::map<std::string, double> sums;
-    for (const std::string& line : split(read_file(file), '\n')) {
-        std::vector<std::string> cells = split(line, ' ');
-        std::erase(cells, "");
+    const std::string text = read_file(file);
+    if (text.find(" DLmw") == text.npos)
+        throw InputError(file.string() + ": no summary of cachegrind with simulated caches");
+    for (const std::string& line : split(text, '\n'))
         if (line.starts_with("desc: ") && line.find(" cache:") != line.npos)
             counted.row.remarks += (counted.row.remarks.empty() ? "simulated: " : ", ") + line.substr(6);
-        if (line.starts_with("events: ")) events = {cells.begin() + 1, cells.end()};
-        for (std::size_t k = 1; line.starts_with("summary: ") && k < cells.size() && k <= events.size(); ++k)
-            sums[events[k - 1]] = parse_number<double>(cells[k]).value_or(0);
-    }
-    if (!sums.contains("DLmw")) throw InputError(file.string() + ": no summary of cachegrind with simulated caches");
-    const auto lines = [&](const char* read, const char* write) {
-        return Bytes{bytes_of_line * (sums[read] + sums[write])};
-    };
-    counted.row.work = {.flops = {}, .compulsory = lines("DLmr", "DLmw"), .no_reuse = lines("DLmr", "DLmw")};
-    counted.row.work.known = Known::simulated;
-    CounterRecord record{"cpu",           CounterScope::step,          {},    {}, {}, {},
-                         "lines into L1", lines("D1mr", "D1mw").value, "byte"};
+    const Dump misses = parse_dump(text);
+    const Bytes moved{bytes_of_line * misses.last};
+    counted.row.work = {.flops = {}, .compulsory = moved, .no_reuse = moved, .known = Known::simulated};
+    CounterRecord record{"cpu",           CounterScope::step,           {},    {}, {}, {},
+                         "lines into L1", bytes_of_line * misses.first, "byte"};
     std::vector<CounterRecord> records{record};
     record.metric = "lines from memory";
-    record.value = counted.row.work.compulsory.value;
+    record.value = moved.value;
     records.push_back(record);
     append_records<CounterRecord>(folder, counted.row.id(), records);
     return counted;

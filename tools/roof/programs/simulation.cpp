@@ -48,7 +48,7 @@ template <class Number>
 Number number_in(std::string_view text, const char* what)
 {
     if (const auto value = parse_number<Number>(text)) return *value;
-    throw Error(fmt::format("callgrind: its {} '{}' is not a number", what, printable(text)));
+    throw Error(fmt::format("valgrind: its {} '{}' is not a number", what, printable(text)));
 }
 
 SimulatedPart sum_of(const std::vector<SimulatedPart>& parts)
@@ -187,7 +187,7 @@ Dump parse_dump(std::string_view text)
     std::string_view totals = after(text, "summary:");
     if (totals.empty()) totals = after(text, "totals:");
     const std::vector<std::string> counts = words_of(totals);
-    if (events.empty() || totals.empty()) throw Error("callgrind: the dump has no events, or no sum of them");
+    if (events.empty() || totals.empty()) throw Error("valgrind: the file has no events, or no sum of them");
     Dump dump;
     constexpr std::string_view trigger = "desc: Trigger: Client Request: part ";
     if (const std::string_view part = after(text, trigger); !part.empty())
@@ -215,7 +215,7 @@ std::vector<SimulatedPart> simulated_parts(const nlohmann::json& parts, const st
     for (const Dump& dump : dumps) {
         if (dump.part < 0) continue;
         if (static_cast<std::size_t>(dump.part) >= simulated.size())
-            throw Error(fmt::format("callgrind: a dump of part {}, of {} parts", dump.part, simulated.size()));
+            throw Error(fmt::format("valgrind: a dump of part {}, of {} parts", dump.part, simulated.size()));
         SimulatedPart& part = simulated[static_cast<std::size_t>(dump.part)];
         part.first += Bytes{dump.first * line};
         part.last += Bytes{dump.last * line};

@@ -25,13 +25,13 @@ struct SimulatedCache {
 /// A cache of about this capacity that valgrind can simulate: with a power of two of sets, and at least 8 ways.
 SimulatedCache simulated_cache(Bytes capacity);
 
-/// One dump of callgrind: misses of loads and stores, in lines. A line is fetched before it is written.
+/// One dump of callgrind, or a file of cachegrind: misses of loads and stores, in lines. A line is fetched before it is written.
 struct Dump {
     int part = -1;     ///< -1: of none
     double first = 0;  ///< misses of the first level
     double last = 0;   ///< misses of the last level, which go to memory
 };
-/// Throws Error if `text` is not a dump of callgrind.
+/// Throws Error if `text` is neither.
 Dump parse_dump(std::string_view text);
 
 /// Bytes of a part. The misses are simulated; the interval is analytic.
