@@ -2,7 +2,6 @@
 #include "ert/base/error.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "tools/make_images/folder.hpp"
-#include "tools/make_images/texture.hpp"
 #include "workloads/data/image_list.hpp"
 #include "workloads/data/jpeg.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
-#include "tools/make_images/texture.hpp"
 
 #include <fmt/format.h>
 #include <turbojpeg.h>

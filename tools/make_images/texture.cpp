@@ -1,6 +1,6 @@
 // A texture maps a scaled and rotated place to a value in [0, 1] that blends two colours. Noise per pixel gives the files the size of
 // photographs.
-#include "tools/make_images/texture.hpp"
+#include "tools/make_images/folder.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,43 +25,6 @@ double wave(double phase)
     return 0.5 + 0.5 * std::sin(full_turn * phase);
 }
 
-double stripes(double x, double /*y*/)
-{
-    return fraction(x) < 0.5 ? 0 : 1;
-}
-double ripples(double x, double y)
-{
-    return wave(x + 0.15 * std::sin(full_turn * y));
-}
-double checker(double x, double y)
-{
-    return (fraction(x) < 0.5) == (fraction(y) < 0.5) ? 1 : 0;
-}
-double discs(double x, double y)
-{
-    return std::hypot(fraction(x) - 0.5, fraction(y) - 0.5) < 0.33 ? 1 : 0;
-}
-double rings(double x, double y)
-{
-    return wave(std::hypot(x, y));
-}
-double gradient(double x, double y)
-{
-    return fraction(0.2 * x + 0.05 * y);
-}
-double lattice(double x, double y)
-{
-    return std::min(fraction(x), fraction(y)) < 0.15 ? 1 : 0;
-}
-double rays(double x, double y)
-{
-    return wave(8 * std::atan2(y, x) / full_turn);
-}
-double triangles(double x, double y)
-{
-    return fraction(x) + fraction(y) < 1 ? 0 : 1;
-}
-
 double random_value(double x, double y)
 {
     return fraction(std::sin(x * 127.1 + y * 311.7) * 43758.5453);
@@ -80,8 +43,18 @@ double value_noise(double x, double y)
     return std::lerp(above, below, down);
 }
 
-constexpr std::array<Texture, 10> textures{gradient, discs,   stripes, checker, value_noise,
-                                           rings,    lattice, rays,    ripples, triangles};
+constexpr std::array<Texture, 10> textures{
+    [](double x, double y) { return fraction(0.2 * x + 0.05 * y); },                                       // gradient
+    [](double x, double y) { return std::hypot(fraction(x) - 0.5, fraction(y) - 0.5) < 0.33 ? 1.0 : 0; },  // discs
+    [](double x, double) { return fraction(x) < 0.5 ? 0.0 : 1; },                                          // stripes
+    [](double x, double y) { return (fraction(x) < 0.5) == (fraction(y) < 0.5) ? 1.0 : 0; },               // checker
+    value_noise,
+    [](double x, double y) { return wave(std::hypot(x, y)); },                               // rings
+    [](double x, double y) { return std::min(fraction(x), fraction(y)) < 0.15 ? 1.0 : 0; },  // lattice
+    [](double x, double y) { return wave(8 * std::atan2(y, x) / full_turn); },               // rays
+    [](double x, double y) { return wave(x + 0.15 * std::sin(full_turn * y)); },             // ripples
+    [](double x, double y) { return fraction(x) + fraction(y) < 1 ? 0.0 : 1; },              // triangles
+};
 
 struct Size {
     int width;
