@@ -17,9 +17,8 @@ from quiet import ROOT, Quiet
 
 from acceptance import builds, sequence
 from acceptance.catalogue import STEPS
-from acceptance.journal import Journal
 from acceptance.scene import Scene, gpu, part
-from acceptance.sequence import Step
+from acceptance.sequence import Journal, Step
 from acceptance.steps import ceilings, machine, profiles, training
 from measuring import Failed, TimeOver, run
 

@@ -1,4 +1,4 @@
-"""Which profiles tools/acceptance/profile_checks.py accepts and which it rejects."""
+"""Which profiles tools/acceptance/steps/recorders.py accepts and which it rejects."""
 
 import csv
 import sys
@@ -9,7 +9,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from acceptance import profile_checks as checks  # pylint: disable=wrong-import-position
 from measuring import Failed  # pylint: disable=wrong-import-position
 from acceptance.steps import recorders  # pylint: disable=wrong-import-position
 
@@ -39,50 +38,50 @@ class ProfileChecks(unittest.TestCase):
             check(*arguments)
 
     def test_a_counted_program_has_both_passes(self):
-        self.refused("no kernel was counted: tracing", checks.check_counted_program, self.folder)
-        self.count(("kernel", "forward", checks.L2, 1))
-        self.refused("no kernel of backward", checks.check_counted_program, self.folder)
-        self.count(("kernel", "forward", checks.L2, 1), ("kernel", "backward", checks.L2, 1))
-        checks.check_counted_program(self.folder)
+        self.refused("no kernel was counted: tracing", recorders.check_counted_program, self.folder)
+        self.count(("kernel", "forward", recorders.L2, 1))
+        self.refused("no kernel of backward", recorders.check_counted_program, self.folder)
+        self.count(("kernel", "forward", recorders.L2, 1), ("kernel", "backward", recorders.L2, 1))
+        recorders.check_counted_program(self.folder)
         self.write("kernels.csv", name="another", graph_node="", phase="")
-        self.refused("counted and never traced, as k", checks.check_counted_program, self.folder)
+        self.refused("counted and never traced, as k", recorders.check_counted_program, self.folder)
 
     def test_kernels_of_graphs_have_phases(self):
-        self.refused("no kernel of a CUDA graph", checks.check_graph_phases, self.folder)
+        self.refused("no kernel of a CUDA graph", recorders.check_graph_phases, self.folder)
         self.write("kernels.csv", {"graph_node": "1", "phase": "forward"}, {"graph_node": "2", "phase": ""})
-        self.refused("50% of", checks.check_graph_phases, self.folder)
+        self.refused("50% of", recorders.check_graph_phases, self.folder)
         self.write("kernels.csv", {"graph_node": "1", "phase": "forward"}, {"graph_node": "", "phase": ""})
-        checks.check_graph_phases(self.folder)
+        recorders.check_graph_phases(self.folder)
 
     def test_phases_add_up_to_the_step(self):
         self.count(("step", "", FLOPS, 100))
-        self.refused("no phase was counted", checks.check_phases, self.folder)
+        self.refused("no phase was counted", recorders.check_phases, self.folder)
         self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, "nan"))
-        self.refused("phases add up to nan", checks.check_phases, self.folder)
+        self.refused("phases add up to nan", recorders.check_phases, self.folder)
         self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, 40), ("phase", "backward", FLOPS, 50))
-        self.refused("add up to 90, the step is 100", checks.check_phases, self.folder)
+        self.refused("add up to 90, the step is 100", recorders.check_phases, self.folder)
         self.count(("step", "", FLOPS, 100), ("phase", "forward", FLOPS, 40), ("phase", "backward", FLOPS, 59))
-        checks.check_phases(self.folder)
+        recorders.check_phases(self.folder)
 
     def test_probes_reach_the_roofs_they_were_measured_on(self):
         table = self.folder / "counted.csv"
-        self.refused("no probe was placed", checks.check_probes_on_roofs, table)
+        self.refused("no probe was placed", recorders.check_probes_on_roofs, table)
         line = {"row": "r", "kernel": "chain_kernel", "category": "probe", "time_s": "1", "attainable_s": "0.95"}
         self.write("counted.csv", line)
-        checks.check_probes_on_roofs(table)
+        recorders.check_probes_on_roofs(table)
         self.write("counted.csv", line, {**line, "kernel": "stream_kernel", "attainable_s": "0.5"})
-        self.refused("stream_kernel of r: 0.500", checks.check_probes_on_roofs, table)
+        self.refused("stream_kernel of r: 0.500", recorders.check_probes_on_roofs, table)
 
     def test_tracing_costs_little(self):
         remark = "tracing made a launch 9.0% slower (median of 2 with it and 2 without, in turns)"
         step = {"id": "a", "launch_median_s": "100e-6", "reason": ""}
         self.write("kernels.csv", *[{"id": "a"}] * 8)  # 4 a launch, for 9 us
         self.write("measurements.csv", {**step, "remarks": remark})
-        checks.check_cost_of_tracing(self.folder)
+        recorders.check_cost_of_tracing(self.folder)
         self.write("kernels.csv", *[{"id": "a"}] * 3)
-        self.refused("6.0 us for each kernel, and made a step 9.0% slower", checks.check_cost_of_tracing, self.folder)
+        self.refused("6.0 us for each kernel, and made a step 9.0% slower", recorders.check_cost_of_tracing, self.folder)
         self.write("measurements.csv", {**step, "remarks": ""})
-        self.refused("not said", checks.check_cost_of_tracing, self.folder)
+        self.refused("not said", recorders.check_cost_of_tracing, self.folder)
 
     def test_each_step_runs_its_program_first_and_fails_where_the_check_does(self):
         scene = Recording(self.folder)
@@ -113,7 +112,7 @@ class ProfileChecks(unittest.TestCase):
             for name in ("counters.csv", "measurements.csv"):
                 (folder / name).write_bytes((self.folder / name).read_bytes())
 
-        self.count(("kernel", "forward", checks.L2, 1), ("kernel", "backward", checks.L2, 1))
+        self.count(("kernel", "forward", recorders.L2, 1), ("kernel", "backward", recorders.L2, 1))
         scene.does = count
         self.assertIn("tracing made", recorders.count_pytorch(scene, 60))
         self.assertIn("--from-start", scene.seen[0])
