@@ -2,18 +2,36 @@
 
 Forward: hooks of the modules. Time inside a module and outside its children is the module's own. Backward: hooks of the autograd
 nodes that the module's forward pass made, because hooks of modules' backward passes do not bear operators in place. The
-optimiser: its own global hooks. The first steps are also counted (roof/counting.py), which slows them; they are not timed if
+optimiser: its own global hooks. The first steps are also counted, operator by operator, which slows them; they are not timed if
 there are more.
 """
 
 from functools import partial
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from roof.counting import counting_mode
 from roof.steps import (BACKWARD, BEFORE_OPTIMIZER, BETWEEN, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of, steps_of)
-from roof.work import Work
+from roof.work import Work, work_of
 
 COUNTED_STEPS = 2  #: an optimiser makes its state in the first
+
+
+def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
+    """A dispatch mode with a dictionary `work` by key. `current` tells the key of the operator that runs; None is not counted."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Counting(TorchDispatchMode):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.work: Dict[Key, Work] = {}
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            out = func(*args, **(kwargs or {}))
+            key = current()
+            if key is not None:
+                self.work.setdefault(key, Work()).__iadd__(work_of(func, args, kwargs or {}, out, key[0] == BACKWARD))
+            return out
+
+    return Counting()
 
 
 class Recorder:
