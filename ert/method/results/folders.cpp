@@ -16,18 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders in `parent`, the newest first. Names start with the date.
-std::vector<fs::path> newest_first(const fs::path& parent)
-{
-    std::vector<fs::path> folders;
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, none)) {
-        if (entry.is_directory()) folders.push_back(entry.path());
-    }
-    std::ranges::sort(folders, std::greater{});
-    return folders;
-}
-
 /// The folders in `here` and those beside it, each list with the newest first.
 std::vector<fs::path> in_and_beside(const fs::path& here)
 {
@@ -143,6 +131,17 @@ fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std:
 }
 
 }  // namespace
+
+std::vector<fs::path> newest_first(const fs::path& parent)
+{
+    std::vector<fs::path> folders;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(parent, none)) {
+        if (entry.is_directory()) folders.push_back(entry.path());
+    }
+    std::ranges::sort(folders, std::greater{});
+    return folders;
+}
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
                        const Scheduler& scheduler)

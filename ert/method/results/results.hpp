@@ -74,6 +74,9 @@ class RunDirectory {
     std::set<std::string> done_;
 };
 
+/// The folders in `parent`, the newest first: their names start with the date. None if it cannot be read.
+std::vector<std::filesystem::path> newest_first(const std::filesystem::path& parent);
+
 /// A new `root/<machine>/<date>-<node>-<revision>`; or the newest folder there of the same node, plan and revision, if it was stopped before
 /// all had rows: the same command then continues it. A machine without a node's name has no such part.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,

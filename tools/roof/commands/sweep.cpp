@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <functional>
 #include <map>
 #include <optional>
 
@@ -67,13 +66,9 @@ std::optional<double> making_of(const Measurement& row, const Measurement& next)
 /// By id; of several rows the newest.
 std::map<std::string, Remembered> remembered_rows(const std::filesystem::path& machine)
 {
-    std::vector<std::filesystem::path> folders;
-    std::error_code none;
-    for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(machine, none))
-        if (std::filesystem::exists(entry.path() / "measurements.csv")) folders.push_back(entry.path());
-    std::ranges::sort(folders, std::greater{});
     std::map<std::string, Remembered> rows;
-    for (const std::filesystem::path& folder : folders) {
+    for (const std::filesystem::path& folder : newest_first(machine)) {
+        if (!std::filesystem::exists(folder / "measurements.csv")) continue;
         try {
             const std::vector<Measurement> all = read_rows(folder);
             for (std::size_t i = 0; i < all.size(); ++i) {

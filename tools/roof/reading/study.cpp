@@ -8,7 +8,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "tools/roof/reading/machines.hpp"
 
 #include <fmt/format.h>
 
@@ -48,17 +47,6 @@ void require_run(const fs::path& folder)
                                  printable(folder.string()), runs.size(), join(names, ", ")));
 }
 
-/// The other folders beside it, newest first: a folder's name begins with its date.
-std::vector<fs::path> others_beside(const fs::path& home, const fs::path& now)
-{
-    std::vector<fs::path> folders;
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(home, none))
-        if (entry.is_directory() && !fs::equivalent(entry.path(), now, none)) folders.push_back(entry.path());
-    std::ranges::sort(folders, std::greater{});
-    return folders;
-}
-
 std::optional<Results> complete_by_plan(const fs::path& folder, const Results& now, const Scheduler& scheduler)
 {
     try {
@@ -82,8 +70,7 @@ std::vector<fs::path> runs_below(const fs::path& folder)
     std::error_code none;
     std::vector<fs::path> runs;
     using Folders = fs::recursive_directory_iterator;
-    for (Folders at(folder, fs::directory_options::skip_permission_denied, none), end; at != end;
-         at.increment(none)) {
+    for (Folders at(folder, fs::directory_options::skip_permission_denied, none), end; at != end; at.increment(none)) {
         if (at.depth() + 1 >= deepest) at.disable_recursion_pending();
         if (fs::exists(at->path() / "machine.yaml", none)) runs.push_back(at->path());
     }
@@ -91,8 +78,7 @@ std::vector<fs::path> runs_below(const fs::path& folder)
     return runs;
 }
 
-analysis::Study open_with_calibration(const fs::path& folder, const fs::path& calibration,
-                                      Context& context)
+analysis::Study open_with_calibration(const fs::path& folder, const fs::path& calibration, Context& context)
 {
     require_run(folder);
     analysis::Study study = analysis::open_study(folder, calibration);
@@ -129,7 +115,9 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
 std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
                                                      const Context& context)
 {
-    for (const fs::path& folder : others_beside(context.results / now.machine.name, now.folder)) {
+    std::error_code none;
+    for (const fs::path& folder : newest_first(context.results / now.machine.name)) {
+        if (fs::equivalent(folder, now.folder, none)) continue;
         const std::optional<Results> before = complete_by_plan(folder, now, scheduler);
         if (before) return analysis::compare(analysis::make_study(*before, *before), analysis::make_study(now, now));
     }
