@@ -1,5 +1,5 @@
 // One function per capability; each check compares two kinds of reports.
-#include "cpu/reports.hpp"
+#include "cpu/topology.hpp"
 
 #include "cpu/counters/encode.hpp"
 #include "cpu/counters/event_tables.hpp"

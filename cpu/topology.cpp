@@ -2,7 +2,6 @@
 #include "cpu/topology.hpp"
 
 #include "cpu/isa.hpp"
-#include "cpu/reports.hpp"
 #include "cpu/system.hpp"
 #include "cpu/theory.hpp"
 #include "ert/method/bench/process_limits.hpp"

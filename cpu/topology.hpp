@@ -2,11 +2,13 @@
 // measured. If two sources disagree, both values are kept.
 #pragma once
 
+#include "cpu/system.hpp"
 #include "ert/method/bench/machine.hpp"
 
-#include <vector>
-
 #include <sched.h>
+
+#include <string>
+#include <vector>
 
 struct hwloc_topology;
 
@@ -67,5 +69,26 @@ Layout layout_of(hwloc_topology* topology, const cpu_set_t& allowed);
 /// as many processors as that keeps busy without throttling, at least one. The machine stays empty.
 /// `thread_counts`: one; all cores of the fastest kind, of a NUMA node and of a socket; all cores; all hardware threads.
 Topology granted_topology(const Layout& layout, double quota);
+
+// What the machine's reports about itself show (reports.cpp): capabilities, with a reason for each and a remedy if there is one;
+// contradictions between reports, and reports known to be unreliable. Functions of the reports, so that tests can cover any machine.
+
+/// `machine` needs isa, features and huge_pages.
+std::vector<Capability> capabilities_of(const Machine& machine);
+
+/// The capability after an attempt to open a counter. `error` is its errno, or 0 on success.
+Capability hardware_counters(int error, bool virtual_machine);
+
+struct Reports {
+    std::string hypervisor;           ///< empty on bare metal
+    std::vector<MemoryLevel> caches;  ///< from the operating system
+    std::vector<CpuidCache> cpuid;
+    int machine_threads = 1;  ///< hardware threads of the machine
+    int allowed_threads = 1;  ///< hardware threads in the affinity mask
+    double quota = 0;         ///< in processors; 0 if unlimited
+};
+
+/// One sentence per inconsistency, with the numbers that disagree.
+std::vector<std::string> find_inconsistencies(const Reports& reports);
 
 }  // namespace roof::cpu

@@ -1,6 +1,6 @@
 // Reports about fleets: those of `roof fleet history` and `roof fleet compare`, and the sinks of all.
 #include "analysis/fleet/fleet_tables.hpp"
-#include "analysis/report/style.hpp"
+#include "analysis/report/report.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"

@@ -1,5 +1,5 @@
 // The time of a step, as stacked bars by phase and by kind of layer.
-#include "analysis/study/breakdown.hpp"
+#include "analysis/study/verdict.hpp"
 
 #include "analysis/report/report.hpp"
 #include "analysis/table/quantities.hpp"

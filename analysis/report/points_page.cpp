@@ -1,6 +1,5 @@
 #include "analysis/report/report.hpp"
 
-#include "analysis/report/style.hpp"
 #include "analysis/report/svg.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/study/verdict.hpp"

@@ -1,13 +1,11 @@
 // The report as one page, and the panels as files: pictures in the light theme, tables as CSV and JSON.
 #include "analysis/report/report.hpp"
 
-#include "analysis/report/style.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
-#include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 
 #include <fmt/format.h>
@@ -85,13 +83,6 @@ std::string scripts(const std::vector<Study>& studies)
 std::string security_policy()
 {
     return fmt::format("; img-src data: blob:; script-src 'sha256-{}'", page_script_hash());
-}
-
-void make_folder(const std::filesystem::path& folder)
-{
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) throw InputError("cannot make folder '" + folder.string() + "': " + failure.message());
 }
 
 /// The table over all studies, with the study's name as its first column.

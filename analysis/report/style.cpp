@@ -1,4 +1,4 @@
-#include "analysis/report/style.hpp"
+#include "analysis/report/report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,3 @@
-#include "analysis/study/baseline.hpp"
 
 #include "analysis/study/compare.hpp"
 #include "analysis/table/quantities.hpp"

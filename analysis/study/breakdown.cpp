@@ -1,4 +1,4 @@
-#include "analysis/study/breakdown.hpp"
+#include "analysis/study/verdict.hpp"
 
 #include <algorithm>
 #include <map>

@@ -81,4 +81,13 @@ std::string drift_text(const Comparison& comparison, int columns = 0);
 /// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
 nlohmann::json drift_json(const Comparison& comparison);
 
+// Beside an earlier study, the baseline: which points belong together, and what changed (baseline.cpp).
+
+/// The baseline's placement of the same step, phase or layer, on different machines whatever its threads; null without one.
+const Placement* before(const Study& study, const Placement& now);
+
+/// Each step and layer that the baseline has too, then each ceiling that moved: both values, the ratio with its interval, and what
+/// bound them. No rows without a baseline.
+DataTable baseline_table(const Study& study);
+
 }  // namespace roof::analysis

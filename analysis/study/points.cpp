@@ -6,7 +6,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/precision.hpp"
-#include "ert/base/si_prefix.hpp"
 #include "ert/base/text.hpp"
 
 #include <fmt/format.h>

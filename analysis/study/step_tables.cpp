@@ -1,7 +1,6 @@
 // Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not
 // measured.
 #include "analysis/study/answer.hpp"
-#include "analysis/study/breakdown.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/study/whatif.hpp"

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "analysis/study/study.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -59,5 +62,28 @@ std::vector<std::string> reasons_not_measured(const Study& study);
 std::string verdict_text(const Study& study, int columns = 0);
 /// The `n` layers with the most headroom of each model's largest batch, in at most `columns`; 0: unlimited. Empty without roofs.
 std::string headroom_text(const Study& study, int n, int columns = 0);
+
+// The time of a step by phase and by kind of layer (breakdown.cpp). Both are partitions: their parts add up to the step, or to more
+// if the layers, which are timed apart, took longer than it.
+
+/// The rest of the step, if there is any.
+inline constexpr std::string_view outside_layers = "outside the layers";
+
+struct Segment {
+    std::string name;  ///< a phase's, a kind's, "update", "other" of kinds not known here, or outside_layers
+    double seconds = 0;
+    double forward = 0, backward = 0;  ///< parts of a kind's `seconds`; the update is a kind of its own
+    bool is_phase = false;
+};
+
+/// All kinds of layer, "other" last.
+inline constexpr std::array<std::string_view, 12> kinds_in_order{"convolution", "linear",       "batch_norm", "relu",
+                                                                 "max_pool",    "average_pool", "add",        "flatten",
+                                                                 "dropout",     "loss",         "update",     "other"};
+
+/// The phases in the order of the step; empty if phases were not timed.
+std::vector<Segment> phases_of(const Measurement& row);
+/// The kinds in that order; empty if layers were not timed.
+std::vector<Segment> kinds_of(const Measurement& row);
 
 }  // namespace roof::analysis

@@ -1,6 +1,6 @@
 #include "analysis/table/quantities.hpp"
 
-#include "ert/base/si_prefix.hpp"
+#include "ert/base/number.hpp"
 
 #include <fmt/format.h>
 

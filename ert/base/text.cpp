@@ -1,7 +1,6 @@
 #include "ert/base/text.hpp"
 
 #include "ert/base/number.hpp"
-#include "ert/base/si_prefix.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +9,6 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
 namespace roof {

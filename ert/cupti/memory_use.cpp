@@ -1,5 +1,5 @@
 // The prototypes are those of nvml.h, which CUDA toolkits may lack; NVML keeps them stable across drivers.
-#include "ert/cupti/memory_use.hpp"
+#include "ert/cupti/step_profiler.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/nvml.hpp"

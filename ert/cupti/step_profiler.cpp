@@ -2,7 +2,6 @@
 
 #include "ert/base/error.hpp"
 #include "ert/cupti/launch_counter.hpp"
-#include "ert/cupti/memory_use.hpp"
 #include "ert/cupti/recorder.hpp"
 #include "ert/gpu/probes/device_facts.hpp"
 #include "ert/recording/record_files.hpp"

@@ -1,4 +1,4 @@
-#include "ert/base/si_prefix.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // Inconsistencies of other machines, from invented reports.
-#include "cpu/reports.hpp"
+#include "cpu/topology.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // Interpretation of the share of bandwidth that NVML's GPM reports, without GPM.
 #include "ert/base/error.hpp"
-#include "ert/cupti/memory_use.hpp"
+#include "ert/cupti/step_profiler.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/reading/machines.hpp"
+#include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Results go to standard output and progress to standard error, each in the requested form.
 #include "ert/method/plan/plan.hpp"
 #include "tests/tools/workbench.hpp"
-#include "tools/roof/session/progress.hpp"
+#include "tools/roof/session/session.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

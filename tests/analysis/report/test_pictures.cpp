@@ -1,7 +1,6 @@
 // Picture files are complete, and have no variables, which only browsers resolve.
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/report/style.hpp"
 #include "analysis/report/svg.hpp"
 #include "made.hpp"
 

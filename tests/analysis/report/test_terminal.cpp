@@ -1,7 +1,6 @@
 #include "analysis/report/figure.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/study/answer.hpp"
-#include "analysis/study/breakdown.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"

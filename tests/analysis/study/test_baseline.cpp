@@ -1,5 +1,5 @@
 // A run beside its baseline: the points that belong together, the table of changes, and the arrows.
-#include "analysis/study/baseline.hpp"
+#include "analysis/study/compare.hpp"
 
 #include "made.hpp"
 

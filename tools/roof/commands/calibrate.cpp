@@ -16,7 +16,6 @@
 #include "tools/roof/programs/likwid.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
-#include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
 
 #include <fmt/format.h>

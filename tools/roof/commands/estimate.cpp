@@ -9,7 +9,7 @@
 #include "ert/base/precision.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/reading/machines.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include <limits>
 
@@ -62,7 +62,6 @@ std::vector<analysis::MachineEstimate> estimates(const Options& options, const a
 
 int estimate_step(const Options& options, Context& context)
 {
-    if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     nlohmann::json documents = nlohmann::json::array();
     for (const std::string& batch : comma_list("--batch", options.batch)) {
@@ -102,7 +101,6 @@ std::vector<int> node_counts(const std::string& text)
 
 int estimate_nodes(const Options& options, Context& context)
 {
-    if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
     if (options.from.empty())
         throw InputError("estimate: --nodes needs --from, folders with measured rows and messages");
     analysis::ScalingRequest request{.model = options.model, .nodes = node_counts(options.nodes)};
@@ -123,6 +121,7 @@ int estimate_nodes(const Options& options, Context& context)
 Action estimate(OptionParser& parser)
 {
     return [options = Options{parser}](Context& context) {
+        if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
         return options.nodes.empty() ? estimate_step(options, context) : estimate_nodes(options, context);
     };
 }

@@ -12,7 +12,6 @@
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/counted_program.hpp"
-#include "tools/roof/programs/recorded_program.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 #include "analysis/report/report.hpp"
 
 #include "analysis/study/answer.hpp"
-#include "analysis/study/baseline.hpp"
+#include "analysis/study/compare.hpp"
 #include "analysis/study/export.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
@@ -13,7 +13,6 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/reading/machines.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <nlohmann/json.hpp>

@@ -15,7 +15,6 @@
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/explain.hpp"
 #include "tools/roof/session/plans.hpp"
-#include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
 
 #include <fmt/format.h>

@@ -9,7 +9,6 @@
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
-#include "tools/roof/session/progress.hpp"
 #include "tools/roof/session/session.hpp"
 
 #include <fmt/format.h>

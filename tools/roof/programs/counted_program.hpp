@@ -36,4 +36,12 @@ std::vector<std::string> under_cachegrind(const std::vector<std::string>& words,
 CountedProgram simulated_program(const std::filesystem::path& file, const std::filesystem::path& folder,
                                  const std::string& name);
 
+// A program that used a GPU, from the files of the injected recorder (recorded_program.cpp).
+
+/// Reads the folders process-* in `folder`, appends their records to the recorded files of `folder` under the id of
+/// their row, and removes them. Returns the rows; the caller appends them to the measurements. `program`: the model's
+/// name in the rows. The time of a row is the median of the steps that the program marked, or the whole recorded time
+/// without marks. If no process recorded anything, there is one row with status unsupported and the reason.
+std::vector<Measurement> gather_recording(const std::filesystem::path& folder, const std::string& program);
+
 }  // namespace roof

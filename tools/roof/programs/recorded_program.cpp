@@ -1,4 +1,3 @@
-#include "tools/roof/programs/recorded_program.hpp"
 
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import.hpp"

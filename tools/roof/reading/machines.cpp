@@ -1,4 +1,4 @@
-#include "tools/roof/reading/machines.hpp"
+#include "tools/roof/reading/study.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace roof {
 namespace {

@@ -2,6 +2,7 @@
 // and what was predicted before a sweep.
 #pragma once
 
+#include "analysis/estimate/target.hpp"
 #include "analysis/study/compare.hpp"
 #include "analysis/study/study.hpp"
 #include "ert/method/plan/scheduler.hpp"
@@ -58,5 +59,14 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
 
 /// The predictions beside the measurements, in `columns` columns; empty without them.
 std::string predictions_text(const analysis::Study& study, int columns);
+
+// The machines for estimates (machines.cpp): the built-in spec sheets and the calibrations among the results.
+
+/// The built-in sheets, sorted by name.
+std::vector<analysis::MachineSheet> built_in_sheets();
+
+/// The targets named by a value of --on: `here`, this machine; a results folder with a calibration; or the name of a
+/// sheet. If a device has both, the measured target comes first. Throws InputError that lists the sheets.
+std::vector<analysis::Target> find_targets(const std::string& word, const Context& context);
 
 }  // namespace roof

@@ -1,4 +1,4 @@
-#include "tools/roof/session/progress.hpp"
+#include "tools/roof/session/session.hpp"
 
 #include "ert/base/text.hpp"
 #include "tools/roof/console/output.hpp"
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 

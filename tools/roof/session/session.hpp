@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -53,5 +54,16 @@ struct Session {
 /// over get rows `skipped`; those whose working sets are not known by then get none. An interrupt drops the current
 /// row and prints on `context.err` how to continue. Throws InputError.
 Session measure_all(const Job& job, Context& context, const Listener& listener);
+
+// Progress on standard error (progress.cpp). On a terminal: one line, redrawn, and erased at the end. Elsewhere: a line per finished
+// row, or a line per tenth of a long list, with unsupported rows by reason at the end. Failed rows always have a line.
+
+/// The context must outlive the listener.
+Listener progress(const Context& context);
+
+// The steps of a training run as they happen, in the format of PyTorch's ImageNet example.
+
+/// `steps`: the number of steps; 0 if the stopping rule decides. `err` must outlive the listener.
+Listener training_log(std::ostream& err, int steps, const Terminal& terminal = {});
 
 }  // namespace roof
