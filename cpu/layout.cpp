@@ -3,7 +3,6 @@
 #include "ert/base/error.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 
 #include <hwloc.h>

@@ -9,7 +9,6 @@
 #include "ert/base/units.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
-#include <random>
 #include <span>
 #include <string>
 #include <vector>

@@ -10,7 +10,6 @@
 #include "ert/method/results/results.hpp"
 
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>

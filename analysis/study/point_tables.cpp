@@ -6,8 +6,6 @@
 #include "analysis/table/rows.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
-#include <algorithm>
-
 namespace roof::analysis {
 
 namespace {

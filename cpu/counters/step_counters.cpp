@@ -14,7 +14,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 
 namespace roof::cpu {

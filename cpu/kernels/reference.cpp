@@ -7,7 +7,6 @@
 
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <string>
 
 namespace roof::cpu {

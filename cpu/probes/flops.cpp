@@ -17,7 +17,6 @@
 #include "cpu/kernels/operations.hpp"
 #include "cpu/kernels/reference.hpp"
 #include "cpu/probes/choices.hpp"
-#include "ert/base/error.hpp"
 #include "ert/method/bench/search.hpp"
 
 #include <algorithm>

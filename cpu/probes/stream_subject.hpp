@@ -6,7 +6,6 @@
 #include "cpu/probes/pass_driver.hpp"
 #include "cpu/workspace.hpp"
 #include "ert/method/bench/machine.hpp"
-#include "ert/method/bench/point.hpp"
 #include "ert/method/bench/subject.hpp"
 
 #include <map>

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <libdeflate.h>
 
-#include <algorithm>
-
 namespace roof {
 namespace {
 

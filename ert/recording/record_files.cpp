@@ -7,12 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <optional>
 #include <set>
-#include <sstream>
-#include <utility>
-#include <vector>
 
 namespace roof {
 namespace {

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <exception>

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <thread>
 #include <utility>
 
 namespace roof::cupti {
