@@ -5,9 +5,8 @@ import unittest
 
 from quiet import Quiet
 
-from acceptance import goals, read_back
 from acceptance.scene import Scene
-from acceptance.steps import ceilings, training
+from acceptance.steps import ceilings, profiles, training
 from measuring import Failed
 
 
@@ -116,7 +115,7 @@ class Table(Quiet):
 class Goals(unittest.TestCase):
     def test_what_was_seen_is_held_against_what_is_wanted(self):
         beside = {row["what"]: row for row in ceilings.rows_beside(CEILINGS, [{"read": 4.6e12, "matmul bf16": 700e12}])}
-        found = {row["goal"]: row for row in goals.rows(CEILINGS, beside, 4.8e12, {"calibration": 55, "quick-calibration": 16})}
+        found = {row["goal"]: row for row in ceilings.goal_rows(CEILINGS, beside, 4.8e12, {"calibration": 55, "quick-calibration": 16})}
         due = {"read: ours / peer": "missed", "copy: ours / peer": "not seen", "matmul bf16: ours / peer": "met",
                "read: ours / data sheet": "met", "bf16: raw issue rate / cuBLASLt": "met",
                "bf16 tensor cores: share of what is promised at the clock": "met",
@@ -126,20 +125,20 @@ class Goals(unittest.TestCase):
 
     def test_the_data_sheets_bandwidth_is_that_of_the_card(self):
         devices = [{"kind": "cpu", "model": "x"}, {"kind": "gpu", "model": "NVIDIA H200"}]
-        self.assertEqual(4.8e12, goals.spec_bandwidth(devices))
-        self.assertIsNone(goals.spec_bandwidth([{"kind": "gpu", "model": "NVIDIA X1"}]))
-        self.assertIsNone(goals.spec_bandwidth([]))
+        self.assertEqual(4.8e12, ceilings.spec_bandwidth(devices))
+        self.assertIsNone(ceilings.spec_bandwidth([{"kind": "gpu", "model": "NVIDIA X1"}]))
+        self.assertIsNone(ceilings.spec_bandwidth([]))
 
 
 class ReadBack(Quiet):
     """Comparisons of hand-made counters."""
 
     def test_formulas_are_those_of_the_one_table(self):
-        formulas = read_back.formulas()
+        formulas = profiles.formulas()
         self.assertEqual(("flops.fp32", 2.0), formulas["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"])
         self.assertEqual(("bytes.device", 1.0), formulas["dram__bytes_read.sum"])
-        rows = read_back.TABLE.read_text(encoding="utf-8").count("- {quantity:")
-        self.assertEqual(rows, len(read_back.ROW.findall(read_back.TABLE.read_text(encoding="utf-8"))))
+        rows = profiles.TABLE.read_text(encoding="utf-8").count("- {quantity:")
+        self.assertEqual(rows, len(profiles.ROW.findall(profiles.TABLE.read_text(encoding="utf-8"))))
 
     def test_known_and_counted_are_compared_over_whole_launches(self):
         self.write("measurements.csv", "id,bench,status,flops,compulsory_bytes",
@@ -152,7 +151,7 @@ class ReadBack(Quiet):
                    f"flops gpu:0 operation=fma,gpu:0,kernel,,,k,0,{ffma},77,instruction",
                    "bandwidth gpu:0 operation=load working_set=64,gpu:0,step,,,,,dram__bytes_read.sum,900,byte",
                    "bandwidth gpu:0 operation=load working_set=64,gpu:0,step,,,,,dram__bytes_write.sum,50,byte")
-        flops, load = read_back.compare(self.folder)
+        flops, load = profiles.compare(self.folder)
         self.assertAlmostEqual(1.004, flops["ratio"])
         self.assertTrue(flops["is_near"])
         self.assertAlmostEqual(0.95, load["ratio"])
@@ -164,10 +163,10 @@ class ReadBack(Quiet):
                    '"x",gpu:0,kernel,,,"k(float*, int)",1,lts__t_bytes.sum,300,byte')
         said = ('==PROF== Connected\n"ID","Kernel Name","lts__t_bytes.sum"\n"","","byte"\n'
                 '"0","k(float *, int)","160"\n"1","other","5"\n')
-        line, = read_back.beside_ncu(self.folder, said)
+        line, = profiles.beside_ncu(self.folder, said)
         self.assertAlmostEqual(1.875, line["ratio"])
         with self.assertRaisesRegex(Failed, "no table"):
-            read_back.largest_of_ncu("==ERROR== no\n")
+            profiles.largest_of_ncu("==ERROR== no\n")
 
 
 if __name__ == "__main__":

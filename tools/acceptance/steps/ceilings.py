@@ -1,15 +1,16 @@
-"""The calibrations, PyTorch's products and copies before and after, and the tables of peers and goals."""
+"""The calibrations, PyTorch's products and copies before and after, and the tables of peers and goals. The ceilings contain
+their share of the spec at the clock of each launch; data-sheet bandwidths are in configs/machines."""
 
 import csv
 import json
+import re
 import statistics
 import sys
 import time
 
 import pages
 
-from acceptance import goals
-from acceptance.scene import PEERS, SMALL_PLANS
+from acceptance.scene import PEERS, ROOT, SMALL_PLANS
 from measuring import Failed, errors_of, last_line
 
 # The ceiling to compare with each peer's number: its kind, and the values of its fields.
@@ -23,7 +24,70 @@ BESIDE = {
     "read": ("bandwidth", {"operation": "load", "level": "DRAM"}),
 }
 RAW = ("fma", "tile")
+MACHINES = ROOT / "configs" / "machines"
+INTERVAL = 0.01
+OF_DATA_SHEET = 0.92
+SECONDS = {"calibration": 60, "quick-calibration": 15}
 
+#: Name, kind, fields of the ceilings, minimum share of the spec at the measured clock.
+SHARES = (
+    ("fp32 fma", "compute", {"operation": "fma", "precision": "fp32"}, 0.98),
+    ("fp64 fma", "compute", {"operation": "fma", "precision": "fp64"}, 0.98),
+    ("bf16 tensor cores", "compute", {"operation": "tile", "precision": "bf16"}, 0.97),
+    ("fp8 tensor cores", "compute", {"operation": "tile", "precision": "fp8"}, 0.97),
+    ("shared memory", "bandwidth", {"operation": "load", "level": "shared"}, 0.95),
+)
+#: Levels without a spec: bytes per clock and multiprocessor, to be compared with the tables of RRZE's gpu-benches.
+BY_HAND = ("L1", "L2")
+
+
+# ------------------------------------------------------------ ceilings beside goals, one line each: met, missed or not seen
+
+def spec_bandwidth(devices):
+    """Device-memory bandwidth of the first GPU in byte/s, by its data sheet; None if the card has no sheet."""
+    models = [device["model"] for device in devices if device["kind"] == "gpu"]
+    for sheet in sorted(MACHINES.glob("*.yaml")) if models else ():
+        text = sheet.read_text(encoding="utf-8")
+        named = re.search(r"^models: \[(.*)\]", text, re.M)
+        if named and models[0] in [word.strip() for word in named[1].split(",")]:
+            return float(re.search(r"name: DRAM, bandwidth: ([\d.e]+)", text)[1])
+    return None
+
+
+def goal(what, seen, wanted, at_most=False):
+    end = "not seen" if seen is None else "met" if (seen <= wanted if at_most else seen >= wanted) else "missed"
+    return {"goal": what, "seen": seen, "wanted": f"{'at most' if at_most else 'at least'} {wanted:g}", "is": end}
+
+
+def ratio(a, b):
+    return a / b if a and b else None
+
+
+def of_ceilings(ceilings, column, kind, fields):
+    """The maximum of a column over the ceilings with these fields; None without values."""
+    return max((c[column] for c in ceilings if c["kind"] == kind and c.get(column) and
+                all(c.get(k) == v for k, v in fields.items())), default=None)
+
+
+def goal_rows(ceilings, beside, sheet, seconds):
+    """Yields the lines. `beside`: rows by name, with ours, peer, ratio, raw issue rate; `seconds`: durations of the
+    calibrations."""
+    for name in ("read", "copy", "matmul bf16"):
+        yield goal(f"{name}: ours / peer", beside[name]["ratio"], 1)
+    yield goal("read: ours / data sheet", ratio(beside["read"]["ours"], sheet), OF_DATA_SHEET)
+    yield goal("bf16: raw issue rate / cuBLASLt", ratio(beside["matmul bf16"]["raw issue rate"], beside["matmul bf16"]["ours"]), 1)
+    for name, kind, fields, least in SHARES:
+        yield goal(f"{name}: share of what is promised at the clock", of_ceilings(ceilings, "share_of_spec", kind, fields), least)
+    for level in BY_HAND:
+        seen = of_ceilings(ceilings, "per_clock_and_core", "bandwidth", {"operation": "load", "level": level})
+        yield {"goal": f"{level}: bytes per clock and multiprocessor", "seen": seen, "wanted": "gpu-benches' within 5%", "is": "by hand"}
+    inside = [c["high"] is not None and c["high"] - c["low"] <= 2 * INTERVAL * c["median"] for c in ceilings]
+    yield goal(f"share of ceilings with an interval inside {100 * INTERVAL:g}%", sum(inside) / len(inside) if inside else None, 1)
+    for name, most in SECONDS.items():
+        yield goal(f"{name}: seconds", seconds.get(name), most, at_most=True)
+
+
+# ------------------------------------------------------------------------------------------------------------------------ steps
 
 def ceilings_in(log):
     """The ceilings that `roof calibrate --json` printed. Raises Failed with its last message if there are none."""
@@ -37,11 +101,11 @@ def rows_beside(ceilings, rounds):
     """One row for each peer's number: ours, the peer's median over its rounds, and the ratio."""
     for name, (kind, fields) in BESIDE.items():
         seen = [round[name] for round in rounds if round.get(name)]
-        ours = goals.of_ceilings(ceilings, "median", kind, fields)
+        ours = of_ceilings(ceilings, "median", kind, fields)
         peer = statistics.median(seen) if seen else None
         raw = None
         if kind == "compute":
-            found = [goals.of_ceilings(ceilings, "median", kind, {**fields, "operation": operation}) for operation in RAW]
+            found = [of_ceilings(ceilings, "median", kind, {**fields, "operation": operation}) for operation in RAW]
             raw = max((rate for rate in found if rate), default=None)
         yield {"what": name, "ours": ours, "peer": peer, "rounds": len(seen),
                "ratio": ours / peer if ours and peer else None, "raw issue rate": raw}
@@ -75,7 +139,7 @@ def write_tables(out):
         writer.writeheader()
         writer.writerows(rows)
     model = read_json(out / "doctor.json", {"machine": {"devices": []}})["machine"]["devices"]
-    wanted = goals.rows(ceilings, {row["what"]: row for row in rows}, goals.spec_bandwidth(model),
+    wanted = goal_rows(ceilings, {row["what"]: row for row in rows}, spec_bandwidth(model),
                         read_json(out / "seconds.json", {}))
     (out / "peers.md").write_text(as_markdown(rows) + "\n" + as_markdown(list(wanted)), encoding="utf-8")
 
@@ -105,12 +169,12 @@ def run_calibration(scene, name, seconds, *more):
 
 def words_of(ceilings, folder):
     """Raises Failed if a row failed: a probe computed something else than its reference, or the device had a fault."""
-    wide = [c for c in ceilings if c["high"] is None or c["high"] - c["low"] > 2 * goals.INTERVAL * c["median"]]
+    wide = [c for c in ceilings if c["high"] is None or c["high"] - c["low"] > 2 * INTERVAL * c["median"]]
     failed = [row for row in pages.rows(folder / "measurements.csv") if row["status"] == "failed"]
     if failed:
         raise Failed(f"{len(failed)} rows failed, the first: {failed[0]['id']}: {failed[0]['reason']}")
     dropped = sum(row["disturbance"] != "" for row in pages.rows(folder / "samples.csv"))
-    return (f"{len(ceilings)} ceilings, {len(wide)} of them with an interval beyond {100 * goals.INTERVAL:g}%; "
+    return (f"{len(ceilings)} ceilings, {len(wide)} of them with an interval beyond {100 * INTERVAL:g}%; "
             f"{dropped} launches disturbed")
 
 
