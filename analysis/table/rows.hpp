@@ -48,7 +48,7 @@ struct Disturbed {
     std::map<std::string, int> reasons{};
 };
 Disturbed disturbed_of(std::span<const Measurement> rows);
-/// "2 of 9 samples disturbed: steal"; "no disturbance was recorded in 9 samples".
+/// "2 of 9 samples disturbed: steal"; without such samples "the machine was busy" or "no disturbance was recorded in 9 samples".
 std::string disturbances(const Measurement& row);
 /// Whose rates they are: the model of a GPU, "2 x MODEL" of a group, and for a CPU the name of the machine, which is its CPU's.
 std::string owner_of(const Machine& machine, const std::string& device);

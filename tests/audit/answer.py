@@ -95,6 +95,8 @@ def disturbed(row):
 
 def disturbances(row):
     count, taken, reasons = disturbed(row)
+    if not count and is_busy(row.cells):
+        return "the machine was busy"
     return f"{count} of {taken} samples disturbed: {reasons}" if count else f"no disturbance was recorded in {taken} samples"
 
 
@@ -136,10 +138,13 @@ def actions(step):
 LIMITS = {"others_processors": 0.1, "stolen_processors": 0.02, "waited_share": 0.02, "shared_share": 0.1}
 
 
+def is_busy(cells):
+    """docs/method.md, section 1, A busy machine: of a row or a sample."""
+    return any((number(cells.get(name)) or 0) > limit for name, limit in LIMITS.items())
+
+
 def busy_cost(row):
-    """docs/method.md, section 1, A busy machine."""
-    def is_busy(cells):
-        return any((number(cells.get(name)) or 0) > limit for name, limit in LIMITS.items())
+    """Its share, how it is known."""
     if not is_busy(row.cells):
         return None, None
     used = row.used() if row.ok else []

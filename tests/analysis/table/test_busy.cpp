@@ -32,6 +32,7 @@ TEST_CASE("a quiet machine is not mentioned, nor one of which nothing is known")
 {
     CHECK(busy_text(waiting({0, 0, 0, 0})).empty());
     CHECK(busy_text(made::row()).empty());
+    CHECK_THAT(disturbances(made::row()), Catch::Contains("no disturbance was recorded"));
     CHECK_FALSE(busy_cost(made::row()));
 }
 
@@ -44,6 +45,7 @@ TEST_CASE("the cost is measured beside the quiet launches of the same row")
     CHECK(busy_cost(row)->share == Approx(1 - 1 / 1.5));
     CHECK_THAT(busy_text(row), Catch::Contains("a thread waited") &&
                                    Catch::Contains("this took about 33% of the step's time (measured)"));
+    CHECK(disturbances(row) == "the machine was busy");
 }
 
 TEST_CASE("without quiet launches the cost is what the kernel counted")
