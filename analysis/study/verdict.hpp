@@ -63,7 +63,7 @@ std::string verdict_text(const Study& study, int columns = 0);
 /// The `n` layers with the most headroom of each model's largest batch, in at most `columns`; 0: unlimited. Empty without roofs.
 std::string headroom_text(const Study& study, int n, int columns = 0);
 
-// The time of a step by phase and by kind of layer (breakdown.cpp). Both are partitions: their parts add up to the step, or to more
+// The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step, or to more
 // if the layers, which are timed apart, took longer than it.
 
 /// The rest of the step, if there is any.
