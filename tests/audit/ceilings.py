@@ -276,7 +276,7 @@ def agreeing(points, level):
         return points
     found = sustained(pooled(points), tolerance(level))
     showing = [p for p in points if found and sum(abs(s.rate / found.centre - 1) <= 0.01 for of in p.samples for s in of) >= 2]
-    if len(showing) > 1:
+    if len(showing) > 1 or showing and sustained(showing[0].samples, tolerance(level)).state == "steady":
         return showing
     falling = sorted(points, key=lambda p: -p.fastest)
     return [p for p in falling if abs(p.fastest / falling[1].fastest - 1) <= 0.01]

@@ -179,6 +179,25 @@ constexpr OfRounds same{1, 1, 1};
 
 }  // namespace
 
+TEST_CASE("a rate that one set alone reached is its level's where it is steady, and may be chance else")
+{
+    const auto copies = [](const OfRounds& fastest) {
+        std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
+        add_rounds(rows, row("copy", "avx512", 1, 256 * KiB, 200e9), fastest);
+        add_rounds(rows, row("copy", "avx512", 1, 384 * KiB, 160e9), same);
+        add_rounds(rows, row("copy", "avx512", 1, 512 * KiB, 100e9), same);
+        const Ceilings ceilings = fit_ceilings(rows, machine());
+        const auto found = std::ranges::find_if(
+            ceilings.all, [](const Ceiling& c) { return c.level == "L2" && c.operation == "copy"; });
+        REQUIRE(found != ceilings.all.end());
+        return *found;
+    };
+    CHECK(copies(same).rate.median.value == Approx(200e9));
+    CHECK(copies(same).steadiness == Steadiness::steady);
+    CHECK(copies({1, 1, 2}).rate.median.value == Approx(160e9));
+    CHECK(copies({1, 1, 2}).steadiness == Steadiness::at_least);
+}
+
 TEST_CASE("a smaller set that was faster than usual makes a latency a lower bound, and a larger one does not")
 {
     const auto state = [](const OfRounds& smaller, const OfRounds& larger) {

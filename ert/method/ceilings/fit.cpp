@@ -122,7 +122,8 @@ double typical_of(const PointSummary& point, bool per_clock)
 }
 
 /// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples of all agree. A level
-/// has one rate, so their samples are one quantity. A point that reaches a rate alone may owe it to chance, and is left out.
+/// has one rate, so their samples are one quantity. A point that reaches a rate alone may owe it to chance, and is left out unless
+/// its own samples are steady.
 std::vector<const PointSummary*> agreeing(std::vector<const PointSummary*> points, std::string_view level)
 {
     if (points.size() < 2) return points;
@@ -141,7 +142,10 @@ std::vector<const PointSummary*> agreeing(std::vector<const PointSummary*> point
             for (const RateSample& sample : round) samples += std::abs(sample.rate / centre - 1) <= agreement ? 1 : 0;
         return samples >= 2;
     });
-    if (showing.size() > 1) return showing;
+    const auto is_steady = [&](const PointSummary* point) {
+        return sustained_rate(point->samples, tolerance_of(level)).steadiness == Steadiness::steady;
+    };
+    if (showing.size() > 1 || std::ranges::any_of(showing, is_steady)) return showing;
     std::ranges::sort(points, std::greater{}, &PointSummary::fastest);
     const double second = points[1]->fastest;
     return those([&](const PointSummary* point) { return std::abs(point->fastest / second - 1) <= agreement; });
