@@ -2,7 +2,7 @@
 // measurement. It records the content of each piece, so that nothing is written twice.
 #pragma once
 
-#include "cpu/buffer.hpp"
+#include "ert/method/bench/buffer.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // sizes can only lengthen a sweep of working sets. Little available memory shortens it, and this is reported.
 #pragma once
 
-#include "cpu/buffer.hpp"
 #include "cpu/noise_monitor.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/bench.hpp"
+#include "ert/method/bench/buffer.hpp"
 
 #include <optional>
 #include <string>

@@ -1,10 +1,10 @@
 // Bandwidth kernels: the forms, and the check of their results.
-#include "cpu/buffer.hpp"
 #include "cpu/kernels/decode.hpp"
 #include "cpu/kernels/registers.hpp"
 #include "cpu/kernels/stream_kernel.hpp"
 #include "cpu/probes/checks.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/bench/buffer.hpp"
 
 #include <algorithm>
 #include <array>

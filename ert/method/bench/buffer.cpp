@@ -1,5 +1,5 @@
 // The mapping is one huge page too large. The bytes outside the aligned part are unmapped at once.
-#include "cpu/buffer.hpp"
+#include "ert/method/bench/buffer.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"

@@ -1,4 +1,4 @@
-// Mapped memory for the probes, with a chosen page size and NUMA node.
+// Mapped memory on the host, zero at first, with a chosen page size and NUMA node.
 #pragma once
 
 #include "ert/base/units.hpp"

@@ -1,6 +1,6 @@
 // Mapped memory: alignment, writing, NUMA node, and the error when memory is short.
-#include "cpu/buffer.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/bench/buffer.hpp"
 #include "ert/method/bench/process_limits.hpp"
 #include "tests/skip.hpp"
 
@@ -36,6 +36,7 @@ TEST_CASE("a buffer starts on a huge page and has the requested size")
         const Buffer buffer(5'000'000, "a test", {pages, std::nullopt});
         CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % Buffer::huge_page == 0);
         CHECK(buffer.size() >= 5'000'000);
+        CHECK(buffer.data()[buffer.size() - 1] == std::byte{0});
         buffer.data()[buffer.size() - 1] = std::byte{1};
     }
 }
