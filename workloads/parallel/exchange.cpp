@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -60,32 +61,6 @@ Packing pack(const std::vector<GradientSize>& gradients, std::size_t least_bytes
     return packing;
 }
 
-Schedule::Schedule(const Packing& packing) : packing_(packing), bucket_of_(packing.begins.size())
-{
-    for (std::size_t index = 0; index < packing.buckets.size(); ++index) {
-        for (const std::size_t gradient : packing.buckets[index].gradients) bucket_of_[gradient] = index;
-    }
-    restart();
-}
-
-void Schedule::restart()
-{
-    seen_.assign(bucket_of_.size(), false);
-    missing_.clear();
-    for (const Bucket& bucket : packing_.buckets) missing_.push_back(bucket.gradients.size());
-    next_ = 0;
-}
-
-std::vector<std::size_t> Schedule::ready(std::size_t gradient)
-{
-    if (seen_.at(gradient)) throw std::logic_error("gradient " + std::to_string(gradient) + " was ready already");
-    seen_[gradient] = true;
-    --missing_[bucket_of_[gradient]];
-    std::vector<std::size_t> starting;
-    while (next_ < missing_.size() && missing_[next_] == 0) starting.push_back(next_++);
-    return starting;
-}
-
 Communication communication_of(const std::vector<Interval>& transfers, const std::vector<Interval>& waits, Bytes bytes)
 {
     std::vector<Interval> either = transfers;
@@ -99,20 +74,9 @@ class Exchange::Background {
   public:
     /// Both are used in the thread and must outlive this.
     Background(Communicator& communicator, const Clock& clock)
-        : communicator_(communicator), clock_(clock), thread_([this] { work(); })
+        : communicator_(communicator), clock_(clock), thread_([this](const std::stop_token& stop) { work(stop); })
     {
     }
-    ~Background()
-    {
-        {
-            const std::lock_guard lock(mutex_);
-            ending_ = true;
-        }
-        changed_.notify_all();
-        thread_.join();
-    }
-    Background(const Background&) = delete;
-    Background& operator=(const Background&) = delete;
 
     /// Queues a range; its interval begins now.
     void start(std::span<float> range, Reach reach)
@@ -140,12 +104,12 @@ class Exchange::Background {
         Seconds begin;
     };
 
-    void work()
+    void work(const std::stop_token& stop)
     {
         std::unique_lock lock(mutex_);
         while (true) {
-            changed_.wait(lock, [this] { return ending_ || (!jobs_.empty() && failure_ == nullptr); });
-            if (ending_) return;
+            changed_.wait(lock, stop, [this] { return !jobs_.empty() && failure_ == nullptr; });
+            if (stop.stop_requested()) return;
             const Job job = jobs_.front();
             lock.unlock();
             std::exception_ptr failure;
@@ -165,22 +129,27 @@ class Exchange::Background {
     Communicator& communicator_;
     const Clock& clock_;
     std::mutex mutex_;
-    std::condition_variable changed_;
+    std::condition_variable_any changed_;
     std::deque<Job> jobs_;  ///< the one under way is the first
     std::vector<Interval> done_;
     std::exception_ptr failure_;
-    bool ending_ = false;
-    std::thread thread_;
+    std::jthread thread_;  ///< last: it ends first
 };
 
 ExchangeOrder::ExchangeOrder(Packing packing, Mode mode, ExchangeOperations operations)
-    : packing_(std::move(packing)), mode_(mode), operations_(std::move(operations)), schedule_(packing_)
+    : packing_(std::move(packing)), mode_(mode), operations_(std::move(operations)), bucket_of_(packing_.begins.size())
 {
+    for (std::size_t index = 0; index < packing_.buckets.size(); ++index) {
+        for (const std::size_t gradient : packing_.buckets[index].gradients) bucket_of_[gradient] = index;
+    }
 }
 
 void ExchangeOrder::begin()
 {
-    schedule_.restart();
+    seen_.assign(bucket_of_.size(), false);
+    missing_.clear();
+    for (const Bucket& bucket : packing_.buckets) missing_.push_back(bucket.gradients.size());
+    next_ = 0;
     if (mode_ != Mode::broadcast) return;
     operations_.communication_follows_step();
     operations_.broadcast_parameters();
@@ -189,16 +158,19 @@ void ExchangeOrder::begin()
 
 void ExchangeOrder::ready(std::size_t gradient)
 {
-    for (const std::size_t bucket : schedule_.ready(gradient)) {
+    if (seen_.at(gradient)) throw std::logic_error("gradient " + std::to_string(gradient) + " was ready already");
+    seen_[gradient] = true;
+    --missing_[bucket_of_[gradient]];
+    for (; next_ < missing_.size() && missing_[next_] == 0; ++next_) {
         if (mode_ != Mode::overlapped) continue;
         operations_.communication_follows_step();
-        operations_.mean(packing_.buckets[bucket], Reach::all);
+        operations_.mean(packing_.buckets[next_], Reach::all);
     }
 }
 
 void ExchangeOrder::finish()
 {
-    if (!schedule_.complete()) throw std::logic_error("the backward pass ended before all gradients were ready");
+    if (next_ < missing_.size()) throw std::logic_error("the backward pass ended before all gradients were ready");
     if (mode_ != Mode::overlapped) {
         operations_.communication_follows_step();
         for (const Bucket& bucket : packing_.buckets)

@@ -43,29 +43,6 @@ inline constexpr std::size_t first_bucket_bytes = 1 << 20;
 /// multiple of 64 bytes.
 Packing pack(const std::vector<GradientSize>& gradients, std::size_t least_bytes);
 
-/// The order of all-reduces: a bucket's starts once all its gradients are ready and the buckets before it have
-/// started. All ranks so start them in one order, whatever the order in which gradients become ready.
-class Schedule {
-  public:
-    /// `packing` must outlive the schedule.
-    explicit Schedule(const Packing& packing);
-
-    /// Forgets what is ready: a new backward pass begins.
-    void restart();
-    /// A gradient is ready; returns the buckets to start now, in order. Throws std::logic_error for one that was
-    /// ready already.
-    std::vector<std::size_t> ready(std::size_t gradient);
-    /// Whether every bucket was returned by ready().
-    bool complete() const { return next_ == packing_.buckets.size(); }
-
-  private:
-    const Packing& packing_;
-    std::vector<std::size_t> bucket_of_;  ///< by gradient
-    std::vector<bool> seen_;              ///< by gradient
-    std::vector<std::size_t> missing_;    ///< by bucket: gradients that are not ready
-    std::size_t next_ = 0;                ///< the bucket to start next
-};
-
 /// When something was under way, on the step's clock.
 struct Interval {
     Seconds begin{};
@@ -99,16 +76,18 @@ struct ExchangeOperations {
     std::function<void()> broadcast_parameters;
 };
 
-/// When which of them is done.
+/// When which of them is done. A bucket's all-reduce starts once all its gradients are ready and the buckets before it have started:
+/// so all ranks start them in one order, whatever the order in which gradients become ready.
 class ExchangeOrder {
   public:
     ExchangeOrder(Packing packing, Mode mode, ExchangeOperations operations);
 
     /// Call it before the forward pass.
     void begin();
-    /// Call it when the gradient is in its place, or its last kernel enqueued.
+    /// Call it when the gradient is in its place, or its last kernel enqueued. Throws std::logic_error for one that was ready
+    /// already.
     void ready(std::size_t gradient);
-    /// Call it after the whole backward pass. The update follows the means.
+    /// Call it after the whole backward pass. The update follows the means. Throws std::logic_error if a gradient was not ready.
     void finish();
 
     const Packing& packing() const { return packing_; }
@@ -118,7 +97,10 @@ class ExchangeOrder {
     Packing packing_;
     Mode mode_;
     ExchangeOperations operations_;
-    Schedule schedule_;
+    std::vector<std::size_t> bucket_of_;  ///< by gradient
+    std::vector<bool> seen_;              ///< by gradient
+    std::vector<std::size_t> missing_;    ///< by bucket: gradients that are not ready
+    std::size_t next_ = 0;                ///< the bucket to start next
 };
 
 class Exchange {
