@@ -226,5 +226,7 @@ TEST_CASE("An unavailable algorithm or precision reports the reason")
     machine.isa = {"avx512"};
     CHECK_FALSE(bench.unsupported_reason(point, machine, cpu));
     point.set("algorithm", "fft");
+    CHECK_THAT(bench.unsupported_reason(point, machine, cpu).value_or(""), Catch::Contains("'fft'"));
+    point.set("algorithm", "fastest");
     CHECK_THROWS_AS(bench.unsupported_reason(point, machine, cpu), InputError);
 }

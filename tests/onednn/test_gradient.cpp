@@ -1,6 +1,7 @@
 // The backward pass, compared with the forward pass: a step along a parameter's gradient g changes the loss by |g| per
 // unit.
 #include "tests/onednn/hashed_training.hpp"
+#include "tests/onednn/network_values.hpp"
 #include "workloads/model/hashed.hpp"
 
 #include <catch2/catch.hpp>
@@ -68,10 +69,10 @@ void check_slopes(const model::Graph& graph)
     network.forward(images.data(), labels.data(), trace);
     network.backward(trace);
     std::vector<std::vector<float>> gradients;
-    for (std::size_t k = 0; k < network.parameters().size(); ++k) gradients.push_back(network.gradient(k));
+    for (std::size_t k = 0; k < network.parameters().size(); ++k) gradients.push_back(gradient_of(network, k));
 
     for (std::size_t k = 0; k < gradients.size(); ++k) {
-        const std::vector<float> start = network.value(k);
+        const std::vector<float> start = value_of(network, k);
         const double slope = norm(gradients[k]);
         const auto loss_at = [&](double distance) {
             network.set(k, [&](std::span<float> values) {

@@ -35,26 +35,6 @@ bool reset_peak()
 
 }  // namespace
 
-TEST_CASE("An arena is aligned to a huge page and zero")
-{
-    const Arena arena(3 << 20, "a test");
-    CHECK(reinterpret_cast<std::uintptr_t>(arena.at(0)) % (2 << 20) == 0);
-    CHECK(*arena.at((3 << 20) - 1) == std::byte{0});
-}
-
-TEST_CASE("An allocation beyond the available memory is refused with both sizes")
-{
-    const std::size_t petabyte = std::size_t{1} << 50;
-    try {
-        const Arena arena(petabyte, "a test");
-        FAIL("no exception");
-    } catch (const OutOfMemory& error) {
-        CHECK(error.wanted.value == static_cast<double>(petabyte));
-        CHECK(error.available.value > 0);
-        CHECK(error.available <= available_memory() * 2);
-    }
-}
-
 TEST_CASE("A batch that does not fit throws OutOfMemory with the required size")
 {
     const model::Graph graph = model::build_model("resnet18");

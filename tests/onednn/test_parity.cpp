@@ -3,6 +3,7 @@
 // missing weight decay, only the running statistics a wrong batch norm momentum, and only the projections a transposed
 // kernel.
 #include "tests/onednn/hashed_training.hpp"
+#include "tests/onednn/network_values.hpp"
 #include "tests/skip.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/convolution/passes.hpp"
@@ -67,11 +68,11 @@ void compare_gradients(const Network& network, const Reference& reference, const
     REQUIRE(reference.count("grad_l2") == network.parameters().size());
     for (std::size_t k = 0; k < network.parameters().size(); ++k) {
         const std::string& name = network.parameters()[k].name;
-        const std::vector<float> gradient = network.gradient(k);
+        const std::vector<float> gradient = gradient_of(network, k);
         const double length = reference.at("grad_l2", name);
         INFO(name);
         if (length < vanishing) {
-            CHECK(norm(gradient) < 1e-4 * norm(network.gradient(k - 1)));
+            CHECK(norm(gradient) < 1e-4 * norm(gradient_of(network, k - 1)));
             continue;
         }
         errors.push_back(std::abs(norm(gradient) / length - 1));
@@ -91,14 +92,14 @@ void compare_shrinking(const Network& network, const Reference& reference, const
         const model::Parameter& parameter = network.parameters()[k];
         if (norms && parameter.shape.size() < 2) continue;  // rounding changes them more than a decay would
         INFO(parameter.name);
-        CHECK(std::abs(shrinking(start[k], network.value(k)) - reference.at("shrink_after5", parameter.name)) <
+        CHECK(std::abs(shrinking(start[k], value_of(network, k)) - reference.at("shrink_after5", parameter.name)) <
               tolerance);
     }
 }
 
 void compare_running(const Network& network, const Reference& reference, double tolerance)
 {
-    for (const Network::RunningStatistics& one : network.running()) {
+    for (const RunningStatistics& one : statistics_of(network)) {
         INFO(one.layer);
         const double mean = reference.at("bn_running_after5", one.layer + ".running_mean");
         const double variance = reference.at("bn_running_after5", one.layer + ".running_var");
@@ -139,7 +140,7 @@ void compare_family(const std::string& model, const Arithmetic& arithmetic, cons
             const std::string& name = network.parameters()[k].name;
             if (!reference.has("grad_l2", name)) continue;
             INFO(name);
-            const std::vector<float> gradient = network.gradient(k);
+            const std::vector<float> gradient = gradient_of(network, k);
             const double length = reference.at("grad_l2", name);
             CHECK(std::abs(norm(gradient) / length - 1) < tolerance.gradient);
             CHECK(std::abs(projection(gradient, k) - reference.at("grad_proj", name)) / length < tolerance.projection);
@@ -154,7 +155,7 @@ void compare_five_steps(const std::string& model, const Arithmetic& arithmetic, 
     HashedTraining training(model, arithmetic);
     const Network& network = training.network();
     std::vector<std::vector<float>> start;
-    for (std::size_t k = 0; k < network.parameters().size(); ++k) start.push_back(network.value(k));
+    for (std::size_t k = 0; k < network.parameters().size(); ++k) start.push_back(value_of(network, k));
 
     REQUIRE(reference.count("loss") == 5);
     for (int step = 0; step < 5; ++step) {

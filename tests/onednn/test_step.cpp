@@ -18,7 +18,7 @@ using namespace roof::onednn;
 
 namespace {
 
-const Device cpu{
+const Device cpu_device{
     .name = "cpu", .kind = "cpu", .model = {}, .levels = {}, .memory = {}, .memory_available = {}, .facts = {}};
 
 Machine two_threads()
@@ -151,7 +151,7 @@ TEST_CASE("No layer uses oneDNN's reference kernels")
 
 TEST_CASE("A launch of ResNet-50 reports its loss, its wait for data and the time of every part")
 {
-    const std::unique_ptr<Subject> step = TrainBench().make(point("resnet50", "1"), two_threads(), cpu);
+    const std::unique_ptr<Subject> step = TrainBench().make(point("resnet50", "1"), two_threads(), cpu_device);
     double now = 0;
     const Clock counting = [&now] { return Seconds{now += 1}; };
     Trace trace(counting, step->parts().size());
@@ -204,11 +204,11 @@ TEST_CASE("An invalid learning rate or folder is an input error before anything 
 {
     Point wrong = point("alexnet", "1");
     wrong.set("lr", "-1");
-    CHECK_THROWS_AS(TrainBench().make(wrong, two_threads(), cpu), InputError);
-    CHECK_THROWS_AS(TrainBench().unsupported_reason(wrong, two_threads(), cpu), InputError);
+    CHECK_THROWS_AS(TrainBench().make(wrong, two_threads(), cpu_device), InputError);
+    CHECK_THROWS_AS(TrainBench().unsupported_reason(wrong, two_threads(), cpu_device), InputError);
     wrong.set("lr", "0.1");
     wrong.set("data", "/nowhere");
-    CHECK_THROWS_WITH(TrainBench().unsupported_reason(wrong, two_threads(), cpu), Catch::Contains("/nowhere"));
+    CHECK_THROWS_WITH(TrainBench().unsupported_reason(wrong, two_threads(), cpu_device), Catch::Contains("/nowhere"));
 }
 
 TEST_CASE("The remarks name and count a broken image, and the step continues")

@@ -25,9 +25,7 @@ Settings settings_of(const Point& point)
             .parameters = engine::parameters_of(point),
             .learning_rate = learning_rate(point),
             .precision = point.precision(),
-            .algorithm = engine::parse_algorithm(
-                point.text("algorithm"),
-                {Algorithm::automatic, Algorithm::direct, Algorithm::gemm, Algorithm::winograd, Algorithm::fft}),
+            .algorithm = parse_enum<Algorithm>(point.text("algorithm")),
             .deterministic = point.text("deterministic") == "on"};
 }
 

@@ -13,6 +13,11 @@ Flops flops(long long multiply_adds)
     return {2.0 * static_cast<double>(multiply_adds)};
 }
 
+bool is_depthwise(const model::Convolution& of)
+{
+    return of.groups > 1 && of.groups == of.source.channels && of.groups == of.result.channels;
+}
+
 }  // namespace
 
 int convolution_lanes()
@@ -26,9 +31,14 @@ std::vector<ConvolutionPlan> convolution_plans(const ConvolutionPass& pass, int 
     std::vector<ConvolutionPlan> plans;
     const int lanes = convolution_lanes();
     const model::Window& window = pass.window;
-    if (lanes == 0 || pass.source.channels % (2 * lanes) != 0 || pass.result.channels % (2 * lanes) != 0) return plans;
-    if (pass.groups > 1 || window.dilation > 1) return plans;
     const bool is_gradient = pass.pass == Pass::backward_weights;
+    if (lanes == 0 || window.dilation > 1) return plans;
+    if (is_depthwise(pass) && is_gradient && (window.size == 3 || window.size == 5 || window.size == 7)) {
+        plans.push_back(plan_depthwise_gradient(pass));
+        plans.back().executed = flops(model::unpadded_multiply_adds(pass));
+    }
+    if (pass.groups > 1 || pass.source.channels % (2 * lanes) != 0 || pass.result.channels % (2 * lanes) != 0)
+        return plans;
     const bool is_direct = window.size <= direct_largest_window && window.stride <= direct_largest_stride;
     for (const DirectLoops* loops : direct_loops_here()) {
         const bool is_dot = loops->numbers > 1;

@@ -1,5 +1,7 @@
+// dw[c][v][u] = sum over images and positions of dy[c][y][x] * source[c][y * stride - padding + v][x * stride - padding + u];
+// db[c] = sum of dy. For windows that oneDNN 2.6 computes channel by channel.
 // A thread takes a block of 16 channels. The sums of one row of the window stay in registers along a row of the map.
-#include "workloads/kernels/depthwise.hpp"
+#include "workloads/kernels/convolution.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -70,17 +72,14 @@ template <int window>
 
 }  // namespace
 
-bool has_depthwise_gradient(int window)
+ConvolutionPlan plan_depthwise_gradient(const ConvolutionPass& pass)
 {
-    return window == 3 || window == 5 || window == 7;
-}
-
-void depthwise_backward_weights(const model::Convolution& shape, const float* source, const float* dy, float* dw,
-                                float* db)
-{
-    const int blocks = (shape.groups + lanes - 1) / lanes;
+    return {.name = "roof:depthwise", .run = [pass](const ConvolutionOperands& of) {
+                const int blocks = (pass.groups + lanes - 1) / lanes;
 #pragma omp parallel for schedule(dynamic)
-    for (int number = 0; number < blocks; ++number) run_block(shape, number, source, dy, dw, db);
+                for (int number = 0; number < blocks; ++number)
+                    run_block(pass, number, of.source.as<float>(), of.result.as<float>(), of.weights, of.bias);
+            }};
 }
 
 }  // namespace roof::kernels

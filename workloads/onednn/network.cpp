@@ -120,7 +120,7 @@ std::vector<std::span<std::byte>> Network::trained_bytes() const
     std::vector<std::span<std::byte>> all;
     for (const Trained& trained : trained_) {
         all.push_back(bytes_of(trained.value));
-        if (trained.copy) all.push_back(bytes_of(*trained.copy));
+        if (trained.copy) all.push_back(bytes_of(trained.copy));
     }
     return all;
 }
@@ -132,24 +132,6 @@ void Network::update(Trace& trace)
     ++state_.step;
 }
 
-std::vector<float> Network::value(std::size_t parameter) const
-{
-    return read(trained_[parameter].value, pytorch_layout(parameter));
-}
-
-std::vector<float> Network::gradient(std::size_t parameter) const
-{
-    const Trained& trained = trained_[parameter];
-    if (!trained.factors) return read(trained.gradient, pytorch_layout(parameter));
-    const ThreadCount threads(settings_.threads);
-    std::vector<float> values(static_cast<std::size_t>(parameters_[parameter].elements()));
-    LinearShape shape = trained.factors->shape;
-    shape.row = shape.inputs;
-    linear_backward_weights(shape, trained.factors->source.elements(), trained.factors->result_gradient.elements(),
-                            values.data());
-    return values;
-}
-
 /// Uses the gradient's memory as a buffer if this network owns it. The next backward pass overwrites it.
 void Network::set(std::size_t parameter, const std::function<void(std::span<float>)>& fill)
 {
@@ -158,28 +140,11 @@ void Network::set(std::size_t parameter, const std::function<void(std::span<floa
     const bool has_room = settings_.ranks == nullptr && !trained.factors;
     std::vector<float> apart(has_room ? 0 : elements);
     float* const values = has_room ? trained.gradient.data() : apart.data();
-    const dnnl::memory staging(pytorch_layout(parameter), program_.engine(), values);
+    const dnnl::memory staging(plain(trained.dims), program_.engine(), values);
     fill({values, elements});
     copy(program_.stream(), staging, trained.value.memory);
     // Copies from the values, not from the weights: oneDNN 3.7 reorders rows with gaps as if they were contiguous.
-    if (trained.copy) copy(program_.stream(), staging, trained.copy->memory);
-}
-
-std::vector<Network::RunningStatistics> Network::running() const
-{
-    std::vector<RunningStatistics> all;
-    for (const Running& one : running_) {
-        all.push_back({one.layer, read(one.mean, one.mean.desc()), read(one.variance, one.variance.desc())});
-    }
-    return all;
-}
-
-std::vector<float> Network::read(const Tensor& tensor, const Desc& layout) const
-{
-    std::vector<float> values(layout.get_size() / sizeof(float));
-    const dnnl::memory to(layout, program_.engine(), values.data());
-    copy(program_.stream(), tensor.memory, to);
-    return values;
+    if (trained.copy) copy(program_.stream(), staging, trained.copy.memory);
 }
 
 }  // namespace roof::onednn

@@ -46,27 +46,14 @@ class Network {
     /// The size of the arena, which holds everything but the images.
     Bytes memory() const { return {static_cast<double>(program_.arena_bytes())}; }
 
-    /// Parameters in the order of PyTorch's named_parameters(); values in PyTorch's shapes: OIHW, [out][in],
-    /// [channels].
+    /// In the order of PyTorch's named_parameters().
     const std::vector<model::Parameter>& parameters() const { return parameters_; }
-    std::vector<float> value(std::size_t parameter) const;
-    /// The gradient of the last backward pass, without weight decay.
-    std::vector<float> gradient(std::size_t parameter) const;
-    /// Writes the values that `fill` stores, in the same order.
+    const std::vector<Trained>& trained() const { return trained_; }
+    const std::vector<Running>& running() const { return running_; }
+    /// Writes the values that `fill` stores in PyTorch's shape: OIHW, [out][in], [channels].
     void set(std::size_t parameter, const std::function<void(std::span<float>)>& fill);
 
-    /// The running statistics of a batch norm.
-    struct RunningStatistics {
-        std::string layer;
-        std::vector<float> mean;
-        std::vector<float> variance;
-    };
-    std::vector<RunningStatistics> running() const;
-
   private:
-    Desc pytorch_layout(std::size_t parameter) const { return plain(trained_[parameter].dims); }
-    std::vector<float> read(const Tensor& tensor, const Desc& layout) const;
-
     Settings settings_;
     int classes_;
     std::vector<model::Parameter> parameters_;

@@ -17,10 +17,11 @@ data::Share share_of(const Settings& settings)
 
 }  // namespace
 
-Step::Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers)
+Step::Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers,
+           const parallel::Place& place)
     : settings_(settings),
       classes_(graph.classes()),
-      threads_(settings.ranks == nullptr ? settings.threads : 0),
+      threads_(settings.ranks == nullptr ? PinnedThreads(settings.threads) : PinnedThreads(place, settings.threads)),
       network_(graph, settings),
       source_(threads_.starting_free_threads([&] {
           return data::open_source(data, settings.batch, graph.layer(0).output, classes_, workers, engine::data_seed,
@@ -30,10 +31,8 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
 {
 }
 
-void Step::train_with(const parallel::World& world, const parallel::Options& options,
-                      std::unique_ptr<PinnedThreads> pinned)
+void Step::train_with(const parallel::World& world, const parallel::Options& options)
 {
-    pinned_ = std::move(pinned);
     world_ = world;
     parallel::require_same(*world.communicator, network_.exchanged_layouts(), parallel::differ_in_layout);
     exchange_.emplace(world.communicator, parallel::pack(network_.gradient_sizes(), options.bucket_bytes), options.mode,

@@ -18,13 +18,13 @@ namespace roof::onednn {
 
 class Step : public Subject {
   public:
-    /// `data`: as in data::open_source, decoded in `workers` threads. Throws what Network and open_source throw.
-    Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers);
+    /// `data`: as in data::open_source, decoded in `workers` threads; `place`: of a rank. Throws what Network and
+    /// open_source throw.
+    Step(const model::Graph& graph, const Settings& settings, const std::string& data, int workers,
+         const parallel::Place& place = {});
 
-    /// Takes later steps with the other ranks of `settings.ranks` and keeps `pinned`, which may be null. Collective;
-    /// call before the first launch.
-    void train_with(const parallel::World& world, const parallel::Options& options,
-                    std::unique_ptr<PinnedThreads> pinned = {});
+    /// Takes later steps with the other ranks of `settings.ranks`. Collective; call before the first launch.
+    void train_with(const parallel::World& world, const parallel::Options& options);
 
     /// With ranks, the sum over all ranks.
     /// FLOPs: convolution and linear layers, forward and both gradients (the model FLOPs of utilisation figures),
@@ -49,13 +49,12 @@ class Step : public Subject {
 
     Settings settings_;
     int classes_;
-    PinnedThreads threads_;  ///< before memory is touched; each rank has its own processors
+    PinnedThreads threads_;  ///< before memory is touched
     Network network_;
     data::Source source_;
     Work work_;
     std::optional<double> first_loss_;
     double last_loss_ = 0;
-    std::unique_ptr<PinnedThreads> pinned_;
     parallel::World world_;
     Clock clock_ = steady_clock();
     std::optional<parallel::Exchange> exchange_;  ///< last, because its thread uses the network's gradients

@@ -26,17 +26,13 @@ std::optional<std::string> lacking_precision(const Point& point, const Machine& 
     return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA";
 }
 
-Algorithm algorithm_of(const Point& point)
-{
-    return engine::parse_algorithm(point.text("algorithm"),
-                                   {Algorithm::direct, Algorithm::winograd, Algorithm::gemm, Algorithm::automatic});
-}
-
 std::optional<std::string> lacking_algorithm(const Point& point)
 {
-    if (algorithm_of(point) != Algorithm::winograd || offers_winograd(point.precision())) return std::nullopt;
-    return "oneDNN " + library_version() + " has no Winograd convolution in " + point.text("precision") +
-           " for this machine; 'direct' and 'auto' serve";
+    const auto algorithm = parse_enum<Algorithm>(point.text("algorithm"));
+    const bool is_lacking = algorithm == Algorithm::winograd && !offers_winograd(point.precision());
+    if (!is_lacking && algorithm != Algorithm::fft) return std::nullopt;
+    return "oneDNN " + library_version() + " has no convolution by '" + point.text("algorithm") + "' in " +
+           point.text("precision") + " for this machine; 'direct' and 'auto' serve";
 }
 
 }  // namespace
@@ -91,14 +87,14 @@ std::unique_ptr<Subject> TrainBench::make_on_ranks(const Point& point, const Mac
     settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
     settings.ranks = world.communicator;
     settings.synchronised_batch_norm = options.synchronised_batch_norm;
-    auto pinned = std::make_unique<PinnedThreads>(world.place, settings.threads);  // before memory is touched
     auto step = world.made_by_first(
         [&] {
-            return std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads);
+            return std::make_unique<Step>(build_(point.text("model")), settings, point.text("data"), settings.threads,
+                                          world.place);
         },
         [&] { return settings.choices->decisions(); },
         [&](const std::string& decisions) { settings.choices->follow(decisions); });
-    step->train_with(world, options, std::move(pinned));
+    step->train_with(world, options);
     return step;
 }
 
@@ -110,7 +106,7 @@ Settings TrainBench::settings_of(const Point& point, const Machine& machine) con
         .parameters = engine::parameters_of(point),
         .learning_rate = learning_rate(point),
         .precision = point.precision(),
-        .algorithm = algorithm_of(point),
+        .algorithm = parse_enum<Algorithm>(point.text("algorithm")),
         .choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / machine.name / "convolutions.csv"),
     };
 }

@@ -2,9 +2,9 @@
 #include "tests/engine/layers/distance.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
+#include "tests/onednn/network_values.hpp"
 #include "workloads/engine/ir/formulas.hpp"
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/network.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -69,17 +69,17 @@ void compare(const model::Graph& graph, const Settings& settings, bool fused, co
             INFO(parameter.name);
             std::vector<float> gradient = found.gradient(k);
             for (float& one : gradient) one /= scale;
-            if (step == 0) CHECK(distance(gradient, due.network().gradient(k)) < tolerance.gradient);
+            if (step == 0) CHECK(distance(gradient, onednn::gradient_of(due.network(), k)) < tolerance.gradient);
         }
         found.update();
         due.update();
         for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
             if (graph.parameters()[k].name == "conv2.bias" && graph.name() == "plain") continue;
             INFO(graph.parameters()[k].name);
-            CHECK(distance(found.value(k), due.network().value(k)) < tolerance.value);
+            CHECK(distance(found.value(k), onednn::value_of(due.network(), k)) < tolerance.value);
         }
     }
-    const auto running = due.network().running();
+    const auto running = onednn::statistics_of(due.network());
     REQUIRE(running.size() == found.written().running().size());
     for (std::size_t i = 0; i < running.size(); ++i) {
         INFO(running[i].layer);

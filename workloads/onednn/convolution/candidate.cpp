@@ -1,23 +1,62 @@
+// oneDNN reports only an implementation's name, not how it computes. The table of names is the only place that interprets them.
 #include "workloads/onednn/convolution/passes.hpp"
 
 #include "workloads/kernels/convolution.hpp"
-#include "workloads/kernels/depthwise.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace roof::onednn {
 namespace {
 
 using Tag = dnnl::memory::format_tag;
 
+struct Known {
+    std::string_view mark;  ///< substring of the implementation's name
+    Algorithm algorithm;
+    int winograd_tile;   ///< results per tile edge; 0: not Winograd
+    bool skips_padding;  ///< products with padding are skipped; the minimum is counted
+};
+
+/// The first row whose mark is in the name applies.
+constexpr std::array<Known, 5> known{{{"wino_4x3", Algorithm::winograd, 4, false},
+                                      {"wino_2x3", Algorithm::winograd, 2, false},
+                                      {"wino_6x3", Algorithm::winograd, 6, false},
+                                      {"gemm", Algorithm::gemm, 0, false},
+                                      {"jit", Algorithm::direct, 0, true}}};
+
+/// Widest set first, because ":avx" is also in ":avx2".
+constexpr std::array<std::pair<std::string_view, int>, 4> instruction_sets{
+    {{":avx512", 512}, {":avx2", 256}, {":avx", 255}, {":sse41", 128}}};
+
+Flops executed_flops(const Known& row, const model::Convolution& convolution)
+{
+    const auto flops = [](long long multiply_adds) { return Flops{2.0 * static_cast<double>(multiply_adds)}; };
+    if (row.winograd_tile > 0) return flops(model::winograd_multiply_adds(convolution, row.winograd_tile));
+    return row.skips_padding ? flops(model::unpadded_multiply_adds(convolution)) : Flops{};
+}
+
+/// oneDNN's numbers of a pass's arguments.
+struct Numbers {
+    int source, weights, result, bias;
+};
+constexpr std::array<Numbers, 3> numbers_of_pass{
+    {{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST, DNNL_ARG_BIAS},
+     {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST, 0},
+     {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_BIAS}}};
+
 Layouts kernel_layouts(const ConvolutionPass& shape)
 {
-    const bool wide = kernels::convolution_lanes() == 16;
+    const bool is_in_groups = shape.groups > 1;
+    const bool wide = is_in_groups || kernels::convolution_lanes() == 16;
     const auto map = [&](const model::Shape& of) {
-        return in_format(dims_of(shape.batch, of), wide ? Tag::nChw16c : Tag::nChw8c, shape.precision);
+        return in_format(dims_of(shape.batch, of), wide ? Tag::nChw16c : Tag::nChw8c,
+                         is_in_groups ? Precision::fp32 : shape.precision);
     };
+    const Tag weights = is_in_groups ? Tag::Goihw16g : wide ? Tag::OIhw16i16o : Tag::OIhw8i8o;
     return {.source = map(shape.source),
-            .weights = in_format(weights_of(shape), wide ? Tag::OIhw16i16o : Tag::OIhw8i8o, Precision::fp32),
+            .weights = in_format(weights_of(shape), weights, Precision::fp32),
             .result = map(shape.result)};
 }
 
@@ -25,17 +64,15 @@ void append_kernel(Program& program, const kernels::ConvolutionPlan& plan, const
 {
     // A tensor must not be empty.
     const Tensor workspace = program.tensor(plain({static_cast<Dim>(std::max<std::size_t>(1, plan.workspace))}));
-    std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result, workspace};
-    if (tensors.has_bias) used.push_back(tensors.bias);
     program.append(
         [=] {
             plan.run({.source = tensors.source.elements(),
                       .weights = tensors.weights.data(),
                       .result = tensors.result.elements(),
-                      .bias = tensors.has_bias ? tensors.bias.data() : nullptr,
+                      .bias = tensors.bias.data(),
                       .workspace = workspace.data()});
         },
-        used, plan.name);
+        {tensors.source, tensors.weights, tensors.result, workspace, tensors.bias}, plan.name);
 }
 
 Tensor ConvolutionTensors::*written_by(Pass pass)
@@ -43,37 +80,6 @@ Tensor ConvolutionTensors::*written_by(Pass pass)
     return pass == Pass::forward         ? &ConvolutionTensors::result
            : pass == Pass::backward_data ? &ConvolutionTensors::source
                                          : &ConvolutionTensors::weights;
-}
-
-/// This project's gradient of depthwise weights, in fp32.
-void add_depthwise(const ConvolutionPass& shape, std::vector<Candidate>& all)
-{
-    const bool is_depthwise = shape.groups == shape.source.channels && shape.groups == shape.result.channels;
-    if (!is_depthwise || shape.pass != Pass::backward_weights || !kernels::has_depthwise_gradient(shape.window.size) ||
-        shape.window.dilation > 1 || kernels::convolution_lanes() == 0)
-        return;
-    const auto map = [&](const model::Shape& of) {
-        return in_format(dims_of(shape.batch, of), Tag::nChw16c, Precision::fp32);
-    };
-    all.push_back({.name = "roof:depthwise",
-                   .executed = Flops{2.0 * static_cast<double>(model::unpadded_multiply_adds(shape))},
-                   .vector_bits = 32 * kernels::convolution_lanes(),
-                   .is_preferred = true,
-                   .is_kernel = true,
-                   .layouts = {.source = map(shape.source),
-                               .weights = in_format(weights_of(shape), Tag::Goihw16g, Precision::fp32),
-                               .result = map(shape.result)},
-                   .append = [shape](Program& program, const ConvolutionTensors& tensors) {
-                       std::vector<Tensor> used{tensors.source, tensors.weights, tensors.result};
-                       if (tensors.has_bias) used.push_back(tensors.bias);
-                       program.append(
-                           [=] {
-                               kernels::depthwise_backward_weights(shape, tensors.source.data(), tensors.result.data(),
-                                                                   tensors.weights.data(),
-                                                                   tensors.has_bias ? tensors.bias.data() : nullptr);
-                           },
-                           used, "roof:depthwise");
-                   }});
 }
 
 void add_kernels(const ConvolutionPass& shape, int threads, std::vector<Candidate>& all)
@@ -93,11 +99,51 @@ void add_kernels(const ConvolutionPass& shape, int threads, std::vector<Candidat
 
 }  // namespace
 
+LibraryFacts facts_of(const std::string& implementation, const model::Convolution& convolution)
+{
+    LibraryFacts facts;
+    for (const auto& [mark, bits] : instruction_sets) {
+        if (facts.vector_bits == 0 && implementation.find(mark) != std::string::npos) facts.vector_bits = bits;
+    }
+    for (const Known& row : known) {
+        if (implementation.find(row.mark) == std::string::npos) continue;
+        facts.algorithm = row.algorithm;
+        facts.executed = executed_flops(row, convolution);
+        break;
+    }
+    return facts;
+}
+
+std::vector<Candidate> library_candidates(const dnnl::engine& engine, const ConvolutionPass& shape, Algorithm algorithm,
+                                          bool is_plain)
+{
+    using kind = dnnl::algorithm;
+    const auto by = algorithm == Algorithm::winograd ? kind::convolution_winograd : kind::convolution_direct;
+    const Numbers numbers = numbers_of_pass[static_cast<std::size_t>(shape.pass)];
+    std::vector<Candidate> all;
+    for (const Implementation& one : convolution_implementations(engine, shape, by, is_plain)) {
+        const LibraryFacts facts = facts_of(one.name, shape);
+        all.push_back(
+            {.name = one.name,
+             .algorithm = facts.algorithm,
+             .executed = facts.executed,
+             .vector_bits = facts.vector_bits,
+             .is_preferred = all.empty(),
+             .layouts = {one.layout_of(numbers.source), one.layout_of(numbers.weights), one.layout_of(numbers.result)},
+             .append = [=](Program& program, const ConvolutionTensors& tensors) {
+                 program.append(one, {{numbers.source, tensors.source},
+                                      {numbers.weights, tensors.weights},
+                                      {numbers.result, tensors.result},
+                                      {numbers.bias, tensors.bias}});
+             }});
+    }
+    return all;
+}
+
 std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionPass& shape, int threads, bool is_plain)
 {
     std::vector<Candidate> all = library_candidates(engine, shape, Algorithm::direct, is_plain);
     add_kernels(shape, threads, all);
-    add_depthwise(shape, all);
     std::ranges::move(library_candidates(engine, shape, Algorithm::winograd, is_plain), std::back_inserter(all));
     if (shape.precision != Precision::bf16) return all;
     ConvolutionPass wide = shape;
@@ -113,7 +159,10 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionP
 
 bool offers_winograd(Precision precision)
 {
-    return kernels::convolution_lanes() > 0 || library_offers_winograd(precision);
+    const model::Shape map{64, 56, 56};
+    const ConvolutionPass usual{{2, map, map, {.size = 3, .stride = 1, .padding = 1}}, Pass::forward, precision};
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    return kernels::convolution_lanes() > 0 || !library_candidates(engine, usual, Algorithm::winograd, false).empty();
 }
 
 void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors)

@@ -23,11 +23,11 @@ class Trials {
     Trials(const dnnl::engine& engine, const ConvolutionPass& shape, const Candidates& candidates, const Layouts& edges)
         : program_(engine), clock_(steady_clock()), trace_(clock_, candidates.size())
     {
-        const ConvolutionTensors tensors{.source = program_.tensor(edges.source),
-                                         .weights = program_.tensor(edges.weights),
-                                         .result = program_.tensor(edges.result),
-                                         .bias = program_.tensor(plain({dims_of(edges.result)[1]})),
-                                         .has_bias = shape.bias && shape.pass != Pass::backward_data};
+        ConvolutionTensors tensors{.source = program_.tensor(edges.source),
+                                   .weights = program_.tensor(edges.weights),
+                                   .result = program_.tensor(edges.result)};
+        if (shape.bias && shape.pass != Pass::backward_data)
+            tensors.bias = program_.tensor(plain({dims_of(edges.result)[1]}));
         for (const Candidate& candidate : candidates) {
             program_.begin(candidate.name, "convolution", Phase::forward);
             append_pass(program_, shape.pass, candidate, tensors);

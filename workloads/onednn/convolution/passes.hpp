@@ -1,5 +1,5 @@
-// The passes of a convolution. A candidate computes one pass: an implementation of oneDNN (library.cpp) or a kernel of
-// this project (candidate.cpp). choice.cpp selects the candidate for each pass.
+// The passes of a convolution. A candidate computes one pass: an implementation of oneDNN or a kernel of this project.
+// choice.cpp selects the candidate for each pass.
 #pragma once
 
 #include "workloads/engine/algorithm.hpp"
@@ -27,8 +27,7 @@ struct Layouts {
 /// and writes source; backward_weights reads source and result and writes weights and bias.
 struct ConvolutionTensors {
     Tensor source{}, weights{}, result{};
-    Tensor bias{};  ///< used where `has_bias`
-    bool has_bias = false;
+    Tensor bias{};  ///< may be none
 };
 
 struct Candidate {

@@ -101,16 +101,14 @@ template <class Element>
         loops<float>(kind, of, begin, end);
 }
 
-void append(Program& program, LayerKind kind, const Tensor& y, const Tensor& x, const std::optional<Tensor>& given)
+void append(Program& program, LayerKind kind, const Tensor& y, const Tensor& x, const Tensor& given)
 {
-    std::vector<Tensor> used{x, y};
-    if (given) used.push_back(*given);
     program.append(
         [=] {
-            const Operands of{y.elements(), x.elements(), given ? given->elements() : Elements{}};
+            const Operands of{y.elements(), x.elements(), given.elements()};
             for_ranges(y.stored(), [&](auto begin, auto end) { run(kind, of, begin, end); });
         },
-        used, "roof:" + std::string(model::name(kind)));
+        {x, y, given}, "roof:" + std::string(model::name(kind)));
 }
 
 }  // namespace
@@ -125,7 +123,7 @@ void activation(Builder& build, const Unit& unit)
     const Tensor x =
         keeps_zero ? given : build.program.in_layout(given, plain(dims_of(given.desc()), build.settings.precision));
     const Tensor y = build.program.tensor(x.desc());
-    append(build.program, kind, y, x, std::nullopt);
+    append(build.program, kind, y, x, {});
     build.put(unit, y);
     build.tape.emplace_back([=, &build] {
         begin_with_work(build, unit, Phase::backward);

@@ -14,7 +14,7 @@ void add(Builder& build, const Unit& unit)
     const Tensor left = build.outputs[static_cast<std::size_t>(inputs[0])];
     const Tensor right = build.program.in_layout(build.outputs[static_cast<std::size_t>(inputs[1])], left.desc());
     const Tensor y = build.program.tensor(left.desc());
-    append_sum(build.program, y, {left, right}, unit.fused() ? ReluPass::forward : ReluPass::none);
+    append_sum(build.program, y, left, right, unit.fused() ? ReluPass::forward : ReluPass::none);
     build.put(unit, y);
 
     build.tape.emplace_back([&build, unit, inputs] {
@@ -34,7 +34,7 @@ Gradient sum_gradients(Builder& build, const Gradient& left, const Gradient& rig
                             .no_reuse = moved,
                             .read = moved * (2.0 / 3),
                             .written = moved * (1.0 / 3)});
-    append_sum(build.program, y, {left.tensor, right.tensor}, ReluPass::none);
+    append_sum(build.program, y, left.tensor, right.tensor, ReluPass::none);
     return {y};
 }
 

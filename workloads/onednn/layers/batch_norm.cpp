@@ -37,50 +37,35 @@ Norm describe(Builder& build, int layer)
     norm.source =
         channel_map(given.desc()) ? given : build.program.in_layout(given, with_channels_together(given.desc()));
     norm.map = channel_map(norm.source.desc()).value();
-    const Trained& scale = build.train(layer, false, plain(channels), channels);
-    const Trained& shift = build.train(layer, true, plain(channels), channels);
+    norm.scale = build.train(layer, false, plain(channels), channels);
+    norm.shift = build.train(layer, true, plain(channels), channels);
     if (build.settings.synchronised_batch_norm) norm.ranks = build.settings.ranks;
     norm.epsilon = build.graph.layer(layer).epsilon;
     const Dim ranks = norm.ranks == nullptr ? 1 : norm.ranks->size;
     norm.values = static_cast<double>(norm.map.images * norm.map.positions * ranks);
     norm.factors = build.program.tensor(plain({factor_rows, norm.map.groups() * norm.map.together}));
-    norm.scale = scale.value;
-    norm.shift = shift.value;
-    norm.scale_gradient = scale.gradient;
-    norm.shift_gradient = shift.gradient;
     build.running.push_back({build.graph.layer(layer).name, build.program.resident(plain(channels)),
                              build.program.resident(plain(channels))});
     norm.running = build.running.back();
     return norm;
 }
 
-/// Counts each operand once: what one layer writes and the next one reads is not moved. `spared`: these bytes; forward
-/// half of them are writes, backward none.
-Work fused_work(const Builder& build, const FusedNorms& fused, model::PassWork model::LayerWork::*pass, double spared)
+/// The work of a pass that reads and writes so many maps: what one layer writes and the next one reads is not moved.
+Work work_of(const Builder& build, const FusedNorms& fused, model::PassWork model::LayerWork::*pass, std::size_t read,
+             std::size_t written)
 {
-    Work work{};
-    const auto add = [&](int layer, bool bytes) {
-        const model::PassWork of = build.work(layer).*pass;
-        work.flops += of.flops;
-        if (!bytes) return;
-        work.compulsory += of.compulsory;
-        work.written += of.written;
-    };
-    for (const int layer : fused.norms) add(layer, true);
     const bool backward = pass == &model::LayerWork::backward_data;
-    if (fused.sum >= 0 && !backward) add(fused.sum, true);
-    if (fused.relu >= 0) add(fused.relu, backward && fused.sum >= 0);
-    work.compulsory = work.compulsory - Bytes{spared};
-    work.no_reuse = work.compulsory;
-    if (!backward) work.written = work.written - Bytes{spared / 2};
-    work.read = work.compulsory - work.written;
+    const model::Shape& map = build.graph.layer(fused.last()).output;
+    const Bytes each{static_cast<double>(build.settings.batch * map.elements()) *
+                     traits(build.settings.precision).storage_bytes};
+    const Bytes trained{static_cast<double>(fused.norms.size()) * 2 * map.channels * sizeof(float)};
+    Work work{};
+    for (const int layer : fused.layers())
+        if (!backward || layer != fused.sum) work.flops += (build.work(layer).*pass).flops;
+    work.read = each * static_cast<double>(read) + trained;
+    work.written = each * static_cast<double>(written) + (backward ? trained : Bytes{});
+    work.compulsory = work.no_reuse = work.read + work.written;
     return work;
-}
-
-double map_bytes(const Tensor& tensor, const Builder& build, int layer)
-{
-    return static_cast<double>(build.settings.batch * build.graph.layer(layer).output.elements()) *
-           traits(tensor.precision()).storage_bytes;
 }
 
 std::string implementation(const NormSum& sum, bool is_sum)
@@ -92,8 +77,9 @@ std::string implementation(const NormSum& sum, bool is_sum)
 std::vector<Tensor> tensors_of(const NormSum& sum)
 {
     std::vector<Tensor> all;
-    for (const Norm& norm : sum.norms) all.insert(all.end(), {norm.source, norm.factors, norm.scale, norm.shift});
-    if (sum.addend) all.push_back(*sum.addend);
+    for (const Norm& norm : sum.norms)
+        all.insert(all.end(), {norm.source, norm.factors, norm.scale.value, norm.shift.value});
+    all.push_back(sum.addend);
     return all;
 }
 
@@ -111,9 +97,8 @@ NormSum forward(Builder& build, const FusedNorms& fused)
     if (fused.addend >= 0)
         sum.addend = build.program.in_layout(build.outputs[static_cast<std::size_t>(fused.addend)], layout);
     sum.result = build.program.tensor(layout);
-    const double spared = fused.sum < 0 ? 0 : 2.0 * static_cast<double>(fused.norms.size());
-    build.program.add_work(
-        fused_work(build, fused, &model::LayerWork::forward, spared * map_bytes(sum.result, build, fused.last())));
+    const std::size_t read = fused.norms.size() + (sum.addend ? 1 : 0);
+    build.program.add_work(work_of(build, fused, &model::LayerWork::forward, read, 1));
     std::vector<Tensor> used = tensors_of(sum);
     used.push_back(sum.result);
     build.program.append([sum] { run_forward(sum); }, used, implementation(sum, fused.sum >= 0));
@@ -124,9 +109,7 @@ NormSum forward(Builder& build, const FusedNorms& fused)
 void append_backward(Builder& build, const FusedNorms& fused, const NormSum& sum, const NormSumGradient& gradient)
 {
     std::vector<Tensor> used = tensors_of(sum);
-    used.push_back(gradient.first);
-    if (gradient.second) used.push_back(*gradient.second);
-    if (gradient.sum) used.insert(used.end(), {*gradient.sum, sum.result});
+    used.insert(used.end(), {gradient.first, gradient.second, gradient.sum, gradient.sum ? sum.result : Tensor{}});
     used.insert(used.end(), gradient.to_sources.begin(), gradient.to_sources.end());
     build.program.append([=] { run_backward(sum, gradient); }, used, implementation(sum, fused.sum >= 0));
     for (std::size_t k = 0; k < fused.norms.size(); ++k)
@@ -136,27 +119,26 @@ void append_backward(Builder& build, const FusedNorms& fused, const NormSum& sum
 void backward(Builder& build, const FusedNorms& fused, const NormSum& sum)
 {
     build.begin(fused.layers(), Phase::backward);
-    build.program.add_work(fused_work(build, fused, &model::LayerWork::backward_data, 0));
+    build.program.add_work(work_of(build, fused, &model::LayerWork::backward_data, 2, 1));
     const Gradient given = build.gradient(fused.last());
     const Tensor to_source = build.over(given);
-    append_backward(build, fused, sum, {.first = given.tensor, .second = {}, .sum = {}, .to_sources = {to_source}});
+    append_backward(build, fused, sum, {.first = given.tensor, .to_sources = {to_source}});
 }
 
 /// All inputs of the sum share its gradient. The last norm's gradient overwrites it if nothing else reads it.
 void backward_of_sum(Builder& build, const FusedNorms& fused, const NormSum& sum)
 {
     build.begin(fused.layers(), Phase::backward);
-    const double moved = map_bytes(sum.result, build, fused.last());
-    build.program.add_work(
-        fused_work(build, fused, &model::LayerWork::backward_data, moved * static_cast<double>(fused.norms.size())));
     const std::vector<Gradient> given = build.shares(fused.relu, 2);
+    const std::size_t norms = fused.norms.size();
+    build.program.add_work(
+        work_of(build, fused, &model::LayerWork::backward_data, given.size() + 1 + norms, 1 + norms));
     const Gradient& own = given.back();
     const Tensor before_relu = build.over(own);
-    NormSumGradient gradient{.first = own.tensor, .second = {}, .sum = before_relu, .to_sources = {}};
+    NormSumGradient gradient{.first = own.tensor, .sum = before_relu};
     if (given.size() == 2) {
         gradient.second = given.front().tensor;
-        const double count = static_cast<double>(sum.result.stored());
-        build.program.add_work({.flops = {count}, .compulsory = {moved}, .no_reuse = {moved}, .read = {moved}});
+        build.add_flops(Flops{static_cast<double>(sum.result.stored())});
     }
     for (std::size_t k = 0; k < fused.norms.size(); ++k) {
         const bool in_place = fused.addend < 0 && k + 1 == fused.norms.size();

@@ -1,4 +1,4 @@
-#include "workloads/onednn/layers/batch_norm_map.hpp"
+#include "workloads/onednn/layers/batch_norm_passes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -108,10 +108,10 @@ struct PlacedNorm {
         : norm(of),
           x(of.source.elements()),
           rows(of.factors.data()),
-          scale(of.scale.data()),
-          shift(of.shift.data()),
-          scale_gradient(of.scale_gradient.data()),
-          shift_gradient(of.shift_gradient.data()),
+          scale(of.scale.value.data()),
+          shift(of.shift.value.data()),
+          scale_gradient(of.scale.gradient.data()),
+          shift_gradient(of.shift.gradient.data()),
           running_mean(of.running.mean.data()),
           running_variance(of.running.variance.data())
     {
@@ -216,10 +216,10 @@ struct Forward {
         : map(of.norms.front().map),
           norms(of.norms.begin(), of.norms.end()),
           y(of.result.elements()),
+          addend(of.addend.elements()),
           strip(strip_to(map, y)),
           relu(of.relu)
     {
-        if (of.addend) addend = of.addend->elements();
     }
 
     void sum(Dim group, const Images& images, double* sums) const
@@ -241,7 +241,7 @@ struct Forward {
 
     const ChannelMap& map;
     std::vector<PlacedNorm> norms;
-    Elements y, addend{};
+    Elements y, addend;
     Strip strip;
     bool relu;
 };
@@ -251,12 +251,12 @@ struct Backward {
         : map(of.norms.front().map),
           norms(of.norms.begin(), of.norms.end()),
           relu(of.relu),
-          stores(gradient.sum.has_value()),
+          stores(static_cast<bool>(gradient.sum)),
           first(gradient.first.elements()),
-          before_relu(stores ? gradient.sum->elements() : first),
-          y(of.result.elements())
+          before_relu(stores ? gradient.sum.elements() : first),
+          y(of.result.elements()),
+          second(gradient.second.elements())
     {
-        if (gradient.second) second = gradient.second->elements();
         for (const Tensor& tensor : gradient.to_sources) {
             to_sources.push_back(tensor.elements());
             const bool in_place = to_sources.back().at == before_relu.at;
@@ -304,7 +304,7 @@ struct Backward {
     const ChannelMap& map;
     std::vector<PlacedNorm> norms;
     bool relu, stores;
-    Elements first, before_relu, y, second{};
+    Elements first, before_relu, y, second;
     std::vector<Elements> to_sources;
     std::vector<Strip> strips;  ///< per norm, to write its result
 };

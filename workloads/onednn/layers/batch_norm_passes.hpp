@@ -3,7 +3,7 @@
 // and its ReLU are included, and a second batch norm if the shortcut has one.
 #pragma once
 
-#include "workloads/onednn/layers/batch_norm_map.hpp"
+#include "workloads/kernels/norm/isa.hpp"
 #include "workloads/onednn/layers/builder.hpp"
 
 #include <memory>
@@ -11,6 +11,27 @@
 #include <vector>
 
 namespace roof::onednn {
+
+/// The channel layout of a map: groups of channels that are adjacent at each position.
+struct ChannelMap {
+    Dim images = 0, channels = 0, positions = 0;
+    int together = 1;                     ///< channels per group
+    Dim image = 0, group = 0, place = 0;  ///< strides in elements
+    const NormLoops* loops = nullptr;     ///< the widest loops for groups of this size
+
+    /// The last group may be padded beyond the channels.
+    Dim groups() const { return (channels + together - 1) / together; }
+    Strip strip() const { return {.positions = positions, .apart = place, .channels = together}; }
+    /// The group's strip in one image, for a tensor of this layout.
+    Elements at(const Elements& tensor, Dim of_group, Dim of_image) const;
+};
+
+inline constexpr int most_together = 64;
+
+/// Empty if the layout's channels are not adjacent.
+std::optional<ChannelMap> channel_map(const Desc& desc);
+/// The same map in nChw16c, a layout that has a channel map.
+Desc with_channels_together(const Desc& desc);
 
 /// Per-channel factors kept from the forward to the backward pass; each is a row of a tensor.
 enum class FactorRow { mean, inverse, slope, shift, of_shift, of_scale };
@@ -23,7 +44,7 @@ struct Norm {
     std::shared_ptr<parallel::Communicator> ranks;  ///< null: statistics of this rank only
     Tensor source;
     Tensor factors;  ///< [factor_rows][channels, padded to whole groups]
-    Tensor scale, shift, scale_gradient, shift_gradient;
+    Trained scale, shift;
     Running running;
 };
 
@@ -31,7 +52,7 @@ struct Norm {
 /// All tensors have one layout.
 struct NormSum {
     std::vector<Norm> norms;
-    std::optional<Tensor> addend;
+    Tensor addend{};  ///< or none
     bool relu = false;
     Tensor result;
 };
@@ -40,9 +61,9 @@ struct NormSum {
 /// may share the memory of the input. Without `sum` there is one norm, and that gradient is not stored.
 struct NormSumGradient {
     Tensor first;
-    std::optional<Tensor> second;  ///< added to the first
-    std::optional<Tensor> sum;
-    std::vector<Tensor> to_sources;
+    Tensor second{};  ///< added to the first; or none
+    Tensor sum{};
+    std::vector<Tensor> to_sources{};
 };
 
 void run_forward(const NormSum& sum);

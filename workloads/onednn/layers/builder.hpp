@@ -32,7 +32,7 @@ struct GradientFactors {
 struct Trained {
     Tensor value, gradient, momentum;
     Dims dims;
-    std::optional<Tensor> copy{};              ///< the value in bf16, in the same layout
+    Tensor copy{};                             ///< the value in bf16, in the same layout; or none
     std::optional<GradientFactors> factors{};  ///< replaces the gradient
 };
 

@@ -45,16 +45,6 @@ std::vector<Move> backwards(std::vector<Move> moves)
     return moves;
 }
 
-/// Appends the forward pass; `moves` from the source to the result.
-void append_forward(Builder& build, const Unit& unit, const std::vector<Move>& moves)
-{
-    begin_with_work(build, unit, Phase::forward);
-    const Tensor x = build.program.in_layout(build.input(unit), plain_map(build, build.source(unit)));
-    const Tensor y = build.program.tensor(plain_map(build, unit.layer));
-    append_moves(build, x, y, moves);
-    build.put(unit, y);
-}
-
 /// The layers that read the source, if these are slices that together take each of its channels once.
 std::vector<int> whole_cut(const Builder& build, int source)
 {
@@ -76,6 +66,28 @@ void append_zeros(Builder& build, const Tensor& tensor)
                          "roof:zero");
 }
 
+/// Writes both passes; `moves` from the source to the result.
+void move_channels(Builder& build, const Unit& unit, const std::vector<Move>& moves)
+{
+    begin_with_work(build, unit, Phase::forward);
+    const Tensor x = build.program.in_layout(build.input(unit), plain_map(build, build.source(unit)));
+    const Tensor y = build.program.tensor(plain_map(build, unit.layer));
+    append_moves(build, x, y, moves);
+    build.put(unit, y);
+    build.tape.emplace_back([=, &build] {
+        begin_with_work(build, unit, Phase::backward);
+        const int source = build.source(unit);
+        const bool is_slice = build.layer(unit).kind == model::LayerKind::slice;
+        const std::vector<int> parts = is_slice ? whole_cut(build, source) : std::vector{unit.layer};
+        const Tensor given = build.gradient(unit.layer).tensor;
+        Tensor& to_source = build.gradients_of_slices[source];
+        if (parts.empty() || unit.layer == parts.back()) to_source = build.program.tensor(plain_map(build, source));
+        if (parts.empty()) append_zeros(build, to_source);
+        append_moves(build, given, to_source, backwards(moves));
+        if (parts.empty() || unit.layer == parts.front()) build.give(source, {to_source});
+    });
+}
+
 }  // namespace
 
 void slice(Builder& build, const Unit& unit)
@@ -83,31 +95,14 @@ void slice(Builder& build, const Unit& unit)
     std::vector<Move> moves;
     for (int channel = 0; channel < build.layer(unit).output.channels; ++channel)
         moves.push_back({build.layer(unit).first + channel, channel});
-    append_forward(build, unit, moves);
-    build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
-        const int source = build.source(unit);
-        const std::vector<int> slices = whole_cut(build, source);
-        const Tensor given = build.gradient(unit.layer).tensor;
-        Tensor& to_source = build.gradients_of_slices[source];
-        if (slices.empty() || unit.layer == slices.back()) to_source = build.program.tensor(plain_map(build, source));
-        if (slices.empty()) append_zeros(build, to_source);
-        append_moves(build, given, to_source, backwards(moves));
-        if (slices.empty() || unit.layer == slices.front()) build.give(source, {to_source});
-    });
+    move_channels(build, unit, moves);
 }
 
 void shuffle(Builder& build, const Unit& unit)
 {
     std::vector<Move> moves;
     for (const int channel : build.layer(unit).order) moves.push_back({channel, static_cast<int>(moves.size())});
-    append_forward(build, unit, moves);
-    build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
-        const Tensor to_source = build.program.tensor(plain_map(build, build.source(unit)));
-        append_moves(build, build.gradient(unit.layer).tensor, to_source, backwards(moves));
-        build.give(build.source(unit), {to_source});
-    });
+    move_channels(build, unit, moves);
 }
 
 }  // namespace roof::onednn

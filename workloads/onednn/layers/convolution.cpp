@@ -14,7 +14,7 @@ void append(Builder& build, const Unit& unit, Pass pass, const Candidate& chosen
 {
     Work work = to_work(build.work(unit.layer).of(pass));
     work.executed = chosen.executed;
-    build.add_convolution(work, std::string(engine::name(chosen.algorithm)));
+    build.add_convolution(work, std::string(name(chosen.algorithm)));
     append_pass(build.program, pass, chosen, tensors);
 }
 
@@ -38,18 +38,14 @@ void convolution(Builder& build, const Unit& unit)
     const Tensor source = build.program.in_layout(given, chosen.edges.source);
     const Tensor result = build.program.tensor(chosen.edges.result);
     append(build, unit, Pass::forward, chosen.forward,
-           {.source = source, .weights = weight.value, .result = result, .bias = bias.value, .has_bias = shape.bias});
+           {.source = source, .weights = weight.value, .result = result, .bias = bias.value});
     build.put(unit, result);
 
     build.tape.emplace_back([=, &build, value = weight.value, gradient = weight.gradient] {
         build.begin(unit, Phase::backward);
         const Tensor given_gradient = gradient_before_relu(build, unit).tensor;
         append(build, unit, Pass::backward_weights, chosen.backward_weights,
-               {.source = source,
-                .weights = gradient,
-                .result = given_gradient,
-                .bias = bias.gradient,
-                .has_bias = shape.bias});
+               {.source = source, .weights = gradient, .result = given_gradient, .bias = bias.gradient});
         if (build.is_image(build.source(unit))) return;
         const Tensor to_source = build.program.tensor(chosen.edges.source);
         append(build, unit, Pass::backward_data, chosen.backward_data,

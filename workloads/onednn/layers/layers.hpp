@@ -34,9 +34,9 @@ void sgd(Builder& build);
 /// What a loop does with the sum: nothing; max(sum, 0); zero where the ReLU clipped it.
 enum class ReluPass { none, forward, backward };
 
-/// Appends y = the sum of one or two terms, then the ReLU, which is clipped at `most`. `result`: the ReLU's, for the
-/// backward pass. y may be a term.
-void append_sum(Program& program, const Tensor& y, const std::vector<Tensor>& terms, ReluPass relu,
+/// Appends y = left, or left + right, then the ReLU, which is clipped at `most`. `result`: the ReLU's, for the backward
+/// pass. y may be a term.
+void append_sum(Program& program, const Tensor& y, const Tensor& left, const Tensor& right, ReluPass relu,
                 const Tensor& result = {}, float most = std::numeric_limits<float>::infinity());
 
 /// Returns the gradient before the unit's ReLU from the gradient after it; without a ReLU, the unit's gradient.

@@ -15,7 +15,7 @@ struct Linear {
     Tensor source;
     Tensor weights;  ///< as the passes read them
     Trained* trained;
-    std::optional<Trained> bias;
+    Trained bias;
 
     const char* implementation() const { return linear_implementation(source.precision()); }
 };
@@ -23,14 +23,12 @@ struct Linear {
 void forward(Builder& build, const Unit& unit, const Linear& linear)
 {
     const Tensor result = build.program.tensor(plain(build.flat(unit.layer)));
-    std::vector<Tensor> used{linear.source, linear.weights, result};
-    if (linear.bias) used.push_back(linear.bias->value);
     build.program.append(
         [=, relu = unit.fused()] {
-            linear_forward(linear.shape, linear.weights.elements(), linear.bias ? linear.bias->value.data() : nullptr,
-                           linear.source.elements(), result.data(), relu);
+            linear_forward(linear.shape, linear.weights.elements(), linear.bias.value.data(), linear.source.elements(),
+                           result.data(), relu);
         },
-        used, linear.implementation());
+        {linear.source, linear.weights, result, linear.bias.value}, linear.implementation());
     const bool last = readers(build.graph, unit.last()).empty();  // then the loss reads it in fp32
     const Precision precision = last ? Precision::fp32 : build.settings.precision;
     build.put(unit, build.program.in_layout(result, plain(build.flat(unit.layer), precision)));
@@ -42,12 +40,12 @@ Tensor backward(Builder& build, const Unit& unit, const Linear& linear)
     const Precision precision = build.settings.precision;
     const Tensor given =
         build.program.in_layout(gradient_before_relu(build, unit).tensor, plain(build.flat(unit.layer), precision));
-    if (linear.bias)
+    if (linear.bias.gradient)
         build.program.append(
-            [=, gradient = linear.bias->gradient] {
+            [=, gradient = linear.bias.gradient] {
                 linear_backward_bias(linear.shape, given.elements(), gradient.data());
             },
-            {given, linear.bias->gradient}, linear.implementation());
+            {given, linear.bias.gradient}, linear.implementation());
     if (build.settings.ranks != nullptr) {
         build.add_work(build.work(unit.layer).backward_weights);
         build.program.append(
@@ -88,14 +86,14 @@ void update(Builder& build, const Unit& unit, const Linear& linear, const Tensor
     build.begin(Unit{.layer = unit.layer}, Phase::update);
     build.program.add_work(update_work(linear, build.work(unit.layer)));
     const Trained& trained = *linear.trained;
-    const Tensor copy = trained.copy.value_or(trained.value);
     build.program.append(
-        [=, value = trained.value, momentum = trained.momentum, copied = trained.copy.has_value(),
+        [=, value = trained.value, momentum = trained.momentum, copy = trained.copy,
          rate = build.settings.learning_rate] {
             linear_update(linear.shape, linear.source.elements(), given.elements(), rate,
-                          {value.data(), momentum.data(), copied ? copy.elements().as<BFloat16>() : nullptr});
+                          {value.data(), momentum.data(), copy.elements().as<BFloat16>()});
         },
-        {linear.source, given, trained.value, trained.momentum, copy}, linear.implementation());
+        {linear.source, given, trained.value, trained.momentum, trained.copy ? trained.copy : trained.value},
+        linear.implementation());
 }
 
 }  // namespace
@@ -107,13 +105,13 @@ void linear(Builder& build, const Unit& unit)
     const int outputs = build.layer(unit).output.channels;
     const LinearShape shape{.batch = build.settings.batch, .inputs = inputs, .outputs = outputs};
     Trained& weight = build.train_rows(unit.layer, {outputs, inputs}, shape.row);
-    std::optional<Trained> bias;
+    Trained bias;
     if (build.layer(unit).bias) bias = build.train(unit.layer, true, plain({outputs}), {outputs});
 
     begin_with_work(build, unit, Phase::forward);
     const Linear made{.shape = shape,
                       .source = build.program.in_layout(given, plain(dims_of(given.desc()), build.settings.precision)),
-                      .weights = weight.copy.value_or(weight.value),
+                      .weights = weight.copy ? weight.copy : weight.value,
                       .trained = &weight,
                       .bias = bias};
     forward(build, unit, made);

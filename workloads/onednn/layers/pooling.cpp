@@ -13,25 +13,17 @@ void pool(Builder& build, const Unit& unit, dnnl::algorithm algorithm)
                                 algorithm);
     });
 
-    const Desc winners_desc = passes.forward.workspace_desc();
-    Arguments winners;
-    if (winners_desc.get_size() > 0) winners = {{DNNL_ARG_WORKSPACE, build.program.tensor(winners_desc)}};
-    const auto append = [&build, winners]<class Pass>(const typename Pass::primitive_desc& pass, Arguments arguments) {
-        arguments.insert(arguments.end(), winners.begin(), winners.end());
-        build.program.append<Pass>(pass, arguments);
-        return arguments[1].second;
+    const Desc winners_desc = passes.forward.layout_of(DNNL_ARG_WORKSPACE);
+    const Tensor winners = winners_desc.get_size() > 0 ? build.program.tensor(winners_desc) : Tensor{};
+    const auto append = [&build, winners](const Implementation& pass, const Tensor& from, int read, int written) {
+        const Tensor to = build.program.tensor(pass.layout_of(written));
+        build.program.append(pass, {{read, from}, {written, to}, {DNNL_ARG_WORKSPACE, winners}});
+        return to;
     };
     write_simple(
-        build, unit,
-        [&](const Tensor& from) {
-            const Tensor y = build.program.tensor(passes.forward.dst_desc());
-            return append.template operator()<dnnl::pooling_forward>(passes.forward,
-                                                                     {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, y}});
-        },
-        [=, &build](const Gradient& given) {
-            const Tensor dx = build.program.tensor(passes.backward.diff_src_desc());
-            return Gradient{append.template operator()<dnnl::pooling_backward>(
-                passes.backward, {{DNNL_ARG_DIFF_DST, given.tensor}, {DNNL_ARG_DIFF_SRC, dx}})};
+        build, unit, [&](const Tensor& from) { return append(passes.forward, from, DNNL_ARG_SRC, DNNL_ARG_DST); },
+        [=](const Gradient& given) {
+            return Gradient{append(passes.backward, given.tensor, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC)};
         });
 }
 

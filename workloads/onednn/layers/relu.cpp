@@ -57,21 +57,16 @@ float most_of(const Builder& build, int layer)
 
 }  // namespace
 
-void append_sum(Program& program, const Tensor& y, const std::vector<Tensor>& terms, ReluPass relu,
+void append_sum(Program& program, const Tensor& y, const Tensor& left, const Tensor& right, ReluPass relu,
                 const Tensor& result, float most)
 {
-    const bool two = terms.size() > 1;
-    std::vector<Tensor> used{y};
-    used.insert(used.end(), terms.begin(), terms.end());
-    if (relu == ReluPass::backward) used.push_back(result);
     program.append(
         [=] {
-            const Operands of{y.elements(), terms[0].elements(), two ? terms[1].elements() : Elements{},
-                              relu == ReluPass::backward ? result.elements() : Elements{}, most};
+            const Operands of{y.elements(), left.elements(), right.elements(), result.elements(), most};
             for_ranges(y.stored(), [&](auto begin, auto end) { sum(of, relu, begin, end); });
         },
-        used,
-        std::string("roof:") + (two ? "sum" : "") + (two && relu != ReluPass::none ? "+" : "") +
+        {y, left, right, result},
+        std::string("roof:") + (right ? "sum" : "") + (right && relu != ReluPass::none ? "+" : "") +
             (relu != ReluPass::none ? "relu" : ""));
 }
 
@@ -85,7 +80,7 @@ void relu(Builder& build, const Unit& unit)
     const Tensor x = build.input(unit);
     begin_with_work(build, unit, Phase::forward);
     const Tensor y = build.program.tensor(x.desc());
-    append_sum(build.program, y, {x}, ReluPass::forward, {}, most_of(build, unit.layer));
+    append_sum(build.program, y, x, {}, ReluPass::forward, {}, most_of(build, unit.layer));
     build.put(unit, y);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
@@ -102,14 +97,14 @@ Gradient gradient_before_relu(Builder& build, const Unit& unit)
     const std::vector<Gradient> given = build.shares(unit.relu, 2);
     const Gradient own = given.back();
     const Tensor dx = own.shared ? build.program.tensor(y.desc()) : own.tensor;
-    std::vector<Tensor> terms{own.tensor};
+    Tensor other;
     if (given.size() > 1) {
         const auto count = static_cast<double>(dx.stored());
         const Bytes read{count * traits(dx.precision()).storage_bytes};
         build.program.add_work({.flops = {count}, .compulsory = read, .no_reuse = read, .read = read});
-        terms.push_back(given.front().tensor);
+        other = given.front().tensor;
     }
-    append_sum(build.program, dx, terms, ReluPass::backward, y, most_of(build, unit.relu));
+    append_sum(build.program, dx, own.tensor, other, ReluPass::backward, y, most_of(build, unit.relu));
     return {dx};
 }
 

@@ -94,7 +94,7 @@ void sgd(Builder& build)
         },
         used, "roof:sgd");
     for (const Trained& tensor : stored) {
-        if (tensor.copy) append_copy(build.program, tensor.value, *tensor.copy);
+        if (tensor.copy) append_copy(build.program, tensor.value, tensor.copy);
     }
 }
 

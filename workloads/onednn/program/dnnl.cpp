@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 namespace roof::onednn {
@@ -53,12 +54,23 @@ std::vector<typename Primitive::primitive_desc> implementations(const Arguments&
     std::vector<typename Primitive::primitive_desc> all;
     try {
         while (auto next = implementation<Primitive>(static_cast<int>(all.size()), arguments...)) {
-            if (is_reference(next->impl_info_str()) && !all.empty()) break;
+            const bool is_reference = std::string_view(next->impl_info_str()).starts_with("ref");
+            if (is_reference && !all.empty()) break;
             all.push_back(*std::move(next));
         }
     } catch (const dnnl::error& error) {
         if (error.status != dnnl_unimplemented) throw;
     }
+    return all;
+}
+
+template <class Primitive>
+std::vector<Implementation> described(const std::vector<typename Primitive::primitive_desc>& implementations)
+{
+    std::vector<Implementation> all;
+    for (const auto& one : implementations)
+        all.push_back({one.impl_info_str(), one.scratchpad_desc(), [one] { return Primitive(one); },
+                       [one](int argument) { return one.query_md(dnnl::query::exec_arg_md, argument); }});
     return all;
 }
 
@@ -177,34 +189,29 @@ dnnl::primitive_attr attributes(bool relu)
     return attributes;
 }
 
-std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
-                                        dnnl::algorithm algorithm, bool is_plain)
+std::vector<Implementation> convolution_implementations(const dnnl::engine& engine, const ConvolutionPass& shape,
+                                                        dnnl::algorithm algorithm, bool is_plain)
 {
-    const Dims padding = square(shape.window.padding);
-    return implementations<dnnl::convolution_forward>(
-        engine, attributes(shape.relu), std::tuple(), prop_kind::forward_training, algorithm,
-        source_of(shape, is_plain), any(weights_of(shape), shape.precision), bias_of(shape), result_of(shape),
-        square(shape.window.stride), gaps(shape), padding, padding);
-}
-
-std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
-                                                   dnnl::algorithm algorithm, const ForwardPass& forward)
-{
-    const Dims padding = square(shape.window.padding);
-    return implementations<dnnl::convolution_backward_data>(engine, attributes(), std::tie(forward), algorithm,
-                                                            source_of(shape, false),
-                                                            any(weights_of(shape), shape.precision), result_of(shape),
-                                                            square(shape.window.stride), gaps(shape), padding, padding);
-}
-
-std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
-                                                         dnnl::algorithm algorithm, const ForwardPass& forward,
-                                                         bool is_plain)
-{
-    const Dims padding = square(shape.window.padding);
-    return implementations<dnnl::convolution_backward_weights>(
-        engine, attributes(), std::tie(forward), algorithm, source_of(shape, is_plain), any(weights_of(shape)),
-        bias_of(shape), result_of(shape), square(shape.window.stride), gaps(shape), padding, padding);
+    using dnnl::convolution_backward_data, dnnl::convolution_backward_weights, dnnl::convolution_forward;
+    const Dims strides = square(shape.window.stride), padding = square(shape.window.padding);
+    const Desc weights = any(weights_of(shape), shape.precision), result = result_of(shape);
+    const auto forward = [&](dnnl::algorithm by) {
+        return implementations<convolution_forward>(
+            engine, attributes(shape.relu), std::tuple(), prop_kind::forward_training, by, source_of(shape, is_plain),
+            weights, bias_of(shape), result, strides, gaps(shape), padding, padding);
+    };
+    if (shape.pass == Pass::forward) return described<convolution_forward>(forward(algorithm));
+    // oneDNN needs a forward pass of the same shape to make a backward pass.
+    const auto hints = forward(dnnl::algorithm::convolution_direct);
+    if (hints.empty()) return {};
+    const auto hint = std::tie(hints.front());
+    if (shape.pass == Pass::backward_data)
+        return described<convolution_backward_data>(
+            implementations<convolution_backward_data>(engine, attributes(), hint, algorithm, source_of(shape, false),
+                                                       weights, result, strides, gaps(shape), padding, padding));
+    return described<convolution_backward_weights>(implementations<convolution_backward_weights>(
+        engine, attributes(), hint, algorithm, source_of(shape, is_plain), any(weights_of(shape)), bias_of(shape),
+        result, strides, gaps(shape), padding, padding));
 }
 
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
@@ -219,8 +226,9 @@ PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, c
     const auto forward =
         pooling<dnnl::pooling_forward>(engine, window, end_padding, std::tuple(), prop_kind::forward_training,
                                        algorithm, source, any(result, precision_of(source)));
-    return {forward, pooling<dnnl::pooling_backward>(engine, window, end_padding, std::tie(forward), algorithm, source,
-                                                     forward.dst_desc())};
+    const auto backward = pooling<dnnl::pooling_backward>(engine, window, end_padding, std::tie(forward), algorithm,
+                                                          source, forward.dst_desc());
+    return {described<dnnl::pooling_forward>({forward}).front(), described<dnnl::pooling_backward>({backward}).front()};
 }
 
 std::string library_version()
@@ -277,15 +285,6 @@ std::string layout_name(const Desc& desc)
     for (std::size_t i = 0; i < blocking.blocks.size(); ++i)
         name += std::to_string(blocking.blocks[i]) + static_cast<char>('a' + static_cast<int>(blocking.block_dims[i]));
     return precision + " " + name;
-}
-
-bool library_offers_winograd(Precision precision)
-{
-    const model::Shape map{64, 56, 56};
-    const model::Window window{.size = 3, .stride = 1, .padding = 1};
-    const ConvolutionPass shape{{2, map, map, window}, Pass::forward, precision};
-    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-    return !forward_passes(engine, shape, dnnl::algorithm::convolution_winograd, false).empty();
 }
 
 }  // namespace roof::onednn

@@ -7,6 +7,7 @@
 
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,41 +59,25 @@ Dims dims_of(int batch, const model::Shape& map);
 /// [o][i][y][x], or with groups [g][o / g][i / g][y][x]
 Dims weights_of(const model::Convolution& shape);
 
-using ForwardPass = dnnl::convolution_forward::primitive_desc;
-using BackwardDataPass = dnnl::convolution_backward_data::primitive_desc;
-using BackwardWeightsPass = dnnl::convolution_backward_weights::primitive_desc;
+/// How oneDNN computes an operation.
+struct Implementation {
+    std::string name;
+    Desc scratchpad;
+    std::function<dnnl::primitive()> make;             ///< compiles it
+    std::function<Desc(int argument)> layout_of = {};  ///< of an argument, by oneDNN's number
+};
 
 /// All implementations of a pass, in oneDNN's order of preference. Reference code is included only if there is nothing
-/// else. Empty if oneDNN has no such algorithm for the shape, of whose passes all are asked with the same `shape`. Maps and
-/// weights are in its precision, gradients of weights in fp32; the source in the layout that the implementation prefers, or
-/// plain. The backward passes take any forward pass of the shape.
-std::vector<ForwardPass> forward_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
-                                        dnnl::algorithm algorithm, bool is_plain);
-std::vector<BackwardDataPass> backward_data_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
-                                                   dnnl::algorithm algorithm, const ForwardPass& forward);
-std::vector<BackwardWeightsPass> backward_weights_passes(const dnnl::engine& engine, const ConvolutionPass& shape,
-                                                         dnnl::algorithm algorithm, const ForwardPass& forward,
-                                                         bool is_plain);
+/// else. Empty if oneDNN has no such algorithm for the shape. Maps and weights are in its precision, gradients of weights in
+/// fp32; the source in the layout that the implementation prefers, or plain.
+std::vector<Implementation> convolution_implementations(const dnnl::engine& engine, const ConvolutionPass& shape,
+                                                        dnnl::algorithm algorithm, bool is_plain);
 
-/// True if oneDNN has a Winograd convolution of this precision on this machine; tested with a suitable shape.
-bool library_offers_winograd(Precision precision);
-
-/// A layer without weights: the forward pass and the backward pass to its source.
-template <class Forward, class Backward>
-struct Pair {
-    typename Forward::primitive_desc forward;
-    typename Backward::primitive_desc backward;
+struct PoolingPasses {
+    Implementation forward, backward;
 };
-using PoolingPasses = Pair<dnnl::pooling_forward, dnnl::pooling_backward>;
-
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
                                const model::Window& window, dnnl::algorithm algorithm);
-
-/// True for oneDNN's slow reference implementations.
-inline bool is_reference(const std::string& implementation)
-{
-    return implementation.starts_with("ref");
-}
 
 /// Runs `work` and converts oneDNN's error to Error: "`what`: could not create a primitive descriptor".
 template <class Work>

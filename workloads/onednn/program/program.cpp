@@ -1,76 +1,36 @@
 #include "workloads/onednn/program/program.hpp"
 
-#include "ert/base/error.hpp"
-#include "ert/method/bench/process_limits.hpp"
+#include "ert/base/names.hpp"
 #include "workloads/kernels/parallel.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace roof::onednn {
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-
-std::string argument_name(int argument)
-{
-    switch (argument) {
-        case DNNL_ARG_SRC:
-            return "from ";
-        case DNNL_ARG_DST:
-            return "to ";
-        case DNNL_ARG_WEIGHTS:
-            return "weights ";
-        case DNNL_ARG_BIAS:
-            return "bias ";
-        case DNNL_ARG_DIFF_SRC:
-            return "to gradient ";
-        case DNNL_ARG_DIFF_DST:
-            return "from gradient ";
-        case DNNL_ARG_DIFF_WEIGHTS:
-            return "to weights' gradient ";
-        case DNNL_ARG_DIFF_BIAS:
-            return "to bias' gradient ";
-        case DNNL_ARG_SCRATCHPAD:
-            return "scratch ";
-        default:
-            return "";
-    }
-}
+/// Before the layout of a primitive's argument in the list of operations.
+constexpr std::array<Named<int>, 10> argument_names{{{DNNL_ARG_SRC, "from "},
+                                                     {DNNL_ARG_DST, "to "},
+                                                     {DNNL_ARG_WEIGHTS, "weights "},
+                                                     {DNNL_ARG_BIAS, "bias "},
+                                                     {DNNL_ARG_DIFF_SRC, "to gradient "},
+                                                     {DNNL_ARG_DIFF_DST, "from gradient "},
+                                                     {DNNL_ARG_DIFF_WEIGHTS, "to weights' gradient "},
+                                                     {DNNL_ARG_DIFF_BIAS, "to bias' gradient "},
+                                                     {DNNL_ARG_SCRATCHPAD, "scratch "},
+                                                     {DNNL_ARG_WORKSPACE, ""}}};
 
 /// Adds the tensor to the operation's operands.
-void describe(Operation& operation, const std::string& name, const Tensor& tensor)
+void describe(Operation& operation, std::string_view name, const Tensor& tensor)
 {
     const Desc desc = tensor.desc();
-    operation.operands += (operation.operands.empty() ? "" : ", ") + name + layout_name(desc);
+    operation.operands += (operation.operands.empty() ? "" : ", ") + std::string(name) + layout_name(desc);
     operation.bytes += Bytes{static_cast<double>(desc.get_size())};
 }
 
 }  // namespace
-
-Arena::Arena(std::size_t bytes, const std::string& what_for) : size_(bytes)
-{
-    const Bytes wanted{static_cast<double>(bytes)};
-    const Bytes available = available_memory();
-    if (wanted > available) throw OutOfMemory(wanted, available, what_for);
-
-    const std::size_t mapped = bytes + huge_page;
-    void* mapping = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED) throw OutOfMemory(wanted, available, what_for);
-    mapping_ = std::unique_ptr<void, Unmap>(mapping, Unmap{mapped});
-
-    void* aligned = mapping;
-    std::size_t space = mapped;
-    begin_ = static_cast<std::byte*>(std::align(huge_page, bytes, aligned, space));
-    madvise(begin_, bytes, MADV_HUGEPAGE);  // a hint; kernels without huge pages refuse it, which is harmless
-}
-
-void Arena::Unmap::operator()(void* mapping) const
-{
-    munmap(mapping, bytes);
-}
 
 Tensor Program::tensor(const Desc& desc)
 {
@@ -100,24 +60,26 @@ void Program::append(std::function<void()> run, const std::vector<Tensor>& used,
 {
     Operation operation{implementation, {}, {}};
     for (const Tensor& tensor : used) {
+        if (!tensor) continue;
         use(tensor);
         describe(operation, "", tensor);
     }
     add_operation(std::move(run), std::move(operation));
 }
 
-void Program::append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
-                     Arguments arguments)
+void Program::append(const Implementation& implementation, Arguments arguments)
 {
-    if (scratchpad.get_size() > 0) arguments.emplace_back(DNNL_ARG_SCRATCHPAD, tensor(scratchpad));
+    if (implementation.scratchpad.get_size() > 0)
+        arguments.emplace_back(DNNL_ARG_SCRATCHPAD, tensor(implementation.scratchpad));
     std::unordered_map<int, dnnl::memory> memories;
-    Operation operation{implementation, {}, {}};
+    Operation operation{implementation.name, {}, {}};
     for (const auto& [argument, tensor] : arguments) {
+        if (!tensor) continue;
         memories.emplace(argument, tensor.memory);
         use(tensor);
-        describe(operation, argument_name(argument), tensor);
+        describe(operation, name_in(argument_names, argument), tensor);
     }
-    add_operation([this, primitive = std::move(primitive),
+    add_operation([this, primitive = implementation.make(),
                    memories = std::move(memories)] { primitive.execute(stream_, memories); },
                   std::move(operation));
 }
@@ -133,21 +95,24 @@ Tensor Program::in_layout(const Tensor& from, const Desc& desc)
 void Program::reorder(const Tensor& from, const Tensor& to)
 {
     const dnnl::reorder::primitive_desc description(engine_, from.desc(), engine_, to.desc(), attributes());
-    append(dnnl::reorder(description), "reorder " + std::string(description.impl_info_str()),
-           description.scratchpad_desc(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    append({"reorder " + std::string(description.impl_info_str()), description.scratchpad_desc(),
+            [&] { return dnnl::reorder(description); }},
+           {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
 void Program::place(const std::string& what_for)
 {
-    arena_ = Arena(plan().lay_out(), what_for);
-    for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.at(plan().offset(tensor.block)));
+    bytes_ = plan().lay_out();
+    arena_ = cpu::Buffer(bytes_, what_for);
+    for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.data() + plan().offset(tensor.block));
     tensors_.clear();
 }
 
 void Program::fill(std::byte value)
 {
-    for_ranges(arena_.size(),
-               [&](std::size_t begin, std::size_t end) { std::fill(arena_.at(begin), arena_.at(end), value); });
+    for_ranges(bytes_, [&](std::size_t begin, std::size_t end) {
+        std::fill(arena_.data() + begin, arena_.data() + end, value);
+    });
 }
 
 void Program::run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done)

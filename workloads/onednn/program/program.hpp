@@ -2,6 +2,7 @@
 // layouts. After place() nothing can be added.
 #pragma once
 
+#include "ert/method/bench/buffer.hpp"
 #include "ert/method/bench/subject.hpp"
 #include "workloads/engine/program.hpp"
 #include "workloads/kernels/elements.hpp"
@@ -9,23 +10,23 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace roof::onednn {
 
-/// A tensor's layout and, after place(), its address. Copies refer to the same tensor.
+/// A tensor's layout and, after place(), its address. Copies refer to the same tensor. A default one is none.
 struct Tensor {
     dnnl::memory memory;
     int block = -1;  ///< index in the memory plan; -1: outside memory
 
+    explicit operator bool() const { return static_cast<bool>(memory); }
     Desc desc() const { return memory.get_desc(); }
     Precision precision() const { return precision_of(desc()); }
-    /// Requires an fp32 tensor.
-    float* data() const { return static_cast<float*>(memory.get_data_handle()); }
-    Elements elements() const { return {memory.get_data_handle(), precision()}; }
+    /// Requires an fp32 tensor. Null for none.
+    float* data() const { return *this ? static_cast<float*>(memory.get_data_handle()) : nullptr; }
+    Elements elements() const { return *this ? Elements{memory.get_data_handle(), precision()} : Elements{}; }
     /// Elements in memory, including the layout's padding.
     std::size_t stored() const
     {
@@ -34,26 +35,6 @@ struct Tensor {
 };
 
 using Arguments = std::vector<std::pair<int, Tensor>>;
-
-/// The memory of a program: one mapping, aligned to huge pages, with huge pages advised, initially zero.
-class Arena {
-  public:
-    Arena() = default;
-    /// Throws OutOfMemory, naming `what_for`, before it touches memory if less than `bytes` is available.
-    Arena(std::size_t bytes, const std::string& what_for);
-
-    std::byte* at(std::size_t offset) const { return begin_ + offset; }
-    std::size_t size() const { return size_; }
-
-  private:
-    struct Unmap {
-        std::size_t bytes;
-        void operator()(void* mapping) const;
-    };
-    std::unique_ptr<void, Unmap> mapping_;
-    std::byte* begin_ = nullptr;
-    std::size_t size_ = 0;
-};
 
 class Program : public engine::Program<std::function<void()>> {
   public:
@@ -73,12 +54,8 @@ class Program : public engine::Program<std::function<void()>> {
     /// A tensor whose memory the caller sets before each run.
     Tensor outside(const Desc& desc) const;
 
-    /// Appends a primitive; its scratchpad is part of the memory plan.
-    template <class Primitive>
-    void append(const typename Primitive::primitive_desc& description, const Arguments& arguments)
-    {
-        append(Primitive(description), description.impl_info_str(), description.scratchpad_desc(), arguments);
-    }
+    /// Appends a primitive; its scratchpad is part of the memory plan. Here and below tensors that are none are left out.
+    void append(const Implementation& implementation, Arguments arguments);
     /// Appends a function that reads and writes these tensors.
     void append(std::function<void()> run, const std::vector<Tensor>& used, const std::string& implementation);
     /// Returns the tensor in that layout and precision: itself, or a new one that a reorder fills.
@@ -90,9 +67,7 @@ class Program : public engine::Program<std::function<void()>> {
     void place(const std::string& what_for);
     /// Sets every byte to `value`, for trials that only measure time.
     void fill(std::byte value);
-    std::size_t arena_bytes() const { return arena_.size(); }
-    /// The stage that is being written; its index is that of its part.
-    std::size_t stage() const { return stages().size() - 1; }
+    std::size_t arena_bytes() const { return bytes_; }
 
     /// Runs the phase's stages, each in its own span; calls `done` after each, outside its span.
     void run(Phase phase, Trace& trace, const std::function<void(std::size_t stage)>& done = {});
@@ -100,14 +75,13 @@ class Program : public engine::Program<std::function<void()>> {
     void run_stage(std::size_t index, Trace& trace);
 
   private:
-    void append(dnnl::primitive primitive, const std::string& implementation, const Desc& scratchpad,
-                Arguments arguments);
     void use(const Tensor& tensor);
 
     dnnl::engine engine_;
     dnnl::stream stream_;
     std::vector<Tensor> tensors_;
-    Arena arena_;
+    std::size_t bytes_ = 0;
+    cpu::Buffer arena_;
 };
 
 }  // namespace roof::onednn
