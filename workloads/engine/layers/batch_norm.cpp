@@ -6,7 +6,6 @@
 // Others use the library in one operation where trials found that faster, and behind 1x1 convolutions moments of what those
 // read (moments.hpp).
 #include "workloads/engine/layers/layers.hpp"
-#include "workloads/engine/layers/norm_passes.hpp"
 
 namespace roof::ir {
 namespace {
@@ -257,16 +256,10 @@ void batch_norm(Builder& build, const Unit& unit)
     }
     const Tensor result = build.program.tensor(build.map(unit.layer));
     const ChannelNumbers& channels = output.channels;
-    build.program.append(Normalise{.source = source,
-                                   .scale = channels.scale,
-                                   .shift = channels.shift,
-                                   .other = {},
-                                   .other_scale = {},
-                                   .other_shift = {},
-                                   .result = result,
-                                   .signs = {},
-                                   .relu = unit.fused()},
-                         {source, channels.scale, channels.shift, result}, "roof:normalise");
+    build.program.append(
+        Normalise{
+            .source = source, .scale = channels.scale, .shift = channels.shift, .result = result, .relu = unit.fused()},
+        {source, channels.scale, channels.shift, result}, "roof:normalise");
     build.put(unit, result);
 }
 

@@ -108,6 +108,37 @@ void Builder::widen_waiting()
     waiting.clear();
 }
 
+void append_product(Program& program, const Choosers& choosers, Precision precision, Multiply product)
+{
+    const Tensor written = product.pass == Pass::forward         ? product.result
+                           : product.pass == Pass::backward_data ? product.source
+                                                                 : product.weights;
+    const AddBias apart{written, product.bias, product.relu};
+    const Choice choice = choosers.product(
+        {.pass = product.pass,
+         .batch = product.source.batch,
+         .inputs = static_cast<int>(product.source.elements() / static_cast<std::size_t>(product.source.batch)),
+         .outputs = product.result.channels,
+         .precision = precision,
+         .result_precision = written.precision,
+         .bias = static_cast<bool>(product.bias),
+         .relu = product.relu,
+         .adds = product.adds});
+    if (!choice.fused) {
+        product.bias = {};
+        product.relu = false;
+    }
+    product.plan = choice.plan;
+    product.rounded = precision == Precision::tf32;
+    product.workspace = program.scratch(choice.workspace);
+    const Tensor added = product.adds ? written : Tensor{};
+    // Two operands may be the same tensor, which is then read once.
+    const Tensor second = product.source.block == product.result.block ? Tensor{} : product.result;
+    program.append(product, {product.source, product.weights, second, product.bias, added, product.workspace},
+                   choice.implementation);
+    if (apart.bias && !choice.fused) program.append(apart, {written, written, apart.bias}, "roof:bias");
+}
+
 Work moving(const std::vector<Tensor>& tensors, double flops_each)
 {
     Bytes bytes{};

@@ -76,6 +76,10 @@ class Builder : public engine::Builder<Program, Tensor> {
     void widen_waiting();
 };
 
+/// Appends the product of operands that count as being of this precision, with bias and ReLU in an operation of their own where
+/// the library does not add them.
+void append_product(Program& program, const Choosers& choosers, Precision precision, Multiply product);
+
 /// Elementwise work: FLOPs per value, and the bytes of each tensor once.
 Work moving(const std::vector<Tensor>& tensors, double flops_each);
 

@@ -66,8 +66,8 @@ void account(Builder& build, const Unit& unit, const model::PassWork& work, cons
     build.add_convolution(done, choice.algorithm);
 }
 
-/// Appends the operation with its plan and scratch memory, and returns it.
-Convolve append(Builder& build, const Choice& choice, Convolve operation)
+/// Appends the operation with its plan and scratch memory.
+void append(Builder& build, const Choice& choice, Convolve operation)
 {
     operation.plan = choice.plan;
     operation.workspace = build.program.scratch(choice.workspace);
@@ -75,7 +75,6 @@ Convolve append(Builder& build, const Choice& choice, Convolve operation)
                          {operation.source, operation.weights, operation.result, operation.bias, operation.scale,
                           operation.shift, operation.sum, operation.squares, operation.workspace},
                          choice.implementation);
-    return operation;
 }
 
 /// Returns the gradient in the precision of the activations.

@@ -18,18 +18,13 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
         build.program.append(MaskGradient{first, other, mask, gradient}, {first, other, mask, gradient}, "roof:relu");
         return gradient;
     }
-    const Tensor sum = build.parameters.of(unit.layer, true).gradient;
-    const Tensor partial = build.program.tensor(partial_sums_of(first));
     const ReduceGradient reduction{.share = first,
                                    .other_share = other,
                                    .output = mask,
-                                   .source = {},
-                                   .channels = {},
                                    .result = changes ? gradient : Tensor{},
-                                   .sum = sum,
-                                   .sum_of_products = {},
-                                   .partial = partial};
-    build.program.append(reduction, {first, other, mask, reduction.result, sum, partial},
+                                   .sum = build.parameters.of(unit.layer, true).gradient,
+                                   .partial = build.program.tensor(partial_sums_of(first))};
+    build.program.append(reduction, {first, other, mask, reduction.result, reduction.sum, reduction.partial},
                          unit.fused() ? "roof:relu+bias_gradient" : "roof:bias_gradient");
     build.completed(unit.layer, true);
     return gradient;

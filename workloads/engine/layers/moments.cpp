@@ -1,5 +1,7 @@
 #include "workloads/engine/layers/moments.hpp"
 
+#include "workloads/engine/layers/builder.hpp"
+
 namespace roof::ir {
 namespace {
 
@@ -14,34 +16,6 @@ Tensor as_rows(Tensor map)
 Tensor matrix(std::size_t rows, int columns, Precision precision = Precision::fp32)
 {
     return {.batch = static_cast<int>(rows), .channels = columns, .precision = precision};
-}
-
-/// Appends the product, with its bias in an operation of its own where the library does not add it.
-void append(Program& program, const Choosers& choosers, Multiply product)
-{
-    const Tensor& written = product.pass == Pass::forward         ? product.result
-                            : product.pass == Pass::backward_data ? product.source
-                                                                  : product.weights;
-    const Tensor& read = product.pass == Pass::backward_data ? product.result : product.source;
-    const Choice choice = choosers.product({.pass = product.pass,
-                                            .batch = product.source.batch,
-                                            .inputs = product.source.channels,
-                                            .outputs = product.result.channels,
-                                            .precision = read.precision,
-                                            .result_precision = written.precision,
-                                            .bias = static_cast<bool>(product.bias),
-                                            .adds = product.adds});
-    const Tensor bias = product.bias;
-    const bool is_apart = bias && !choice.fused;
-    if (is_apart) product.bias = {};
-    product.plan = choice.plan;
-    product.workspace = program.scratch(choice.workspace);
-    const Tensor added = product.adds ? written : Tensor{};
-    // Two operands may be the same tensor, which is then read once.
-    const Tensor second = product.source.block == product.result.block ? Tensor{} : product.result;
-    program.append(product, {product.source, product.weights, second, product.bias, added, product.workspace},
-                   choice.implementation);
-    if (is_apart) program.append(AddBias{written, bias}, {written, written, bias}, "roof:bias");
 }
 
 }  // namespace
@@ -63,8 +37,8 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
         .share = source, .sum = program.tensor(matrix(1, inputs)), .partial = program.tensor(partial_sums_of(source))};
     program.append(columns, {source, columns.sum, columns.partial}, "roof:column_sums");
     const Tensor products = program.tensor(matrix(static_cast<std::size_t>(inputs), inputs));
-    append(program, choosers,
-           {.pass = Pass::backward_weights, .source = source, .weights = products, .result = source});
+    append_product(program, choosers, source.precision,
+                   {.pass = Pass::backward_weights, .source = source, .weights = products, .result = source});
     const Covariance covariance{
         .products = products,
         .sums = columns.sum,
@@ -78,7 +52,8 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
     weights.block = both.weights.block;
     weights.begin = both.weights.begin;
     const Tensor spread = program.tensor(matrix(static_cast<std::size_t>(outputs), 2 * inputs));
-    append(program, choosers, {.source = weights, .weights = covariance.halves, .result = spread});
+    append_product(program, choosers, source.precision,
+                   {.source = weights, .weights = covariance.halves, .result = spread});
     const MomentStatistics statistics{.spread = spread,
                                       .weights = weights,
                                       .mean = covariance.mean,
@@ -104,7 +79,8 @@ Tensor append_gradients(Program& program, const Choosers& choosers, const Normed
     const Tensor given = as_rows(gradients.given);
     Tensor weights = matrix(static_cast<std::size_t>(given.channels), source.channels, source.precision);
     const Tensor products = program.tensor(matrix(weights.rows(), weights.channels));
-    append(program, choosers, {.pass = Pass::backward_weights, .source = source, .weights = products, .result = given});
+    append_product(program, choosers, source.precision,
+                   {.pass = Pass::backward_weights, .source = source, .weights = products, .result = given});
     const Tensor scaled = program.tensor(weights);
     const Tensor slopes = program.tensor(weights);
     weights.block = both.weights.block;
@@ -130,8 +106,8 @@ Tensor append_gradients(Program& program, const Choosers& choosers, const Normed
         "roof:gradient of moments");
     const Tensor curvature =
         program.tensor(matrix(static_cast<std::size_t>(source.channels), source.channels, source.precision));
-    append(program, choosers,
-           {.pass = Pass::backward_weights, .source = weights, .weights = curvature, .result = slopes});
+    append_product(program, choosers, source.precision,
+                   {.pass = Pass::backward_weights, .source = weights, .weights = curvature, .result = slopes});
     const MomentOffset offset{.weights = weights,
                               .shares = finish.shares,
                               .curvature = curvature,
@@ -140,9 +116,10 @@ Tensor append_gradients(Program& program, const Choosers& choosers, const Normed
     program.append(offset, {weights, offset.shares, curvature, offset.mean, offset.result}, "roof:moment_offset");
     const Tensor result = program.tensor(both.source);
     const Tensor rows = as_rows(result);
-    append(program, choosers, {.source = source, .weights = curvature, .result = rows, .bias = offset.result});
-    append(program, choosers,
-           {.pass = Pass::backward_data, .source = rows, .weights = scaled, .result = given, .adds = true});
+    append_product(program, choosers, source.precision,
+                   {.source = source, .weights = curvature, .result = rows, .bias = offset.result});
+    append_product(program, choosers, source.precision,
+                   {.pass = Pass::backward_data, .source = rows, .weights = scaled, .result = given, .adds = true});
     return result;
 }
 

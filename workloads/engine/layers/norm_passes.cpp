@@ -1,4 +1,4 @@
-#include "workloads/engine/layers/norm_passes.hpp"
+#include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
 namespace {
