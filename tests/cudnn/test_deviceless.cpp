@@ -1,10 +1,10 @@
 // cuDNN without a device: engines and plans for every convolution of every model, from the properties of three GPUs.
 // Engines that are compiled at run time need a driver and are not tested.
 #include "ert/base/error.hpp"
+#include "tests/cudnn/device_json.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/skip.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
-#include "workloads/cudnn/library/norm_graph.hpp"
 #include "workloads/model/models.hpp"
 
 #include <catch2/catch.hpp>

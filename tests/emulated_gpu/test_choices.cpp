@@ -4,7 +4,6 @@
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/emulated_gpu/library/engines.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
-#include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 #include "workloads/model/work.hpp"
 
@@ -40,8 +39,8 @@ ConvolutionPass between_norms()
 }
 
 /// What chooses, with the choices of `kept`, which outlive it.
-struct Chooser {
-    explicit Chooser(std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>(), bool tune = true)
+struct Choosing {
+    explicit Choosing(std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>(), bool tune = true)
         : choices(std::move(kept)), settings{.batch = 2, .precision = Precision::bf16, .tune = tune}
     {
         offers().runs = 0;
@@ -69,17 +68,17 @@ TEST_CASE("the fastest engine that runs is chosen, and known without a trial the
     offer({}, {{.name = "first", .seconds = slow},
                {.name = "second", .seconds = fast},
                {.name = "broken", .seconds = {}, .runs = false}});
-    Chooser chooser;
+    Choosing chooser;
     CHECK(chooser.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
     CHECK(offers().runs > 0);
-    Chooser next(chooser.choices);
+    Choosing next(chooser.choices);
     CHECK(next.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
     CHECK(offers().runs == 0);
-    Chooser untried(std::make_shared<engine::Choices>(), false);
+    Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK(untried.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:first");
     CHECK(offers().runs == 0);
     offer({}, {});
-    CHECK_THROWS_AS(Chooser().convolutions.choose(shape_of(Pass::forward)), Unsupported);
+    CHECK_THROWS_AS(Choosing().convolutions.choose(shape_of(Pass::forward)), Unsupported);
 }
 
 TEST_CASE(
@@ -87,7 +86,7 @@ TEST_CASE(
 {
     const auto chosen = [](const ConvolutionPass& shape, const OfferedEngine& whole, Seconds alone) {
         offer({whole}, {{.name = "alone", .seconds = alone}});
-        return Chooser().convolutions.choose(shape);
+        return Choosing().convolutions.choose(shape);
     };
     for (const ConvolutionPass& shape : {with_bias(), between_norms()}) {
         INFO(text(shape) << (shape.prologue ? " between batch norms" : ""));
@@ -105,12 +104,12 @@ TEST_CASE(
 TEST_CASE("that the bare pass is better is kept, and a pass between batch norms is never fused without a trial")
 {
     offer({{.name = "whole", .seconds = slow}}, {{.name = "alone", .seconds = fast}});
-    Chooser chooser;
+    Choosing chooser;
     CHECK_FALSE(chooser.convolutions.choose(with_bias()).fused);
-    Chooser next(chooser.choices);
+    Choosing next(chooser.choices);
     CHECK_FALSE(next.convolutions.choose(with_bias()).fused);
     CHECK(offers().runs == 0);
-    Chooser untried(std::make_shared<engine::Choices>(), false);
+    Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK(untried.convolutions.choose(with_bias()).fused);
     CHECK_FALSE(untried.convolutions.choose(between_norms()).fused);
 }
@@ -125,9 +124,9 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
             const Seconds deep = shape.pass == Pass::forward ? forward : weights;
             return {{.name = "one", .seconds = shape.source.channels == 3 ? fast : deep}};
         };
-        Chooser chooser;
+        Choosing chooser;
         const bool found = chooser.convolutions.reads_by_depth(first);
-        Chooser next(chooser.choices);
+        Choosing next(chooser.choices);
         CHECK(next.convolutions.reads_by_depth(first) == found);
         CHECK(offers().runs == 0);
         return found;
@@ -140,8 +139,8 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
         if (shape.source.channels != 3) return {};
         return {{.name = "one", .seconds = fast}};
     };
-    CHECK_FALSE(Chooser().convolutions.reads_by_depth(first));  // where no engine reads the other layout
-    CHECK_FALSE(Chooser(std::make_shared<engine::Choices>(), false).convolutions.reads_by_depth(first));
+    CHECK_FALSE(Choosing().convolutions.reads_by_depth(first));  // where no engine reads the other layout
+    CHECK_FALSE(Choosing(std::make_shared<engine::Choices>(), false).convolutions.reads_by_depth(first));
 }
 
 TEST_CASE("a library's batch norm is chosen where it is faster than our kernels, and right")
@@ -155,7 +154,7 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
                 const auto chosen = [&](const OfferedEngine& one,
                                         std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
                     offers().norms = [=](const NormShape&) { return std::vector{one}; };
-                    return Chooser(std::move(kept)).norms.choose(shape).plan >= 0;
+                    return Choosing(std::move(kept)).norms.choose(shape).plan >= 0;
                 };
                 CHECK(chosen({.name = "whole", .seconds = Seconds{1e-9}}));
                 CHECK_FALSE(chosen({.name = "whole", .seconds = slow}));
@@ -178,7 +177,7 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
     const auto is_by_moments = [&](const OfferedEngine& one,
                                    std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
         offer({}, {one});
-        return Chooser(std::move(kept)).normed_products.choose(forward);
+        return Choosing(std::move(kept)).normed_products.choose(forward);
     };
     CHECK(is_by_moments({.name = "one", .seconds = slow}));
     CHECK_FALSE(is_by_moments({.name = "one", .seconds = fast}));
@@ -189,7 +188,7 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
         CHECK(is_by_moments({.name = "one", .seconds = seconds == slow ? fast : slow}, kept) == found);
         CHECK(offers().runs == 0);
     }
-    Chooser untried(std::make_shared<engine::Choices>(), false);
+    Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK_FALSE(untried.normed_products.choose(forward));
     untried.settings.moments = true;
     NormedProducts always(untried.stream, untried.settings, untried.convolutions, untried.products, nullptr,

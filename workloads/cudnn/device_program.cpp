@@ -89,14 +89,4 @@ std::vector<float> DeviceProgram::numbers(const Tensor& tensor) const
     return values;
 }
 
-std::vector<float> DeviceProgram::value(std::size_t parameter) const
-{
-    return written_.in_pytorch_order(parameter, numbers(written_.parameters().values));
-}
-
-std::vector<float> DeviceProgram::gradient(std::size_t parameter) const
-{
-    return written_.in_pytorch_order(parameter, numbers(written_.parameters().gradients));
-}
-
 }  // namespace roof::cudnn

@@ -3,7 +3,6 @@
 
 #include "ert/gpu/buffer.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
-#include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 #include "workloads/cudnn/library/products.hpp"
 #include "workloads/engine/layers/written.hpp"
@@ -38,10 +37,7 @@ class DeviceProgram {
     /// Returns what an update changes: values, narrow copies, and the state with its loss scale.
     std::vector<nccl::DeviceBytes> updated() const;
 
-    /// Returns a parameter on the host in PyTorch's order. The stream must be idle.
-    std::vector<float> value(std::size_t parameter) const;
-    std::vector<float> gradient(std::size_t parameter) const;
-    /// Returns the values of an fp32 tensor.
+    /// Returns the values of an fp32 tensor. The stream must be idle.
     std::vector<float> numbers(const Tensor& tensor) const;
 
   private:

@@ -4,8 +4,7 @@
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_run.hpp"
 #include "tests/engine/layers/host_values.hpp"
-#include "workloads/cudnn/library/convolution_graph.hpp"
-#include "workloads/cudnn/library/norm_graph.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 
 #include <cstdint>
 #include <map>

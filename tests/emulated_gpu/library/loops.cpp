@@ -1,10 +1,10 @@
 // In place of cuDNN behind the engine's own interface: loops on the host, in the order of the stream. The engine offers them
 // every convolution; batch norms stay with its own kernels. Of workloads/cudnn/library, only what does not call cuDNN is
 // linked beside this one.
+#include "tests/cudnn/device_json.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/library/convolutions.hpp"
-#include "workloads/cudnn/library/normed_products.hpp"
 #include "workloads/cudnn/library/norms.hpp"
 
 extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
@@ -70,16 +70,6 @@ bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
 
 Handle::Handle(cudaStream_t) {}
 
-Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
-                           std::shared_ptr<engine::Choices> choices, std::string device_model)
-    : stream_(stream),
-      settings_(settings),
-      choices_(std::move(choices)),
-      device_model_(std::move(device_model)),
-      handle_(stream.get()),
-      device_(current_device())
-{
-}
 Choice Convolutions::choose(const ConvolutionPass&)
 {
     return by_loops();
@@ -94,31 +84,11 @@ bool Convolutions::reads_by_depth(const ConvolutionPass&)
     return true;
 }
 
-NormedProducts::NormedProducts(const gpu::Stream& stream, const Settings& settings, Convolutions& convolutions,
-                               Products& products, std::shared_ptr<engine::Choices> choices, std::string device_model)
-    : stream_(stream),
-      settings_(settings),
-      convolutions_(convolutions),
-      products_(products),
-      choices_(std::move(choices)),
-      device_model_(std::move(device_model))
-{
-}
 bool NormedProducts::choose(const ConvolutionPass&)
 {
     return true;
 }
 
-Norms::Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
-             std::string device_model)
-    : stream_(stream),
-      settings_(settings),
-      choices_(std::move(choices)),
-      device_model_(std::move(device_model)),
-      handle_(stream.get()),
-      device_(current_device())
-{
-}
 Choice Norms::choose(const NormShape&)
 {
     return {};

@@ -44,6 +44,15 @@ Choosers loops_of_moments()
     return choosers;
 }
 
+std::vector<float> in_pytorch_order(const Trained& trained, std::span<const float> stored)
+{
+    std::vector<float> values(trained.given);
+    for (std::size_t i = 0; i < trained.count; ++i) {
+        if (const auto place = trained.pytorch_place(i)) values[*place] = stored[trained.first + i];
+    }
+    return values;
+}
+
 HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, bool fused, bool whole_norms)
     : HostTraining(graph, settings, loops(fused, whole_norms))
 {
@@ -99,12 +108,12 @@ std::vector<float> HostTraining::numbers(const Tensor& tensor) const
 
 std::vector<float> HostTraining::value(std::size_t parameter) const
 {
-    return written_.in_pytorch_order(parameter, numbers(written_.parameters().values));
+    return in_pytorch_order(written_.parameters().all()[parameter], numbers(written_.parameters().values));
 }
 
 std::vector<float> HostTraining::gradient(std::size_t parameter) const
 {
-    return written_.in_pytorch_order(parameter, numbers(written_.parameters().gradients));
+    return in_pytorch_order(written_.parameters().all()[parameter], numbers(written_.parameters().gradients));
 }
 
 }  // namespace roof::ir

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace roof::ir {
@@ -15,6 +16,9 @@ namespace roof::ir {
 Choosers loops(bool fused = true, bool whole_norms = false);
 /// As loops(), with moments wherever they serve, and products that add their bias. Convolutions fuse nothing.
 Choosers loops_of_moments();
+
+/// Returns a parameter's values in PyTorch's order from the stored ones of all.
+std::vector<float> in_pytorch_order(const Trained& trained, std::span<const float> stored);
 
 class HostTraining {
   public:

@@ -63,13 +63,8 @@ class Descriptor {
     std::shared_ptr<void> handle_;
 };
 
-/// Creates a device from its JSON properties (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION), to plan without it. Throws
-/// Error.
-Descriptor device_from_json(const std::string& json);
 /// Returns the current device. Throws Error.
 Descriptor current_device();
-/// Returns the JSON text of a device. Throws Error.
-std::string json_of(const Descriptor& device);
 
 /// A cuDNN handle of the current device, bound to a stream. Throws Error.
 class Handle {

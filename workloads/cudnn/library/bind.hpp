@@ -19,7 +19,7 @@ std::function<void()> bound(const ir::Operation& operation, const Memory& memory
     std::function<void()> found;
     std::visit(
         [&](const auto& one) {
-            const auto ask = [&](const auto& library) {
+            [[maybe_unused]] const auto ask = [&](const auto& library) {
                 if constexpr (requires { library.bound(one, memory); })
                     if (!found) found = library.bound(one, memory);
             };

@@ -1,7 +1,7 @@
 // Selects the cuDNN engines that the settings allow for a pass. Needs no device.
 #pragma once
 
-#include "workloads/cudnn/library/convolution_graph.hpp"
+#include "workloads/cudnn/library/pass_graphs.hpp"
 #include "workloads/engine/ir/choose.hpp"
 #include "workloads/engine/layers/settings.hpp"
 

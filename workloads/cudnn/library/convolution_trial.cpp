@@ -1,6 +1,6 @@
 #include "workloads/cudnn/library/convolution_trial.hpp"
 
-#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/library/bind.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -40,17 +40,17 @@ ConvolutionTrial::ConvolutionTrial(const ConvolutionPass& shape, const gpu::Stre
         Tensor bias = outputs;
         bias.precision = source.precision;
         if (shape.bias) whole_.bias = value(bias, pattern(-1));
-        epilogue_ = {.values = alone_.result, .bias = whole_.bias, .relu = shape.relu};
+        behind_.emplace_back(AddBias{.values = alone_.result, .bias = whole_.bias, .relu = shape.relu});
     }
     if (shape.prologue) {
         whole_.scale = value(inputs, pattern(0.2F));
         whole_.shift = value(inputs, pattern(-1));
         alone_.source = program_.resident(source);
-        normalise_ = {.source = whole_.source,
-                      .scale = whole_.scale,
-                      .shift = whole_.shift,
-                      .result = alone_.source,
-                      .relu = true};
+        before_.emplace_back(Normalise{.source = whole_.source,
+                                       .scale = whole_.scale,
+                                       .shift = whole_.shift,
+                                       .result = alone_.source,
+                                       .relu = true});
     }
     if (shape.statistics) {
         whole_.sum = program_.resident(outputs);
@@ -65,12 +65,14 @@ ConvolutionTrial::ConvolutionTrial(const ConvolutionPass& shape, const gpu::Stre
                               .running_variance = numbers(),
                               .partial = program_.resident(partial_sums_of(result))};
         };
-        apart_ = statistics(alone_.result);
-        from_sums_ = statistics(whole_.result);
-        from_sums_.sum = whole_.sum;
-        from_sums_.squares = whole_.squares;
-        results_ = {{apart_.channels.mean, from_sums_.channels.mean},
-                    {apart_.channels.inverse_deviation, from_sums_.channels.inverse_deviation}};
+        const Statistics apart = statistics(alone_.result);
+        Statistics from_sums = statistics(whole_.result);
+        from_sums.sum = whole_.sum;
+        from_sums.squares = whole_.squares;
+        behind_.emplace_back(apart);
+        behind_whole_.emplace_back(from_sums);
+        results_ = {{apart.channels.mean, from_sums.channels.mean},
+                    {apart.channels.inverse_deviation, from_sums.channels.inverse_deviation}};
     }
     results_.emplace_back(written(alone_), written(whole_));
     place(what_for);
@@ -86,31 +88,24 @@ void* ConvolutionTrial::workspace(std::size_t bytes)
     return workspace_ ? workspace_->data() : nullptr;
 }
 
-void ConvolutionTrial::enqueue_before() const
+void ConvolutionTrial::enqueue(const Operations& operations) const
 {
-    if (shape_.prologue) enqueue(normalise_, memory(), stream_.get());
-}
-
-void ConvolutionTrial::enqueue_behind() const
-{
-    if (shape_.bias || shape_.relu) enqueue(epilogue_, memory(), stream_.get());
-    if (shape_.statistics) enqueue(apart_, memory(), stream_.get());
+    for (const ir::Operation& operation : operations) bound(operation, memory(), stream_)();
 }
 
 bool ConvolutionTrial::gains(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const
 {
     const RunInGraph whole(stream_, [&] {
         run_whole();
-        if (shape_.statistics) enqueue(from_sums_, memory(), stream_.get());
+        enqueue(behind_whole_);
     });
     const RunInGraph apart(stream_, [&] {
         run_alone();
-        enqueue_behind();
+        enqueue(behind_);
     });
-    std::optional<RunInGraph> before;
-    if (shape_.prologue) before.emplace(stream_, [&] { enqueue_before(); });
+    const RunInGraph before(stream_, [&] { enqueue(before_); });
     const Fastest fastest = fastest_of(2, [&](std::size_t way) {
-        return way == 0 ? apart.seconds() + (before ? before->seconds() / 2 : 0) : whole.seconds();
+        return way == 0 ? apart.seconds() + (before_.empty() ? 0 : before.seconds() / 2) : whole.seconds();
     });
     return fastest.candidate == 1;
 }
@@ -118,10 +113,10 @@ bool ConvolutionTrial::gains(const std::function<void()>& run_whole, const std::
 bool ConvolutionTrial::agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const
 {
     run_whole();
-    if (shape_.statistics) enqueue(from_sums_, memory(), stream_.get());
-    enqueue_before();
+    enqueue(behind_whole_);
+    enqueue(before_);
     run_alone();
-    enqueue_behind();
+    enqueue(behind_);
     return Trial::agrees(shape_.precision == Precision::fp32 ? 1e-4 : 1e-2);
 }
 

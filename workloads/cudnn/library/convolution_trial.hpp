@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace roof::cudnn {
 
@@ -27,15 +28,14 @@ class ConvolutionTrial : public Trial {
     bool agrees(const std::function<void()>& run_whole, const std::function<void()>& run_alone) const;
 
   private:
-    void enqueue_before() const;
-    void enqueue_behind() const;
+    using Operations = std::vector<ir::Operation>;
+    void enqueue(const Operations& operations) const;
 
     const gpu::Stream& stream_;
     ConvolutionPass shape_;
     Convolve whole_, alone_;
-    Normalise normalise_;
-    Statistics apart_, from_sums_;
-    AddBias epilogue_;
+    Operations before_, behind_;  ///< the bare pass, by our kernels
+    Operations behind_whole_;
     std::unique_ptr<gpu::Buffer<std::byte>> workspace_;
 };
 

@@ -4,13 +4,11 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/convolution_trial.hpp"
 #include "workloads/cudnn/library/trial.hpp"
-#include "workloads/model/work.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
-#include <iterator>
-#include <limits>
 
 namespace roof::cudnn {
 namespace {
@@ -73,17 +71,6 @@ class TrialBudget {
 
 }  // namespace
 
-Convolutions::Convolutions(const gpu::Stream& stream, const Settings& settings,
-                           std::shared_ptr<engine::Choices> choices, std::string device_model)
-    : stream_(stream),
-      settings_(settings),
-      choices_(std::move(choices)),
-      device_model_(std::move(device_model)),
-      handle_(stream.get()),
-      device_(current_device())
-{
-}
-
 Choice Convolutions::choose(const ConvolutionPass& shape)
 {
     const auto [place, is_new] = plans_.try_emplace(shape, static_cast<int>(chosen_.size()));
@@ -112,10 +99,10 @@ std::optional<Candidate> Convolutions::best_of(const ConvolutionPass& shape)
     const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
     if (!settings_.tune) return first(engines);
     if (const std::optional<Candidate> known = remembered(shape, engines)) return known;
-    const std::optional<Tried> tried = fastest(shape, engines);
+    const auto tried = fastest(shape, engines);
     if (!tried) return std::nullopt;
-    if (choices_) choices_->remember(question(shape), tried->candidate.engine.name, tried->seconds);
-    return tried->candidate;
+    keep(question(shape), tried->first.engine.name, tried->second);
+    return tried->first;
 }
 
 /// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if the
@@ -124,7 +111,7 @@ std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionPa
 {
     const auto chosen = [](const Candidate& candidate) { return Chosen{choice_of(candidate, true), candidate}; };
     const bool is_for_norms = shape.prologue || shape.statistics;
-    if (choices_ && settings_.tune && choices_->find(question(shape)) == in_two) return std::nullopt;
+    if (settings_.tune && known(question(shape)) == in_two) return std::nullopt;
     if (!settings_.tune && is_for_norms) return std::nullopt;  // only trials show that the results are right
     std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
     // In bf16, all that cuDNN 9.19 offers an H100 for norms is compiled at run time, for a good part of a second each, and
@@ -134,17 +121,17 @@ std::optional<Convolutions::Chosen> Convolutions::find_whole(const ConvolutionPa
         const std::optional<Candidate> one = first(engines);
         return one ? std::optional(chosen(*one)) : std::nullopt;
     }
-    if (const std::optional<Candidate> known = remembered(shape, engines)) return chosen(*known);
-    std::optional<Tried> whole;
+    if (const std::optional<Candidate> one = remembered(shape, engines)) return chosen(*one);
+    std::optional<Candidate> whole;
     try {
-        whole = fastest(shape, engines);
+        if (const auto tried = fastest(shape, engines)) whole = tried->first;
         const std::optional<Candidate> alone = whole ? best_of(bare(shape)) : std::nullopt;
-        if (alone && !is_better(shape, whole->candidate, *alone)) whole.reset();
+        if (alone && !is_better(shape, *whole, *alone)) whole.reset();
     } catch (const OutOfMemory&) {
         return std::nullopt;  // no memory for both
     }
-    if (choices_) choices_->remember(question(shape), whole ? whole->candidate.engine.name : in_two, Seconds{});
-    return whole ? std::optional(chosen(whole->candidate)) : std::nullopt;
+    keep(question(shape), whole ? whole->engine.name : in_two);
+    return whole ? std::optional(chosen(*whole)) : std::nullopt;
 }
 
 bool Convolutions::is_better(const ConvolutionPass& shape, const Candidate& whole, const Candidate& alone) const
@@ -163,48 +150,39 @@ bool Convolutions::reads_by_depth(const ConvolutionPass& first)
     if (!settings_.tune) return false;
     engine::Question asked = question(first);
     asked.pass = "layout of the images";
-    if (const auto known = choices_ ? choices_->find(asked) : std::nullopt) return known == by_depth;
+    if (const auto kept = known(asked)) return kept == by_depth;
     try {
-        const BothPasses ways[]{both_passes(first), both_passes(space_to_depth(first))};
-        const Fastest fastest = fastest_of(std::size(ways), [&](std::size_t way) {
-            double sum = ways[way].is_offered ? 0 : std::numeric_limits<double>::infinity();
-            for (const std::function<void()>& run : ways[way].runs) sum += seconds_of(stream_, run);
+        std::vector<std::unique_ptr<ConvolutionTrial>> trials;
+        std::array<std::vector<std::function<void()>>, 2> ways;
+        for (std::size_t way = 0; way < ways.size(); ++way) {
+            ConvolutionPass shape = way == 0 ? first : space_to_depth(first);
+            for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
+                shape.pass = pass;
+                const std::optional<Candidate> best = best_of(shape);
+                trials.push_back(std::make_unique<ConvolutionTrial>(shape, stream_));
+                if (best)
+                    ways[way].push_back(running(*best, handle_, addresses_in(*trials.back(), best->plan)));
+                else
+                    ways[way].emplace_back([] { throw Error("no engine computes the pass"); });
+            }
+        }
+        const Fastest fastest = fastest_of(ways.size(), [&](std::size_t way) {
+            double sum = 0;
+            for (const std::function<void()>& run : ways[way]) sum += seconds_of(stream_, run);
             return sum;
         });
         const bool is_deep = fastest.candidate == 1;
-        if (choices_) choices_->remember(asked, is_deep ? by_depth : "as they are", Seconds{fastest.cost});
+        keep(asked, is_deep ? by_depth : "as they are", Seconds{fastest.cost});
         return is_deep;
     } catch (const OutOfMemory&) {
         return false;  // no memory for both
     }
 }
 
-Convolutions::BothPasses Convolutions::both_passes(ConvolutionPass shape)
-{
-    BothPasses both;
-    for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
-        shape.pass = pass;
-        const std::optional<Candidate> best = best_of(shape);
-        both.is_offered = both.is_offered && best;
-        if (!best) continue;
-        both.trials.push_back(std::make_unique<ConvolutionTrial>(shape, stream_));
-        both.runs.push_back(running(*best, handle_, addresses_in(*both.trials.back(), best->plan)));
-    }
-    return both;
-}
-
-engine::Question Convolutions::question(const ConvolutionPass& shape) const
-{
-    return {text(shape), std::string(name(shape.pass)), std::string(traits(shape.precision).name), 1,
-            chooser_of(settings_, device_model_)};
-}
-
 /// Returns the fastest of an earlier run if it is among the engines. Makes no other plan.
 std::optional<Candidate> Convolutions::remembered(const ConvolutionPass& shape, const std::vector<Engine>& among) const
 {
-    const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
-    if (!known) return std::nullopt;
-    const auto found = std::ranges::find_if(among, [&](const Engine& engine) { return engine.name == *known; });
+    const auto found = std::ranges::find(among, known(question(shape)), &Engine::name);
     return found == among.end() ? std::nullopt : planned(*found, device_);
 }
 
@@ -219,7 +197,8 @@ std::optional<Candidate> Convolutions::first(std::vector<Engine> among) const
 }
 
 /// Returns the fastest candidate of timed trials. Engines that fail are skipped; empty if all fail.
-std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionPass& shape, const std::vector<Engine>& among)
+std::optional<std::pair<Candidate, Seconds>> Convolutions::fastest(const ConvolutionPass& shape,
+                                                                   const std::vector<Engine>& among)
 {
     if (among.empty()) return std::nullopt;
     const std::size_t limit = workspace_limit();
@@ -242,7 +221,7 @@ std::optional<Convolutions::Tried> Convolutions::fastest(const ConvolutionPass& 
         runs.push_back(running(one, handle_, addresses_of(trial.whole(), trial.memory(), workspace)));
     const Fastest fastest = fastest_of(stream_, runs);
     if (!std::isfinite(fastest.cost)) return std::nullopt;
-    return Tried{all[fastest.candidate], Seconds{fastest.cost}};
+    return std::pair(all[fastest.candidate], Seconds{fastest.cost});
 }
 
 std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const

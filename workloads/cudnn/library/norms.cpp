@@ -1,16 +1,20 @@
 #include "workloads/cudnn/library/norms.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/cudnn/library/norm_graph.hpp"
-#include "workloads/cudnn/library/trial.hpp"
+#include "workloads/cudnn/library/bind.hpp"
+#include "workloads/cudnn/library/layers_trial.hpp"
 #include "workloads/engine/recipe.hpp"
+#include "workloads/model/work.hpp"
 
 #include <algorithm>
 
 namespace roof::cudnn {
 namespace {
 
-constexpr const char* own_kernels = "roof";  ///< name of our kernels in the file of choices
+// In the file of choices.
+constexpr const char* own_kernels = "roof";
+constexpr const char* by_moments = "moments";
+constexpr const char* by_passes = "passes";
 
 // A plan reads it when it is enqueued. cuDNN's addresses are not const.
 constexpr float epsilon = engine::batch_norm_epsilon;
@@ -47,6 +51,19 @@ Descriptor addresses_of(const LibraryNormGradient& norm, const Memory& memory)
     return address_pack(all, memory.at(norm.workspace));
 }
 
+/// A library that knows one candidate.
+struct OneCandidate {
+    const Candidate& candidate;
+    const Handle& handle;
+
+    template <class Norm>
+    auto bound(const Norm& norm, const Memory& memory) const
+        -> decltype(running(candidate, handle, addresses_of(norm, memory)))
+    {
+        return running(candidate, handle, addresses_of(norm, memory));
+    }
+};
+
 /// Returns the library's engines that the settings allow; none if it does not support the graph.
 std::vector<Engine> offered_for(const NormShape& shape, const Settings& settings, const Descriptor& device)
 {
@@ -62,17 +79,6 @@ std::vector<Engine> offered_for(const NormShape& shape, const Settings& settings
 
 }  // namespace
 
-Norms::Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
-             std::string device_model)
-    : stream_(stream),
-      settings_(settings),
-      choices_(std::move(choices)),
-      device_model_(std::move(device_model)),
-      handle_(stream.get()),
-      device_(current_device())
-{
-}
-
 Choice Norms::choose(const NormShape& shape)
 {
     const auto [place, is_new] = known_.try_emplace(shape);
@@ -87,10 +93,10 @@ Choice Norms::choose(const NormShape& shape)
 
 std::optional<Candidate> Norms::find(const NormShape& shape)
 {
-    const auto known = choices_ ? choices_->find(question(shape)) : std::nullopt;
-    if (known == own_kernels || !settings_.tune) return std::nullopt;
+    const auto kept = known(question(shape));
+    if (kept == own_kernels || !settings_.tune) return std::nullopt;
     const std::vector<Engine> engines = offered_for(shape, settings_, device_);
-    const auto same = std::ranges::find_if(engines, [&](const Engine& engine) { return engine.name == known; });
+    const auto same = std::ranges::find(engines, kept, &Engine::name);
     if (same != engines.end()) {
         if (std::optional<Candidate> one = planned(*same, device_)) return one;
     }
@@ -106,21 +112,25 @@ std::optional<Candidate> Norms::find(const NormShape& shape)
 /// Whether the candidate is faster than our kernels and gives the same values. Keeps the choice.
 bool Norms::is_better(const NormShape& shape, const Candidate& offered)
 {
-    const NormTrial trial(shape, static_cast<std::size_t>(offered.plan.workspace), stream_);
-    const Descriptor addresses =
-        shape.backward ? addresses_of(trial.backward(), trial.memory()) : addresses_of(trial.forward(), trial.memory());
-    const auto run = running(offered, handle_, addresses);
-    const Fastest fastest = fastest_of(stream_, {[&] { trial.enqueue_own(); }, run});
-    const bool is_chosen = fastest.candidate == 1 && trial.agrees(run);
-    if (choices_)
-        choices_->remember(question(shape), is_chosen ? offered.engine.name : own_kernels, Seconds{fastest.cost});
+    Choice choice = choice_of(offered, shape.relu);
+    choice.plan = 0;
+    const OneCandidate library{offered, handle_};
+    const LayersTrial trial = norm_trial(shape, choice, [&](const ir::Operation& operation, const Memory& memory) {
+        return cudnn::bound(operation, memory, stream_, library);
+    });
+    const Fastest fastest = fastest_of(stream_, {[&] { trial.enqueue(0); }, [&] { trial.enqueue(1); }});
+    const auto is_right = [&] {
+        trial.run();
+        return trial.agrees();
+    };
+    const bool is_chosen = fastest.candidate == 1 && is_right();
+    keep(question(shape), is_chosen ? offered.engine.name : own_kernels, Seconds{fastest.cost});
     return is_chosen;
 }
 
 engine::Question Norms::question(const NormShape& shape) const
 {
-    return {"batch norm of " + text(shape), shape.backward ? "backward" : "forward",
-            std::string(traits(shape.precision).name), 1, chooser_of(settings_, device_model_)};
+    return Chooser::question("batch norm of " + text(shape), shape.backward ? "backward" : "forward", shape.precision);
 }
 
 std::function<void()> Norms::bound(const LibraryNorm& operation, const Memory& memory) const
@@ -131,6 +141,29 @@ std::function<void()> Norms::bound(const LibraryNorm& operation, const Memory& m
 std::function<void()> Norms::bound(const LibraryNormGradient& operation, const Memory& memory) const
 {
     return running(chosen_[static_cast<std::size_t>(operation.plan)], handle_, addresses_of(operation, memory));
+}
+
+bool NormedProducts::choose(const ConvolutionPass& forward)
+{
+    if (settings_.moments || !settings_.tune || settings_.deterministic) return settings_.moments;
+    const auto [place, is_new] = known_.try_emplace(forward);
+    if (!is_new) return place->second;
+    const engine::Question asked = question(text(forward), "batch norm behind", forward.precision);
+    if (const auto kept = known(asked)) return place->second = kept == by_moments;
+    try {
+        const LayersTrial trial = moments_trial(forward, convolutions_, products_, stream_);
+        trial.run();
+        const bool is_right = trial.agrees();
+        const RunInGraph ways[]{{stream_, [&] { trial.enqueue(0); }}, {stream_, [&] { trial.enqueue(1); }}};
+        const Fastest fastest = fastest_of(std::size(ways), [&](std::size_t way) { return ways[way].seconds(); });
+        place->second = is_right && fastest.candidate == 1;
+        keep(asked, place->second ? by_moments : by_passes, Seconds{fastest.cost});
+    } catch (const Unsupported&) {
+        return false;  // a library lacks one of the products
+    } catch (const OutOfMemory&) {
+        return false;  // no memory for both
+    }
+    return place->second;
 }
 
 }  // namespace roof::cudnn

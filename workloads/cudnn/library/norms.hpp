@@ -1,25 +1,23 @@
-// Chooses between our kernels and cuDNN's engine for each batch norm with its ReLU: times both once and stores the
-// fastest.
+// Choose how a batch norm is computed: they time two ways once and store the faster.
 #pragma once
 
-#include "workloads/cudnn/library/candidates.hpp"
-#include "workloads/cudnn/library/norm_trial.hpp"
-#include "workloads/engine/choices.hpp"
+#include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/products.hpp"
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roof::cudnn {
 
-class Norms {
+/// For a batch norm with its ReLU: our kernels, or cuDNN.
+class Norms : public Chooser {
   public:
-    /// Choices are stored per `device_model` and library version. Throws Error.
-    Norms(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
-          std::string device_model);
+    using Chooser::Chooser;
 
     /// Returns no plan if our kernels are the fastest or the only ones, or if no engine's results match theirs.
     Choice choose(const NormShape& shape);
@@ -32,14 +30,31 @@ class Norms {
     bool is_better(const NormShape& shape, const Candidate& offered);
     engine::Question question(const NormShape& shape) const;
 
-    const gpu::Stream& stream_;
-    Settings settings_;
-    std::shared_ptr<engine::Choices> choices_;
-    std::string device_model_;
-    Handle handle_;
-    Descriptor device_;
+    Handle handle_{stream_.get()};
+    Descriptor device_ = current_device();
     std::map<NormShape, Choice> known_;
     std::vector<Candidate> chosen_;  ///< indexed by plan number
+};
+
+/// For a batch norm behind a 1x1 convolution: passes over the map between them, or moments (engine/layers/moments.hpp).
+class NormedProducts : public Chooser {
+  public:
+    /// All must outlive this object.
+    NormedProducts(const gpu::Stream& stream, const Settings& settings, Convolutions& convolutions, Products& products,
+                   std::shared_ptr<engine::Choices> choices, std::string device_model)
+        : Chooser(stream, settings, std::move(choices), std::move(device_model)),
+          convolutions_(convolutions),
+          products_(products)
+    {
+    }
+
+    /// Returns whether moments are faster and give the same values. Without trials: what the settings say. Throws Error.
+    bool choose(const ConvolutionPass& forward);
+
+  private:
+    Convolutions& convolutions_;
+    Products& products_;
+    std::map<ConvolutionPass, bool> known_;
 };
 
 }  // namespace roof::cudnn

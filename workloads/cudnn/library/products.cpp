@@ -4,8 +4,6 @@
 #include "workloads/cudnn/library/products.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/gpu/buffer.hpp"
-#include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/trial.hpp"
 
 #include <cmath>
@@ -56,38 +54,29 @@ std::shared_ptr<const gpu::CublasLt> opened_library()
     throw Unsupported("libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH");
 }
 
-/// Memory for trials of a product.
-class Bench {
+/// A product on memory of its own.
+class ProductTrial : public Trial {
   public:
-    Bench(const gpu::ProductTypes& types, const gpu::ProductShape& shape)
-        : left_(bytes(types.operands, shape.left), "trying a product"),
-          right_(bytes(types.operands, shape.right), "trying a product"),
-          result_(bytes(types.result, shape.result), "trying a product"),
-          workspace_(gpu::Product::max_workspace, "trying a product"),
-          bias_(shape.result.rows, "trying a product")
+    explicit ProductTrial(const Product& of)
     {
-        constexpr int filling = 0x3c;  // 0.0115 in fp32 and bf16, 1.06 in fp16
-        for (const gpu::Buffer<std::byte>* matrix : {&left_, &right_})
-            gpu::check(cudaMemset(matrix->data(), filling, matrix->bytes()));
-        gpu::check(cudaMemset(bias_.data(), 0, bias_.bytes()));
-        gpu::check(cudaDeviceSynchronize());
+        const Precision stored = of.precision == Precision::tf32 ? Precision::fp32 : of.precision;
+        const auto matrix = [&](int rows, int columns, Pass writes) {
+            const Precision precision = of.pass == writes ? of.result_precision : stored;
+            return value({.batch = rows, .channels = columns, .precision = precision}, {0.0115F});
+        };
+        operation_ = {.pass = of.pass,
+                      .source = matrix(of.batch, of.inputs, Pass::backward_data),
+                      .weights = matrix(of.outputs, of.inputs, Pass::backward_weights),
+                      .result = matrix(of.batch, of.outputs, Pass::forward),
+                      .bias = of.bias ? program_.resident({.batch = 1, .channels = of.outputs}) : Tensor{},
+                      .workspace = program_.resident_bytes(gpu::Product::max_workspace)};
+        place("trying a product");
+        fill();
     }
-
-    const void* bias() const { return bias_.data(); }
-    void enqueue(const gpu::Product& product, int algorithm, const gpu::Stream& stream) const
-    {
-        product.enqueue(algorithm, left_.data(), right_.data(), result_.data(), workspace_.data(), workspace_.bytes(),
-                        stream.get());
-    }
+    const Multiply& operation() const { return operation_; }
 
   private:
-    static std::size_t bytes(cudaDataType type, const gpu::ProductShape::Extent& extent)
-    {
-        return extent.rows * extent.columns * gpu::bytes_of(type);
-    }
-
-    gpu::Buffer<std::byte> left_, right_, result_, workspace_;
-    gpu::Buffer<float> bias_;
+    Multiply operation_;
 };
 
 }  // namespace
@@ -117,42 +106,40 @@ Products::Chosen Products::find(const Product& product)
     const gpu::ProductTypes types = types_of(product);
     for (const bool fused : {true, false}) {
         const gpu::ProductShape shape = shape_of(product, fused);
-        Chosen best{nullptr, 0, product.pass, fused};
+        Chosen best{nullptr, 0, fused};
         try {
-            const auto tried = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
-            const Bench bench(types, shape);
-            if (shape.epilogue != gpu::ProductShape::Epilogue::none) tried->set_bias(bench.bias());
+            best.product = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
+            const ProductTrial trial(product);
+            Multiply tried = trial.operation();
+            if (shape.epilogue == gpu::ProductShape::Epilogue::none) tried.bias = {};
             std::vector<std::function<void()>> runs;
-            for (int algorithm = 0; algorithm < tried->algorithms() && (times_ || runs.empty()); ++algorithm)
-                runs.emplace_back([&, algorithm] { bench.enqueue(*tried, algorithm, stream_); });
+            for (best.algorithm = 0; best.algorithm < best.product->algorithms() && (times_ || runs.empty());
+                 ++best.algorithm)
+                runs.push_back(running(best, tried, trial.memory()));
             const Fastest fastest = runs.empty() ? Fastest{} : fastest_of(stream_, runs);
-            if (!runs.empty() && std::isfinite(fastest.cost)) {
-                best.product = tried;
-                best.algorithm = static_cast<int>(fastest.candidate);
-            }
+            best.algorithm = static_cast<int>(fastest.candidate);
+            if (!runs.empty() && std::isfinite(fastest.cost)) return best;
         } catch (const Unsupported&) {
             continue;  // no algorithm with that epilogue
         }
-        if (best.product) return best;
     }
     throw Unsupported("cuBLASLt " + library_->version() + " knows no algorithm for a product of " +
                       std::to_string(product.batch) + " x " + std::to_string(product.inputs) + " to " +
                       std::to_string(product.outputs) + " on this GPU");
 }
 
-std::function<void()> Products::bound(const Multiply& operation, const Memory& memory) const
+std::function<void()> Products::running(const Chosen& chosen, const Multiply& operation, const Memory& memory) const
 {
-    const Chosen& chosen = chosen_[static_cast<std::size_t>(operation.plan)];
     void* const source = memory.at(operation.source);
     void* const weights = memory.at(operation.weights);
     void* const result = memory.at(operation.result);
     void* left = weights;
     void* right = source;
     void* written = result;
-    if (chosen.pass == Pass::backward_data) {
+    if (operation.pass == Pass::backward_data) {
         right = result;
         written = source;
-    } else if (chosen.pass == Pass::backward_weights) {
+    } else if (operation.pass == Pass::backward_weights) {
         left = source;
         right = result;
         written = weights;
@@ -163,6 +150,11 @@ std::function<void()> Products::bound(const Multiply& operation, const Memory& m
         chosen.product->enqueue(chosen.algorithm, left, right, written, workspace, workspace == nullptr ? 0 : bytes,
                                 stream_.get());
     };
+}
+
+std::function<void()> Products::bound(const Multiply& operation, const Memory& memory) const
+{
+    return running(chosen_[static_cast<std::size_t>(operation.plan)], operation, memory);
 }
 
 }  // namespace roof::cudnn

@@ -30,11 +30,11 @@ class Products {
     struct Chosen {
         std::shared_ptr<gpu::Product> product;
         int algorithm = 0;
-        Pass pass = Pass::forward;
         bool fused = false;
     };
 
     Chosen find(const Product& product);
+    std::function<void()> running(const Chosen& chosen, const Multiply& operation, const Memory& memory) const;
 
     const gpu::Stream& stream_;
     bool times_;

@@ -57,6 +57,8 @@ class Trial {
   protected:
     /// A tensor that fill() fills with the values, again and again.
     Tensor value(const Tensor& shape, std::vector<float> values);
+    /// Makes fill() fill a tensor of the program likewise.
+    void set(const Tensor& tensor, std::vector<float> values) { filled_.emplace_back(tensor, std::move(values)); }
     /// Plans and allocates the memory. Throws OutOfMemory.
     void place(const char* what_for);
     /// Sets all memory to zero, but for the values. Throws Error.

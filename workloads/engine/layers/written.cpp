@@ -57,16 +57,6 @@ Written::Start Written::start() const
     return start;
 }
 
-std::vector<float> Written::in_pytorch_order(std::size_t parameter, std::span<const float> stored) const
-{
-    const Trained& trained = parameters_.all()[parameter];
-    std::vector<float> values(trained.given);
-    for (std::size_t i = 0; i < trained.count; ++i) {
-        if (const auto place = trained.pytorch_place(i)) values[*place] = stored[trained.first + i];
-    }
-    return values;
-}
-
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes)
 {
     constexpr int most = 65536;

@@ -33,9 +33,6 @@ class Written {
     };
     Start start() const;
 
-    /// Converts a parameter's values from the order of the blocks to PyTorch's.
-    std::vector<float> in_pytorch_order(std::size_t parameter, std::span<const float> stored) const;
-
   private:
     model::Graph graph_;
     Settings settings_;

@@ -1,0 +1,138 @@
+// The trials that write layers around a batch norm in two ways: they run on values that they wrote themselves, whatever was in
+// the memory before, and tell right results from wrong ones. Loops take the place of cuDNN, and a stand-in that of cuBLASLt.
+#include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/engine/layers/host_run.hpp"
+#include "tests/engine/layers/host_values.hpp"
+#include "workloads/cudnn/library/bind.hpp"
+#include "workloads/cudnn/library/layers_trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+namespace {
+
+NormShape small_norm(bool backward, Precision precision)
+{
+    return {.backward = backward, .batch = 4, .map = {16, 12, 12}, .precision = precision, .relu = true};
+}
+
+/// Loops in the place of a library's batch norm. `wrong`: what they add to its result.
+struct Loops {
+    const gpu::Stream& stream;
+    float wrong = 0;
+    bool runs = true;
+    mutable std::vector<Tensor> read{};  ///< by the batch norms that were bound
+
+    template <class Norm>
+    requires std::is_same_v<Norm, LibraryNorm> || std::is_same_v<Norm, LibraryNormGradient> std::function<void()> bound(
+        const Norm& norm, const Memory& memory)
+    const
+    {
+        read.insert(read.end(), {norm.source, norm.weight});
+        return [this, norm, memory] {
+            stream.synchronize();
+            Program::Stage stage;
+            if (runs) stage.operations.emplace_back(norm);
+            run_on_host(stage, memory);
+            Values values(memory, norm.result);
+            for (std::size_t k = 0; wrong != 0 && k < norm.result.elements(); ++k) values.put(k, values[k] + wrong);
+        };
+    }
+};
+
+LayersTrial trial_of(const NormShape& shape, const gpu::Stream& stream, const Loops& loops)
+{
+    return norm_trial(shape, {.plan = 0}, [&](const ir::Operation& operation, const Memory& memory) {
+        return bound(operation, memory, stream, loops);
+    });
+}
+
+/// Whether the trial tells each result of the second way from one that is 5% larger.
+void check_that_each_result_counts(const LayersTrial& trial)
+{
+    CHECK(trial.agrees());
+    for (const auto& [first, second] : trial.results()) {
+        Values values(trial.memory(), second);
+        std::vector<float> right;
+        for (std::size_t k = 0; k < second.elements(); ++k) right.push_back(values[k]);
+        for (std::size_t k = 0; k < right.size(); ++k) values.put(k, 1.05F * right[k]);
+        CHECK_FALSE(trial.agrees());
+        for (std::size_t k = 0; k < right.size(); ++k) values.put(k, right[k]);
+        CHECK(trial.agrees());
+    }
+    CHECK(emulated::fault_of_pending_work().empty());
+}
+
+}  // namespace
+
+TEST_CASE("a trial writes its values and its counters before anything is timed on them")
+{
+    const gpu::Stream stream;
+    const Loops loops{stream};
+    for (const bool backward : {false, true}) {
+        const LayersTrial trial = trial_of(small_norm(backward, Precision::fp32), stream, loops);
+        const unsigned* const counters = trial.memory().counters();
+        CHECK(std::all_of(counters, counters + Program::counters_there, [](unsigned each) { return each == 0; }));
+        CHECK(loops.read.size() == 2);
+        for (const Tensor& filled : std::exchange(loops.read, {})) {
+            const Values values(trial.memory(), filled);
+            double sum = 0;
+            for (std::size_t k = 0; k < filled.elements(); ++k) {
+                REQUIRE(std::abs(values[k]) < 2.5);
+                sum += std::abs(values[k]);
+            }
+            CHECK(sum > 0.1 * static_cast<double>(filled.elements()));
+        }
+        trial.enqueue(0);
+        CHECK(emulated::fault_of_pending_work().empty());
+        CHECK(std::all_of(counters, counters + Program::counters_there, [](unsigned each) { return each == 0; }));
+    }
+}
+
+TEST_CASE("a batch norm's own kernels agree with the loops, and with no plan that computes something else")
+{
+    const gpu::Stream stream;
+    for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
+        for (const bool backward : {false, true}) {
+            INFO(traits(precision).name << (backward ? " backward" : " forward"));
+            for (const Loops& loops : {Loops{stream}, Loops{stream, 0.5F}, Loops{stream, 0, false}}) {
+                const LayersTrial trial = trial_of(small_norm(backward, precision), stream, loops);
+                CHECK(trial.results().size() == (backward ? 6 : 3));
+                trial.run();
+                const bool is_right = loops.runs && loops.wrong == 0;
+                CHECK(trial.agrees() == is_right);
+                if (is_right) check_that_each_result_counts(trial);
+            }
+        }
+    }
+}
+
+TEST_CASE("the trial of moments finds that both ways agree in each format, and each wrong result")
+{
+    const gpu::Stream stream;
+    for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+        INFO(traits(precision).name);
+        const Settings settings{.batch = 4, .precision = precision};
+        Convolutions convolutions(stream, settings, nullptr, "emulated");
+        Products products(stream, true);
+        const ConvolutionPass forward{{.batch = 4,
+                                       .source = {16, 10, 10},
+                                       .result = {64, 10, 10},
+                                       .window = {.size = 1, .stride = 1, .padding = 0}},
+                                      Pass::forward,
+                                      precision};
+        const LayersTrial trial = moments_trial(forward, convolutions, products, stream);
+        trial.run();
+        CHECK(trial.results().size() == 7);
+        check_that_each_result_counts(trial);
+        for (const std::size_t way : {0U, 1U}) {
+            const RunInGraph graph(stream, [&] { trial.enqueue(way); });
+            CHECK(graph.seconds() > 0);
+        }
+        CHECK(trial.agrees());  // both ran as often
+    }
+}
