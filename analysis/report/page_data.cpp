@@ -1,4 +1,4 @@
-
+// The data of the page as JSON, with a column for each number of the points.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/answer.hpp"

@@ -1,4 +1,4 @@
-
+// A study beside an earlier one: which points belong together, and what changed.
 #include "analysis/study/compare.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"

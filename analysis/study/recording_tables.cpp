@@ -1,4 +1,4 @@
-
+// What was recorded beside the kernels: the time of devices, the calls of the host, copies and memory.
 #include "analysis/study/recorded_rows.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"

@@ -1,4 +1,4 @@
-
+// Training on several ranks: throughput beside one rank, and the cost of communication.
 #include "analysis/roofline/roofs.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"

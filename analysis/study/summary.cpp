@@ -1,4 +1,4 @@
-
+// The main results in sentences: the best device of each model at each batch, and where one overtakes another.
 #include "analysis/study/answer.hpp"
 #include "analysis/study/compare.hpp"
 #include "analysis/table/quantities.hpp"

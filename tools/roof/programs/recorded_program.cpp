@@ -1,4 +1,4 @@
-
+// The files of the injected recorder as rows of a results folder.
 #include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import.hpp"
 #include "ert/base/files.hpp"
