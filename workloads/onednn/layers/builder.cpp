@@ -40,13 +40,9 @@ void Builder::begin(const std::vector<int>& layers, Phase phase)
 Trained& Builder::train(int layer, bool is_bias, const Desc& layout, Dims dims)
 {
     Trained& made = place_of(layer, is_bias);
-    made = {program.resident(layout), stored_gradient(layout), program.resident(layout), std::move(dims)};
+    made = {program.resident(layout), settings.ranks == nullptr ? program.resident(layout) : program.outside(layout),
+            program.resident(layout), std::move(dims)};
     return made;
-}
-
-Tensor Builder::stored_gradient(const Desc& layout)
-{
-    return settings.ranks == nullptr ? program.resident(layout) : program.outside(layout);
 }
 
 Trained& Builder::train_rows(int layer, const Dims& dims, Dim apart)
@@ -54,7 +50,7 @@ Trained& Builder::train_rows(int layer, const Dims& dims, Dim apart)
     Trained& made = place_of(layer, false);
     const Desc layout = rows(dims, apart);
     made = {program.resident(layout), {}, program.resident(layout), dims};
-    if (settings.ranks != nullptr) made.gradient = stored_gradient(layout);
+    if (settings.ranks != nullptr) made.gradient = program.outside(layout);
     if (settings.precision == Precision::bf16) made.copy = program.resident(rows(dims, apart, Precision::bf16));
     return made;
 }

@@ -76,7 +76,6 @@ class Builder : public engine::Builder<Program, Tensor> {
 
   private:
     Trained& place_of(int layer, bool is_bias);
-    Tensor stored_gradient(const Desc& layout);
 
     std::vector<model::Parameter> parameters_;
 };

@@ -60,12 +60,6 @@ std::vector<int> whole_cut(const Builder& build, int source)
     return next == build.graph.layer(source).output.channels ? slices : std::vector<int>{};
 }
 
-void append_zeros(Builder& build, const Tensor& tensor)
-{
-    build.program.append([=] { std::memset(tensor.elements().at, 0, tensor.desc().get_size()); }, {tensor},
-                         "roof:zero");
-}
-
 /// Writes both passes; `moves` from the source to the result.
 void move_channels(Builder& build, const Unit& unit, const std::vector<Move>& moves)
 {
@@ -82,7 +76,9 @@ void move_channels(Builder& build, const Unit& unit, const std::vector<Move>& mo
         const Tensor given = build.gradient(unit.layer).tensor;
         Tensor& to_source = build.gradients_of_slices[source];
         if (parts.empty() || unit.layer == parts.back()) to_source = build.program.tensor(plain_map(build, source));
-        if (parts.empty()) append_zeros(build, to_source);
+        if (parts.empty())
+            build.program.append([zeros = to_source] { std::memset(zeros.elements().at, 0, zeros.desc().get_size()); },
+                                 {to_source}, "roof:zero");
         append_moves(build, given, to_source, backwards(moves));
         if (parts.empty() || unit.layer == parts.front()) build.give(source, {to_source});
     });

@@ -5,26 +5,17 @@
 #include <algorithm>
 
 namespace roof::onednn {
-namespace {
-
-constexpr Dim block = 16;
-
-/// The first channel of each input.
-std::vector<Dim> begins_of(const Builder& build, const std::vector<int>& inputs)
-{
-    std::vector<Dim> begins{0};
-    for (const int input : inputs) begins.push_back(begins.back() + build.map(input)[1]);
-    begins.pop_back();
-    return begins;
-}
-
-}  // namespace
 
 void concat(Builder& build, const Unit& unit)
 {
     const std::vector<int> inputs = build.layer(unit).inputs;
-    const std::vector<Dim> begins = begins_of(build, inputs);
+    std::vector<Dim> begins;  // the first channel of each input
+    for (Dim next = 0; const int input : inputs) {
+        begins.push_back(next);
+        next += build.map(input)[1];
+    }
     // A part of a blocked layout begins at a whole block.
+    constexpr Dim block = 16;
     const bool blocked = std::ranges::all_of(begins, [](Dim begin) { return begin % block == 0; });
     const auto format = blocked ? dnnl::memory::format_tag::nChw16c : dnnl::memory::format_tag::nchw;
     begin_with_work(build, unit, Phase::forward);
