@@ -130,11 +130,15 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
             {"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds, "about ", "analytic"});
 }
 
-/// Half of the samples of a quiet machine are no slower than their median; disturbed ones are.
+/// What other programs took of the step, if that is known; of several ranks it is not, since they take processors from each other.
+/// Else half of the samples of a quiet machine are no slower than their median; disturbed ones are.
 void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
 {
     const Disturbed disturbed = disturbed_of({&row, 1});
-    if (disturbed.taken > 0 && disturbed.number >= busy * disturbed.taken)
+    if (const auto cost = row.ranks() > 1 ? std::nullopt : busy_cost(row))
+        actions.push_back(
+            {"a quiet machine", cost->share * row.seconds.median, "about ", std::string(name(cost->known))});
+    else if (disturbed.taken > 0 && disturbed.number >= busy * disturbed.taken)
         actions.push_back({"a quiet machine (" + disturbances(row) + ")", row.seconds.median - row.seconds.low,
                            "about ", "measured"});
 }

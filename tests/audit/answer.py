@@ -129,7 +129,10 @@ def actions(step):
     found.append(Action("communication hidden behind the backward pass", of["communication"], "up to", "measured"))
     found.append(Action("no wait for data", of["waiting for data"], "up to", "measured"))
     found_disturbed, taken, _ = disturbed(row)
-    if found_disturbed and found_disturbed >= BUSY * taken:
+    share, known = busy_cost(row) if row.ranks == 1 else (None, None)
+    if share is not None:
+        found.append(Action("a quiet machine", share * step.step.time, "about", known))
+    elif found_disturbed and found_disturbed >= BUSY * taken:
         found.append(Action(f"a quiet machine ({disturbances(row)})", step.step.time - step.step.times[1], "about", "measured"))
     found = [action for action in found if action.seconds >= WORTHWHILE * of["all"]]
     return sorted(found, key=lambda action: -action.seconds)[:MOST]

@@ -132,6 +132,20 @@ TEST_CASE("a busy machine is an action where samples were disturbed")
     CHECK(actions[0].seconds.value == Approx(0.004));  // 40 ms less the low end of 36 ms
 }
 
+TEST_CASE("of one rank, a busy machine is an action with what it cost")
+{
+    Measurement row = step(39, 1);
+    row.samples.clear();
+    row.host.waited = 0.25;
+    const std::vector<Action> actions = answer({row}).actions;
+    REQUIRE(actions.size() == 1);
+    CHECK(actions[0].what == "a quiet machine");
+    CHECK(actions[0].seconds.value == Approx(0.010));  // a quarter of 40 ms
+    CHECK(actions[0].known == "counter");
+    row.point.set("ranks", "2");  // wait for each other's processors
+    CHECK(answer({row}).actions.empty());
+}
+
 TEST_CASE("layers that took longer than the step leave nothing outside them")
 {
     Measurement row = step(33, 11);  // 44 ms of 40 ms
