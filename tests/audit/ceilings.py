@@ -197,7 +197,8 @@ class RunClock:
             return None
         clocks = self.clocks[key[0]]
         at = lambda share: self.shares[key] * clocks[math.floor(share * (len(clocks) - 1) + 0.5)]
-        return at(0.5), at(0.025), at(0.975)
+        mean = self.shares[key] * statistics.fmean(clocks)
+        return at(0.5), min(at(0.025), mean), max(at(0.975), mean)
 
 
 def vote(clock, rate):

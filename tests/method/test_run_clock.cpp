@@ -50,6 +50,17 @@ TEST_CASE("the run's clock is the median of the rounds, with the range of the mi
     CHECK(clock.high.value == Approx(4.2e9));
 }
 
+TEST_CASE("the range of the run's clock contains the mean, which a few rounds at another clock put outside the middle")
+{
+    std::vector<double> clocks(50, 4.0);
+    clocks.front() = 3.0;
+    const PointSummary point = point_at(clocks, exact);
+    const Estimate<Hertz> clock = RunClock({point}).under(point);
+    CHECK(clock.median.value == Approx(4.0e9));
+    CHECK(clock.low.value == Approx(3.98e9));  // (49 * 4 + 3) / 50
+    CHECK(clock.high.value == Approx(4.0e9));
+}
+
 TEST_CASE("similar work has its own clock, with the range that all work of the device saw")
 {
     PointSummary wide = point_at({3.0, 3.0, 3.0, 3.0, 3.0}, exact);

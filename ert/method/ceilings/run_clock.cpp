@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <ranges>
 #include <utility>
 
@@ -134,8 +135,10 @@ Estimate<Hertz> RunClock::under(const PointSummary& point) const
     const auto share = shares_.find(similar_work(point.best));
     if (share == shares_.end()) return {};
     const std::vector<double>& clocks = clocks_.find(point.best.device)->second;
-    const auto at = [&](double part) { return Hertz{share->second * quantile(clocks, part)}; };
-    return {at(0.5), at(0.025), at(0.975), static_cast<int>(clocks.size()), 0};
+    const double mean = std::accumulate(clocks.begin(), clocks.end(), 0.0) / static_cast<double>(clocks.size());
+    const auto of_work = [&](double clock) { return Hertz{share->second * clock}; };
+    return {of_work(quantile(clocks, 0.5)), of_work(std::min(quantile(clocks, 0.025), mean)),
+            of_work(std::max(quantile(clocks, 0.975), mean)), static_cast<int>(clocks.size()), 0};
 }
 
 std::vector<Round> RunClock::credible_samples(const PointSummary& point, std::vector<Round> rounds) const
