@@ -31,6 +31,8 @@ def centre(mark):
     if tag(mark) == "rect":
         return number("x") + number("width") / 2, number("y") + number("height") / 2, 0.15
     points = [tuple(map(float, pair.split(","))) for pair in mark.get("points").split()]
+    if len(points) > 3:  # a diamond or a cross, even about its centre
+        return *((min(along) + max(along)) / 2 for along in zip(*points)), 0.15
     (_, top), *base = points
     return sum(x for x, _ in base) / 2, top + (base[0][1] - top) * 2 / 3, 0.2  # an even triangle about its centre
 
