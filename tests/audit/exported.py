@@ -57,7 +57,7 @@ def binds(findings, place, shown, shares):
         if ranked[0][1] > 0.95 + 3 * 0.01:
             findings.differs(place, shown, ranked)
         for name, share in names.items():
-            if abs(share - shares.get(name, 0)) > 3 * 0.0224 * max(0.1, (share * (1 - share)) ** 0.5) + 0.005:
+            if abs(share - shares.get(name, 0)) > 3 * max(0.1 * 0.0447, (2 * share * (1 - share) / 1000) ** 0.5) + 0.005:
                 findings.differs(place, shown, ranked)
 
 
