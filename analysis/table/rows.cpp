@@ -196,7 +196,7 @@ Disturbed disturbed_of(std::span<const Measurement> rows)
 std::string disturbances(const Measurement& row)
 {
     const Disturbed found = disturbed_of({&row, 1});
-    if (found.number == 0 && !busy_text(row).empty()) return "the machine was busy";
+    if (found.number == 0 && is_busy(row.host)) return "the machine was busy";
     if (found.number == 0) return fmt::format("no disturbance was recorded in {} samples", found.taken);
     std::vector<std::string> reasons;
     for (const auto& [reason, number] : found.reasons) reasons.push_back(reason);

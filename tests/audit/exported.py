@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from figures import NUMBER
+from figures import NUMBER, error_of_shares
 from reading import table
 from tables import TABLES, TAKEN, Drawn
 
@@ -57,7 +57,7 @@ def binds(findings, place, shown, shares):
         if ranked[0][1] > 0.95 + 3 * 0.01:
             findings.differs(place, shown, ranked)
         for name, share in names.items():
-            if abs(share - shares.get(name, 0)) > 3 * max(0.1 * 0.0447, (2 * share * (1 - share) / 1000) ** 0.5) + 0.005:
+            if abs(share - shares.get(name, 0)) > 3 * error_of_shares(share, shares.get(name, 0)) + 0.005:
                 findings.differs(place, shown, ranked)
 
 

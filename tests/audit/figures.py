@@ -25,6 +25,12 @@ def printed(number, unit, expected):
     return abs(float(number) - expected / factor) <= last * 0.5 * (1 + 1e-6) + 1e-12
 
 
+def error_of_shares(one, other, draws=1000):
+    """The standard error of the difference of two shares of so many random draws."""
+    pooled = (one + other) / 2
+    return math.sqrt(max(pooled * (1 - pooled), 1 / draws) * 2 / draws)
+
+
 class Findings:
     """Counts what was checked and keeps the differences."""
 
@@ -62,8 +68,6 @@ class Findings:
                 return self.differs(place, text, expected)
 
     def draw(self, place, shown, expected, draws=1000):
-        """A share of random draws beside one of draws of our own: the standard error of the difference of two such shares."""
+        """A share of random draws beside one of draws of our own."""
         self.checked += 1
-        pooled = (shown + expected) / 2
-        error = math.sqrt(max(pooled * (1 - pooled), 1 / draws) * 2 / draws)
-        self.draws.append((abs(shown - expected) / error, self.where, place, shown, expected, self.subject))
+        self.draws.append((abs(shown - expected) / error_of_shares(shown, expected, draws), self.where, place, shown, expected, self.subject))
