@@ -220,9 +220,37 @@ class Points {
     json columns_ = {{"row", json::array()}};
 };
 
+/// A step in words, and beside its mark.
+struct StepTexts {
+    std::string title, name;
+};
+
+/// By study and row. No two names are the same, unless the names of their studies are.
+std::vector<std::map<std::string, StepTexts>> texts_of_steps(std::span<const Study> studies)
+{
+    std::vector<const Measurement*> all;
+    for (const Study& study : studies)
+        for (const Measurement* row : step_rows(study.results.rows))
+            if (row->status == Status::ok) all.push_back(row);
+    std::map<std::string, int> uses;
+    std::vector<std::map<std::string, StepTexts>> texts;
+    for (const Study& study : studies) {
+        texts.emplace_back();
+        for (const Measurement* row : step_rows(study.results.rows)) {
+            const std::string name = step_name(*row, all);
+            uses[name] += row->status == Status::ok;
+            texts.back()[row->id()] = {step_title(*row, study.results.rows), name};
+        }
+    }
+    for (std::size_t i = 0; i < studies.size(); ++i)
+        for (auto& [row, text] : texts[i])
+            if (uses[text.name] > 1) text.name += ", " + studies[i].results.folder.filename().string();
+    return texts;
+}
+
 /// The roofline and the times of every step under one set of roofs.
 json figures_json(const Study& study, const Roofs& roofs, const std::map<std::string, int>& roofs_of_row,
-                  const std::map<std::string, std::string>& titles, std::size_t index, std::size_t number)
+                  const std::map<std::string, StepTexts>& texts, std::size_t index, std::size_t number)
 {
     std::vector<const Placement*> placements, layers;
     std::map<std::string, Seconds> steps;
@@ -245,25 +273,25 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
             mark.key = fmt::format("{}:{}", number, mark.of - study.placements.data());
             // The page has the name, the time and the rate in the point's cells.
             if (mark.of->scope == Scope::layer) mark.title.erase(0, std::min(mark.title.find("; "), mark.title.size()));
-            if (mark.of->scope == Scope::step) mark.title = titles.at(mark.of->row) + ": " + mark.title;
+            if (mark.of->scope != Scope::step) continue;
+            mark.title = texts.at(mark.of->row).title + ": " + mark.title;
+            mark.name = texts.at(mark.of->row).name;
         }
     return {{"roofline", to_json(roofline)}, {"time", to_json(times)}};
 }
 
-json study_data(const Study& study, std::size_t number)
+json study_data(const Study& study, const std::map<std::string, StepTexts>& texts, std::size_t number)
 {
     json object{{"name", json_text(study.results.folder.filename().string())}, {"rows", json::array()}};
     RoofSets sets(study);
     std::map<std::string, std::size_t> rows;
     std::map<std::string, Seconds> steps;
     std::map<std::string, int> roofs_of_row;
-    std::map<std::string, std::string> titles;
     for (const Measurement* row : step_rows(study.results.rows)) {
         if (row->status != Status::ok) continue;
         rows[row->id()] = rows.size();
         steps[row->id()] = row->seconds.median;
         roofs_of_row[row->id()] = sets.of(*row);
-        titles[row->id()] = step_title(*row, study.results.rows);
         object["rows"].push_back(row_json(study, *row, roofs_of_row[row->id()]));
     }
     Points points;
@@ -272,7 +300,7 @@ json study_data(const Study& study, std::size_t number)
     object["roofs"] = sets.list();
     object["figures"] = json::array();
     for (std::size_t i = 0; i < sets.all().size(); ++i)
-        object["figures"].push_back(figures_json(study, sets.all()[i], roofs_of_row, titles, i, number));
+        object["figures"].push_back(figures_json(study, sets.all()[i], roofs_of_row, texts, i, number));
     return object;
 }
 
@@ -281,7 +309,8 @@ json study_data(const Study& study, std::size_t number)
 json page_json(std::span<const Study> studies)
 {
     json list = json::array();
-    for (const Study& study : studies) list.push_back(study_data(study, list.size()));
+    const std::vector<std::map<std::string, StepTexts>> texts = texts_of_steps(studies);
+    for (const Study& study : studies) list.push_back(study_data(study, texts[list.size()], list.size()));
     json trajectories = json::array();
     for (const Figure& figure : trajectory_figures(studies)) trajectories.push_back(to_json(figure));
     return {{"studies", std::move(list)}, {"trajectories", std::move(trajectories)}};

@@ -159,6 +159,25 @@ std::string step_title(const Measurement& row, std::span<const Measurement> amon
            (data == "-" || data == "synthetic" ? "" : ", images of " + data);
 }
 
+std::string step_name(const Measurement& row, std::span<const Measurement* const> among)
+{
+    std::string name = model_of(row) + (batch_of(row) > 0 ? " b" + batch_text(row) : "");
+    for (const StepKey& key : step_keys()) {
+        const Cell own = key.read(row);
+        const auto differs = [&](const Measurement* other) {
+            return model_of(*other) == model_of(row) && batch_of(*other) == batch_of(row) &&
+                   key.read(*other).text != own.text;
+        };
+        const bool is_named = key.title == "model" || key.title == "batch" || key.title == "scaling";
+        if (is_named || own.is_absent || std::ranges::none_of(among, differs)) continue;
+        if (own.is_number)
+            name += ", " + own.text + " " + (own.text == "1" ? key.title.substr(0, key.title.size() - 1) : key.title);
+        else
+            name += ", " + (key.key.empty() ? key.title + " " : "") + own.text;
+    }
+    return name;
+}
+
 std::string owner_of(const Machine& machine, const std::string& device)
 {
     if (kind_of_device(device) != "gpu") return machine.name;

@@ -33,6 +33,8 @@ std::string batch_items(std::span<const Measurement> rows);
 std::string where_text(const Measurement& row, std::span<const Measurement> among);
 /// "resnet50, batch 32, fp32 on cpu, 2 threads": no two steps of `among` have the same.
 std::string step_title(const Measurement& row, std::span<const Measurement> among);
+/// "resnet50 b32", and every other key in which the steps of `among` with this model and batch differ: "alexnet b8 per rank, 2 ranks".
+std::string step_name(const Measurement& row, std::span<const Measurement* const> among);
 /// Threads of the row; 0 if the point has none. Throws InputError if it is not a whole number.
 int threads_of(const Measurement& row);
 /// Source of the images: "synthetic", "hashed", or the last name of a folder's path; "-" if the point has none.

@@ -3,6 +3,7 @@
 import re
 
 import captions
+import told
 from exported import CHECKED, cell_number, figure
 from placing import PHASES
 from product_bound import crossing
@@ -88,6 +89,15 @@ def times(findings, place, figure, shown, steps):
         near(findings, f"{place}.y", y[:1], [max(compute, low)])
 
 
+def names(findings, place, columns, drawn, wanted):
+    """The names beside steps; `wanted`: by the id of the row."""
+    points = [(step, point) for step in drawn for point in step.points]
+    for key, name in zip(columns["key"], columns["name"]):
+        step, point = points[int(key.split(":")[1])]
+        if point.scope == "step":
+            findings.text(f"{place}.name", name, wanted[step.row.id])
+
+
 def trajectories(findings, figures, studies, index):
     for number, figure in enumerate(figures):
         place = f"page.json/trajectories[{number}]"
@@ -114,7 +124,9 @@ def audit(findings, document, studies, prose):
     for name in document:
         if name not in ("studies", "trajectories"):
             findings.lacks(f"page.json/{name}", "no expectation")
+    marked = told.marked(studies)
     for number, (shown, study) in enumerate(zip(document["studies"], studies)):
+        wanted = {identity: name for (of, identity), name in marked.items() if of == number}
         place = f"page.json/studies[{number}]"
         for at, roof in enumerate(shown["roofs"]):
             roofs(findings, f"{place}.roofs[{at}]", roof, study)
@@ -126,6 +138,7 @@ def audit(findings, document, studies, prose):
             spot = f"{place}.figures[{at}]"
             roofs_of_figure(findings, spot, figure["roofline"], shown["roofs"][at], study, index)
             times(findings, f"{spot}.time", figure["time"], shown, drawn)
+            names(findings, f"{spot}.marks", figure["roofline"]["marks"], drawn, wanted)
             for title in figure["roofline"]["marks"]["title"]:
                 if re.search(r"\d", title):
                     index.check(findings, f"{spot}.marks", title)

@@ -52,6 +52,37 @@ def step(row, among):
     return f"{', '.join(words)} on {where(row, among)}{images_of(row)}"
 
 
+def counted(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def differing(row):
+    """What may tell steps of a model and batch apart, in the order of their names."""
+    yield row["precision"]
+    yield row["device"]
+    yield data(row) if row["data"] else ""
+    yield counted(row.ranks, "rank")
+    yield threads(row.threads) if row.threads else ""
+    for axis in OTHER_AXES:
+        yield f"{axis.replace('_', ' ')} {row[axis]}" if row[axis] else ""
+
+
+def marked(studies):
+    """The name of each step's mark in the page, by (number of the study, id of the row)."""
+    rows = [(number, step.row) for number, study in enumerate(studies) for step in study.steps]
+    alike = {}
+    for _, row in rows:
+        alike.setdefault((model(row), row["batch"]), []).append(list(differing(row)))
+    names = {}
+    for number, row in rows:
+        words = [model(row) + (f" b{batch(row)}" if row["batch"] else "")]
+        others = alike[model(row), row["batch"]]
+        words += [word for at, word in enumerate(differing(row)) if word and any(other[at] != word for other in others)]
+        names[number, row.id] = ", ".join(words)
+    twice = [name for name in names.values() if list(names.values()).count(name) > 1]
+    return {(number, identity): name + (f", {studies[number].name}" if name in twice else "") for (number, identity), name in names.items()}
+
+
 def short(row):
     """As the tables of recordings name a step."""
     return model(row) + (f" b{row.batch}" if row.batch else "")

@@ -58,6 +58,19 @@ TEST_CASE("rows are unchanged after writing and reading, with their samples and 
     REQUIRE(back.rows[0].parts[1].part.work.no_reuse == rows[0].parts[1].part.work.no_reuse);
 }
 
+TEST_CASE("a folder has its own name however it is written")
+{
+    const TemporaryFolder folder;
+    {
+        RunDirectory run(folder / "some-run", plan_text, fake_machine());
+        for (const Measurement& row : measured()) run.append(row);
+    }
+    CHECK(read_results(folder / "some-run").folder.filename() == "some-run");
+    CHECK(read_results(folder / "some-run" / "").folder.filename() == "some-run");
+    CHECK(read_results(folder / "some-run" / ".").folder.filename() == "some-run");
+    CHECK(read_results(folder / "some-run" / ".." / "some-run").folder.filename() == "some-run");
+}
+
 TEST_CASE("a folder of an older format is an error with a clear message")
 {
     const TemporaryFolder folder;

@@ -280,13 +280,20 @@ class Reader {
     std::string first_orphan_;  ///< the place of the first of them
 };
 
+/// With its own name as the last one, which "run/" and "." do not have.
+fs::path with_name(const fs::path& folder)
+{
+    const fs::path path = folder.has_filename() ? folder : folder.parent_path();
+    return path.filename() == "." || path.filename() == ".." ? fs::canonical(path) : path;
+}
+
 }  // namespace
 
 Results read_results(const fs::path& folder)
 {
     if (!fs::is_directory(folder)) throw InputError("there is no results folder " + folder.string());
     Results results;
-    results.folder = folder;
+    results.folder = with_name(folder);
     results.machine = read_machine_of(folder);
     if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
     Reader reader(results);
