@@ -93,6 +93,15 @@ class Installed(unittest.TestCase):
         code = f"source '{script}'; complete -C 'roof run resnet15'"
         self.assertIn("resnet152", said_by("fish", "--no-config", "-c", code, env={**os.environ, "HOME": str(self.folder)})[1])
 
+    def test_fish_completes_a_run_among_the_results(self):
+        if not shutil.which("fish"):
+            self.skipTest("fish is not installed")
+        script = self.prefix / "share" / "fish" / "vendor_completions.d" / "roof.fish"
+        (self.folder / "all" / "machine" / "2026-01-02").mkdir(parents=True)
+        code = f"source '{script}'; complete -C 'roof report '; set ROOF_RESULTS nowhere; complete -C 'roof check '"
+        shown = said_by("fish", "--no-config", "-c", code, env={**os.environ, "HOME": str(self.folder), "ROOF_RESULTS": str(self.folder / "all")})
+        self.assertEqual(1, shown[1].split().count(f"{self.folder}/all/machine/2026-01-02"), shown)
+
     def test_a_copied_program_names_the_part_that_is_missing(self):
         parts = [file.name for file in (self.prefix / "lib" / "roof").iterdir() if file.name == "roof_gpu.so"]
         if not parts:

@@ -53,8 +53,8 @@ Words words_of(const Command& command, const BenchRegistry& registry)
     return words;
 }
 
-/// After an option that takes a value, the shell completes file names, since most of these values are files. A DIR is also one of the
-/// runs among the results.
+/// After an option that takes a value, the shell completes file names, since most of these values are files. A DIR is in every shell
+/// also one of the runs among the results.
 std::string bash_script(const BenchRegistry& registry)
 {
     std::string cases;
@@ -117,7 +117,9 @@ std::string zsh_script(const BenchRegistry& registry)
             const std::string values = values_of(option, registry);
             cases += fmt::format(" '*{}:value:{}'", option, values.empty() ? "_files" : "(" + values + ")");
         }
-        cases += words.arguments.empty() ? " '*:file:_files'" : fmt::format(" '*:value:({})'", words.arguments);
+        cases += words.takes_run           ? " '*:run:{compadd -f -- ${ROOF_RESULTS:-results}/*/*(N/); _files}'"
+                 : words.arguments.empty() ? " '*:file:_files'"
+                                           : fmt::format(" '*:value:({})'", words.arguments);
         cases += "\n            ;;\n";
     }
     return fmt::format(R"(#compdef roof
@@ -164,6 +166,8 @@ std::string fish_script(const BenchRegistry& registry)
                                  values.empty() ? "" : " -f -a '" + values + "'");
         }
         if (!words.arguments.empty()) lines += fmt::format("{} -f -a '{}'\n", start, words.arguments);
+        if (words.takes_run)
+            lines += start + " -a '(set -l in $ROOF_RESULTS results; set -l runs $in[1]/*/*; string join \\n $runs)'\n";
     }
     return lines;
 }
