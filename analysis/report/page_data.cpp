@@ -258,7 +258,7 @@ json figures_json(const Study& study, const Roofs& roofs, const std::map<std::st
         if (roofs_of_row.at(p.row) != static_cast<int>(index)) continue;
         placements.push_back(&p);
         if (p.scope == Scope::step) steps[p.row] = p.seconds.median;
-        if (p.scope == Scope::layer && !p.levels.empty()) layers.push_back(&p);
+        if (p.scope == Scope::layer && !p.levels.empty() && !p.binds.empty()) layers.push_back(&p);
     }
     Figure times = time_figure("all steps", layers, steps);
     Ceilings alone;

@@ -37,8 +37,8 @@ std::string machine_facts(const Machine& m)
 {
     Facts facts{{"machine", m.name},
                 {"CPU", m.cpu_model},
-                {"cores", fmt::format("{} cores, {} hardware threads, {} sockets, {} NUMA nodes", m.cores, m.threads,
-                                      m.sockets, m.numa_nodes)},
+                {"cores", fmt::format("{} core(s), {} hardware thread(s), {} socket(s), {} NUMA node(s)", m.cores,
+                                      m.threads, m.sockets, m.numa_nodes)},
                 {"instruction sets", join(m.isa, " ")},
                 {"virtual machine", m.hypervisor},
                 {"clock as reported", m.clock_reported.value > 0 ? format_si(m.clock_reported.value, "Hz") : ""},

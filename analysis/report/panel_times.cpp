@@ -87,7 +87,7 @@ Content time_roofline_panel(const Study& study, const std::string& key)
     Content content;
     for (const Measurement* row : largest_batches(study.results.rows)) {
         std::vector<const Placement*> layers = layers_of(study.placements, *row);
-        std::erase_if(layers, [](const Placement* p) { return p->levels.empty(); });
+        std::erase_if(layers, [](const Placement* p) { return p->levels.empty() || p->binds.empty(); });
         std::ranges::stable_sort(layers, std::greater{}, [](const Placement* p) { return p->seconds.median; });
         if (layers.empty()) continue;
         std::string title = step_title(*row, study.results.rows);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace roof::analysis {
 
@@ -160,6 +161,10 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     std::string text;
     const int wide = std::max(narrowest, width);
     const int columns = wide - margin;
+    std::vector<const Measurement*> trained = step_rows(study.results.rows);
+    std::erase_if(trained, [](const Measurement* row) { return row->status != Status::ok; });
+    std::map<std::string, std::string> names;
+    for (const Measurement* row : trained) names[row->id()] = step_name(*row, trained);
     for (const std::string& device : devices_of(study.ceilings)) {
         CanvasPlot plot(frame->intensity, frame->rate, columns, std::clamp(columns / 3, 14, 34), plain);
         const Roofs roofs = roofs_of(study.ceilings, device);
@@ -168,7 +173,7 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
             if (p.scope == Scope::step && p.device == device) steps.push_back(&p);
         Figure figure = roofs_figure(device, roofs, *frame);
         add_placements(figure, steps);
-        for (Mark& mark : figure.marks) mark.title = explain(*mark.of);
+        for (Mark& mark : figure.marks) mark.title = explain(*mark.of, names.at(mark.of->row));
         draw_roofs(plot, figure);
         name_roofs(plot, roofs);
         const std::string legend = draw_marks(plot, figure);

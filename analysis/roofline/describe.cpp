@@ -31,10 +31,10 @@ std::string bytes_text(const LevelBytes& bytes)
     return format_si(bytes.low.value, "B") + (bytes.high > bytes.low ? " to " + format_si(bytes.high.value, "B") : "");
 }
 
-std::string explain(const Placement& p)
+std::string explain(const Placement& p, const std::string& name)
 {
-    std::string what = p.name;
-    if (p.scope == Scope::step && p.batch > 0) what += fmt::format(" batch {} step", p.batch);
+    std::string what = name.empty() ? p.name : name;
+    if (name.empty() && p.scope == Scope::step && p.batch > 0) what += fmt::format(" batch {} step", p.batch);
     if (p.scope == Scope::layer && p.phase) what += fmt::format(" {}", roof::name(*p.phase));
     std::string text =
         fmt::format("{}: {} in {}", what, format_si(p.flops.value, "FLOP"), with_interval(p.seconds, "s"));
@@ -48,9 +48,12 @@ std::string explain(const Placement& p)
         text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
                             plain_number(p.link->intensity_high.value, 2));
     if (!p.binds.empty())
-        text += fmt::format("; the {} roof allows {}: ", roof_name(p), format_duration(p.attainable.value)) +
-                (p.fraction >= shown_as_above ? fmt::format("it took 1/{} of that", plain_number(p.fraction))
-                                              : share_text(p) + " reached");
+        text +=
+            (p.is_sum ? fmt::format("; its roofs allow {}, most of it {}: ", format_duration(p.attainable.value),
+                                    roof_name(p))
+                      : fmt::format("; the {} roof allows {}: ", roof_name(p), format_duration(p.attainable.value))) +
+            (p.fraction >= shown_as_above ? fmt::format("it took 1/{} of that", plain_number(p.fraction))
+                                          : share_text(p) + " reached");
     return text + ".";
 }
 

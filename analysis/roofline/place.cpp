@@ -123,7 +123,11 @@ Seconds most_time_of(const Work& work, const RowRoofs& over)
 /// the measured time of each work, which is all that a work above its roof adds; empty for a single work.
 void bind(Placement& p, const std::vector<const Work*>& works, const std::vector<Seconds>& taken, const RowRoofs& over)
 {
+    const auto has_flops = [](const Work* work) { return executed_by(*work).value > 0; };
+    if (!over.compute && std::ranges::any_of(works, has_flops))
+        return;  // that roof may allow more time than the others
     std::map<std::string, Limit> under;
+    p.is_sum = works.size() > 1;
     for (std::size_t i = 0; i < works.size(); ++i) {
         Limit limit = limit_of(*works[i], over);
         if (i < taken.size() && taken[i].value > 0) limit.time = std::min(limit.time, taken[i]);
@@ -213,8 +217,9 @@ void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceil
     const Intensity intensity = p.flops / bytes;
     p.link = LevelPlacement{is_group ? "link" : "network", bytes, bytes, Known::analytic, intensity, intensity, roof};
     const Seconds least = bytes / roof;
-    if (least <= p.attainable) return;
+    if (p.binds.empty() || least <= p.attainable) return;
     p.attainable = least;
+    p.is_sum = false;
     p.binds = p.link->level;
     p.binds_compute = false;
     p.bottlenecks = {{p.binds, 1}};

@@ -127,6 +127,7 @@ struct Placement {
     std::vector<Bottleneck> bottlenecks;      ///< the most likely first
     Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     Seconds attainable;                       ///< 0 without ceilings
+    bool is_sum = false;                      ///< `attainable` is the sum over several works
     bool roof_may_be_higher =
         false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less time
     bool bytes_may_be_more =
@@ -167,8 +168,8 @@ std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
 std::string share_text(const Placement& placement);
 /// The roof that binds, with its accesses: "DRAM update", "DRAM mix 2:1", "fp32".
 std::string roof_name(const Placement& placement);
-/// The arithmetic of a point: FLOPs, bytes, time, and its roof.
-std::string explain(const Placement& placement);
+/// The arithmetic of a point: FLOPs, bytes, time, and its roof. `name`: in place of a step's model and batch.
+std::string explain(const Placement& placement, const std::string& name = {});
 /// Why the point is above the roof of the farthest level, and the time that its bytes would take without reuse. Each
 /// sentence starts with a blank. Empty if neither applies.
 std::string remarks_on(const Placement& placement);

@@ -115,7 +115,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
 }
 
 /// The precision with the highest roof, if no step of it was measured: each layer keeps the share of its roof.
-void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row)
+void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row, bool no_roof_binds)
 {
     const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
     const Ceiling* const own = roofs.precision(precision_of(row));
@@ -126,8 +126,8 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
     if (own == nullptr || other == nullptr || is_measured || !(other->rate.median > own->rate.median)) return;
     const WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
     if (const Predicted then = what_if(study, row, change); then.reason.empty())
-        actions.push_back(
-            {"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds, "about ", "analytic"});
+        actions.push_back({"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds,
+                           no_roof_binds ? "up to " : "about ", "analytic"});
 }
 
 /// What other programs took of the step, if that is known; of several ranks it is not, since they take processors from each other.
@@ -152,7 +152,8 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     if (step == nullptr) return answer;
     const StepTimes times = step_times(study.placements, row);
     if (step->binds.empty()) {
-        answer.headline = "no roof over it was measured";
+        answer.headline =
+            step->levels.empty() ? "no roof over it was measured" : "no compute roof of its precision was measured";
     } else {
         answer.no_roof_binds = times.unexplained + times.outside() >= unexplained * times.all();
         answer.headline = headline_of(times, row, answer.no_roof_binds);
@@ -160,7 +161,7 @@ StepAnswer answer_of(const Study& study, const Measurement& row)
     std::vector<Action>& actions = answer.actions;
     add_losses(actions, study, row);
     add_faster_steps(actions, study, row);
-    add_precision(actions, study, row);
+    add_precision(actions, study, row, answer.no_roof_binds);
     actions.push_back({"communication hidden behind the backward pass", row.exposed.median, "up to ", "measured"});
     actions.push_back({"no wait for data", row.data.median, "up to ", "measured"});
     add_busy_machine(actions, row);

@@ -32,6 +32,21 @@ bool is_one_rank_of(const Measurement& one, const Measurement& row, int nodes)
            without_exchange(one.point) == without_exchange(row.point);
 }
 
+/// The row of the study that is_one_rank_of() the row; nullptr if it has none.
+const Measurement* one_rank_of(const Measurement& row, const Study& study, int nodes)
+{
+    const auto& rows = study.results.rows;
+    const auto found = std::ranges::find_if(rows, [&](const Measurement& other) {
+        return is_one_rank_of(other, row, nodes) && other.images_per_second() > 0;
+    });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+bool is_same_machine(const Machine& a, const Machine& b)
+{
+    return a.name == b.name && a.node == b.node;
+}
+
 }  // namespace
 
 Scaling scaling_of(const Measurement& row, const Study& study)
@@ -40,12 +55,14 @@ Scaling scaling_of(const Measurement& row, const Study& study)
     const int nodes = static_cast<int>(std::max<std::size_t>(1, count_nodes(study.results.machine)));
     Scaling scaling{.row = &row, .link = link_between_nodes(study.over_nodes, row.ranks())};
     if (scaling.link == nullptr && row.device != "cpu") scaling.link = link_between_gpus(study.ceilings);
-    const auto& rows = study.results.rows;
-    const auto alone =
-        std::ranges::find_if(rows, [&](const Measurement& other) { return is_one_rank_of(other, row, nodes); });
-    if (alone == rows.end() || alone->images_per_second() <= 0) return scaling;
-    scaling.alone = &*alone;
-    scaling.speedup = row.images_per_second() / alone->images_per_second();
+    scaling.alone = one_rank_of(row, study, nodes);
+    if (scaling.alone == nullptr) {
+        for (const Study& other : study.beside)
+            if (scaling.alone == nullptr && is_same_machine(other.results.machine, study.results.machine))
+                scaling.alone = one_rank_of(row, other, nodes);
+    }
+    if (scaling.alone == nullptr) return scaling;
+    scaling.speedup = row.images_per_second() / scaling.alone->images_per_second();
     scaling.efficiency = scaling.speedup / row.ranks();
     return scaling;
 }

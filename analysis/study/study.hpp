@@ -39,6 +39,7 @@ struct Study {
     RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
     KernelRules kernel_rules = built_in_kernel_rules();
     const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
+    std::span<const Study> beside{};  ///< all studies of the same report; filled in by the caller
     mutable Recording recording{};    ///< use the functions below
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/study/whatif.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"
@@ -117,6 +118,11 @@ Predicted what_if(const Study& study, const Measurement& row, const WhatIf& chan
 {
     Predicted answer{.row = &row, .batch = change.batch > 0 ? change.batch : batch_of(row)};
     const Layers layers = placed_layers(study, row);
+    const Placement* const step = step_placement(study.placements, row);
+    if (step != nullptr && !step->levels.empty() && !(step->compute_roof.value > 0)) {
+        answer.reason = "no compute roof of its precision was measured";
+        return answer;
+    }
     if (layers.empty()) {
         answer.reason = "its layers were not measured, or there are no ceilings";
         return answer;

@@ -51,7 +51,8 @@ def headline(step):
     of = times(step)
     share = lambda seconds: seconds / of["all"]
     if not step.step.bound:
-        return "no roof over it was measured", []
+        of_levels = step.roofs and step.roofs.levels and step.step.low
+        return "no compute roof of its precision was measured" if of_levels else "no roof over it was measured", []
     if no_roof_binds(step):
         left = share(of["outside the layers"])
         return f"neither: {{}} unexplained{' and {} outside the layers' if left >= NAMED else ''}, so no roof says", [
@@ -124,7 +125,7 @@ def actions(step):
     measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)
     if bf16 and own and not measured and bf16.median > own.median and step.layers:
         predicted, _, _ = step.what_if(1, bf16.median / own.median)
-        found.append(Action(f"bf16 instead of {row['precision']}", step.step.time - predicted, "about", "analytic"))
+        found.append(Action(f"bf16 instead of {row['precision']}", step.step.time - predicted, "up to" if no_roof_binds(step) else "about", "analytic"))
     of = times(step)
     found.append(Action("communication hidden behind the backward pass", of["communication"], "up to", "measured"))
     found.append(Action("no wait for data", of["waiting for data"], "up to", "measured"))

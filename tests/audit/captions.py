@@ -32,9 +32,9 @@ def name_of(step, point):
     return f"{point.name} {point.phase}" if point.scope == "layer" else point.name
 
 
-def explained(step, point):
+def explained(step, point, name=None):
     """(pattern, values) of a point: its FLOPs, time, rate, bytes, intensity, the link, what binds it."""
-    pattern, values = f"{name_of(step, point)}: {{}} in {{}} [{{}}, {{}}]", [point.flops, *point.times]
+    pattern, values = f"{name if name and point.scope == 'step' else name_of(step, point)}: {{}} in {{}} [{{}}, {{}}]", [point.flops, *point.times]
     if point.flops:
         pattern += " = {}"
         values.append(point.rate[0])
@@ -48,7 +48,8 @@ def explained(step, point):
         pattern += "; {} over each link, {} FLOP/B"
         values += [step.crossing, point.flops / step.crossing]
     if point.bound:
-        pattern += f"; the {point.bound} roof allows {{}}: "
+        is_sum = len(point.parts) > 1 and point.bound not in ("link", "network")
+        pattern += f"; its roofs allow {{}}, most of it {point.bound}: " if is_sum else f"; the {point.bound} roof allows {{}}: "
         values.append(point.attainable)
         if point.share >= 1.005:
             pattern += "it took 1/{} of that"
@@ -79,11 +80,11 @@ def place(step, point):
     return (point.flops / point.low if point.low and point.flops else None, point.rate[0])
 
 
-def points(study, notes=False):
-    """Each point's explanation: of a picture's mark, or with the note and the bytes of the levels as the page has it."""
+def points(study, notes=False, names=None):
+    """Each point's explanation: of a picture's mark, or with the note and the bytes of the levels as the page has it. `names` of steps, by id."""
     for step in study.steps:
         for point in step.points:
-            pattern, values = explained(step, point)
+            pattern, values = explained(step, point, names and names[step.row.id])
             more, figures = remarks(step, point)
             of = f"{step.row.id}: {name_of(step, point)}"
             if not notes:
@@ -140,18 +141,20 @@ def alike(a, b):
 def roof_told(study, made, owner_device, threads):
     """The sentence and the label of a roof: made is a record of the ceilings' table."""
     what = made["level"] if made["kind"] == "bandwidth" else made["precision"]
-    label = Said(f"{what}, {made['operation']}: {{}}", made["rate"][0], needed=False)
+    mark = "≥ " if made["at_least"] else ""
+    label = Said(f"{what}, {made['operation']}: {mark}{{}}", made["rate"][0], needed=False)
     name = Said(f"{what}, {made['operation']}", needed=False)
     if made["made"] is None:
         known = made["variant"]
     else:
         known = f"{made['known']} {'with' if made['device'] == 'cpu' else 'on'} {told.processors(made['device'], made['threads'])}"
-    text = f"{what} roof, {known}: {{}} [{{}}, {{}}], {made['samples']} samples, {made['operation']}{' on ' if made['isa'] else ''}{made['isa']}"
-    sentence = Said(text, *made["rate"], needed=False)
+    shown, figures = ("≥ {}, a lower bound", made["rate"][:1]) if made["at_least"] else ("{} [{}, {}]", made["rate"])
+    text = f"{what} roof, {known}: {shown}, {made['samples']} samples, {made['operation']}{' on ' if made['isa'] else ''}{made['isa']}"
+    sentence = Said(text, *figures, needed=False)
     found = [label, name, sentence]
     if made.get("of_spec"):
         spec = made["rate"][0] / made["of_spec"]
-        found.append(Said(text + "; {} of the {} that a guide specifies at that clock", *made["rate"], made["of_spec"], spec, needed=False))
+        found.append(Said(text + "; {} of the {} that a guide specifies at that clock", *figures, made["of_spec"], spec, needed=False))
     return found
 
 

@@ -45,7 +45,7 @@ def roofline(findings, place, drawing, study):
     device = drawing.title
     steps = [step for step in study.steps if step.row["device"] == device]
     to_row, to_column = axis(rows) if len(rows) > 1 else None, axis(columns[:-1]) if len(columns) > 2 else None  # the last name may be moved to the left
-    said = [*captions.points(study)]
+    said = [*captions.points(study, names={identity: name for (_, identity), name in told.marked([study]).items()})]
     index = Index(said)
     hidden = set()
     for text in drawing.legend:

@@ -68,6 +68,8 @@ class Allowed:
 def allowed(part, roofs, precision):
     times = {}
     compute = roofs.compute.get(precision)
+    if part.calculated and not compute:
+        return Allowed({})
     if compute and part.calculated:
         times[precision] = part.calculated / compute.median
     for level in reversed(roofs.levels):  # the farthest level first: it is named where two allow the same
@@ -183,6 +185,8 @@ def placed(row, roofs):
         for part in of:
             under[roof_of[id(part)]] = under.get(roof_of[id(part)], 0.0) + time_of[id(part)]
         point.bound = max(under, key=under.get) if under else ""
+        if roofs and precision not in roofs.compute and any(part.calculated for part in of):
+            point.attainable, point.bound = 0.0, ""
         point.verdict = verdict(point, roofs, precision, 0.0, row.threads)
         return point
 

@@ -9,6 +9,7 @@ TOKEN = re.compile(rf"(\d+ h \d+ min|\d+ min \d+ s|{NUMBER})(?:\s?({UNIT})(?![\w
 # What a sentence may leave out: the access of a roof, which the tables show too, and what a note advises.
 OPTIONAL = [(re.compile(pattern), to) for pattern, to in (
     (r"\b(L\d|DRAM) (?:mix [\d.>]+:[\d.>]+|[a-z_]+) roof allows", r"\1 roof allows"),
+    (r"most of it (L\d|DRAM) (?:mix [\d.>]+:[\d.>]+|[a-z_]+):", r"most of it \1:"),
     (r"of this step, (?:mix [\d.>]+:[\d.>]+|[a-z_]+)", "of this step"),
     (r" No link between the devices was measured\.|; no link between the devices was measured|(?<= )No link between the devices was measured; ", ""),
     (r"; (?:at the \S+ roof|above the compute roof[^.]*|above the \S+ roof, a lower bound[^.]*)(?=\.)", ""),

@@ -206,6 +206,7 @@ class Study:
         self.calibration, self.made, self.measured_levels, self.sweep_points = fitted.of(calibration_folder)
         self.ceilings = [as_roof(made) for made in self.made]
         self.levels = [{"device": level.device, "threads": level.threads, "level": level.name, "to_bytes": level.last} for level in self.measured_levels]
+        self.beside = []  # the other studies of a report
         self.steps = [Step(self, row) for row in self.folder.measured_steps]
 
     def roofs_for(self, row):

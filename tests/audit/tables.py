@@ -183,7 +183,10 @@ def not_measured(studies):
 def beside_one(study, step):
     """Speed-up and efficiency over one rank with a rank's share of the threads, or on one of the devices (docs/parallel.md)."""
     row = step.row
-    alone = next((other for other in study.steps if is_alone(other.row, row)), None) if row.ranks > 1 else None
+    machine = study.folder.machine
+    of_machine = [other for other in study.beside if all(other.folder.machine.get(name) == machine.get(name) for name in ("name", "node"))]
+    all_steps = study.steps + [other for its in of_machine for other in its.steps]
+    alone = next((other for other in all_steps if is_alone(other.row, row)), None) if row.ranks > 1 else None
     speedup = step.images_per_second / alone.images_per_second if alone else None
     return {"speedup": speedup, "efficiency": speedup / row.ranks if alone else None, "exposed": number(row["exposed_median_s"]) if row.ranks > 1 else None}
 
@@ -280,7 +283,7 @@ def provenance(studies):
     for study in studies:
         machine = study.folder.machine
         facts = {"machine": machine["name"], "CPU": machine["cpu_model"],
-                 "cores": f"{machine['cores']} cores, {machine['threads']} hardware threads, {machine['sockets']} sockets, {machine['numa_nodes']} NUMA nodes",
+                 "cores": f"{machine['cores']} core(s), {machine['threads']} hardware thread(s), {machine['sockets']} socket(s), {machine['numa_nodes']} NUMA node(s)",
                  "instruction sets": " ".join(machine["isa"]), "virtual machine": machine["hypervisor"], "frequency governor": machine["governor"],
                  "huge pages": machine["huge_pages"], **{device["name"]: device["model"] for device in machine["devices"] if device["kind"] != "cpu"},
                  **machine["versions"], "results": study.name, "calibration": study.calibration.name, "calibrated": date_of(study.calibration)}

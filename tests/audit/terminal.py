@@ -8,7 +8,7 @@ from blocks import Drawing, Table, from_terminal
 
 def audit(findings, text, studies, page):
     """`page`: the path at the end."""
-    at, texts, with_steps = -1, [], 0
+    at, texts, with_steps, runs = -1, [], 0, iter(studies)
     for block in from_terminal(text, shown.spec_of):
         name = shown.spec_of(block.heading) if isinstance(block, Table) else None
         if name == "verdict" or not isinstance(block, (Table, Drawing)) and block.words.startswith("No training steps in this folder"):
@@ -20,6 +20,8 @@ def audit(findings, text, studies, page):
             texts.append(block.title)
         elif isinstance(block, Drawing):
             drawings.one(findings, "terminal", block, study)
+        elif len(studies) > 1 and block.words.startswith("Run "):
+            findings.text("terminal: run", block.words, f"Run {next(runs).name}")
         elif block.words != str(page) and not block.words.endswith(OF_PICTURES):
             texts.append(block.words)
     findings.text("terminal: verdict tables", with_steps, sum(any(row.status != "unsupported" for row in study.folder.steps) for study in studies))

@@ -82,6 +82,8 @@ export function whatIf(study, row, change) {
     };
   const others = second ? layersOf(study, second) : null;
   const roofs = study.roofs[row.roofs];
+  if (!roofs.compute.some((roof) => roof.precision === row.precision))
+    return {reason: "no compute roof of its precision was measured"};
   let seconds = row.seconds.median;
   let least = 0;
   layers.forEach((layer, i) => {

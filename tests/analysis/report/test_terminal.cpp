@@ -122,8 +122,8 @@ TEST_CASE("every roof is named and every step has a letter with a legend")
     const std::string text = terminal_roofline(made::study({made::row("net", 8), made::row("net", 16)}), 100, true);
     for (const char* name : {"L1 load", "L2 load", "DRAM load", "fp32", "fp64"})
         CHECK(drawing(text).find(name) != std::string::npos);
-    CHECK(text.find("  A net batch 8 step: ") != std::string::npos);
-    CHECK(text.find("  B net batch 16 step: ") != std::string::npos);
+    CHECK(text.find("  A net b8: ") != std::string::npos);
+    CHECK(text.find("  B net b16: ") != std::string::npos);
     CHECK(text.find("not drawn, behind another letter: B") != std::string::npos);
     CHECK(text.find("DRAM load 10.0 GB/s") != std::string::npos);
 }

@@ -272,14 +272,21 @@ TEST_CASE("work without FLOPs is placed under the bandwidth roofs")
     CHECK(p.rate.median.value == 0);
 }
 
-TEST_CASE("a precision without a roof is placed by bandwidth, with a note")
+TEST_CASE("what limits FLOPs of a precision without a roof is unknown, and so is what limits their step")
 {
     Measurement row = made::row();
     row.point.set("precision", "bf16");
-    const Placement p = place(row, made::ceilings(), made::machine())[4];
-    CHECK(p.compute_roof.value == 0);
-    CHECK(p.binds == "DRAM");
-    CHECK(p.note.find("no compute roof was measured for bf16") != std::string::npos);
+    row.parts.push_back(made::part("flatten", "flatten", Phase::forward, 0.002, 0, 10e6, 10e6));
+    const std::vector<Placement> placements = place(row, made::ceilings(), made::machine());
+    for (const Placement& p : placements) {
+        INFO(p.name);
+        CHECK(p.compute_roof.value == 0);
+        CHECK(p.binds == (p.name == "flatten" ? "DRAM" : ""));
+        CHECK((p.attainable.value > 0) == (p.name == "flatten"));
+        CHECK((p.headroom.value > 0) == (p.name == "flatten"));
+        CHECK(p.note.find("no compute roof was measured for bf16") != std::string::npos);
+    }
+    CHECK(explain(placements[0]).find("roof allows") == std::string::npos);
 }
 
 TEST_CASE("work of unknown precision and bytes is under no roof, and the note says so")

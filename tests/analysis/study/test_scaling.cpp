@@ -56,6 +56,20 @@ TEST_CASE("weak scaling is efficient if ranks take as long as one rank with its 
     CHECK(found.front().efficiency == Approx(0.8));
 }
 
+TEST_CASE("the one rank may be in another folder of the report, of the same machine")
+{
+    std::vector<Study> studies{study_of({row_of("cpu", {{"threads", "1"}}, 0.1)}),
+                               study_of({row_of("cpu", {{"threads", "2"}, {"ranks", "2"}}, 0.125)})};
+    for (Study& study : studies) study.beside = studies;
+    REQUIRE(scalings(studies[1]).front().alone == &studies[0].results.rows[0]);
+    CHECK(scalings(studies[1]).front().speedup == Approx(1.6));
+    studies[0].results.machine.name = "another";
+    CHECK(scalings(studies[1]).front().alone == nullptr);
+    studies[0].results.machine.name = {};
+    studies[0].results.machine.node = "another";
+    CHECK(scalings(studies[1]).front().alone == nullptr);
+}
+
 TEST_CASE("strong scaling is compared with one rank and the whole batch")
 {
     const Study study =

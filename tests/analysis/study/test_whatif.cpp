@@ -29,6 +29,14 @@ TEST_CASE("a roof that binds nothing changes nothing, and above a raised roof th
     CHECK(what_if(study, {{{"fp32", 1000.0}}, 0}).front().least.value == Approx(0.0002 + 0.0008 + 0.0004 + 0.001));
 }
 
+TEST_CASE("without the compute roof of its precision nothing is predicted")
+{
+    Measurement row = made::row();
+    row.point.set("precision", "bf16");
+    CHECK(what_if(made::study({row}), {{{"DRAM", 2.0}}, 0}).front().reason ==
+          "no compute roof of its precision was measured");
+}
+
 TEST_CASE("a roof can be set to a rate")
 {
     const Study study = made::study({made::row()});

@@ -94,6 +94,7 @@ int make_report(Options options, Context& context)
         if (!options.kernels.empty())
             studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
     }
+    for (analysis::Study& study : studies) study.beside = studies;
     std::filesystem::path page = options.out;
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
     try {
@@ -121,8 +122,10 @@ int make_report(Options options, Context& context)
                     << (winners.note.empty() ? ""
                                              : analysis::fitted_lines(winners.note + "\n", context.terminal.columns))
                     << '\n';
-    for (const analysis::Study& study : studies)
+    for (const analysis::Study& study : studies) {
+        if (studies.size() > 1) context.out << "Run " << printable(study.results.folder.filename().string()) << "\n\n";
         print_study(study, {context.terminal.columns, context.terminal.width, plain, options.brief}, context.out);
+    }
     for (const analysis::Study& study : studies)
         if (analysis::DataTable changes = analysis::baseline_table(study); !changes.empty()) {
             std::erase_if(changes.rows,

@@ -83,9 +83,9 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
     const auto roofs = analysis::roofs_of(ceilings, row.device, analysis::threads_of(row));
     const Ceiling* ceiling = roofs.precision(analysis::precision_of(row));
     if (ceiling == nullptr) return text + "; there is no measured roof to compare with: 'roof calibrate' measures one";
-    return fmt::format("{}, {} of the measured {} roof {} ({} threads)", text,
+    return fmt::format("{}, {} of the measured {} roof {} ({})", text,
                        analysis::percent(rate.median.value / ceiling->rate.median.value), ceiling->precision,
-                       format_si(ceiling->rate.median.value, "FLOP/s"), ceiling->threads);
+                       format_si(ceiling->rate.median.value, "FLOP/s"), analysis::threads_text(ceiling->threads));
 }
 
 /// A line about the ranks; empty with one rank.
