@@ -88,6 +88,12 @@ def ratio_is_above_one(slow, fast):
     return b[0] / a[0] * math.exp(-down) > 1 and min(slow.step.samples, fast.step.samples) >= 5
 
 
+def upper_ratio(fast, slow):
+    """Section 8: the upper end of the rate of the slow one over that of the fast one."""
+    a, b = fast.images_of_median_step, slow.images_of_median_step
+    return b[0] / a[0] * math.exp(math.hypot(math.log(b[2] / b[0]), math.log(a[0] / a[1])))
+
+
 def disturbed(row):
     """(disturbed samples, all that count or were disturbed, the reasons)."""
     found = [sample["disturbance"] for sample in row.samples if sample.get("disturbance")]

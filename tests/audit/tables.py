@@ -246,7 +246,10 @@ def winner(row, step, best):
         return "fastest"
     if min(step.step.samples, best.step.samples) < 5:
         return f"too few samples to tell ({best.step.samples} and {step.step.samples})"
-    return "slower" if answer.ratio_is_above_one(step, best) else "not told apart"
+    if not answer.ratio_is_above_one(step, best):
+        return "not told apart"
+    cost, _ = answer.busy_cost(row)
+    return "not told apart: a busy machine" if cost is not None and answer.upper_ratio(best, step) >= 1 - cost else "slower"
 
 
 def predictions(studies):

@@ -44,6 +44,15 @@ TEST_CASE("devices whose intervals reach each other are not told apart")
     CHECK(table_of({on("cpu", 4, 0.020), on("gpu:0", 4, 0.021)}).cell(1, "verdict").text == "not told apart");
 }
 
+TEST_CASE("a device is not slower where its busy machine may have cost the gap")
+{
+    Measurement waited = on("gpu:0", 4, 0.04);  // at half the rate, the upper end of the ratio is 0.58
+    waited.host.waited = 0.40;
+    CHECK(table_of({on("cpu", 4, 0.02), waited}).cell(1, "verdict").text == "slower");
+    waited.host.waited = 0.45;
+    CHECK(table_of({on("cpu", 4, 0.02), waited}).cell(1, "verdict").text == "not told apart: a busy machine");
+}
+
 TEST_CASE("a device that is not there has a row with its reason")
 {
     Measurement absent = on("gpu:0", 4, 0.02);
