@@ -352,6 +352,35 @@ esac
             self.assertEqual(["load:24000", "store:16000", "copy:16000", "update:16000", "triad:16000"],
                              list(programs.bare_points(document)))
 
+    def test_runs_likwid_at_the_working_sets_of_our_ceilings(self):
+        """The stand-in answers as likwid-bench 5.2.2 does; it has no test for the store of AVX, and cannot run two threads of its peak."""
+        with tempfile.TemporaryDirectory() as folder:
+            roof, likwid, asked = (Path(folder) / name for name in ("roof", "likwid", "asked"))
+            document = dict(CALIBRATION, ceilings=[dict(ceiling("bandwidth", "L1", "load", 192e9), working_set_bytes=24600.0),
+                                                   ceiling("bandwidth", "DRAM", "copy", 40e9, threads=2), ceiling("compute", "core", "fma", 50e9, "avx2", "fp64")])
+            roof.write_text(json.dumps(document), encoding="utf-8")
+            likwid.write_text(f"""echo "$@" >> {asked}
+case "$*" in
+  -a) printf 'load_avx - Load\nload_sse - Load\nload_avx512 - Load\ncopy_avx - Copy\ncopy_mem_avx - Copy\nstore_sse - Store\npeakflops_avx_fma - FMA\n';;
+  *peakflops*kB:2*) exit 1;;
+  *peakflops*) printf 'Test: peakflops_avx_fma\nMFlops/s:\t\t25000.00\nMByte/s:\t\t100.00\n';;
+  *copy_mem*) printf 'Test: copy_mem_avx\nMFlops/s:\t\t0.00\nMByte/s:\t\t50000.00\n';;
+  *) printf 'Test: load_avx\nMFlops/s:\t\t0.00\nData volume (Byte):\t2380800000\nMByte/s:\t\t32000.00\n';;
+esac
+""", encoding="utf-8")
+            status, out, err = self.call("--roof", f"sh -c 'cat {roof}'", "--likwid", f"sh {likwid}", "--rounds", "1")
+            self.assertEqual(0, status, err)
+            rows = [line.split() for line in out.splitlines() if " likwid " in line and line.split()[0] != "likwid"]
+            self.assertEqual([["DRAM", "copy", "-", "2", "40", "GB/s", "likwid", "50", "GB/s", "0.800"],
+                              ["L1", "load", "-", "1", "192", "GB/s", "likwid", "32", "GB/s", "6.000"],
+                              ["core", "fma", "fp64", "1", "50", "GFLOP/s", "likwid", "25", "GFLOP/s", "2.000"]], [row[:10] for row in rows])
+            lines = asked.read_text(encoding="utf-8").splitlines()
+            # 24 KiB are 24,576 bytes, 0.2 s at 192 GB/s are 1,562,500 passes of them; the middle of 8,000 and 32,000 bytes is 16,000: 15 KiB.
+            self.assertIn("-t load_avx -W N:25kB:1 -i 1562500", lines)
+            self.assertIn("-t store_sse -W N:15kB:1 -s 1", lines)
+            self.assertIn("-t copy_avx -W N:399999kB:2 -i 20", lines)  # 390,624 KiB, in whole KiB of two threads
+            self.assertNotIn("copy_mem_avx -W N:15kB", "".join(lines))  # in a cache nothing bypasses it
+
     def test_refuses_no_rounds(self):
         with self.assertRaises(SystemExit) as refusal:
             self.call("--rounds", "0")

@@ -54,6 +54,13 @@ CountedProgram counted(StandIn& kernel, const fakes::ManualClock& clock, const s
 
 }  // namespace
 
+TEST_CASE("a program's output is read, and its failure is an error")
+{
+    CHECK(run_program({"printf", "%s %s", "a b", "c"}) == "a b c");
+    CHECK_THROWS_AS(run_program({"false"}), Error);
+    CHECK_THROWS_AS(run_program({"/nowhere/program"}), Error);
+}
+
 TEST_CASE("a program's FLOPs and bytes from memory are the counted ones, and its time the wall's")
 {
     StandIn kernel;

@@ -47,6 +47,11 @@ def parse_cpufp(text):
     return best
 
 
+def parse_likwid(text):
+    """The rate of one test of likwid-bench: FLOP/s of peakflops, byte/s of the others."""
+    return float(re.search(r"^MFlops/s:\s*([0-9.]+)" if "Test: peakflops" in text else r"^MByte/s:\s*([0-9.]+)", text, re.MULTILINE).group(1)) * 1e6
+
+
 def parse_mixbench(text):
     """{("fma", precision): FLOP/s, ("load", ""): byte/s}: the highest of each in mixbench's CSV."""
     blocks = {"Single Precision ops": "fp32", "Double precision ops": "fp64", "Half precision ops": "fp16"}

@@ -5,8 +5,8 @@ import os
 import tempfile
 
 from ceilings.answers import (Quantity, at_working_set, parse_bare, parse_ceilings_table, parse_cpufp, parse_ert, parse_ert_curve,
-                              parse_mixbench, parse_stream)
-from measuring import run
+                              parse_likwid, parse_mixbench, parse_roof, parse_stream)
+from measuring import Failed, run
 
 
 def openmp(threads):
@@ -51,6 +51,53 @@ def measure_bare(command, calibration, say):
     points = bare_points(calibration)
     say(command[0])
     return {points[argument]: rate for argument, rate in parse_bare(run([*command, *points]).text).items()}
+
+
+# --------------------------------------------------------------------------------------------------------- likwid-bench
+
+#: likwid's test of each operation, without its instruction set; those that end in mem bypass the caches.
+LIKWID_STREAMS = {"load": "load", "store": "store", "store_nt": "store_mem", "copy": "copy", "copy_nt": "copy_mem", "update": "update",
+                  "triad": "stream"}
+LIKWID_PEAKS = {"fp64": "peakflops", "fp32": "peakflops_sp"}
+
+
+def likwid_points(calibration, tests):
+    """{Quantity: (test, bytes of all threads)}: the working set is that of our ceiling, in whole KiB of each thread; the test has the widest
+    instruction set that both the machine and likwid have."""
+    widths = [theirs for ours, theirs in (("avx512", "avx512"), ("avx2", "avx"), ("sse", "sse")) if ours in calibration["machine"]["isa"]]
+    points = {}
+
+    def add(quantity, stem, ending, size):
+        test = next((name for name in (f"{stem}_{width}{ending}" for width in widths) if name in tests), None)
+        if test:
+            grain = 1024 * quantity.threads
+            points[quantity] = test, max(1, int(size // grain)) * grain
+
+    for level in levels_of_cpu(calibration):
+        for operation, stem in LIKWID_STREAMS.items():
+            if level["name"] == "DRAM" or not stem.endswith("_mem"):
+                add(Quantity(level["name"], operation, "", level["threads"]), stem, "", held_at(calibration, level, operation))
+    for threads in sorted({level["threads"] for level in levels_of_cpu(calibration)}):
+        for precision, stem in LIKWID_PEAKS.items():
+            add(Quantity("core", "fma", precision, threads), stem, "_fma", 16384 * threads)
+    return points
+
+
+def measure_likwid(command, calibration, say):
+    """Each test runs some 0.2 s at our rate, longer than our samples; a test that likwid cannot run, as with too many threads, is left out. A
+    copy is the faster of both kinds, as `parse_roof` says of ours."""
+    ours, rates = parse_roof(calibration), {}
+    tests = {line.split(" - ")[0] for line in run([*command, "-a"]).text.splitlines() if " - " in line}
+    for quantity, (test, size) in likwid_points(calibration, tests).items():
+        say(f"{test}, {size} bytes, {quantity.threads} threads")
+        length = ["-i", str(max(10, round(0.2 * ours[quantity] / size)))] if quantity in ours and quantity.level != "core" else ["-s", "1"]
+        try:  # likwid's kB has 1000 bytes
+            rate = parse_likwid(run([*command, "-t", test, "-W", f"N:{max(1, round(size / 1000))}kB:{quantity.threads}", *length]).text)
+        except (Failed, AttributeError):
+            continue
+        for known in {quantity, quantity._replace(operation=quantity.operation.replace("copy_nt", "copy"))}:
+            rates[known] = max(rate, rates.get(known, 0))
+    return rates
 
 
 # -------------------------------------------------------------------------------------------------------------- others
@@ -105,5 +152,6 @@ def measure_search(command, calibration, say):
     return {quantity: rate for quantity, rate in found.items() if quantity.level in last}
 
 
-#: The function of each peer: (command, our calibration, say) -> {Quantity: rate}. Raises NotMeasured.
-PEERS = {"bare": measure_bare, "stream": measure_stream, "babelstream": measure_stream, "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}
+#: The function of each peer: (command, our calibration, say) -> {Quantity: rate}. Raises measuring.Failed.
+PEERS = {"bare": measure_bare, "likwid": measure_likwid, "stream": measure_stream, "babelstream": measure_stream,
+         "mixbench": measure_mixbench, "cpufp": measure_cpufp, "ert": measure_ert, "search": measure_search}

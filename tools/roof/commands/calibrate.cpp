@@ -13,7 +13,6 @@
 #include "ert/method/ceilings/forecast.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
-#include "tools/roof/programs/likwid.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
@@ -131,22 +130,11 @@ Settings settings_of(const Options& options)
     return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
 }
 
-/// Throws InputError for an unknown peer and for one that is not installed.
-void check_peer(const Options& options)
-{
-    if (options.compare.empty()) return;
-    const std::vector<std::string> peers{"likwid"};
-    if (options.compare != peers.front())
-        throw InputError("--compare: " + unknown_word("peer", options.compare, peers));
-    require_likwid();
-}
-
 struct Outcome {
     Session session;
     Machine machine;  ///< with the GPUs that measuring has found
     Ceilings ceilings;
     std::optional<analysis::Comparison> drift;  ///< none without an earlier calibration
-    std::optional<std::vector<LikwidComparison>> likwid;
 };
 
 void show_json(const Outcome& outcome, Context& context)
@@ -157,7 +145,6 @@ void show_json(const Outcome& outcome, Context& context)
     document["quality"] = analysis::calibration_quality(outcome.ceilings.all, outcome.session.rows);
     document["samples"] = analysis::samples_json(outcome.session.rows);
     document["drift"] = outcome.drift ? analysis::drift_json(*outcome.drift) : nlohmann::json();
-    if (outcome.likwid) document["likwid"] = to_json(*outcome.likwid);
     print_json(context.out, document);
 }
 
@@ -207,7 +194,6 @@ void show_text(const Outcome& outcome, Context& context)
                 << '\n';
     if (const std::string more = more_time(outcome); !more.empty())
         context.out << analysis::fitted_lines(more + "\n", context.terminal.width) << '\n';
-    if (outcome.likwid) context.out << to_text(*outcome.likwid) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
                                   : "drift: this machine has no earlier calibration by this plan\n")
                 << '\n'
@@ -216,7 +202,10 @@ void show_text(const Outcome& outcome, Context& context)
 
 int measure_ceilings(const Options& options, Context& context)
 {
-    check_peer(options);
+    if (!options.compare.empty())
+        throw InputError(
+            "--compare: tools/bench_ceilings compares ceilings with other programs, in turns: "
+            "tools/bench_ceilings --likwid likwid-bench");
     const Plan plan = plan_for(options.device, machine_named(options.node, context), options);
     const std::string text = text_of(plan, options);
     Scheduler scheduler(plan, context.registry, settings_of(options));
@@ -225,7 +214,6 @@ int measure_ceilings(const Options& options, Context& context)
         scheduler.grant({is_timed ? 60.0 * whole_number("--minutes", options.minutes, 1, most_minutes) : 0});
     Outcome outcome{
         measure_all({text, scheduler, options.out, {}, options.node, options.continues}, context, progress(context)),
-        {},
         {},
         {},
         {}};
@@ -237,7 +225,6 @@ int measure_ceilings(const Options& options, Context& context)
     const Results now{session.folder, outcome.machine, text, session.rows};
     analysis::keep_digest(now);
     outcome.drift = drift_since_last(now, scheduler, context);
-    if (!options.compare.empty()) outcome.likwid = compare_with_likwid(outcome.ceilings, context);
     if (options.json)
         show_json(outcome, context);
     else

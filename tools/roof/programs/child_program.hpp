@@ -1,7 +1,6 @@
 // Runs other programs, attached to our streams or to read their output.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +14,6 @@ int run_child(const std::vector<std::string>& words, const std::map<std::string,
               std::string& problem);
 
 /// Returns the standard output of a command. Throws Error if it cannot be run or fails.
-using RunProgram = std::function<std::string(const std::vector<std::string>& words)>;
 std::string run_program(const std::vector<std::string>& words);
 
 /// Whether a program of that name is on PATH.
