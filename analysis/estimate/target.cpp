@@ -24,26 +24,28 @@ Ceiling ceiling_of(const std::string& device, Role kind, const std::string& leve
 }
 
 /// Reads the YAML nodes of one sheet.
-class SheetReader {
+class SheetReader : YamlReader {
   public:
-    explicit SheetReader(std::string name) : name_(std::move(name)) {}
+    using YamlReader::YamlReader;
 
-    MachineSheet read(const std::string& text) const
+    MachineSheet read(const YAML::Node& root) const
     {
-        const YAML::Node root = parse_yaml(text, name_);
-        check_keys(root, {"name", "title", "kind", "also", "models", "peaks", "levels", "links", "sources"});
+        check_keys(root, {"name", "title", "kind", "also", "models", "peaks", "levels", "links", "sources"}, kind_);
         MachineSheet sheet;
-        sheet.name = word(root, "name");
-        sheet.title = word(root, "title");
-        sheet.kind = word(root, "kind");
-        sheet.also = words(root["also"], "also");
-        sheet.models = words(root["models"], "models");
-        sheet.sources = words(root["sources"], "sources");
-        if (sheet.sources.empty()) throw InputError(name_ + ": sources: a sheet must name the sources of its figures");
-        for (const auto& peak : need(root, "peaks"))
-            sheet.peaks[parse_precision(peak.first.as<std::string>())] = FlopRate{positive(peak.second, "peaks")};
-        for (const YAML::Node& level : need(root, "levels")) sheet.levels.push_back(read_level(level));
-        if (sheet.levels.empty()) throw InputError(name_ + ": levels: at least one level of memory is expected");
+        sheet.name = value<std::string>(root, "name");
+        sheet.title = value<std::string>(root, "title");
+        sheet.kind = value<std::string>(root, "kind");
+        sheet.also = words(root, "also");
+        sheet.models = words(root, "models");
+        sheet.sources = words(root, "sources");
+        if (sheet.sources.empty()) fail(root, "sources: a sheet must name the sources of its figures");
+        const auto peaks = value<YAML::Node>(root, "peaks");
+        for (const auto& peak : peaks) {
+            const auto precision = peak.first.as<std::string>();
+            sheet.peaks[parse_precision(precision)] = FlopRate{positive(peaks, precision)};
+        }
+        for (const YAML::Node& level : value<YAML::Node>(root, "levels")) sheet.levels.push_back(read_level(level));
+        if (sheet.levels.empty()) fail(root, "levels: at least one level of memory is expected");
         for (const YAML::Node& link : root["links"]) sheet.links.push_back(read_link(link));
         return sheet;
     }
@@ -51,58 +53,32 @@ class SheetReader {
   private:
     SheetLevel read_level(const YAML::Node& node) const
     {
-        check_keys(node, {"name", "bandwidth", "capacity"});
-        return {word(node, "name"), ByteRate{positive(need(node, "bandwidth"), "bandwidth")},
-                Bytes{positive(need(node, "capacity"), "capacity")}};
+        check_keys(node, {"name", "bandwidth", "capacity"}, kind_);
+        return {value<std::string>(node, "name"), ByteRate{positive(node, "bandwidth")},
+                Bytes{positive(node, "capacity")}};
     }
 
     Link read_link(const YAML::Node& node) const
     {
-        check_keys(node, {"name", "latency", "bandwidth"});
-        return {word(node, "name"), Seconds{positive(need(node, "latency"), "latency")},
-                ByteRate{positive(need(node, "bandwidth"), "bandwidth")}};
+        check_keys(node, {"name", "latency", "bandwidth"}, kind_);
+        return {value<std::string>(node, "name"), Seconds{positive(node, "latency")},
+                ByteRate{positive(node, "bandwidth")}};
     }
 
-    std::string where(const YAML::Node& node) const { return fmt::format("{}:{}", name_, node.Mark().line + 1); }
-
-    void check_keys(const YAML::Node& map, const std::vector<std::string>& legal) const
+    std::vector<std::string> words(const YAML::Node& map, const char* key) const
     {
-        if (!map.IsMap()) throw InputError(name_ + ": a map is expected, with the keys " + join(legal, ", "));
-        for (const auto& pair : map) {
-            const auto key = pair.first.as<std::string>();
-            if (std::ranges::find(legal, key) == legal.end())
-                throw InputError(where(pair.first) + ": " + unknown_word("key of a machine's sheet", key, legal));
-        }
+        return map[key] ? value<std::vector<std::string>>(map, key) : std::vector<std::string>();
     }
 
-    YAML::Node need(const YAML::Node& map, const char* key) const
+    double positive(const YAML::Node& map, const std::string& key) const
     {
-        if (!map[key]) throw InputError(fmt::format("{}: {}: this key is missing", where(map), key));
-        return map[key];
+        const auto node = value<YAML::Node>(map, key);
+        double number = 0;
+        if (YAML::convert<double>::decode(node, number) && number > 0) return number;
+        fail(node, key + ": a number above 0 in SI units is expected here");
     }
 
-    std::string word(const YAML::Node& map, const char* key) const
-    {
-        const YAML::Node node = need(map, key);
-        if (!node.IsScalar()) throw InputError(fmt::format("{}: {}: one word is expected here", where(node), key));
-        return node.as<std::string>();
-    }
-
-    std::vector<std::string> words(const YAML::Node& node, const char* key) const
-    {
-        if (!node) return {};
-        if (!node.IsSequence()) throw InputError(fmt::format("{}: {}: a list is expected here", where(node), key));
-        return node.as<std::vector<std::string>>();
-    }
-
-    double positive(const YAML::Node& node, const char* key) const
-    {
-        double value = 0;
-        if (YAML::convert<double>::decode(node, value) && value > 0) return value;
-        throw InputError(fmt::format("{}: {}: a number above 0 in SI units is expected here", where(node), key));
-    }
-
-    std::string name_;
+    static constexpr const char* kind_ = "key of a machine's sheet";
 };
 
 }  // namespace
@@ -119,7 +95,7 @@ bool MachineSheet::describes(const std::string& model) const
 
 MachineSheet parse_sheet(const std::string& text, const std::string& name)
 {
-    return reading_yaml(name, [&] { return SheetReader(name).read(text); });
+    return reading_yaml(name, [&] { return SheetReader(name).read(parse_yaml(text, name)); });
 }
 
 const Link& Target::link(const std::string& link_name) const

@@ -53,25 +53,20 @@ const KernelRule* first_that_fits(const std::vector<KernelRule>& rules, const Lo
     return rule == rules.end() ? nullptr : &*rule;
 }
 
-InputError wrong(const std::string& file, const YAML::Mark& mark, const std::string& what)
+std::vector<std::string> names_of(const YAML::Node& node, const YamlReader& reader)
 {
-    return InputError(fmt::format("{}:{}: {}", file, mark.line + 1, what));
-}
-
-std::vector<std::string> names_of(const YAML::Node& node, const std::string& file)
-{
-    if (!node.IsSequence()) throw wrong(file, node.Mark(), "expected a list: [a, b]");
+    if (!node.IsSequence()) reader.fail(node, "expected a list: [a, b]");
     std::vector<std::string> words;
     for (const YAML::Node& word : node) {
         words.push_back(in_lower_case(word.as<std::string>()));
-        if (words.back().empty()) throw wrong(file, word.Mark(), "an empty name fits everything");
+        if (words.back().empty()) reader.fail(word, "an empty name fits everything");
     }
     return words;
 }
 
-KernelRule rule_of(const YAML::Node& node, const std::string& result, const std::string& file)
+KernelRule rule_of(const YAML::Node& node, const std::string& result, const YamlReader& reader)
 {
-    if (!node.IsMap()) throw wrong(file, node.Mark(), "expected a rule: {" + result + ": …, names: […]}");
+    reader.check_keys(node, {result, "names", "without", "phases", "layers"}, "key");
     KernelRule rule;
     const std::array<std::pair<const char*, std::vector<std::string> KernelRule::*>, 4> lists{
         {{"names", &KernelRule::names},
@@ -82,16 +77,12 @@ KernelRule rule_of(const YAML::Node& node, const std::string& result, const std:
         const auto key = entry.first.as<std::string>();
         const auto list = std::ranges::find_if(lists, [&](const auto& l) { return key == l.first; });
         if (list != lists.end())
-            rule.*list->second = names_of(entry.second, file);
-        else if (key == result)
-            rule.result = entry.second.as<std::string>();
+            rule.*list->second = names_of(entry.second, reader);
         else
-            throw wrong(
-                file, entry.first.Mark(),
-                unknown_word("key", key, std::vector<std::string>{result, "names", "without", "phases", "layers"}));
+            rule.result = entry.second.as<std::string>();
     }
-    if (rule.result.empty()) throw wrong(file, node.Mark(), "a rule without " + result);
-    if (rule.names.empty()) throw wrong(file, node.Mark(), "a rule without names");
+    if (rule.result.empty()) reader.fail(node, "a rule without " + result);
+    if (rule.names.empty()) reader.fail(node, "a rule without names");
     return rule;
 }
 
@@ -112,18 +103,12 @@ KernelRules parse_kernel_rules(const std::string& yaml, const std::string& file)
 {
     return reading_yaml(file, [&] {
         const YAML::Node root = parse_yaml(yaml, file);
-        if (!root.IsMap()) throw InputError(file + ": expected `categories` and `algorithms`");
+        const YamlReader reader(file);
+        reader.check_keys(root, {"categories", "algorithms"}, "key");
         KernelRules rules;
-        for (const auto& entry : root) {
-            const auto key = entry.first.as<std::string>();
-            if (key != "categories" && key != "algorithms")
-                throw wrong(file, entry.first.Mark(),
-                            unknown_word("key", key, std::vector<std::string>{"categories", "algorithms"}));
-            const bool is_category = key == "categories";
-            for (const YAML::Node& rule : entry.second)
-                (is_category ? rules.categories : rules.algorithms)
-                    .push_back(rule_of(rule, is_category ? "category" : "algorithm", file));
-        }
+        for (const YAML::Node& rule : root["categories"]) rules.categories.push_back(rule_of(rule, "category", reader));
+        for (const YAML::Node& rule : root["algorithms"])
+            rules.algorithms.push_back(rule_of(rule, "algorithm", reader));
         return rules;
     });
 }

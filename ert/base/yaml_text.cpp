@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::ptrdiff_t most_values = 100'000;
 
-class Check {
+class Check : YamlReader {
   public:
-    explicit Check(const std::string& name) : name_(name) {}
+    using YamlReader::YamlReader;
 
     void operator()(const YAML::Node& node, int depth = 0)
     {
@@ -33,12 +33,6 @@ class Check {
     }
 
   private:
-    [[noreturn]] void fail(const YAML::Node& node, const std::string& what) const
-    {
-        throw InputError(name_ + ":" + std::to_string(node.Mark().line + 1) + ": " + what);
-    }
-
-    const std::string& name_;
     int values_ = 0;
 };
 
@@ -96,6 +90,24 @@ YAML::Node parse_yaml(const std::string& text, const std::string& name)
         Check{name}(document);
         return document;
     });
+}
+
+std::string YamlReader::where(const YAML::Node& node) const
+{
+    return name_ + ":" + std::to_string(node.Mark().line + 1);
+}
+
+void YamlReader::fail(const YAML::Node& at, const std::string& what) const
+{
+    throw InputError(where(at) + ": " + what);
+}
+
+void YamlReader::check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const
+{
+    if (!map.IsMap()) fail(map, "a map is expected, with the keys " + join(legal, ", "));
+    for (const auto& pair : map)
+        if (const std::string& key = pair.first.Scalar(); std::ranges::find(legal, key) == legal.end())
+            fail(pair.first, unknown_word(kind, key, legal));
 }
 
 std::string in_plain_words(const std::string& error)

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace roof {
 
@@ -30,5 +31,31 @@ auto reading_yaml(const std::string& name, Read&& read)
         throw InputError(name + ":" + std::to_string(error.mark.line + 1) + ": " + in_plain_words(error.msg));
     }
 }
+
+/// Reads the nodes of one file. Errors name it and the line.
+class YamlReader {
+  public:
+    explicit YamlReader(std::string name) : name_(std::move(name)) {}
+
+    /// "plan.yaml:3"
+    std::string where(const YAML::Node& node) const;
+    [[noreturn]] void fail(const YAML::Node& at, const std::string& what) const;
+    /// Throws for what is no map, and for a key that is not legal. `kind`: what the keys are, "key of a plan".
+    void check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const;
+
+    template <class Value>
+    Value value(const YAML::Node& map, const std::string& key) const
+    {
+        if (!map.IsMap() || !map[key]) fail(map, "'" + key + "' is missing");
+        try {
+            return map[key].as<Value>();
+        } catch (const YAML::Exception&) {
+            fail(map[key], "'" + key + "' is not of its kind");
+        }
+    }
+
+  private:
+    std::string name_;
+};
 
 }  // namespace roof

@@ -30,26 +30,9 @@ bool is_in(const CounterMetric& metric, std::string_view set)
     return set == "all" || (set == "usual" ? metric.set != rare : metric.set == set);
 }
 
-/// Reads YAML nodes and reports errors with their line.
-class Reader {
+class Reader : public YamlReader {
   public:
-    explicit Reader(const std::string& name) : name_(name) {}
-
-    [[noreturn]] void fail(const YAML::Node& at, const std::string& what) const
-    {
-        throw InputError(name_ + ":" + std::to_string(at.Mark().line + 1) + ": " + what);
-    }
-
-    template <class Value>
-    Value value(const YAML::Node& node, const char* key) const
-    {
-        if (!node.IsMap() || !node[key]) fail(node, std::string("'") + key + "' is missing");
-        try {
-            return node[key].as<Value>();
-        } catch (const YAML::Exception&) {
-            fail(node[key], std::string("'") + key + "' is not of its kind");
-        }
-    }
+    using YamlReader::YamlReader;
 
     ChipFamily family(const YAML::Node& node) const
     {
@@ -82,9 +65,6 @@ class Reader {
                 if (other.metric == metric.metric && is_of(other, family) && is_of(metric, family))
                     fail(at, "'" + metric.metric + "' is counted twice on " + family.name);
     }
-
-  private:
-    std::string name_;
 };
 
 CounterTable table_in(const std::string& text, const std::string& name)

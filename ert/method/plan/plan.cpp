@@ -13,14 +13,12 @@ namespace roof {
 namespace {
 
 /// Reads the nodes of one plan. Messages include the file's name.
-class Parser {
+class Parser : YamlReader {
   public:
-    explicit Parser(std::string name) : name_(std::move(name)) {}
+    using YamlReader::YamlReader;
 
-    Plan parse(const std::string& text)
+    Plan parse(const YAML::Node& root, const std::string& text)
     {
-        const YAML::Node root = parse_yaml(text, name_);
-        if (!root.IsMap()) throw InputError(name_ + ": a plan is a map with the keys " + join(plan_keys_, ", "));
         check_keys(root, plan_keys_, "key of a plan");
         Plan plan;
         plan.source = text;
@@ -37,8 +35,7 @@ class Parser {
             root["device"] ? list_of(root["device"], "device") : std::vector<std::string>{"cpu"};
         const YAML::Node run = root["run"];
         if (!run || !run.IsSequence() || run.size() == 0) {
-            throw InputError((run ? where(run) : name_) +
-                             ": run: a plan needs a list of at least one entry, each with a bench");
+            fail(run ? run : root, "run: a plan needs a list of at least one entry, each with a bench");
         }
         const Profiling profile = root["profile"] ? profiling(root["profile"]) : Profiling::off;
         for (const YAML::Node& node : run) add_entries(plan, node, stopping, devices, profile);
@@ -46,21 +43,9 @@ class Parser {
     }
 
   private:
-    std::string where(const YAML::Node& node) const { return fmt::format("{}:{}", name_, node.Mark().line + 1); }
-
-    void check_keys(const YAML::Node& map, const std::vector<std::string>& legal, const std::string& kind) const
-    {
-        for (const auto& pair : map) {
-            const auto key = pair.first.as<std::string>();
-            if (std::ranges::find(legal, key) == legal.end()) {
-                throw InputError(where(pair.first) + ": " + unknown_word(kind, key, legal));
-            }
-        }
-    }
-
     std::string text_of(const YAML::Node& node, const std::string& key) const
     {
-        if (!node.IsScalar()) throw InputError(where(node) + ": " + key + ": one value is expected here");
+        if (!node.IsScalar()) fail(node, key + ": one value is expected here");
         return node.as<std::string>();
     }
 
@@ -71,8 +56,7 @@ class Parser {
             return takes_maps && one.IsMap() ? on_one_line(one) : text_of(one, key);
         };
         if (node.IsScalar() || (takes_maps && node.IsMap())) return {value(node)};
-        if (!node.IsSequence() || node.size() == 0)
-            throw InputError(where(node) + ": " + key + ": a value or a list of values is expected here");
+        if (!node.IsSequence() || node.size() == 0) fail(node, key + ": a value or a list of values is expected here");
         std::vector<std::string> list;
         for (const YAML::Node& one : node) list.push_back(value(one));
         return list;
@@ -81,8 +65,7 @@ class Parser {
     bool flag(const YAML::Node& node, const std::string& key) const
     {
         const std::string value = text_of(node, key);
-        if (value != "true" && value != "false")
-            throw InputError(where(node) + ": " + unknown_word(key, value, flags_));
+        if (value != "true" && value != "false") fail(node, unknown_word(key, value, flags_));
         return value == "true";
     }
 
@@ -90,8 +73,7 @@ class Parser {
     {
         const std::string value = text_of(node, "profile");
         if (value == "steps") return Profiling::steps;
-        if (value != "true" && value != "false")
-            throw InputError(where(node) + ": " + unknown_word("profile", value, profilings_));
+        if (value != "true" && value != "false") fail(node, unknown_word("profile", value, profilings_));
         return value == "true" ? Profiling::kernels : Profiling::off;
     }
 
@@ -115,8 +97,6 @@ class Parser {
 
     StoppingOptions measure(const YAML::Node& node, StoppingOptions options) const
     {
-        if (!node.IsMap())
-            throw InputError(where(node) + ": measure: a map is expected, with the keys " + join(measure_keys_, ", "));
         check_keys(node, measure_keys_, "key of measure");
         number(node, "warmup", 0, options.warmup);
         number(node, "min_samples", 1, options.min_samples);
@@ -133,7 +113,7 @@ class Parser {
     void add_entries(Plan& plan, const YAML::Node& node, const StoppingOptions& stopping,
                      const std::vector<std::string>& devices, Profiling profile) const
     {
-        if (!node.IsMap()) throw InputError(where(node) + ": run: each entry is a map with the key bench");
+        if (!node.IsMap()) fail(node, "run: each entry is a map with the key bench");
         PlanEntry entry;
         entry.where = where(node);
         entry.stopping = stopping;
@@ -161,7 +141,6 @@ class Parser {
         }
     }
 
-    std::string name_;
     std::vector<std::string> plan_keys_{"name",
                                         "description",
                                         "device",
@@ -182,7 +161,7 @@ class Parser {
 
 Plan parse_plan(const std::string& text, const std::string& name)
 {
-    return reading_yaml(name, [&] { return Parser(name).parse(text); });
+    return reading_yaml(name, [&] { return Parser(name).parse(parse_yaml(text, name), text); });
 }
 
 Plan load_plan(const std::filesystem::path& file)
