@@ -10,7 +10,6 @@
 #include <sstream>
 
 using namespace roof;
-using namespace roof::cpu;
 
 namespace {
 

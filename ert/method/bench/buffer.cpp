@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace roof::cpu {
+namespace roof {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::optional<int> node_of(const std::byte* address)
     return failed == 0 ? std::optional(node) : std::nullopt;
 }
 
-}  // namespace roof::cpu
+}  // namespace roof

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace roof::cpu {
+namespace roof {
 
 enum class Pages { huge, small };
 
@@ -55,4 +55,4 @@ Bytes available_for(const Mapping& mapping);
 /// The NUMA node of the page at `address`, which must have been touched; nothing if the system does not report it.
 std::optional<int> node_of(const std::byte* address);
 
-}  // namespace roof::cpu
+}  // namespace roof

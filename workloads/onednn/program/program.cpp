@@ -103,7 +103,7 @@ void Program::reorder(const Tensor& from, const Tensor& to)
 void Program::place(const std::string& what_for)
 {
     bytes_ = plan().lay_out();
-    arena_ = cpu::Buffer(bytes_, what_for);
+    arena_ = Buffer(bytes_, what_for);
     for (const Tensor& tensor : tensors_) tensor.memory.set_data_handle(arena_.data() + plan().offset(tensor.block));
     tensors_.clear();
 }

@@ -81,7 +81,7 @@ class Program : public engine::Program<std::function<void()>> {
     dnnl::stream stream_;
     std::vector<Tensor> tensors_;
     std::size_t bytes_ = 0;
-    cpu::Buffer arena_;
+    Buffer arena_;
 };
 
 }  // namespace roof::onednn
