@@ -1,6 +1,5 @@
 #include "workloads/onednn/train_bench.hpp"
 
-#include "ert/base/error.hpp"
 #include "workloads/engine/axes.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/onednn/convolution/passes.hpp"

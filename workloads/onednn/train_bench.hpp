@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <utility>
 
 namespace roof::onednn {
 

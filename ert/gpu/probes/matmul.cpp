@@ -17,7 +17,6 @@
 #include "ert/gpu/probes/tuning.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <random>
 

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdlib>
 #include <set>
-#include <string_view>
 
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 #include "ert/method/bench/profiler.hpp"
 
-#include "ert/base/error.hpp"
 #include "ert/base/estimate.hpp"
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "workloads/engine/layers/builder.hpp"
 
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -6,8 +6,6 @@
 #include "workloads/onednn/layers/batch_norm_passes.hpp"
 #include "workloads/onednn/layers/layers.hpp"
 
-#include <algorithm>
-
 namespace roof::onednn {
 namespace {
 

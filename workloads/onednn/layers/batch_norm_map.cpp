@@ -1,6 +1,5 @@
 #include "workloads/onednn/layers/batch_norm_passes.hpp"
 
-#include <algorithm>
 #include <array>
 
 namespace roof::onednn {
