@@ -81,14 +81,6 @@ std::string name_of(const std::filesystem::path& file)
     return file.filename();
 }
 
-std::string first_line(const std::filesystem::path& file)
-{
-    std::string line;
-    std::ifstream in = open_to_read(file);
-    std::getline(in, line);
-    return line;
-}
-
 }  // namespace
 
 std::uint32_t crc32_of(std::string_view text)
@@ -194,7 +186,7 @@ void append_block(const std::filesystem::path& file, std::string_view header, st
     const std::string run = run_of(file.parent_path());
     const std::string first = with_column(header, column_for(add_others), run);
     const std::optional<std::string> last = last_checksum(file, bytes);
-    if (!last && bytes > 0 && (bytes != first.size() + 1 || first_line(file) != first))
+    if (!last && bytes > 0 && (bytes != first.size() + 1 || read_file(file) != first + "\n"))
         throw InputError(file.string() + ": nothing is appended, because its last lines have no checksum");
     BlockWriter blocks(last ? std::string_view(*last) : header, run.empty() ? "" : first, add_others);
     for_lines(lines, [&](std::string_view line) { blocks.add(line); });
