@@ -85,6 +85,32 @@ TEST_CASE("work that met only one clock has the clock of the whole run, by the r
     CHECK(clock.under(wide).high.value == Approx(0.75 * 4.0e9));
 }
 
+TEST_CASE("a clock whose readings differ varies, unless rounds at different clocks had the same rate")
+{
+    const PointSummary arithmetic = point_at({4, 4, 4}, exact);
+    PointSummary smallest = point_at({4, 4, 4}, exact);
+    smallest.best.role = Role::bandwidth;
+    smallest.best.point.set("working_set", "8192");
+    PointSummary larger = point_at({4, 3.8, 3.8}, exact);
+    larger.best.role = Role::bandwidth;
+    larger.best.point.set("working_set", "16384");
+    CHECK(RunClock({arithmetic, smallest, larger}).varies("cpu"));
+    CHECK_FALSE(RunClock({arithmetic, smallest}).varies("cpu"));
+    PointSummary misread = point_at({4, 4, 4}, exact);
+    for (RateSample& sample : misread.samples[0]) sample.clock *= 0.95;
+    CHECK_FALSE(RunClock({arithmetic, smallest, larger, misread}).varies("cpu"));
+}
+
+TEST_CASE("rounds whose rates neither follow the clock nor stay the same show interference, not the clock")
+{
+    PointSummary point = point_at({3.8, 4.0}, exact);
+    for (RateSample& sample : point.samples[1]) sample.rate *= 0.89;  // 6% lower than in the first round
+    CHECK(RunClock({point}).varies("cpu"));
+    PointSummary misread = point_at({4, 4}, exact);
+    for (RateSample& sample : misread.samples[0]) sample.clock *= 0.95;
+    CHECK_FALSE(RunClock({misread, point, point}).varies("cpu"));
+}
+
 TEST_CASE("a clock varies where the loads of the smallest set show it, though all arithmetic met one clock")
 {
     const PointSummary arithmetic = point_at({4, 4, 4}, exact);

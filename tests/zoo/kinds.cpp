@@ -54,6 +54,8 @@ constexpr std::array kinds{
     Kind{"clock drifts", design, Edges::ramp, Source::none, none, none, Clocks::drifts, Reports::right, Guide::right},
     Kind{"sibling and bus, much", design, Edges::pages, Source::sibling_and_bus, much, any_length, Clocks::fixed,
          Reports::missing, Guide::off},
+    Kind{"sibling half, any length, clock steps", design, Edges::pages, Source::sibling, half, any_length,
+         Clocks::steps, Reports::right, Guide::right},
 
     Kind{"quiet lead, guide off", judging, Edges::lead, Source::none, none, none, Clocks::fixed, Reports::missing,
          Guide::off},
@@ -66,8 +68,8 @@ constexpr std::array kinds{
     Kind{"clock misread", judging, Edges::sharp, Source::none, none, none, Clocks::misread, Reports::right, Guide::low},
     Kind{"sibling little, spells", judging, Edges::mixed, Source::sibling, little, spells, Clocks::fixed,
          Reports::wrong, Guide::off},
-    Kind{"sibling half, any length, clock steps", judging, Edges::pages, Source::sibling, half, any_length,
-         Clocks::steps, Reports::right, Guide::right},
+    Kind{"sibling half, spells, clock steps", judging, Edges::tail, Source::sibling, half, spells, Clocks::steps,
+         Reports::missing, Guide::low},
     Kind{"sibling much, beats", judging, Edges::lead, Source::sibling, much, beats, Clocks::fixed, Reports::missing,
          Guide::low},
     Kind{"bus little, any length", judging, Edges::tail, Source::bus, little, any_length, Clocks::fixed,
@@ -92,10 +94,13 @@ constexpr std::array kinds{
          Reports::right, Guide::low},
 };
 
-constexpr std::array moved{Moved{"clock drifts", "clock drifts, wide vectors",
-                                 "86.2% of steady arithmetic held the truth: the run's clock was that of similar work"},
-                           Moved{"sibling and bus, much", "sibling and bus much, beats",
-                                 "2% of calibrations had a false level: loads alone showed an edge"}};
+constexpr std::array moved{
+    Moved{"clock drifts", "clock drifts, wide vectors",
+          "86.2% of steady arithmetic held the truth: the run's clock was that of similar work"},
+    Moved{"sibling and bus, much", "sibling and bus much, beats",
+          "2% of calibrations had a false level: loads alone showed an edge"},
+    Moved{"sibling half, any length, clock steps", "sibling half, spells, clock steps",
+          "89.7% of steady arithmetic held the truth: without evidence the clock counted as constant"}};
 
 }  // namespace
 

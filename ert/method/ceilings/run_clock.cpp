@@ -70,18 +70,19 @@ double over_nearest(const Clocks& clocks, const Clocks& others)
     return spread_of(ratios).median;
 }
 
-/// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less the others.
+constexpr double least_difference = 0.004;  ///< of clocks or rates: readings and samples scatter by less
+
+/// Of all pairs of rounds whose clocks differ: those whose rates differ likewise, less those whose rates agree. Interference makes others.
 int votes_for_clock(const std::vector<RoundMedians>& rounds)
 {
-    constexpr double least_difference = 0.004;  ///< readings scatter by less
-    constexpr double most_difference = 0.15;    ///< more than a clock changes by: interference
     int votes = 0;
     for (std::size_t i = 0; i < rounds.size(); ++i) {
         for (std::size_t k = i + 1; k < rounds.size(); ++k) {
             const double clock = std::log(rounds[i].clock / rounds[k].clock);
             const double rate = std::log(rounds[i].rate / rounds[k].rate);
-            if (std::abs(clock) < least_difference || std::abs(rate) > most_difference) continue;
-            votes += std::abs(rate - clock) < std::abs(rate) ? 1 : -1;
+            if (std::abs(clock) < least_difference) continue;
+            if (std::abs(rate - clock) < least_difference) ++votes;
+            if (std::abs(rate) < least_difference) --votes;
         }
     }
     return votes;
@@ -116,11 +117,14 @@ RunClock::RunClock(const std::vector<PointSummary>& points)
                                 (row->point.has("working_set") && row->point.number("working_set") <= smallest.at(key));
         if (is_in_core) votes[row->device] += votes_for_clock(rounds);
     }
-    for (const auto& [device, sum] : votes)
-        if (sum > 0) varying_.insert(device);
     for (const auto& [device, works] : by_device) {
         const Clocks& commonest =
             std::ranges::max_element(works, {}, [](const auto& work) { return work.second.size(); })->second;
+        const auto differ = [](const auto& work) {
+            const auto [lowest, highest] = std::ranges::minmax(std::views::values(work.second));
+            return std::log(highest / lowest) > least_difference;
+        };
+        if (votes[device] >= 0 && std::ranges::any_of(works, differ)) varying_.insert(device);
         for (const auto& [key, clocks] : works) {
             const double share = shares_[key] =
                 varies(device) ? over_nearest(clocks, commonest) : median_of(clocks) / median_of(commonest);

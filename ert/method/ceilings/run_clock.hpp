@@ -1,5 +1,5 @@
 // The cores' clock over a run. It may vary by some percent over seconds, with the power that neighbours on the chip draw; or it is
-// constant, and only its readings vary. The samples decide which: where the clock varies, rates of arithmetic differ as it does.
+// constant, and only its readings vary. Differing readings count, unless rates of arithmetic stay the same where they differ.
 #pragma once
 
 #include "ert/method/ceilings/point_summary.hpp"
