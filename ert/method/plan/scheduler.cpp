@@ -35,15 +35,6 @@ bool is_settled(const Ceiling& ceiling)
     return ceiling.steadiness == Steadiness::steady || ceiling.steadiness == Steadiness::clock_varied;
 }
 
-/// The rows of these items. Only planned items resolve keywords; otherwise each result would change the next.
-std::vector<Measurement> rows_of(const std::vector<Item>& items, std::span<const Measurement> rows)
-{
-    const std::set<std::string> wanted = ids_of(items);
-    std::vector<Measurement> kept;
-    std::ranges::copy_if(rows, std::back_inserter(kept), [&](const Measurement& r) { return wanted.contains(r.id()); });
-    return kept;
-}
-
 /// What an item with a keyword and its rows share.
 std::string id_without_set(const std::string& bench, const std::string& device, const Point& point)
 {
@@ -143,8 +134,12 @@ std::vector<Item> Scheduler::at_sizes_of(const std::vector<Item>& known, std::sp
     std::vector<Item> open;
     std::ranges::copy_if(open_, std::back_inserter(open), is_wanted);
     if (open.empty()) return {};
-    std::vector<Item> items =
-        matching(at_sizes(open, resolve_sizes(rows_of(known, rows), registry_->machine())), only_);
+    // Only planned items resolve keywords; otherwise each result would change the next.
+    const std::set<std::string> resolving = ids_of(known);
+    std::vector<Measurement> swept;
+    for (const Measurement& row : rows)
+        if (row.role != Role::compute && resolving.contains(row.id())) swept.push_back(row);
+    std::vector<Item> items = matching(at_sizes(open, resolve_sizes(swept, registry_->machine())), only_);
     return plan_.end_after.value > 0 ? spread(items) : items;
 }
 
