@@ -103,6 +103,7 @@ inline constexpr double bounds_above = 0.01;
 inline constexpr double bound_reaches = 0.97;  ///< of the truth, in the median
 inline constexpr double steady_quiet = 0.95, half_width_quiet = 0.01;
 inline constexpr double steady_disturbed = 0.60, half_width_disturbed = 0.03;  ///< at up to 30% interference
+inline constexpr double most_seconds_quiet = 20, most_seconds = 40;            ///< of the longest calibration
 inline constexpr std::size_t least_calibrations = 1000;
 /// The pooling rule, for steady intervals and for lower bounds. A group of a kind with fewer of them than this is pooled with the same group
 /// of the other such kinds of the same half (design or judging) and the same source of interference; a pool that is still too small, with

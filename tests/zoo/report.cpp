@@ -25,13 +25,14 @@ std::string kind_text(const Tally& tally)
     for (const auto& [status, count] : tally.statuses) statuses += fmt::format(" {}: {}", status, count);
     const auto count = static_cast<double>(std::max<std::size_t>(1, tally.calibrations));
     std::string text = fmt::format(
-        "{} ({}): {} calibrations of {:.1f} s and {:.0f} rows\n"
+        "{} ({}): {} calibrations of {:.1f} s, at most {:.1f} s, and {:.0f} rows\n"
         "  levels right {}, false levels {}, edges within half an octave {} of {}; exit status{}{}; "
         "with any ceiling steady and >3% low {}\n"
         "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}\n",
-        tally.kind->name, name(tally.kind->half), tally.calibrations, tally.seconds / count,
-        static_cast<double>(tally.rows) / count, percent(tally.levels_right, tally.calibrations),
-        percent(tally.false_levels, tally.calibrations), percent(tally.edges_right, tally.edges), tally.edges, statuses,
+        tally.kind->name, name(tally.kind->half), tally.calibrations, median_of(tally.seconds),
+        tally.seconds.empty() ? 0 : std::ranges::max(tally.seconds), static_cast<double>(tally.rows) / count,
+        percent(tally.levels_right, tally.calibrations), percent(tally.false_levels, tally.calibrations),
+        percent(tally.edges_right, tally.edges), tally.edges, statuses,
         tally.broken > 0 ? fmt::format(", broken: {}", tally.broken) : "",
         percent(tally.any_steady_and_low, tally.calibrations), "", "ceilings", "steady", "width", "holds", "miss",
         ">3% low", "bounds", "above", "reach", "unst.", "hold");

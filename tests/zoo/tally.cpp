@@ -120,7 +120,7 @@ void Tally::add(const Calibration& calibration, const Verdict& verdict)
     kind = calibration.model.kind;
     ++calibrations;
     if (calibration.status) ++statuses[*calibration.status];
-    seconds += calibration.world->seconds();
+    seconds.push_back(static_cast<float>(calibration.world->seconds()));
     rows += calibration.rows;
     levels_right += verdict.has_right_levels ? 1 : 0;
     false_levels += verdict.has_false_level ? 1 : 0;
@@ -145,7 +145,7 @@ Tally& Tally::operator+=(const Tally& other)
     any_steady_and_low += other.any_steady_and_low;
     for (const auto& [status, count] : other.statuses) statuses[status] += count;
     broken += other.broken;
-    seconds += other.seconds;
+    append(seconds, other.seconds);
     rows += other.rows;
     for (std::size_t i = 0; i < by_group.size(); ++i) by_group[i] += other.by_group[i];
     return *this;
@@ -184,6 +184,11 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
         const auto zero = tally.statuses.find(0);
         if (commands > 0)
             least("exit status 0", of, share(zero == tally.statuses.end() ? 0 : zero->second, commands), 1, commands);
+        if (!tally.seconds.empty())
+            most("seconds of the longest, over 20 quiet or 40", of,
+                 std::ranges::max(tally.seconds) /
+                     (kind.is_quiet() ? figures::most_seconds_quiet : figures::most_seconds),
+                 1, tally.calibrations);
         const GroupTally all = tally.all();
         if (kind.is_quiet() || kind.is_little_disturbed()) {
             least("share of steady ceilings", of, share(all.steady, all.ceilings),

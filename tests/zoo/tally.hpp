@@ -33,8 +33,8 @@ struct Tally {
     std::size_t edges = 0, edges_right = 0;
     std::size_t any_steady_and_low = 0;  ///< calibrations with at least one such ceiling
     std::map<int, std::size_t> statuses;
-    std::size_t broken = 0;  ///< calibrations without ceilings: an exception, or a folder that could not be read
-    double seconds = 0;      ///< of the machines, added up
+    std::size_t broken = 0;      ///< calibrations without ceilings: an exception, or a folder that could not be read
+    std::vector<float> seconds;  ///< of each calibration, by the simulated clock
     std::size_t rows = 0;
     std::array<GroupTally, groups.size()> by_group;
 
