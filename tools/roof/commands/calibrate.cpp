@@ -148,9 +148,10 @@ void show_json(const Outcome& outcome, Context& context)
     print_json(context.out, document);
 }
 
-/// What more time would bring, by the calibration's own samples: first for as few minutes as give each point that lacks samples another round,
-/// then for ten. Empty if nothing is missing, or nothing was measured in this session.
-std::string more_time(const Outcome& outcome)
+/// What more time would bring, by the calibration's own samples: the skipped rows, which come first; else undisturbed samples, first for as
+/// few minutes as give each point that lacks some another round, then for ten. `again`: the command that goes on. Empty if nothing is missing,
+/// or nothing was measured in this session.
+std::string more_time(const Outcome& outcome, const std::string& again)
 {
     constexpr int long_time = 10;
     constexpr double seconds_per_minute = 60;
@@ -158,31 +159,28 @@ std::string more_time(const Outcome& outcome)
     const std::vector<Measurement>& rows = outcome.session.rows;
     const double each = outcome.session.seconds_per_row.value;
     if (each <= 0) return {};
-    std::string text;
     if (const auto left = std::ranges::count(rows, Status::skipped, &Measurement::status); left > 0)
-        text =
-            fmt::format("About {} more would measure the skipped rows: `roof calibrate --continue --minutes {:.0f}`. ",
-                        format_duration(static_cast<double>(left) * each),
-                        std::ceil(static_cast<double>(left) * each / seconds_per_minute));
+        return fmt::format("About {} more would measure the skipped rows: `{} --minutes {:.0f}`.",
+                           format_duration(static_cast<double>(left) * each), again,
+                           std::ceil(static_cast<double>(left) * each / seconds_per_minute));
     const LowerBounds bounds = lower_bounds(rows, outcome.machine);
-    if (bounds.ceilings == 0) return text;
+    if (bounds.ceilings == 0) return {};
     const double as_long_again = static_cast<double>(bounds.rounds) * each;
     const int least = std::max(1, static_cast<int>(std::ceil(as_long_again / seconds_per_minute)));
     for (const int minutes : {least, long_time}) {
         const int times = std::min(most_times, static_cast<int>(minutes * seconds_per_minute / as_long_again));
         const std::size_t settled = times > 0 ? settled_by_more(rows, outcome.machine, times) : 0;
         if (settled > 0)
-            return text + fmt::format(
-                              "{} more minute{} would give about {} of the {} lower bounds enough undisturbed samples: "
-                              "`roof calibrate "
-                              "--continue --minutes {}`.",
-                              minutes, minutes == 1 ? "" : "s", settled, bounds.ceilings, minutes);
+            return fmt::format(
+                "{} more minute{} would give about {} of the {} lower bounds enough undisturbed samples: `{} --minutes "
+                "{}`.",
+                minutes, minutes == 1 ? "" : "s", settled, bounds.ceilings, again, minutes);
     }
-    return text + fmt::format("More time would not settle the {} lower bounds while the machine is as busy as it was.",
-                              bounds.ceilings);
+    return fmt::format("More time would not settle the {} lower bounds while the machine is as busy as it was.",
+                       bounds.ceilings);
 }
 
-void show_text(const Outcome& outcome, Context& context)
+void show_text(const Outcome& outcome, const std::string& again, Context& context)
 {
     const std::string network = analysis::network_text(outcome.session.rows, context.terminal.width);
     context.out << (network.empty()
@@ -192,7 +190,7 @@ void show_text(const Outcome& outcome, Context& context)
                        analysis::calibration_quality(outcome.ceilings.all, outcome.session.rows) + "\n",
                        context.terminal.width)
                 << '\n';
-    if (const std::string more = more_time(outcome); !more.empty())
+    if (const std::string more = more_time(outcome, again); !more.empty())
         context.out << analysis::fitted_lines(more + "\n", context.terminal.width) << '\n';
     context.out << (outcome.drift ? analysis::drift_text(*outcome.drift, context.terminal.width)
                                   : "drift: this machine has no earlier calibration by this plan\n")
@@ -228,7 +226,9 @@ int measure_ceilings(const Options& options, Context& context)
     if (options.json)
         show_json(outcome, context);
     else
-        show_text(outcome, context);
+        show_text(outcome,
+                  "roof calibrate --continue" + (options.out.empty() ? "" : " --out " + printable(options.out)),
+                  context);
     return session.status();
 }
 
