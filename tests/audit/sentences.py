@@ -294,8 +294,9 @@ def notes_of_winners(studies):
     for record in TABLES["winners"](studies):
         if record["status"] != "ok":
             groups.setdefault(f"{record['winner']}: {record['reason']}", set()).add(record["device"])
-    if any(record["status"] == "damaged" for record in TABLES["winners"](studies)):
-        return [Starts(f"{' and '.join(sorted(of))} damaged: ", needed=False) for reason, of in groups.items() if reason.startswith("damaged")]
+    damaged = {record["device"] for record in TABLES["winners"](studies) if record["status"] == "damaged"}  # each row has a reason of its own: its line
+    if damaged:
+        return [Starts(f"{device} damaged: ", needed=False) for device in sorted(damaged)]
     text = " ".join(f"{' and '.join(sorted(of))} {reason}." for reason, of in sorted(groups.items()))
     return [Said(text, needed=False)] if text else []
 
