@@ -13,10 +13,9 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double bar_left = 250;
-constexpr double bar_width = 680;
+constexpr double bar_width = 580;
 constexpr double strip_height = 15;
-constexpr double row_height = 50;
+constexpr double row_height = 60;
 
 /// The CSS class of a segment.
 std::string class_of(const Segment& segment)
@@ -30,7 +29,7 @@ void draw_strip(Svg& svg, const std::vector<Segment>& segments, double step, dou
 {
     double whole = 0;
     for (const Segment& segment : segments) whole += std::max(0.0, segment.seconds);
-    double x = bar_left;
+    double x = 0;
     for (const Segment& segment : segments) {
         if (segment.seconds <= 0) continue;
         const double width = bar_width * segment.seconds / whole;
@@ -69,18 +68,15 @@ Content breakdown_panel(const Study& study, const std::string&)
     if (rows.empty()) return {};
     const std::vector<LegendEntry> legend = legend_of(rows);
     const double key = legend_height(legend, bar_width);
-    Svg svg(1060, row_height * static_cast<double>(rows.size()) + key + 14,
+    Svg svg(bar_width + 80, row_height * static_cast<double>(rows.size()) + key + 14,
             "Shares of the step time by phase and by kind of layer");
-    draw_legend(svg, legend, {bar_left, 6}, bar_width);
+    draw_legend(svg, legend, {0, 6}, bar_width);
     double top = key + 12;
     for (const Measurement* row : rows) {
-        const std::string title = step_title(*row, study.results.rows);
-        const std::size_t on = title.find(" on ");
-        svg.text({bar_left - 12, top + 13}, title.substr(0, on), "name", Anchor::end);
-        svg.text({bar_left - 12, top + 29}, title.substr(on + 1), "tick", Anchor::end);
-        draw_strip(svg, phases_of(*row), row->seconds.median.value, top);
-        draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 4);
-        svg.text({bar_left + bar_width + 12, top + 21}, format_duration(row->seconds.median.value), "name");
+        svg.text({0, top + 13}, step_title(*row, study.results.rows), "name");
+        draw_strip(svg, phases_of(*row), row->seconds.median.value, top + 18);
+        draw_strip(svg, kinds_of(*row), row->seconds.median.value, top + strip_height + 22);
+        svg.text({bar_width + 12, top + 39}, format_duration(row->seconds.median.value), "name");
         top += row_height;
     }
     return {Picture{"", std::move(svg)}};

@@ -1,21 +1,22 @@
 #include "analysis/report/report.hpp"
+#include "analysis/study/verdict.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
-#include <utility>
 
 namespace roof::analysis {
 
 namespace {
 
 /// The only colours of the page and of every picture; the script reads them from the page. c0 to c7 and the phases are the
-/// set of Okabe and Ito, which colour-blind readers can tell apart; lighter in the dark theme.
+/// set of Okabe and Ito, the kinds of layer the muted set of Paul Tol, which colour-blind readers can tell apart; lighter
+/// in the dark theme.
 struct Colour {
     std::string_view name, light, dark;
 };
 
-constexpr std::array<Colour, 24> colours{{
+constexpr std::array<Colour, 35> colours{{
     {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},      {"soft", "#59636e", "#9aa5b0"},
     {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},     {"link", "#0a5c9e", "#7cc0f5"},
     {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},     {"warn", "#a33c00", "#ffab70"},
@@ -24,6 +25,10 @@ constexpr std::array<Colour, 24> colours{{
     {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},       {"c1", "#d55e00", "#f0883e"},
     {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},       {"c4", "#e69f00", "#e6b23a"},
     {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},       {"c7", "#f0e442", "#f0e442"},
+    {"convolution", "#332288", "#8c7fe0"}, {"linear", "#88ccee", "#b5e2fa"},   {"batch_norm", "#ddcc77", "#ddcc77"},
+    {"relu", "#999933", "#a8a838"},        {"max_pool", "#cc6677", "#e08a98"}, {"average_pool", "#882255", "#b8457f"},
+    {"add", "#117733", "#3fae63"},         {"flatten", "#f0e442", "#f0e442"},  {"dropout", "#aa4499", "#d07cc3"},
+    {"loss", "#1c2126", "#e6eaee"},        {"other", "#76808a", "#7f8994"},
 }};
 
 constexpr std::string_view rules = R"css(
@@ -71,25 +76,9 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 )css";
 
 constexpr std::string_view print_rules =
-    R"css(@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2{break-after:avoid}
+    R"css(@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2,h3,h4,.lead{break-after:avoid}
 svg{max-width:100%;height:auto}a{color:inherit}}
 )css";
-
-/// A colour for each kind of layer; small kinds share one.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kind_colours{{
-    {"convolution", "c0"},
-    {"linear", "c5"},
-    {"batch_norm", "c4"},
-    {"relu", "c7"},
-    {"max_pool", "c3"},
-    {"average_pool", "c3"},
-    {"add", "c1"},
-    {"update", "c2"},
-    {"loss", "c6"},
-    {"flatten", "soft"},
-    {"dropout", "soft"},
-    {"other", "soft"},
-}};
 
 /// The rules of marks whose colour is that of their phase or series.
 std::string all_rules()
@@ -97,8 +86,8 @@ std::string all_rules()
     std::string text(rules);
     for (const char* phase : {"forward", "backward", "update"})
         text += fmt::format(".{0}{{color:var(--{0})}}\n", phase);
-    for (const auto& [kind, colour] : kind_colours)
-        text += fmt::format(".kind-{0}{{background:var(--{1});fill:var(--{1});color:var(--{1})}}\n", kind, colour);
+    for (const std::string_view kind : kinds_in_order)
+        text += fmt::format(".kind-{0}{{background:var(--{0});fill:var(--{0});color:var(--{0})}}\n", kind);
     for (int i = 0; i < 8; ++i) text += fmt::format(".s{0}{{color:var(--c{0})}}i.s{0}{{background:var(--c{0})}}\n", i);
     return text;
 }

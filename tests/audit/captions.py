@@ -242,10 +242,7 @@ def breakdown(study):
         yield Said(f"{record['name']}: {{}}, {{}} of the step", record["seconds"], record["of_step"], needed=False, of=record["id"])
         yield Said("{}", record["of_step"], needed=False)
     for step in study.steps:
-        title = told.step(step.row, study.folder.steps)
-        before, _, after = title.partition(" on ")
-        yield Said(before, needed=False)
-        yield Said(f"on {after}", needed=False)
+        yield Said(told.step(step.row, study.folder.steps), needed=False)
         yield Said("{}", step.step.time, needed=False)
 
 
