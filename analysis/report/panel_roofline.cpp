@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace roof::analysis {
 
@@ -78,7 +79,11 @@ std::optional<Picture> picture(const Study& study, const Measurement& row, const
     all.insert(all.end(), parts.begin(), parts.end());
     add_placements(figure, all);
     add_baseline(figure, study);
-    for (Mark& mark : figure.marks) mark.title = explain(*mark.of) + remarks_on(*mark.of);
+    for (Mark& mark : figure.marks) {
+        mark.title = explain(*mark.of) + remarks_on(*mark.of);
+        const auto step = std::ranges::find(study.results.rows, mark.of->row, &Measurement::id);
+        if (mark.of->scope == Scope::step) mark.name = step_name(*step, std::array{&*step});
+    }
     if (auto own = own_roof(*whole, roofs)) figure.roofs.push_back(std::move(*own));
     add_link(figure, *whole);
     return Picture{title, draw(figure, key)};

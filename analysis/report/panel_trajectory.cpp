@@ -51,10 +51,12 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
     }
     Figure figure{.title = label + " over the batch", .width = 520, .height = 322};
     if (values.empty()) return figure;
-    const double low = power_below(2, batches.low);
-    figure.x.frame = {low, std::max(power_above(2, batches.high), 2 * low)};
+    const bool is_one = batches.low == batches.high;
+    const double low = is_one ? batches.low / 2 : power_below(2, batches.low);
+    figure.x.frame = {low, is_one ? batches.low * 2 : power_above(2, batches.high)};
     figure.x.label = "batch (per rank under weak scaling)";
-    figure.x.ticks = ticks(low, figure.x.frame.high, figure.x.frame.high / low > 512 ? 4 : 2, number_text);
+    figure.x.ticks =
+        ticks(is_one ? batches.low : low, figure.x.frame.high, figure.x.frame.high / low > 512 ? 4 : 2, number_text);
     figure.y.label = label;
     figure.y.linear = is_share;
     figure.y.frame = is_share ? Extent{0, std::max(1.0, values.high)} : values.widened(1.3);

@@ -330,5 +330,4 @@ def labels(study):
             yield Said(f"{name}: bytes unknown", needed=False)
             yield Said(f"{layer.name}: bytes unknown", needed=False)
             yield Said(f"{layer.name.split('+')[0]} {({'forward': 'fwd', 'backward': 'bwd'}.get(layer.phase, layer.phase))}", needed=False)
-        row = step.row
-        yield Said(f"{told.model(row)} b{row.batch}", needed=False)
+        yield Said(f"{told.model(step.row)} b{told.batch(step.row)}", needed=False)
