@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import page_json
+import told
 from product_bound import crossing
 from pictures import value_of
 
@@ -91,13 +92,18 @@ def one_chart(findings, place, chart, studies):
 
 
 def layers(findings, place, rows, studies):
-    """The table of layers: names, then the cells of page.json."""
+    """The table of layers: names, the cells of page.json, and where it ran if that differs."""
     for row in rows:
         study, number = (int(part) for part in row["key"].split(":"))
         step, point = [(step, point) for step in studies[study].steps for point in step.points][number]
         findings.subject = step.row.id
         findings.text(f"{place}: layers", row["cells"][:3], [point.name, point.kind, point.phase])
-        page_json.cells(findings, f"{place}: layers", row["cells"][3:], point)
+        page_json.cells(findings, f"{place}: layers", row["cells"][3:10], point)
+        for run in row["cells"][10:]:
+            where = told.where(step.row, step.study.folder.steps)
+            findings.text(f"{place}: layers", run[:len(where)], where)
+    alike = len(rows) - len({tuple(row["cells"]) for row in rows})
+    findings.text(f"{place}: layers that read alike", alike, 0)
 
 
 def audit(findings, pages, work, scratch):

@@ -16,7 +16,8 @@ try {
   const ratio = rate(texts, "gpu:0,1: fp32") / rate(texts, "gpu:0: fp32");
   assert.ok(Math.abs(ratio - 2) < 0.02, `two GPUs have ${ratio} times the roof of one`);
   const names = await tab.$$eval(".runs .roof-button", (buttons) => buttons.map((button) => button.textContent));
-  assert.deepEqual(names, ["cpu, 2 threads", "gpu:0, Emulated H100", "gpu:0,1, 2 x Emulated H100"]);
+  assert.deepEqual(
+      names, ["cpu, 2 threads", "gpu:0, Emulated H100", "gpu:0,1, 2 ranks, weak scaling, 2 x Emulated H100"]);
   const marks = await drawn(tab);
   for (const colour of ["s0", "s1", "s2"])
     assert.ok(marks.includes(`class="mark ${colour} `), `no mark has the colour ${colour} of a run`);

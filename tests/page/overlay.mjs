@@ -18,6 +18,9 @@ try {
   assert.deepEqual(await colours(tab), ["rgb(0, 114, 178)", "rgb(213, 94, 0)"]);
   const runs = await tab.$$(".runs .roof-button");
   assert.equal(runs.length, 2);
+  const names = await tab.$$eval(".runs .roof-button", (buttons) => buttons.map((button) => button.textContent));
+  assert.deepEqual(names, ["cpu, 2 threads, amd-epyc-family26-2cpu", "gpu:0, NVIDIA H100 80GB HBM3"]);
+  assert.match(await tab.$eval("#sentence", (line) => line.textContent), /^amd-epyc-family26-2cpu: /);
   await runs[1].click();
   assert.ok(!(await axisTexts(tab)).some((text) => text.startsWith("gpu:0")), "a hidden run is still drawn");
   assert.match(tab.url(), /hidden=/);

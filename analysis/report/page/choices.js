@@ -4,6 +4,10 @@ import {threads} from "./format.js";
 /// The key of a trained step. It is the same on every device and machine.
 export const stepKey = (row) => JSON.stringify([row.model, row.batch, row.precision, row.data]);
 
+/// "fp32", and the data if they have a name: "fp32, quickstart-images".
+export const precisionAndData = ({precision, data}) =>
+    precision + (["-", "synthetic"].includes(data) ? "" : `, ${data}`);
+
 /// The choice of the steps of all models, without layers.
 export const allSteps = "*";
 
@@ -29,37 +33,56 @@ export function firstChoices(studies) {
   };
 }
 
-/// { parts, roofs, number, name, short } for each machine, device and thread count of the rows; for all devices if
-/// there are no rows. `parts`: { study, index } of the studies that have these roofs. The name of a GPU has its model,
-/// that of a CPU its machine where there are several; the short one, for labels, is the device if that tells them
-/// apart.
+/// { parts, rows, roofs, number, colour, machine, name, letter, short } of each run: steps on one device, with the same
+/// ranks, scaling and threads, under the same roofs; without rows, the roofs of each device. Folders share a run unless
+/// they have the same step. `parts`: { study, index } of its studies and their roofs. `name`: where it ran; of GPUs and
+/// of several machines whose; the folders if no other run may be named so. `short`: its roofs, with a letter if
+/// devices and threads do not tell them apart. `machine`: empty if there is one.
 export function runsOf(studies) {
-  const runs = new Map();
-  for (const study of studies) {
-    const indices = study.roofs.map((_, index) => index);
-    const used = indices.filter((index) => study.rows.some((row) => row.roofs === index));
-    for (const index of used.length ? used : indices) {
-      const {device, owner, threads: count, levels, compute} = study.roofs[index];
+  const runs = [];
+  for (const study of studies)
+    for (const [index, roofs] of study.roofs.entries()) {
+      const rows = study.rows.filter((row) => row.roofs === index);
+      if (!rows.length && study.rows.some((row) => row.roofs >= 0)) continue;
+      const {device, owner, threads: count, levels, compute} = roofs;
       const same = JSON.stringify([device, owner, count, [...levels, ...compute].map(({median}) => median)]);
-      if (!runs.has(same)) runs.set(same, {parts: [], roofs: study.roofs[index]});
-      runs.get(same).parts.push({study, index});
+      for (const where of rows.length ? distinct(rows.map((row) => row.where)) : [""]) {
+        const own = rows.filter((row) => row.where === where);
+        const keys = own.map(stepKey);
+        const isOne = (run) => run.same === same &&
+            (!own.length || !run.where ||
+                (run.where === where && !run.rows.some((row) => keys.includes(stepKey(row)))));
+        if (!runs.some(isOne)) runs.push({same, roofs, where, parts: [], rows: []});
+        const run = runs.find(isOne);
+        run.where ||= where;
+        run.parts.push({study, index});
+        run.rows.push(...own);
+      }
     }
-  }
-  const all = [...runs.values()];
-  const devices = distinct(all.map(({roofs}) => roofs.device));
   const place = ({device, threads: count}) => (device.startsWith("gpu") ? device : `${device}${threads(count)}`);
-  const name = ({parts, roofs}) => {
-    if (studies.length > 1 && all.length > 1)
-      return `${parts.map(({study}) => study.name).join(" and ")} on ${roofs.owner}: ${place(roofs)}`;
-    return roofs.device.startsWith("gpu") ? `${roofs.device}, ${roofs.owner}` : place(roofs);
-  };
-  return all.map((run, number) => ({
-    ...run,
-    number,
-    name: name(run),
-    short: devices.length === all.length ? run.roofs.device :
-                                           `${String.fromCharCode(65 + number % 26)} ${place(run.roofs)}`
-  }));
+  const sets = distinct(runs.map(({same}) => same));
+  const roofs = sets.map((same) => runs.find((run) => run.same === same).roofs);
+  const tells = [({device}) => device, place].find((text) => distinct(roofs.map(text)).length === sets.length);
+  const isOfSeveral = studies.length > 1 && distinct(roofs.map(({owner}) => owner)).length > 1;
+  const name = (run) => (run.where || place(run.roofs)) +
+      (isOfSeveral || run.roofs.device.startsWith("gpu") ? `, ${run.roofs.owner}` : "");
+  const names = runs.map(name);
+  return runs.map((run, number) => {
+    const letter = tells ? "" : String.fromCharCode(65 + sets.indexOf(run.same) % 26);
+    const isAlone = names.filter((other) => other === names[number]).length === 1;
+    const folders = run.parts.map(({study}) => study).filter((study) => study.rows.length || !run.where);
+    const made = {
+      ...run,
+      number,
+      letter,
+      colour: `s${number % 8}${number < 8 ? "" : " again"}`,
+      machine: isOfSeveral ? run.roofs.owner : "",
+      name: isAlone ? names[number] : `${names[number]}, ${folders.map((study) => study.name).join(" and ")}`,
+      short: tells ? tells(run.roofs) : `${letter} ${place(run.roofs)}`
+    };
+    for (const row of run.rows) row.run = made;
+    return made;
+  });
 }
 
 /// The layers of the chosen step that pass the filters, longest first, up to `share` of their time.

@@ -1,4 +1,5 @@
 // The table of layers: sorted by column, searched by text. A row highlights its point in every chart.
+import {distinct} from "./choices.js";
 import {element} from "./controls.js";
 
 const most = 200;
@@ -14,16 +15,17 @@ const layerColumns = [
   {name: "roof", value: (p) => p.cells[4]},
   {name: "reached", value: (p) => p.attainable / p.seconds.median},
   {name: "headroom", value: (p) => p.headroom},
-].map((column, i) => ({text: (p) => p.cells[i - 3], number: i > 2 && i !== 7, ...column}));
+  {name: "run", value: (p) => p.row.run.name, text: (p) => p.row.run.name},
+].map((column, i) => ({text: (p) => p.cells[i - 3], number: i > 2 && i !== 7 && i < 10, ...column}));
 
 /// The points as a table for programs: SI units, exact.
 export const tableOf = (points) => ({
   columns: [
     "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "flops", "compulsory_bytes", "roof",
-    "attainable_s", "headroom_s"
+    "attainable_s", "headroom_s", "run"
   ],
   rows: points.map((p) => [p.name, p.kind, p.phase, p.seconds.median, p.seconds.low, p.seconds.high, p.flops,
-                       p.compulsory, p.cells[4], p.attainable, p.headroom]),
+                       p.compulsory, p.cells[4], p.attainable, p.headroom, p.row.run.name]),
 });
 
 export class LayerTable {
@@ -32,6 +34,7 @@ export class LayerTable {
     this.hover = hover;
     this.choose = choose;
     this.points = [];
+    this.columns = layerColumns;
     this.sorted = {column: layerColumns[9], down: true};
     this.search = "";
     this.count = element("span", {class: "legend", role: "status"});
@@ -54,6 +57,8 @@ export class LayerTable {
 
   show(points) {
     this.points = points;
+    const several = distinct(points.map(({row}) => row.run)).length > 1;
+    this.columns = layerColumns.filter(({name}) => several || name !== "run");
     this.draw();
   }
 
@@ -70,7 +75,7 @@ export class LayerTable {
   }
 
   draw() {
-    this.head.replaceChildren(...layerColumns.map((column) => {
+    this.head.replaceChildren(...this.columns.map((column) => {
       const sorted = this.sorted.column === column;
       return element("th", {
         scope: "col",
@@ -100,7 +105,7 @@ export class LayerTable {
         if (event.key === "Enter") this.choose(point);
       }
     },
-        ...layerColumns.map((column) => element("td", {class: column.number ? "n" : ""}, column.text(point))));
+        ...this.columns.map((column) => element("td", {class: column.number ? "n" : ""}, column.text(point))));
   }
 
   light(key) {

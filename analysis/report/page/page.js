@@ -46,10 +46,11 @@ export class Page {
       preview: (key) => this.explain(this.points.get(key) ?? this.selected),
       table: "layers-live"
     };
-    this.runs = runsOf(studies).map((run) => {
-      const figures = run.parts.map(({study, index}) => study.figures[index]);
-      return {...run, figure: figures[0].roofline, figures};
-    });
+    this.runs = runsOf(studies);
+    for (const run of this.runs) {
+      run.figures = run.parts.map(({study, index}) => study.figures[index]);
+      run.figure = run.figures[0].roofline;
+    }
     const plot = (runs, title) => ({runs, title, chart: new Chart(title, 500, react), view: null, zoomed: false});
     this.each = this.runs.map((run) => plot([run], run.name));
     this.together = this.runs.length > 1 ? plot(this.runs, "All runs in one plot") : null;
@@ -65,6 +66,7 @@ export class Page {
     this.roofs = element("span", {class: "controls roofs"});
     this.bar = element("div", {class: "controls roofs"}, this.roofs, element("span", {class: "save-here"}));
     this.key = element("div");
+    this.shapes = element("div");
     this.controls = element("div");
     this.sliders = new Sliders(studies, () => this.draw());
     this.first = {...firstChoices(studies), overlay: this.together ? "one" : ""};
@@ -98,7 +100,7 @@ export class Page {
       replaceStatic("roofline",
           ...(this.hasSteps ?
                   [
-                    this.sentence, this.controls, plots, this.key, this.bar, this.remark, this.explanation, phaseKey(),
+                    this.sentence, this.controls, plots, this.key, this.bar, this.remark, this.explanation, this.shapes,
                     this.sliders.controls, questions()
                   ] :
                   [this.controls, plots, this.key, this.bar]));
@@ -130,6 +132,7 @@ export class Page {
     const parts = {runs: this.runs, choices: this.choices, several, flip};
     this.roofs.replaceChildren("Roofs ", ...roofButtons(parts), ...zoomButtons((change) => this.zoomAll(change)));
     this.key.replaceChildren(...(several ? [runButtons(parts)] : []));
+    this.shapes.replaceChildren(phaseKey(!several && !this.byLevel(several)));
   }
 
   zoomAll(change) {
@@ -155,16 +158,21 @@ export class Page {
     this.draw();
   }
 
+  /// Whether colours are memory levels.
+  byLevel(several) { return hierarchical(this.choices) && !this.choices.level && !several; }
+
+  pointsOf(run) { return run.parts.flatMap(({study}) => study.points.filter((point) => point.row.run === run)); }
+
   /// What a plot shows of one of its runs: marks, curves and roofs, and the view that fits.
   groupOf(run, several) {
     const {choices} = this;
-    const points = run.parts.flatMap(({study, index}) => study.points.filter((point) => point.row.roofs === index));
+    const points = this.pointsOf(run);
     const shown = new Set(pointsShown(points, choices).map(({key}) => key));
     const {levels} = run.roofs;
-    const byLevel = hierarchical(choices) && !choices.level && !several;
+    const byLevel = this.byLevel(several);
     const number = (name) => levels.findIndex((level) => level.name === name) % 8;
     const coloured = ({classes, level}, point) => {
-      const colour = several ? `s${run.number % 8}` : byLevel && point.scope !== "step" ? `s${number(level)}` : "";
+      const colour = several ? run.colour : byLevel && point.scope !== "step" ? `s${number(level)}` : "";
       return colour ? [colour, ...classes.filter((name) => !["forward", "backward", "update"].includes(name))] :
                       classes;
     };
@@ -174,7 +182,7 @@ export class Page {
       const isSmall = byLevel && point.scope === "layer";
       return {
         ...mark,
-        title: point.cells ? tipOf(point) : mark.title,
+        title: (point.cells ? tipOf(point) : mark.title) + (several ? `\n${run.name}` : ""),
         y: mark.y.map((value) => value / scale),
         classes: coloured(mark, point),
         radius: isSmall ? Math.max(2.5, mark.radius * 0.6) : mark.radius,
@@ -185,7 +193,7 @@ export class Page {
     const marks = run.figures.flatMap(({roofline}) => roofline.marks.filter(isShown).map(moved));
     const byKey = new Map(marks.map((mark) => [mark.key, mark]));
     const curves = run.figures.flatMap(({roofline}) => roofline.curves.map(({css, marks: list, stepped}) => ({
-      css: several ? `${css} s${run.number % 8}` : css,
+      css: several ? `${css} ${run.colour}` : css,
       stepped,
       marks: list.map((key) => byKey.get(key)).filter(Boolean)
     })));
@@ -195,7 +203,7 @@ export class Page {
     const roofs = roofsShown(this.sliders.changed([...run.figure.roofs, ...own]), choices, several).map((roof) => ({
       ...roof,
       label: (several ? `${run.short}: ` : "") + roof.label,
-      colour: several ? `s${run.number % 8}` :
+      colour: several                            ? run.colour :
           byLevel && roof.slanted && !roof.extra ? `s${number(roof.name)}` :
                                                    ""
     }));
@@ -223,24 +231,19 @@ export class Page {
     plot.all = boundsOf(marks, groups.flatMap(({rates}) => rates));
     if (!plot.zoomed) plot.view = plot.first;
     for (const {key} of marks) drawn.add(key);
-    // The roofs of a group end at one another, not at those of another device.
+    // Runs under the same roofs share them. The roofs of a group end at one another, not at those of another device.
+    const sharing = (run) => groups.filter((group) => group.run.same === run.same);
+    const roofs = groups.filter(({run}) => sharing(run)[0].run === run).flatMap(({run,
+      roofs: own}) => own.map((roof) => ({...roof, colour: sharing(run).length > 1 ? "" : roof.colour, among: own})));
     const {x, y} = plot.runs[0].figure;
-    plot.chart.draw({
-      x,
-      y,
-      marks,
-      roofs: groups.flatMap(({roofs}) => roofs.map((roof) => ({...roof, among: roofs}))),
-      curves: groups.flatMap(({curves}) => curves)
-    },
-        plot.view);
+    plot.chart.draw({x, y, marks, roofs, curves: groups.flatMap(({curves}) => curves)}, plot.view);
   }
 
   layers() {
     const {choices} = this;
     const together = Boolean(this.together) && choices.overlay === "one";
     return this.runs.filter((run) => !together || !choices.hidden.has(run.name))
-        .flatMap((run) => run.parts.flatMap(({study, index}) => layersShown(
-                                                study.points.filter((point) => point.row.roofs === index), choices)));
+        .flatMap((run) => layersShown(this.pointsOf(run), choices));
   }
 
   draw() {
@@ -255,8 +258,8 @@ export class Page {
     this.remark.textContent =
         without.length ? `${without.length} of ${layers.length} layers do no FLOPs and have no place here.` : "";
     this.follow(drawn);
-    const keys = new Set(layers.map(({key}) => key));
     for (const {run, chart} of this.times) {
+      const keys = new Set(layers.filter(({row}) => row.run === run).map(({key}) => key));
       const tip = (mark) => ({...mark, title: tipOf(this.points.get(mark.key)) + mark.title});
       const marks = run.figures.flatMap(({time}) => time.marks.filter(({key}) => keys.has(key)).map(tip));
       const bounds = boundsOf(marks.map(({x, y}) => ({x, y: x})).concat(marks.map(({x, y}) => ({x: y, y}))));
@@ -287,8 +290,9 @@ export class Page {
   follow(drawn) {
     const step =
         [...this.points.values()].find((point) => point.scope === "step" && stepKey(point.row) === this.choices.step);
-    this.sentence.textContent =
-        step?.row.sentence ?? (this.choices.step === allSteps ? "All steps. Choose one for its layers." : "");
+    const machine = step?.row.run?.machine;
+    this.sentence.textContent = step ? `${machine ? `${machine}: ` : ""}${step.row.sentence}` :
+                                       (this.choices.step === allSteps ? "All steps. Choose one for its layers." : "");
     const isNew = this.followed !== this.choices.step;
     this.followed = this.choices.step;
     const wanted = this.wanted && drawn.has(this.wanted.key) ? this.wanted : null;

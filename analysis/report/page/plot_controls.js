@@ -1,14 +1,12 @@
 // The controls of the rooflines: what is drawn, buttons that hide roofs and runs and zoom, and the key.
-import {allSteps, distinct, hierarchical, knowsLevels, roofsShown, stepKey} from "./choices.js";
+import {allSteps, distinct, hierarchical, knowsLevels, precisionAndData, roofsShown, stepKey} from "./choices.js";
 import {choice, element, slider} from "./controls.js";
 import {shapeOf, svg} from "./figure.js";
 import {percent} from "./format.js";
 
 const optionsOf = (values, any) => [["", any], ...distinct(values).map((value) => [value, value])];
 
-const isNamed = (data) => !["-", "synthetic"].includes(data);
-const stepName = (row) =>
-    `${row.model}, batch ${row.batch}, ${row.precision}${isNamed(row.data) ? `, ${row.data}` : ""}`;
+const stepName = (row) => `${row.model}, batch ${row.batch}, ${precisionAndData(row)}`;
 
 /// The hierarchical model is off where the bytes of a level are not known; the level belongs to it.
 function modelControls({runs, points, marks, choices}, changed) {
@@ -75,9 +73,9 @@ export function roofButtons({runs, choices, several, flip}) {
 
 /// The same for the runs of a plot of several.
 export function runButtons({runs, choices, flip}) {
-  const words = ({name, short, roofs}) => (short === roofs.device || short === name ? name : `${short}: ${name}`);
-  const buttons = runs.map(
-      (run) => hideButton(choices.hidden, flip, run.name, words(run), element("i", {class: `s${run.number % 8}`})));
+  const words = ({name, letter}) => (letter ? `${letter}: ${name}` : name);
+  const buttons =
+      runs.map((run) => hideButton(choices.hidden, flip, run.name, words(run), element("i", {class: run.colour})));
   return element("p", {class: "controls runs"}, "Runs ", ...buttons);
 }
 
@@ -92,14 +90,17 @@ export function zoomButtons(zoom) {
 const swatchOf = (shape, look, r = 5) => svg("svg", {width: 2 * r + 4, height: 2 * r + 4, "aria-hidden": "true"},
     svg("g", {class: `mark ${look}`}, shapeOf(shape, r, [r + 2, r + 2])));
 
-/// Shapes, areas and colours of a roofline.
-export function phaseKey() {
+/// Shapes and areas of a roofline, and its colours where they are phases.
+export function phaseKey(isColoured) {
+  const look = (phase, kind) => (isColoured ? `${phase} ${kind}` : kind);
   return element("p", {class: "legend"},
-      ...["forward", "backward", "update"].flatMap((phase, shape) => [swatchOf(shape, `${phase} dot`), `${phase} `]),
+      ...["forward", "backward", "update"].flatMap(
+          (phase, shape) => [swatchOf(shape, look(phase, "dot")), `${phase} `]),
       "Area: share of the step ",
-      ...[0.01, 0.1, 0.3].flatMap((share) => [swatchOf(0, "forward dot", 26 * Math.sqrt(share)), `${100 * share}% `]),
-      swatchOf(0, "step"), "a step at its least bytes, its line to the most ", swatchOf(1, "backward outline"),
-      "a whole phase ", swatchOf(0, "forward hollow"), "above the slanted roof. Arrow: outside.");
+      ...[0.01, 0.1, 0.3].flatMap(
+          (share) => [swatchOf(0, look("forward", "dot"), 26 * Math.sqrt(share)), `${100 * share}% `]),
+      swatchOf(0, "step"), "a step at its least bytes, its line to the most ", swatchOf(1, look("backward", "outline")),
+      "a whole phase ", swatchOf(0, look("forward", "hollow")), "above the slanted roof. Arrow: outside.");
 }
 
 /// `figure`: with a legend of series.

@@ -1,5 +1,5 @@
 // What-if: a slider for each roof and for the batch, and the predicted step times.
-import {distinct} from "./choices.js";
+import {distinct, precisionAndData} from "./choices.js";
 import {element, slider} from "./controls.js";
 import {duration, percent, plain, si} from "./format.js";
 import {bindingRoof, parseChange, unitsOf, whatIf} from "./whatif.js";
@@ -160,8 +160,8 @@ export class Sliders {
   cells(row, answer) {
     const cell = (text, number = true) => element("td", {class: number ? "n" : ""}, text);
     const first = [
-      cell(row.model, false), cell(`${answer.batch ?? row.batch}`), cell(`${row.where}, ${row.precision}`, false),
-      cell(duration(row.seconds.median))
+      cell(row.model, false), cell(`${answer.batch ?? row.batch}`),
+      cell(`${row.run?.name ?? row.where}, ${precisionAndData(row)}`, false), cell(duration(row.seconds.median))
     ];
     if (answer.reason) return [...first, element("td", {colspan: 3, class: "warn"}, answer.reason)];
     const faster = (row.seconds.median * answer.batch) / (answer.seconds * row.batch);
