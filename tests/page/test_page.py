@@ -202,6 +202,17 @@ class Browser(Page):
             digits = 2 - len(str(int(scaled))) + 1
             self.assertIn(f"{scaled:.{max(0, digits)}f} {unit}", first)
 
+    def test_tells_steps_of_one_batch_with_several_ranks_and_threads_apart(self):
+        shutil.copytree(EXAMPLES / "intel-xeon-processor-family6-2cpu", self.folder / "results")
+        study = next(path.parent for path in (self.folder / "results").glob("*/layers.csv"))
+        (study / "checksums.csv").unlink()
+        for table in study.glob("*.csv"):
+            rows = two_gpus.read(table)
+            kept = [at for at, name in enumerate(rows[0]) if not name.startswith("row_checksum")]
+            two_gpus.write(table, [[row[at] for at in kept] for row in rows if " batch=4 " not in row[0]])
+        page, _ = report(study, self.folder)
+        self.use(page, "ranks.mjs")
+
     def test_draws_a_cpu_and_a_gpu_in_one_plot(self):
         shutil.copytree(EXAMPLES / "nvidia-h100-80gb-hbm3", self.folder / "gpu")
         gpu = next((self.folder / "gpu").iterdir())

@@ -3,9 +3,9 @@ import {element} from "./controls.js";
 import {pageOf} from "./data.js";
 import {Page} from "./page.js";
 import {saveButtons} from "./save.js";
-import {enhance} from "./tables.js";
+import {enhance, keepWhole} from "./tables.js";
 
-const unfolded = ["roofline", "verdict", "winners", "headroom", "breakdown", "trajectory"];
+const unfolded = ["roofline", "verdict", "winners", "baseline", "headroom", "breakdown", "trajectory", "scaling"];
 
 /// Folds the other sections under their headings; print shows all. `changed` is called when one is unfolded.
 function fold(alwaysOpen, changed) {
@@ -28,6 +28,7 @@ function fold(alwaysOpen, changed) {
 function start() {
   document.head.append(element("style", {}, css));
   const page = new Page(pageOf(document.getElementById("roof-data").textContent));
+  document.querySelectorAll("main td.n").forEach(keepWhole);
   page.place();
   for (const table of document.querySelectorAll("main section table"))
     if (!table.closest(".on-paper,#layers-live")) enhance(table);

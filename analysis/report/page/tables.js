@@ -43,6 +43,13 @@ function searchBox(table) {
   return element("p", {class: "controls filter"}, input, found);
 }
 
+/// A number and its unit stay in one line; its interval may be in the next.
+export function keepWhole(cell) {
+  if (cell.firstElementChild) return;
+  const parts = cell.textContent.split(/ (?=\[)/);
+  cell.replaceChildren(...parts.flatMap((text, i) => [i ? " " : "", element("span", {class: "whole"}, text)]));
+}
+
 export function enhance(table) {
   if (!table.tHead || !table.tBodies[0]) return;
   [...table.tHead.rows[0].cells].forEach((heading, index) => {

@@ -1,0 +1,95 @@
+// The page of one model and batch with 1 and 2 ranks and threads: node ranks.mjs PAGE.html PACKAGES CHROMIUM
+import assert from "node:assert/strict";
+
+import {browser, open, problems} from "./opened.mjs";
+
+const distinct = (list) => [...new Set(list)];
+const texts = (tab, selector) => tab.$$eval(selector, (found) => found.map((one) => one.textContent));
+/// What of these is wider than its box, or ends right of the window.
+const cut = (tab, selector) => tab.$$eval(selector,
+    (all) => all.filter((one) => one.checkVisibility())
+                 .filter((one) => one.scrollWidth > one.clientWidth + 1 ||
+                         one.getBoundingClientRect().right > innerWidth + 0.5)
+                 .map((one) => `${one.closest("section")?.id}: ${one.textContent.slice(0, 40)}`));
+/// Texts of these that stand in more than one line.
+const broken = (tab, selector) => tab.$$eval(selector,
+    (all) => all.filter((one) => one.checkVisibility())
+                 .filter((one) => {
+                   const range = document.createRange();
+                   range.selectNodeContents(one);
+                   return new Set([...range.getClientRects()].map(({top}) => Math.round(top))).size > 1;
+                 })
+                 .map((one) => one.textContent));
+
+/// Layers' marks as a reader sees them: name, phase, and the colour of the run.
+const marks = (tab) => tab.evaluate(() => {
+  const {studies} = JSON.parse(document.getElementById("roof-data").textContent);
+  return [
+    ...document.querySelectorAll("#roofline .live-figure:not([hidden]) .marks :is(.dot,.hollow,.outside)[data-key]")
+  ].map(({dataset, classList}) => {
+    const [study, i] = dataset.key.split(":").map(Number);
+    const {points, names, phases} = studies[study];
+    return `${names[points.name[i]]} ${phases[points.phase[i]]} ${
+            [...classList].filter((one) => /^s\d$|again/.test(one))}`;
+  });
+});
+
+async function stepsAreToldApart(tab) {
+  assert.deepEqual(await texts(tab, ".runs .roof-button"), [
+    "cpu, 2 threads", "cpu, 2 ranks, weak scaling, 2 threads", "cpu, 2 ranks, strong scaling, 2 threads",
+    "cpu, 1 thread"
+  ]);
+  const seen = await marks(tab);
+  assert.ok(seen.length > 100, `${seen.length} marks`);
+  assert.equal(distinct(seen).length, seen.length, "two marks look alike");
+  const rows = await texts(tab, "#layers-live tbody tr");
+  assert.equal(distinct(rows).length, rows.length, "two rows of the layers read alike");
+  const roofs = await texts(tab, "#roofline .live-figure:not([hidden]) .roof title");
+  assert.equal(distinct(roofs).length, roofs.length, "a roof is drawn twice");
+  const ofPhases = () => tab.$$eval("#roofline .live .legend .forward", (swatches) => swatches.length);
+  assert.equal(await ofPhases(), 0, "the legend has colours of phases where colours are runs");
+  await tab.select("#choose-overlay", "each");
+  assert.ok(await ofPhases() > 0);
+  await tab.select("#choose-overlay", "one");
+}
+
+/// The only batch has a tick, and room on both sides.
+async function oneBatchStandsInTheMiddle(tab) {
+  const {frame, tick, marks} = await tab.$eval("#trajectory .chart > svg", (chart) => ({
+    frame: chart.querySelector(".axis").getBoundingClientRect().toJSON(),
+    tick: chart.querySelector("[data-axis=x][data-at='8']")?.textContent,
+    marks: [...chart.querySelectorAll(".mark .shape")].map((one) => one.getBoundingClientRect().x)
+  }));
+  assert.equal(tick, "8");
+  assert.ok(marks.length === 4 && marks.every((x) => x > frame.left + 50 && x < frame.right - 50), `${marks}`);
+}
+
+try {
+  for (const width of [1280, 1400]) {
+    const {tab} = await open(width, 900, "light");
+    assert.deepEqual(await cut(tab, ".scroll"), [], `tables are cut on a screen of ${width} pixels`);
+    await tab.close();
+  }
+  const {tab} = await open(1400, 900, "light");
+  await stepsAreToldApart(tab);
+  await oneBatchStandsInTheMiddle(tab);
+  assert.ok((await texts(tab, "#roofline .on-paper text")).includes("alexnet b8 per rank"), "of a static picture");
+  const fills =
+      await tab.$$eval("#breakdown .mark .shape", (swatches) => swatches.map((one) => getComputedStyle(one).fill));
+  assert.ok(fills.length > 6);
+  assert.equal(distinct(fills).length, fills.length, "two segments of the breakdown have one colour");
+  await tab.setViewport({width: 703, height: 1000});  // of A4 without its margins
+  await tab.emulateMediaType("print");
+  assert.ok((await texts(tab, "#scaling td")).length > 20 &&
+      await tab.$eval("#scaling table", (one) => one.checkVisibility()));
+  assert.deepEqual(await cut(tab, ".scroll"), [], "tables are cut on paper");
+  assert.deepEqual(await broken(tab, "td.n .whole"), [], "a number and its unit stand in two lines");
+  const phone = await open(390, 844, "light");
+  assert.deepEqual(await cut(phone.tab, ".scroll, #scaling td"), [], "cut on a phone");
+  assert.deepEqual(await broken(phone.tab, "#layers-live td:nth-child(3)"), [], "a word is broken");
+  const strips = await phone.tab.$eval("#breakdown svg", (one) => one.getBoundingClientRect().right);
+  assert.ok(strips <= 390, `a strip ends at ${strips}`);
+  assert.deepEqual(problems, [], "the console complains");
+} finally {
+  await browser.close();
+}
