@@ -37,7 +37,7 @@ body{margin:0 auto;max-width:1124px;padding:40px 32px 80px;background:var(--pape
 font:15px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;font-variant-numeric:tabular-nums}
 h1{font-size:28px;line-height:1.2;letter-spacing:-.01em;margin:0 0 6px}
 h2{font-size:20px;margin:56px 0 4px;padding-top:16px;border-top:1px solid var(--line)}
-h3{font-size:16px;margin:28px 0 6px}h4{font-size:14px;margin:24px 0 6px}
+h3{font-size:16px;margin:28px 0 6px}h3.part{font-size:14px;margin:24px 0 6px}
 p{margin:6px 0}.subject{color:var(--soft)}.lead{color:var(--soft);max-width:78ch;margin-bottom:14px}
 .warning{border-left:3px solid var(--warn);padding:8px 14px;background:var(--tint);color:var(--warn)}.warn{color:var(--warn)}
 nav{display:flex;flex-wrap:wrap;gap:4px 18px;margin-top:18px;font-size:14px}a{color:var(--link);text-decoration:none}
@@ -76,7 +76,7 @@ text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,
 )css";
 
 constexpr std::string_view print_rules =
-    R"css(@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2,h3,h4,.lead{break-after:avoid}
+    R"css(@media print{body{max-width:none;padding:0}nav{display:none}section{break-inside:auto}figure,tr{break-inside:avoid}h2,h3,.lead{break-after:avoid}
 svg{max-width:100%;height:auto}a{color:inherit}}
 )css";
 

@@ -81,7 +81,7 @@ std::string html_section(std::string_view id, std::string_view heading, std::str
 
 std::string subheading(std::string_view text)
 {
-    return fmt::format("<h4>{}</h4>\n", escape(text));
+    return fmt::format("<h3 class=\"part\">{}</h3>\n", escape(text));
 }
 
 std::string figure(std::string_view caption, const std::string& svg)

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 HEADING = re.compile(r"(Not measured|Unstable .*|Measured on a busy machine|Remarks|No answer|Measured only in [ab]):|Inconsistencies in .*")
 DRAWN = re.compile(r"^(.{0,11}) [│|](.*)$")
-TEXTS = {"h1", "h2", "h3", "h4", "p", "li", "figcaption", "summary", "title", "nav", "label", "button"}
+TEXTS = {"h1", "h2", "h3", "p", "li", "figcaption", "summary", "title", "nav", "label", "button"}
 
 
 @dataclass

@@ -1,5 +1,6 @@
 // A report in a headless browser without a network; shared by the scripts that use one:
 //   node SCRIPT PAGE.html PACKAGES CHROMIUM [MORE]
+import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {join, resolve} from "node:path";
@@ -9,7 +10,7 @@ const packaged = createRequire(join(resolve(packages), "package.json"));
 const puppeteer = packaged("puppeteer-core");
 
 /// The script of axe-core, which finds what screen readers and keyboards cannot use.
-export const axe = readFileSync(packaged.resolve("axe-core/axe.min.js"), "utf8");
+const axe = readFileSync(packaged.resolve("axe-core/axe.min.js"), "utf8");
 export {page, rest};
 export const browser =
     await puppeteer.launch({executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"]});
@@ -45,3 +46,11 @@ export const drawn = (tab) => tab.evaluate(
     () => [...document.querySelectorAll("#roofline .live-figure:not([hidden]) .chart :is(.marks,.roof,.curve)")]
               .map((part) => part.outerHTML)
               .join("\n"));
+
+/// The rules of axe-core find nothing.
+export async function isAccessible(tab) {
+  await tab.evaluate(axe);
+  const found = await tab.evaluate(async () => (await window.axe.run()).violations);
+  assert.deepEqual(
+      found.map(({id, nodes}) => `${id}: ${nodes.map(({target}) => target).join(" ")}`), [], "axe finds violations");
+}

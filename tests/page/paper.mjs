@@ -1,7 +1,7 @@
 // The page on paper and on a phone: node paper.mjs PAGE.html PACKAGES CHROMIUM PAPER.pdf
 import assert from "node:assert/strict";
 
-import {axe, browser, open, problems, rest} from "./opened.mjs";
+import {browser, isAccessible, open, problems, rest} from "./opened.mjs";
 
 /// The smallest side of a target in pixels (Web Content Accessibility Guidelines 2.2, 2.5.8); links within text are
 /// exempt.
@@ -17,14 +17,6 @@ async function targetsAreLarge(tab) {
                     .map(({box, text}) => `${text}: ${box.width} x ${box.height}`),
       least);
   assert.deepEqual(small, [], "targets are too small");
-}
-
-/// The rules of axe-core find nothing.
-async function isAccessible(tab) {
-  await tab.evaluate(axe);
-  const found = await tab.evaluate(async () => (await window.axe.run()).violations);
-  assert.deepEqual(
-      found.map(({id, nodes}) => `${id}: ${nodes.map(({target}) => target).join(" ")}`), [], "axe finds violations");
 }
 
 /// The cells of the verdict lie on a screen of 390 pixels.

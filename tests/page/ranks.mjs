@@ -1,7 +1,7 @@
 // The page of one model and batch with 1 and 2 ranks and threads: node ranks.mjs PAGE.html PACKAGES CHROMIUM
 import assert from "node:assert/strict";
 
-import {browser, open, problems} from "./opened.mjs";
+import {browser, isAccessible, open, problems} from "./opened.mjs";
 
 const distinct = (list) => [...new Set(list)];
 const texts = (tab, selector) => tab.$$eval(selector, (found) => found.map((one) => one.textContent));
@@ -79,6 +79,7 @@ try {
   assert.ok(fills.length > 6);
   assert.equal(distinct(fills).length, fills.length, "two segments of the breakdown have one colour");
   await tab.setViewport({width: 703, height: 1000});  // of A4 without its margins
+  await isAccessible(tab);
   await tab.emulateMediaType("print");
   assert.ok((await texts(tab, "#scaling td")).length > 20 &&
       await tab.$eval("#scaling table", (one) => one.checkVisibility()));
