@@ -153,7 +153,7 @@ std::span<const Panel> panels()
          true},
         {"trajectory",
          "Batch trajectories",
-         "Steps of lines: nothing was measured between two batches. Bars: 95% intervals.",
+         "Nothing was measured between two batches. Bars: 95% intervals.",
          {{{"trajectories", trajectories_table}}},
          trajectory_panel,
          true},

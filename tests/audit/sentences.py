@@ -16,7 +16,7 @@ from tables import TABLES, above_roof, date_of, is_unstable, owner
 FIXED = [re.compile(pattern) for pattern in (
     r"Times and ceilings are (measured|emulated); FLOPs and bytes are analytic.*",
     r"Roofs and their 95% bands are measured\. A point is a layer, its area its time\.",
-    r"Steps of lines: nothing was measured between two batches\. Bars: 95% intervals\.",
+    r"Nothing was measured between two batches\. Bars: 95% intervals\.",
     r"The fastest at each batch comes first\. Slower: the interval of the ratio excludes 1\.",
     r"Roofs, measured, with their 95% intervals:")]
 
