@@ -35,6 +35,8 @@ const marks = (tab) => tab.evaluate(() => {
 });
 
 async function stepsAreToldApart(tab) {
+  // 74.4 images per second, beside 56.2, 38.0 and 24.0.
+  assert.match(await tab.$eval("#sentence", (line) => line.textContent), /^alexnet, batch 8, fp32 on cpu, 2 threads: /);
   assert.deepEqual(await texts(tab, ".runs .roof-button"), [
     "cpu, 2 threads", "cpu, 2 ranks, weak scaling, 2 threads", "cpu, 2 ranks, strong scaling, 2 threads",
     "cpu, 1 thread"

@@ -286,10 +286,13 @@ export class Page {
       history.replaceState(null, "", hash);
   }
 
-  /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by its step.
+  /// The explanation and the sentence follow the choice: a point that is no longer drawn is replaced by the step, of
+  /// several the one with the most images per second.
   follow(drawn) {
-    const step =
-        [...this.points.values()].find((point) => point.scope === "step" && stepKey(point.row) === this.choices.step);
+    const rate = ({row}) => (row.step_images || 1) / row.seconds.median;
+    const [step] = [...this.points.values()]
+                       .filter(({scope, row}) => scope === "step" && stepKey(row) === this.choices.step)
+                       .sort((a, b) => rate(b) - rate(a));
     const machine = step?.row.run?.machine;
     this.sentence.textContent = step ? `${machine ? `${machine}: ` : ""}${step.row.sentence}` :
                                        (this.choices.step === allSteps ? "All steps. Choose one for its layers." : "");
