@@ -229,16 +229,14 @@ struct StepTexts {
 std::vector<std::map<std::string, StepTexts>> texts_of_steps(std::span<const Study> studies)
 {
     std::vector<const Measurement*> all;
-    for (const Study& study : studies)
-        for (const Measurement* row : step_rows(study.results.rows))
-            if (row->status == Status::ok) all.push_back(row);
+    for (const Study& study : studies) std::ranges::copy(measured_steps(study.results.rows), std::back_inserter(all));
     std::map<std::string, int> uses;
     std::vector<std::map<std::string, StepTexts>> texts;
     for (const Study& study : studies) {
         texts.emplace_back();
-        for (const Measurement* row : step_rows(study.results.rows)) {
+        for (const Measurement* row : measured_steps(study.results.rows)) {
             const std::string name = step_name(*row, all);
-            uses[name] += row->status == Status::ok;
+            ++uses[name];
             texts.back()[row->id()] = {step_title(*row, study.results.rows), name};
         }
     }
@@ -287,8 +285,7 @@ json study_data(const Study& study, const std::map<std::string, StepTexts>& text
     std::map<std::string, std::size_t> rows;
     std::map<std::string, Seconds> steps;
     std::map<std::string, int> roofs_of_row;
-    for (const Measurement* row : step_rows(study.results.rows)) {
-        if (row->status != Status::ok) continue;
+    for (const Measurement* row : measured_steps(study.results.rows)) {
         rows[row->id()] = rows.size();
         steps[row->id()] = row->seconds.median;
         roofs_of_row[row->id()] = sets.of(*row);

@@ -99,7 +99,6 @@ Mark mark_of(const Placement& p, Seconds step)
         mark.whisker = true;
         mark.look = "step";
         mark.radius = 6;
-        mark.name = p.batch > 0 ? fmt::format("{} b{}", p.model, p.batch) : p.model;
         mark.rank = 0;
         return mark;
     }

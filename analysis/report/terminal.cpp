@@ -161,8 +161,7 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     std::string text;
     const int wide = std::max(narrowest, width);
     const int columns = wide - margin;
-    std::vector<const Measurement*> trained = step_rows(study.results.rows);
-    std::erase_if(trained, [](const Measurement* row) { return row->status != Status::ok; });
+    const std::vector<const Measurement*> trained = measured_steps(study.results.rows);
     std::map<std::string, std::string> names;
     for (const Measurement* row : trained) names[row->id()] = step_name(*row, trained);
     for (const std::string& device : devices_of(study.ceilings)) {

@@ -254,8 +254,7 @@ DataTable breakdown_table(const Study& study)
         {"", "share_of_step", [](const Share& s) { return number(s.segment.seconds / s.row.seconds.median.value); }},
     };
     std::vector<Share> shares;
-    for (const Measurement* row : step_rows(study.results.rows)) {
-        if (row->status != Status::ok) continue;
+    for (const Measurement* row : measured_steps(study.results.rows)) {
         for (Segment& segment : phases_of(*row)) shares.push_back({*row, "phase", std::move(segment)});
         for (Segment& segment : kinds_of(*row)) shares.push_back({*row, "kind", std::move(segment)});
     }

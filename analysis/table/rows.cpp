@@ -245,14 +245,20 @@ std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)
     return steps;
 }
 
+std::vector<const Measurement*> measured_steps(std::span<const Measurement> rows)
+{
+    std::vector<const Measurement*> steps = step_rows(rows);
+    std::erase_if(steps, [](const Measurement* row) { return row->status != Status::ok; });
+    return steps;
+}
+
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows)
 {
     const auto key = [](const Measurement& row) {
         return std::tuple{row.bench, row.device, row.point.without("batch").without("data").str()};
     };
     std::vector<const Measurement*> largest;
-    for (const Measurement* row : step_rows(rows)) {
-        if (row->status != Status::ok) continue;
+    for (const Measurement* row : measured_steps(rows)) {
         const auto same = std::find_if(largest.begin(), largest.end(),
                                        [&](const Measurement* other) { return key(*other) == key(*row); });
         if (same == largest.end())

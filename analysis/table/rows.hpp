@@ -62,6 +62,8 @@ std::string_view timed(std::string_view text);
 
 /// The rows of training steps, grouped by model, otherwise in their order.
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows);
+/// Those of them that were measured.
+std::vector<const Measurement*> measured_steps(std::span<const Measurement> rows);
 /// Of measured rows that differ in nothing but batch and data, the one with the largest batch.
 std::vector<const Measurement*> largest_batches(std::span<const Measurement> rows);
 
