@@ -57,7 +57,7 @@ struct FiniteBody {
         bool finite = true;
 #pragma unroll
         for (int i = 0; i < update_width; ++i) finite = finite && isfinite(g.lane[i]);
-        if (!finite) state->finite = 0;
+        if (!finite) atomicAnd(&state->finite, 0);  // by any number of threads
     }
 };
 
