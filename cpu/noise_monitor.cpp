@@ -221,8 +221,14 @@ void MonitoredTeam::launch(Trace& trace, const std::function<void(int)>& work, R
     constexpr int most_attempts = 3;
     const bool apart = resources == Resources::their_own && size() > 1;
     const auto is_disturbed = [](const ThreadRecord& record) { return !record.disturbed.empty(); };
-    std::vector<ThreadRecord> records = attempt(work);
-    for (int i = 1; apart && i < most_attempts && std::ranges::any_of(records, is_disturbed); ++i) {
+    std::vector<ThreadRecord> records = attempt([&](int thread) {
+        for (int i = 0; i < trace.repeats(); ++i) {
+            work(thread);
+            if (thread == 0 && trace.beside()) trace.beside()();
+        }
+    });
+    const int most = apart && trace.repeats() == 1 ? most_attempts : 1;
+    for (int i = 1; i < most && std::ranges::any_of(records, is_disturbed); ++i) {
         const std::vector<ThreadRecord> again = attempt(work);
         for (std::size_t thread = 0; thread < again.size(); ++thread)
             if (is_disturbed(records[thread])) records[thread] = again[thread];
@@ -243,7 +249,7 @@ void MonitoredTeam::launch(Trace& trace, const std::function<void(int)>& work, R
         }
         if (is_disturbed(record)) trace.disturbed(record.disturbed);
     }
-    trace.took(apart ? Seconds{size() / rates} : end - begin);
+    trace.took(apart ? Seconds{size() / rates} : end - begin, trace.repeats());
     // A clock that is not known would give more per clock than the core can do.
     if (known > 0) trace.ran_at(Hertz{clocks / known});
 }

@@ -3,6 +3,7 @@
 #include "cpu/host_monitor.hpp"
 #include "cpu/probes/choices.hpp"
 #include "cpu/probes/probes.hpp"
+#include "cpu/rapl.hpp"
 #include "cpu/topology.hpp"
 #include "ert/method/bench/bench_registry.hpp"
 
@@ -19,6 +20,7 @@ void add_cpu(BenchRegistry& registry)
                                     std::move(topology.thread_counts),
                                     std::make_shared<cpu::CoreHistory>(std::move(topology.alike))};
     registry.watch_host_with([history = context.history] { return cpu::host_monitor(history); });
+    registry.measure_power_with("cpu", [](const Device&) { return cpu::rapl_meter(); });
     for (const auto& make : {cpu::flops_bench, cpu::bandwidth_bench, cpu::latency_bench, cpu::core_to_core_bench,
                              cpu::numa_bench, cpu::ert_bench})
         registry.add(make(context));

@@ -139,7 +139,10 @@ std::vector<std::vector<std::string>> absent_from(const Study& study)
              "`roof run MODEL --profile` where the machine has any, or `roof import FILE` of Nsight Compute, "
              "`perf stat -j` or LIKWID"});
     absent.push_back({"memory by category", "`roof estimate MODEL --batch N` (analytic)"});
-    absent.push_back({"energy", "`perf stat -e power/energy-pkg/ roof run MODEL`"});
+    if (energy_table(study).rows.empty())
+        absent.push_back({"joules",
+                          "`roof run MODEL --sustain 12` where the device counts them; their roof: `roof sweep "
+                          "run/cpu_sustained`, `run/gpu_sustained`"});
     if (!has_several_devices(study))
         absent.push_back({"scaling over devices", "`roof sweep run/compare`; `roof list devices` names the devices"});
     if (!has_latency(study)) absent.push_back({"latency of the memory levels", "`roof calibrate`"});

@@ -78,7 +78,7 @@ Content ceilings_panel(const Study& study, const std::string&)
 
 std::span<const Panel> panels()
 {
-    static constexpr std::array<Panel, 22> table{{
+    static constexpr std::array<Panel, 23> table{{
         {"roofline",
          "Roofline",
          "Roofs and their 95% bands are measured. A point is a layer, its area its time.",
@@ -167,6 +167,12 @@ std::span<const Panel> panels()
          "What-if",
          "Step times under other roofs and at another batch (analytic).",
          {{{"what_if", what_if_table}}}},
+        {"energy",
+         "What lasts, and joules",
+         "Launches repeated for seconds. Energy roof: the joules that the work needs at least, at the most FLOPs and "
+         "bytes "
+         "per joule that probes reached.",
+         {{{"energy", energy_table}, {"sustained", sustained_table}}}},
         {"ceilings",
          "Ceilings",
          "Every ceiling with its interval.",

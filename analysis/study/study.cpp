@@ -76,6 +76,14 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
     return over;
 }
 
+std::vector<Measurement> sustained_probes(std::vector<Measurement> rows)
+{
+    std::erase_if(rows, [](const Measurement& row) {
+        return row.sustained.seconds.median.value <= 0 || (row.role != Role::compute && row.role != Role::bandwidth);
+    });
+    return rows;
+}
+
 /// Empty for a machine whose devices are all real.
 std::string emulation_warning(const Machine& machine)
 {
@@ -130,6 +138,7 @@ Study make_study(Results results, Results calibration, Ceilings over_nodes)
         for (Placement& placement :
              place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, machine))
             study.placements.push_back(std::move(placement));
+    study.sustained = sustained_probes(study.results.rows);
     read_predictions(study);
     check_recordings(study);
     find_level_bytes(study.placements, study.results.rows, recorded_folder(study), study.ceilings, machine);
@@ -141,9 +150,13 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
     Results results = read_results(folder);
     Ceilings over_nodes = ceilings_over_nodes(folder, results);
     const std::filesystem::path found = calibration.empty() ? find_calibration(folder) : calibration;
-    if (found.empty()) return make_study(std::move(results), {}, std::move(over_nodes));
-    if (std::filesystem::equivalent(found, folder)) return make_study(results, results, std::move(over_nodes));
-    return make_study(std::move(results), read_results(found), std::move(over_nodes));
+    Results ceilings = found.empty()                                ? Results{}
+                       : std::filesystem::equivalent(found, folder) ? results
+                                                                    : read_results(found);
+    Study study = make_study(std::move(results), std::move(ceilings), std::move(over_nodes));
+    if (const std::filesystem::path lasting = find_sustained(folder); study.sustained.empty() && !lasting.empty())
+        study.sustained = sustained_probes(read_rows(lasting));
+    return study;
 }
 
 std::vector<Measurement> all_rows(const Study& study)

@@ -32,6 +32,8 @@ struct Study {
     Results calibration;  ///< its folder is empty if there is none
     Ceilings ceilings;
     Ceilings over_nodes{};  ///< of rows whose ranks were on several nodes (roofs.hpp), with the network between them
+    std::vector<Measurement>
+        sustained{};  ///< probes of the folder that were repeated for seconds, else those of find_sustained()
     std::vector<Placement> placements;
     PredictionErrors predictions{};  ///< from the folder's predictions.csv; no rows without it
     std::string predictions_fingerprint{};

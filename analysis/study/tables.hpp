@@ -99,6 +99,14 @@ inline constexpr double most_unclassified = 0.02;
 /// All of these that have rows, each under its title, in at most `width` columns; 0: unlimited. Empty without recordings.
 std::string recording_text(const Study& study, int width);
 
+// What lasts, and joules (energy.cpp).
+
+/// A line for each of `study.sustained`.
+DataTable sustained_table(const Study& study);
+/// The steps that were repeated for seconds, each, where its joules were counted, followed by its phases. The energy roof: by the probes of
+/// `study.sustained` of its device, threads and precision.
+DataTable energy_table(const Study& study);
+
 // Ceilings (ceiling_tables.cpp).
 DataTable ceilings_table(const Study& study);
 DataTable levels_table(const Ceilings& ceilings);

@@ -19,7 +19,7 @@ std::string plain_number(double value, int digits)
 
 std::string with_interval(double median, double low, double high, std::string_view unit, int digits)
 {
-    const bool has_prefix = median > 0 && unit != "images/s" && unit != "inputs/s";  // these are counted
+    const bool has_prefix = median > 0 && !unit.starts_with("images/") && unit != "inputs/s";  // these are counted
     const auto& [factor, letter] = si_prefix(has_prefix ? median : 1);
     const auto scaled = [&](double value) { return plain_number(value / factor, digits); };
     return fmt::format("{} {}{} [{}, {}]", scaled(median), letter, unit, scaled(low), scaled(high));

@@ -40,10 +40,15 @@ PassDriver::PassDriver(MonitoredTeam& team, const Extent& extent, std::vector<Va
 
 void PassDriver::launch(Trace& trace)
 {
-    const Segment segment = next_window();
     const Variant& variant = variants_[chosen_];
-    team_.launch(
-        trace, [&](int thread) { variant.run(thread, plan_.passes, segment); }, resources_);
+    const std::size_t first = window_;
+    std::vector<std::size_t> done(static_cast<std::size_t>(team_.size()));
+    const auto run = [&](int thread) {
+        variant.run(thread, plan_.passes, window((first + done[thread]++) % plan_.windows));
+    };
+    team_.launch(trace, run, resources_);
+    window_ = first + done.front() - 1;
+    next_window();
 }
 
 std::vector<Segment> PassDriver::samples() const

@@ -106,6 +106,15 @@ nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id)
     return nvml == nullptr ? nullptr : nvml->device(bus_id_of(id));
 }
 
+PowerMeter power_meter(std::shared_ptr<const Nvml> nvml, const Device& device)
+{
+    nvmlDevice_st* const known = device_in(nvml.get(), id_of(device));
+    if (known == nullptr) return {{}, "NVML, the driver's library, was not found or does not know " + device.name};
+    const bool counts = nvml->power(known).joules > 0;
+    return {[nvml, known] { return nvml->power(known); },
+            counts ? "" : "NVML counts no joules of this GPU (it does from Volta on)"};
+}
+
 void describe_devices(Machine& machine, const Nvml* nvml)
 {
     machine.versions["CUDA runtime"] = version_text(CUDART_VERSION);

@@ -1,10 +1,11 @@
 // Finds the GPUs of this machine and describes them, or explains why there are none.
 #pragma once
 
-#include "ert/method/bench/machine.hpp"
+#include "ert/method/bench/power.hpp"
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
 #include <string>
 
 struct nvmlDevice_st;
@@ -30,6 +31,9 @@ std::string bus_id_of(DeviceId id);
 
 /// The device as NVML knows it; null without NVML, or if it does not know it. Throws Error.
 nvmlDevice_st* device_in(const Nvml* nvml, DeviceId id);
+
+/// By NVML, which may be null.
+PowerMeter power_meter(std::shared_ptr<const Nvml> nvml, const Device& device);
 
 /// An attribute of a device from the runtime. Throws Error.
 int attribute(DeviceId id, cudaDeviceAttr which);

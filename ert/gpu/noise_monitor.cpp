@@ -19,10 +19,16 @@ MonitoredStream::MonitoredStream(DeviceId id, std::shared_ptr<const Nvml> nvml, 
 {
 }
 
-Seconds MonitoredStream::time(const std::function<void()>& enqueue) const
+Seconds MonitoredStream::time(const std::function<void()>& enqueue, const std::function<void()>& beside) const
 {
     const CurrentDevice current(id_);
-    if (!holds_) return timer_.time(stream_, enqueue, watch_);
+    std::function<void(Seconds)> watch = watch_;
+    if (beside)
+        watch = [&](Seconds so_far) {
+            if (watch_) watch_(so_far);
+            beside();
+        };
+    if (!holds_ || beside) return timer_.time(stream_, enqueue, watch);
     auto* const released = reinterpret_cast<volatile unsigned*>(released_.data());
     *released = 0;
     enqueue_hold(released, stream_.get());
@@ -30,7 +36,7 @@ Seconds MonitoredStream::time(const std::function<void()>& enqueue) const
         enqueue();
         *released = 1;
     };
-    return timer_.time(stream_, all, watch_);
+    return timer_.time(stream_, all, watch);
 }
 
 void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
@@ -38,7 +44,13 @@ void MonitoredStream::launch(Trace& trace, const std::function<void()>& enqueue)
     const CurrentDevice current(id_);
     static const std::vector<ClockReading> none(clock_readings);
     readings_.write(none);
-    trace.took(time(enqueue));
+    const auto repeated = [&] {
+        for (int i = 0; i < trace.repeats(); ++i) {
+            enqueue();
+            if (trace.beside()) trace.beside()();
+        }
+    };
+    trace.took(time(repeated, trace.beside()), trace.repeats());
     // Right after the launch, while the driver's averages still are the launch's.
     const GpuState state = handle_ != nullptr ? nvml_->look(handle_) : GpuState{};
     const Hertz measured = clock_of(readings_.read(0, clock_readings));

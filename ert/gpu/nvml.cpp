@@ -40,22 +40,20 @@ constexpr std::array<Reason, 4> disturbances{{
 }};
 
 /// What a call with one unsigned result says; 0 if it fails, or the driver has no such function.
-template <class... Arguments>
-unsigned number(const Library& library, const char* name, Arguments... arguments)
+template <class Number = unsigned, class... Arguments>
+Number number(const Library& library, const char* name, Arguments... arguments)
 {
-    unsigned value = 0;
-    const auto call = library.find<int(Arguments..., unsigned*)>(name);
+    Number value = 0;
+    const auto call = library.find<int(Arguments..., Number*)>(name);
     return call != nullptr && call(arguments..., &value) == success ? value : 0;
 }
 
 /// Under the name that newer drivers have for it, or the older one.
 unsigned long long slowdowns(const Library& library, Device device)
 {
-    using Reasons = int(Device, unsigned long long*);
-    Reasons* call = library.find<Reasons>("nvmlDeviceGetCurrentClocksEventReasons");
-    if (call == nullptr) call = library.find<Reasons>("nvmlDeviceGetCurrentClocksThrottleReasons");
-    unsigned long long bits = 0;
-    return call != nullptr && call(device, &bits) == success ? bits : 0;
+    using Bits = unsigned long long;
+    const Bits bits = number<Bits>(library, "nvmlDeviceGetCurrentClocksEventReasons", device);
+    return bits != 0 ? bits : number<Bits>(library, "nvmlDeviceGetCurrentClocksThrottleReasons", device);
 }
 
 Hertz megahertz(unsigned value)
@@ -121,6 +119,25 @@ GpuState Nvml::look(nvmlDevice_st* device) const
     state.conditions.celsius = number(library_, "nvmlDeviceGetTemperature", device, sensor_of_gpu);
     state.slowdowns = slowdowns(library_, device);
     return state;
+}
+
+PowerReading Nvml::power(nvmlDevice_st* device) const
+{
+    struct Field {  // nvmlFieldValue_t of NVML_FI_DEV_POWER_INSTANT; scope 0 is the GPU, 1 a module with its CPU
+        unsigned field = 186, scope = 0;
+        long long timestamp = 0, age = 0;
+        unsigned type = 0;
+        int status = 0;
+        unsigned long long value = 0;  // a union, of which an unsigned number (type 1) fills the first four bytes
+    } instant;
+    const auto call = library_.find<int(Device, int, Field*)>("nvmlDeviceGetFieldValues");
+    const bool knows = call != nullptr && call(device, 1, &instant) == success && instant.status == success;
+    constexpr double milli = 1e-3;
+    using Count = unsigned long long;
+    const auto counted = static_cast<double>(number<Count>(library_, "nvmlDeviceGetTotalEnergyConsumption", device));
+    return {milli * counted,
+            {knows && instant.type == 1 ? milli * static_cast<unsigned>(instant.value) : 0},
+            {milli * number(library_, "nvmlDeviceGetEnforcedPowerLimit", device)}};
 }
 
 Bytes Nvml::free_memory(Device device) const

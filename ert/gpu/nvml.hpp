@@ -4,6 +4,7 @@
 
 #include "ert/base/units.hpp"
 #include "ert/gpu/library.hpp"
+#include "ert/method/bench/power.hpp"
 #include "ert/method/bench/trace.hpp"
 
 #include <memory>
@@ -45,6 +46,9 @@ class Nvml {
 
     /// Values that cannot be read are 0.
     GpuState look(nvmlDevice_st* device) const;
+
+    /// The energy counter (from Volta on), the power at this moment (from drivers of 2023 on) and the enforced limit.
+    PowerReading power(nvmlDevice_st* device) const;
 
     /// The device memory that no process uses; 0 if unknown.
     Bytes free_memory(nvmlDevice_st* device) const;

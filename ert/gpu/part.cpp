@@ -14,5 +14,7 @@ extern "C" void roof_add_part(roof::BenchRegistry& registry)
     const int oldest = oldest_capability();
     registry.machine().versions["GPU kernels"] =
         "compute capability " + std::to_string(oldest / 10) + "." + std::to_string(oldest % 10) + " and newer";
+    registry.measure_power_with(
+        "gpu", [nvml = libraries.nvml](const roof::Device& device) { return power_meter(nvml, device); });
     for (GpuBench& bench : all_benches(libraries)) registry.add(make_bench(std::move(bench), libraries.nvml));
 }

@@ -22,6 +22,9 @@ COLUMNS = (["id", "bench", "role", "device", *AXES, "status", "reason", "launch_
            + ["messages_bytes", "clock_median_hz", "clock_low_hz", "clock_high_hz", "variant", "flops", "executed_flops", "compulsory_bytes",
               "no_reuse_bytes", "read_bytes", "written_bytes", "work_known", "memory_bytes", "started_utc", "description", "remarks"])
 HOST_COLUMNS = ["others_processors", "stolen_processors", "waited_share", "shared_share"]  # of format 3
+JOULES = ["energy", "forward_energy", "backward_energy", "update_energy"]
+SUSTAINED_COLUMNS = ([f"sustained_{part}_s" for part in ("median", "low", "high")] + ["sustained_clock_hz", "instant_power_w", "power_limit_w"]
+                     + [f"{name}_{part}_j" for name in JOULES for part in ("median", "low", "high")])
 SAMPLE_COLUMNS = ["id", "launch_s", "data_s", "forward_s", "backward_s", "update_s", "loss", "clock_hz", "memory_clock_hz", "power_w",
                   "temperature_c", "exposed_s", "hidden_s", "messages_bytes", "disturbance", "used"]
 LAYER_COLUMNS = ["id", "layer", "kind", "phase", "time_median_s", "time_low_s", "time_high_s", "samples", "flops", "executed_flops",
@@ -75,7 +78,7 @@ class Writer:
         (folder / "machine.yaml").write_text(yaml.safe_dump(machine, sort_keys=False), encoding="utf-8")
         (folder / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False), encoding="utf-8")
         run = machine.get("run")
-        columns, sample_columns = (COLUMNS + HOST_COLUMNS, SAMPLE_COLUMNS + HOST_COLUMNS) if run else (COLUMNS, SAMPLE_COLUMNS)
+        columns, sample_columns = (COLUMNS + HOST_COLUMNS + SUSTAINED_COLUMNS, SAMPLE_COLUMNS + HOST_COLUMNS) if run else (COLUMNS, SAMPLE_COLUMNS)
         header, sample_header, layer_header = line(columns), line(sample_columns), line(LAYER_COLUMNS)
         whole = header + (f",row_checksum:{run}" if run else ",row_checksum")
         measurements, all_samples, all_layers, before = [whole], [sample_header], [layer_header], header
@@ -309,6 +312,35 @@ class Draw:
                     records.of(row, layers)
         return list(records.texts())
 
+    def lasting(self, number, run, devices, thread_counts):
+        """Joules of some steps, some phases of them unknown, and probes repeated for seconds (docs/method.md, What lasts, and joules)."""
+        own = random.Random(f"sustained {self.seed} {number}")
+        def around(value):
+            return value, value * own.uniform(0.9, 1), value * own.uniform(1, 1.1)
+        def cells(name, unit, value):
+            return dict(zip((f"{name}_{part}_{unit}" for part in ("median", "low", "high")), around(value)))
+        def watts():
+            return {"sustained_clock_hz": 2.1e9, "instant_power_w": own.choice([None, own.uniform(90, 400)]), "power_limit_w": own.choice([None, 500])}
+        for row, _, _ in run.rows:
+            if row["status"] == "ok" and not row.get("ranks") and own.random() < 0.6:
+                total = own.uniform(0.5, 50)
+                row |= cells("sustained", "s", row["launch_median_s"] * 1.1) | watts()
+                for name, share in zip(JOULES, (1, 0.3, 0.6, 0.1)):
+                    if own.random() < 0.8 and (name == "energy" or "energy_median_j" in row):
+                        row |= cells(name, "j", total * share)
+        probes = Writer()
+        for device in devices:
+            for threads in [None] if device != "cpu" else thread_counts:
+                points = [("flops", {"operation": "fma", "precision": precision}) for precision in ("fp32", "bf16") if own.random() < 0.8]
+                points += [("bandwidth", {"operation": own.choice(["load", "copy"]), "working_set_bytes": size}) for size in (2**20, 2**26)]
+                for bench, axes in points:
+                    work = {"flops" if bench == "flops" else "compulsory_bytes": own.randint(10**6, 10**9)}
+                    joules = cells("energy", "j", own.uniform(1e-4, 1e-1)) if own.random() < 0.9 else {}
+                    probes.add(bench, "compute" if bench == "flops" else "bandwidth", device, {**axes, "isa": "made", "threads": threads},
+                               {"status": "ok", **work, **cells("launch", "s", 1e-3), "samples": 0, "discarded": 0, **cells("sustained", "s", 1.2e-3), **watts(), **joules,
+                                "work_known": "analytic", "started_utc": "2026-01-01T00:00:00Z", "description": "Made."})
+        return probes
+
     def earlier(self, run):
         """The same points, each with other times."""
         writer, own = Writer(), random.Random(f"earlier {self.seed}")
@@ -331,6 +363,8 @@ class Draw:
                 calibration.rows = [row for row in calibration.rows if row[0]["device"] != "gpu:1"]
             run = self.run(devices, thread_counts, scale)
             plan = {"name": "made", "run": [{"bench": "train"}]}
+            self.lasting(number, run, devices, thread_counts).write(parent / name / f"2026-01-01T12000{number}Z-made", machine,
+                                                                    {"measure": {"sustain_seconds": 6}, "run": [{"bench": "flops"}]})
             calibration.write(parent / name / f"2026-01-01T00000{number}Z-made", machine, {"name": "calibrate", "run": [{"bench": "bandwidth"}]})
             fine = [at for at, (row, _, _) in enumerate(run.rows) if row["status"] == "ok"]
             damage = [self.random.choice(fine)] if len(fine) > 1 and self.chance(0.2) else []

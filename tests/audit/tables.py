@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import answer
 import told
 from ceiling_tables import CEILING_TABLES
+from energy_tables import ENERGY_TABLES
 from product_bound import moved
 from reading import number, table
 from recorded_tables import RECORDED_TABLES
@@ -300,8 +301,16 @@ def date_of(folder):
     return f"{started[:10]} {started[11:16]} UTC" if len(started) > 16 and started[10] == "T" else started
 
 
+def of_rows(make):
+    """Records with what is known of their rows."""
+    def records(studies):
+        return [row_record(study, row) | record for study, row, record in make(studies)]
+    return records
+
+
 TABLES = {"kinds": kinds, "counted_once": once("counted"), "counted_phases_once": once("counted_phases"), "provenance": provenance, "verdict": verdict, "placements": placements, "traffic": traffic, "headroom": headroom, "time": time, "breakdown": breakdown, "trajectories": trajectories,
-          "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions, **CEILING_TABLES, **RECORDED_TABLES}
+          "what_if": what_if, "not_measured": not_measured, "scaling": scaling, "winners": winners, "predictions": predictions, **CEILING_TABLES, **RECORDED_TABLES,
+          **{name: of_rows(make) for name, make in ENERGY_TABLES.items()}}
 
 
 def kept(make):

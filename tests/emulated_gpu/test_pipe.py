@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).parent
@@ -81,6 +82,54 @@ class Training(unittest.TestCase):
         for row in json.loads(self.run_.stdout)["rows"]:
             self.assertEqual("emulated", row["known"])
             self.assertIn("Emulated, not a measurement", row["remarks"])
+
+
+class Sustained(unittest.TestCase):
+    """What lasts, beside the emulated NVML, which counts 500 W in steps of 20 ms: windows of 0.15 s."""
+
+    WATTS = 500
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        results = pathlib.Path(folder.name, "results")
+        begin = time.monotonic()
+        cls.run_ = roof("sweep", HERE / "sustained.yaml", "--out", results)
+        cls.seconds = time.monotonic() - begin
+        cls.rows = rows_of(results)
+        with open(results / "samples.csv", newline="", encoding="utf-8") as file:
+            cls.windows = [row for row in csv.DictReader(file) if row["window"]]
+
+    def test_is_measured_with_power_and_joules(self):
+        self.assertEqual(["ok"] * 3, [row["status"] for row in self.rows], self.run_.stderr)
+        for row in self.rows:
+            self.assertGreater(float(row["sustained_median_s"]), 0)
+            self.assertEqual((500, 700), (float(row["instant_power_w"]), float(row["power_limit_w"])))
+            self.assertGreater(float(row["energy_low_j"]), 0, row["remarks"])
+        for row in self.rows[:2]:
+            self.assertGreater(float(row["sustained_clock_hz"]), 0)
+
+    def test_joules_are_the_watts_times_the_time_of_the_windows(self):
+        self.assertEqual({"whole", "forward", "forward and backward"}, {window["window"] for window in self.windows})
+        spent = [float(window["energy_j"]) * int(window["launches"] or 1) / self.WATTS for window in self.windows]
+        self.assertEqual(50, len(spent))
+        for seconds in spent:
+            self.assertGreater(seconds, 0.149)
+        self.assertLess(sum(spent), self.seconds)
+
+    def test_probes_repeat_their_launch_within_one(self):
+        self.assertTrue(all(int(window["launches"]) > 1 for window in self.windows[:10]))
+
+    def test_phases_add_up_to_the_step(self):
+        step = self.rows[2]
+        parts = [float(step[phase + "_energy_median_j"] or 0) for phase in ("forward", "backward", "update")]
+        self.assertGreater(parts[0], 0)
+        self.assertLessEqual(sum(parts), float(step["energy_median_j"]) * 1.001)
+
+    def test_is_shown_as_emulated(self):
+        self.assertIn("What lasts", self.run_.stdout)
+        self.assertIn("Joules of each step", self.run_.stdout)
 
 
 @unittest.skipIf(shutil.which("mpirun") is None, "no mpirun here: apt-get install openmpi-bin")

@@ -75,6 +75,22 @@ TEST_CASE("clocks, power, temperature, reasons and memory are read with the call
     CHECK(nvml->free_memory(device).value == 79.0 * (1U << 30));
 }
 
+TEST_CASE("energy, power at this moment and its limit are read with the calls that the driver accepts", "[fake]")
+{
+    const auto nvml = opened(ROOF_FAKE_NVML);
+    nvmlDevice_st* const device = nvml->device(bus_id);
+    const PowerReading reading = nvml->power(device);
+    CHECK(reading.joules == Approx(123456.789));
+    CHECK(reading.instant.value == Approx(655.25));
+    CHECK(reading.limit.value == Approx(700));
+    const auto old = opened(ROOF_FAKE_OLD_NVML);  // without these functions
+    const PowerReading nothing = old->power(old->device(bus_id));
+    CHECK(nothing.joules == 0);
+    CHECK(nothing.instant.value == 0);
+    CHECK(nothing.limit.value == 0);
+    CHECK(nvml->power(nullptr).joules == 0);
+}
+
 TEST_CASE("of a GPU that is lost, and of a driver without a function, nothing is known", "[fake]")
 {
     const Stand stand(ROOF_FAKE_NVML);
@@ -86,6 +102,8 @@ TEST_CASE("of a GPU that is lost, and of a driver without a function, nothing is
     CHECK(lost.clock.value == 0);
     CHECK(lost.slowdowns == 0);
     CHECK(nvml->free_memory(device).value == 0);
+    CHECK(nvml->power(device).joules == 0);
+    CHECK(nvml->power(device).instant.value == 0);
     lose(false);
     const auto old = opened(ROOF_FAKE_OLD_NVML);  // without the reasons of a slowdown, temperature and memory
     const GpuState state = old->look(old->device(bus_id));

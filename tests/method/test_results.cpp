@@ -280,6 +280,30 @@ TEST_CASE("the newest calibration of the same machine is found next to a run")
     REQUIRE(find_calibration(root / "m", "newcomer").filename() == "2026-01-07-a");
 }
 
+TEST_CASE("probes repeated for what lasts are found beside a run, and are no calibration")
+{
+    const TemporaryFolder root;
+    const std::string probes =
+        "run:\n  - {bench: flops, threads: 1, isa: avx2}\n  - {bench: bandwidth, operation: load, working_set: 8192}\n";
+    const auto make = [&](const std::string& name, const std::string& plan) {
+        RunDirectory run(root / "m" / name, plan, fake_machine());
+        for (const Measurement& row : measured(plan)) run.append(row);
+    };
+    make("2026-01-01-a", probes);
+    make("2026-01-02-a", plan_text);
+    make("2026-01-03-a", "measure: {sustain_seconds: 1}\n" + probes);
+    make("2026-01-04-a", "measure: {sustain_seconds: 1}\n" + plan_text);
+    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-01-a");
+    REQUIRE(find_sustained(root / "m" / "2026-01-02-a").filename() == "2026-01-03-a");
+    REQUIRE(find_sustained(root / "m" / "2026-01-04-a").filename() == "2026-01-03-a");
+    REQUIRE(find_sustained(root / "nowhere").empty());
+    const Results results = read_results(root / "m" / "2026-01-03-a");
+    REQUIRE(results.damage.empty());
+    REQUIRE(results.rows.front().sustained.seconds.median.value == Approx(1e-3));
+    REQUIRE(results.rows.front().samples.back().window == "whole");
+    REQUIRE(results.rows.front().samples.back().launches > 50);
+}
+
 TEST_CASE("a quick calibration is found only where there is no full one")
 {
     const TemporaryFolder root;

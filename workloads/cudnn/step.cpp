@@ -92,7 +92,7 @@ void Step::train(Trace& trace)
     if (is_graph)
         step_graph_->launch(stream_.get());
     else
-        enqueue(trace, nullptr);
+        enqueue(trace);
     end_.record(stream_.get());
     gpu::check(
         cudaMemcpyAsync(state_.data(), program_.state(), sizeof(StepState), cudaMemcpyDeviceToHost, stream_.get()));
@@ -121,7 +121,7 @@ bool Step::prepare_graph(const Trace& trace)
     if (step_graph_) return true;
     step_graph_.emplace(stream_.get(), [&] {
         graph_begin_.record(stream_.get());
-        enqueue(trace, nullptr);
+        enqueue(trace);
         graph_end_.record(stream_.get());
     });
     stream_.synchronize();
@@ -132,13 +132,19 @@ bool Step::prepare_graph(const Trace& trace)
 void Step::run_watched(const Trace& trace)
 {
     carried_ = input_.arrive(end_);
-    if (options_.graph && !watched_graph_) watched_graph_.emplace(stream_.get(), [&] { enqueue(trace, &between_); });
-    if (options_.graph)
-        watched_graph_->launch(stream_.get());
-    else
-        enqueue(trace, &between_);
+    run(watched_graph_, [&] { enqueue(trace, &between_); });
     wait();
     read_parts();
+}
+
+/// As a graph, unless the options have none.
+void Step::run(std::optional<StepGraph>& graph, const std::function<void()>& work)
+{
+    if (options_.graph && !graph) graph.emplace(stream_.get(), work);
+    if (graph)
+        graph->launch(stream_.get());
+    else
+        work();
 }
 
 /// Waits for the stream.
@@ -149,13 +155,29 @@ Communication Step::wait() const
     return {};
 }
 
-void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between)
+bool Step::launch_to(Phase last, Trace& trace)
+{
+    if (ranks_) return false;
+    const gpu::CurrentDevice current(options_.device);
+    trace.waited_for_data(input_.arrive(end_));
+    const std::size_t end =
+        last == Phase::forward ? first_of(program_.written().program(), Phase::backward) : first_update_;
+    begin_.record(stream_.get());
+    run(graphs_to_[last], [&] { enqueue(trace, nullptr, end); });
+    end_.record(stream_.get());
+    stream_.synchronize();
+    trace.took(end_.since(begin_));
+    look(trace);
+    return true;
+}
+
+void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between, std::size_t end)
 {
     const auto record = [&](const gpu::Event& event) { event.record(stream_.get()); };
     const GradientHooks& hooks = options_.gradients;
     const auto& stages = program_.written().program().stages();
     if (hooks.before_step) hooks.before_step(stream_.get());
-    for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    for (std::size_t stage = 0; stage < std::min(end, stages.size()); ++stage) {
         if (between != nullptr) record((*between)[stage]);
         if (stage == first_update_ && hooks.before_update) hooks.before_update(stream_.get());
         if (stage == first_update_ && between != nullptr) record(update_begin_);

@@ -11,6 +11,9 @@
 #include "workloads/cudnn/ranks.hpp"
 #include "workloads/cudnn/step_graph.hpp"
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +44,7 @@ class Step : public Subject {
     /// With ranks: the work of all of them.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
+    bool launch_to(Phase last, Trace& trace) override;
     /// Throws if the loss is not finite, the first loss of random parameters is far above that of guessing, or ranks have other parameters.
     void check() override;
     std::vector<TimedPart> parts() const override;
@@ -55,7 +59,9 @@ class Step : public Subject {
     void train(Trace& trace);
     bool prepare_graph(const Trace& trace);
     void run_watched(const Trace& trace);
-    void enqueue(const Trace& trace, const std::vector<gpu::Event>* between);
+    void run(std::optional<StepGraph>& graph, const std::function<void()>& work);
+    /// The stages before `end`; `between`, which may be null, records an event before each and after all.
+    void enqueue(const Trace& trace, const std::vector<gpu::Event>* between = nullptr, std::size_t end = SIZE_MAX);
     Communication wait() const;
     void look(Trace& trace);
     void read_parts();
@@ -77,6 +83,7 @@ class Step : public Subject {
     gpu::Event update_begin_;          ///< after the wait for other ranks, which belongs to no part
     std::optional<StepGraph> step_graph_;
     std::optional<StepGraph> watched_graph_;
+    std::map<Phase, std::optional<StepGraph>> graphs_to_;  ///< for launch_to()
     std::vector<Seconds> part_seconds_;
     gpu::HostBuffer state_;
     nvmlDevice_st* watched_device_ = nullptr;

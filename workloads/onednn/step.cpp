@@ -83,6 +83,15 @@ void Step::train(Trace& trace)
     trace.saw_loss(last_loss_);
 }
 
+bool Step::launch_to(Phase last, Trace& trace)
+{
+    if (exchange_) return false;
+    const data::Batch batch = trace.waiting_for_data([this] { return source_.next(); });
+    network_.forward(batch.images, batch.labels, trace);
+    if (last == Phase::backward) network_.backward(trace);
+    return true;
+}
+
 void Step::check()
 {
     engine::check_losses(settings_.parameters, classes_, first_loss_, last_loss_);

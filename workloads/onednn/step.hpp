@@ -32,6 +32,7 @@ class Step : public Subject {
     /// Bytes: the sum over all parts.
     Work work() const override { return work_; }
     void launch(Trace& trace) override;
+    bool launch_to(Phase last, Trace& trace) override;
     /// Checks that the loss is finite and, for random parameters, that the first loss is near ln(classes).
     void check() override;
     std::vector<TimedPart> parts() const override;

@@ -4,9 +4,11 @@
 
 #include "ert/method/bench/bench.hpp"
 #include "ert/method/bench/host_use.hpp"
+#include "ert/method/bench/power.hpp"
 #include "ert/method/bench/profiler.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -60,6 +62,16 @@ class BenchRegistry {
     {
         return contents_->make_host_monitor ? contents_->make_host_monitor() : nullptr;
     }
+    /// Measures the power of devices of that kind.
+    void measure_power_with(const std::string& device_kind, OpenPowerMeter open)
+    {
+        contents_->power_meters[device_kind] = std::move(open);
+    }
+    PowerMeter power_meter(const Device& device) const
+    {
+        const OpenPowerMeter& open = contents_->power_meters[device.kind];
+        return open ? open(device) : PowerMeter{{}, "this build has none for a " + device.kind};
+    }
     /// Keeps the object alive as long as the registry.
     void keep(std::shared_ptr<void> thing) { contents_->kept.push_back(std::move(thing)); }
 
@@ -83,6 +95,7 @@ class BenchRegistry {
         std::vector<AbsentPart> absent;
         std::function<int(const BenchRegistry&)> follow;
         MakeHostMonitor make_host_monitor;
+        std::map<std::string, OpenPowerMeter> power_meters;
         std::vector<std::shared_ptr<void>> kept;
         std::vector<Profiler> profilers;
         std::vector<DeferredPart> deferred;

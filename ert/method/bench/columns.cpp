@@ -36,12 +36,12 @@ template <auto... members>
 constexpr auto of_launch = amount<Sample, members...>;
 
 /// Median and interval.
-template <class Row, auto member>
+template <class Row, auto... members>
 constexpr std::array<Field<Row>, 3> estimate(std::string_view median, std::string_view low, std::string_view high)
 {
-    using Value = std::remove_cvref_t<decltype(Row{}.*member)>;
-    return {amount<Row, member, &Value::median>(median), amount<Row, member, &Value::low>(low),
-            amount<Row, member, &Value::high>(high)};
+    using Value = std::remove_cvref_t<decltype((Row{}.*....*members))>;
+    return {amount<Row, members..., &Value::median>(median), amount<Row, members..., &Value::low>(low),
+            amount<Row, members..., &Value::high>(high)};
 }
 
 /// FLOPs, bytes and their origin. `members`: the path to the work.
@@ -126,6 +126,8 @@ const std::vector<Field<Measurement>>& measurement_fields()
 {
     using Row = Measurement;
     using Time = Estimate<Seconds>;
+    using Lasting = SustainedLaunches;
+    constexpr auto lasting = &Row::sustained;
     static const auto fields = joined<Row>(
         field<Row, &Row::bench>("bench"), field<Row, &Row::role>("role"), field<Row, &Row::device>("device"),
         axis_fields(std::make_index_sequence<axes.size()>()), field<Row, &Row::status>("status"),
@@ -141,7 +143,19 @@ const std::vector<Field<Measurement>>& measurement_fields()
         amount<Row, &Row::messages>("messages_bytes"),
         estimate<Row, &Row::clock>("clock_median_hz", "clock_low_hz", "clock_high_hz"),
         field<Row, &Row::variant>("variant"), work<Row, &Row::work>(), amount<Row, &Row::memory>("memory_bytes"),
-        host_use<Row>, field<Row, &Row::started>("started_utc"), field<Row, &Row::description>("description"),
+        host_use<Row>,
+        estimate<Row, lasting, &Lasting::seconds>("sustained_median_s", "sustained_low_s", "sustained_high_s"),
+        amount<Row, lasting, &Lasting::clock>("sustained_clock_hz"),
+        amount<Row, lasting, &Lasting::instant>("instant_power_w"),
+        amount<Row, lasting, &Lasting::limit>("power_limit_w"),
+        estimate<Row, lasting, &Lasting::energy>("energy_median_j", "energy_low_j", "energy_high_j"),
+        estimate<Row, lasting, &Lasting::forward>("forward_energy_median_j", "forward_energy_low_j",
+                                                  "forward_energy_high_j"),
+        estimate<Row, lasting, &Lasting::backward>("backward_energy_median_j", "backward_energy_low_j",
+                                                   "backward_energy_high_j"),
+        estimate<Row, lasting, &Lasting::update>("update_energy_median_j", "update_energy_low_j",
+                                                 "update_energy_high_j"),
+        field<Row, &Row::started>("started_utc"), field<Row, &Row::description>("description"),
         field<Row, &Row::remarks>("remarks"));
     return fields;
 }
@@ -158,7 +172,10 @@ const std::vector<Field<Sample>>& sample_fields()
         of_launch<&Row::communication, &Communication::exposed>("exposed_s"),
         of_launch<&Row::communication, &Communication::hidden>("hidden_s"),
         of_launch<&Row::communication, &Communication::bytes>("messages_bytes"),
-        field<Row, &Row::disturbance>("disturbance"), used, host_use<Row>);
+        field<Row, &Row::disturbance>("disturbance"), used, host_use<Row>, field<Row, &Row::window>("window"),
+        of_launch<&Row::launches>("launches"), of_launch<&Row::energy>("energy_j"),
+        of_launch<&Row::conditions, &Conditions::instant>("instant_power_w"),
+        of_launch<&Row::conditions, &Conditions::limit>("power_limit_w"));
     return fields;
 }
 

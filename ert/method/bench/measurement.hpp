@@ -33,6 +33,19 @@ struct PartMeasurement {
     Estimate<Seconds> seconds;
 };
 
+/// Of launches repeated without pause for seconds (ert/method/plan/sustain.hpp), by windows of some tenths of a second. Empty estimates and 0:
+/// not measured, or not known.
+struct SustainedLaunches {
+    Estimate<Seconds> seconds;  ///< of a launch
+    Hertz clock;                ///< this and the power: medians of the windows
+    Watts instant;              ///< power, by the mean of the readings in each window
+    Watts limit;
+    Estimate<Joules> energy;  ///< of a launch, by the device's counter; so are those of a step's phases
+    Estimate<Joules> forward;
+    Estimate<Joules> backward;
+    Estimate<Joules> update;
+};
+
 struct Measurement {
     std::string bench;
     Role role = Role::step;
@@ -50,7 +63,8 @@ struct Measurement {
     HostUse host{};             ///< over the used launches of a training step
     Bytes messages;             ///< bytes of a step's messages, as one rank holds them
     Estimate<Hertz> clock;      ///< of the cores beside the launches; empty if not known
-    std::string variant;        ///< chosen by the subject's trials
+    SustainedLaunches sustained{};
+    std::string variant;  ///< chosen by the subject's trials
     Work work;
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601

@@ -11,15 +11,26 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace roof {
 
+/// Take part in no other quantity.
+struct Joules {
+    double value = 0;
+};
+struct Watts {
+    double value = 0;
+};
+
 /// The device's state beside a launch; 0: not known.
 struct Conditions {
     Hertz memory_clock{};
-    double watts = 0;
+    double watts = 0;  ///< of a GPU on average over the last second
     double celsius = 0;
+    Watts instant{};  ///< mean of the readings during a window
+    Watts limit{};    ///< of the power
 };
 
 /// Called around each launch of a part's work, on the launching thread, so that a profiler can assign the device's records to parts.
@@ -41,7 +52,8 @@ struct Communication {
     Bytes bytes{};      ///< of all messages, as one rank holds them
 };
 
-/// One launch. Phases are those of a training step; a probe has none.
+/// One launch; or a window of launches repeated without pause (ert/method/plan/sustain.hpp), of which times are the means. Phases are those
+/// of a training step; a probe has none.
 struct Sample {
     Seconds seconds;  ///< without the wait for data
     Seconds data;     ///< the wait for data
@@ -55,6 +67,9 @@ struct Sample {
     Communication communication{};  ///< with other ranks; all 0 without
     Conditions conditions{};        ///< memory clock, power and temperature, by the device
     HostUse host{};                 ///< of training steps
+    std::string window{};  ///< "whole", "forward" or "forward and backward": what was repeated; empty: one launch
+    int launches = 1;      ///< in the window
+    Joules energy{};       ///< of a launch of the window, by the device's counter; 0 if not known
 };
 
 class Trace {
@@ -109,6 +124,15 @@ class Trace {
     void set_recording(Recording recording) { recording_ = recording; }
     Recording recording() const { return recording_; }
 
+    /// Asks the launches from now on to do their work so many times without pause, if they can, and to call `beside` now and then meanwhile.
+    void set_repeats(int times, std::function<void()> beside)
+    {
+        repeats_ = times;
+        beside_ = std::move(beside);
+    }
+    int repeats() const { return repeats_; }
+    const std::function<void()>& beside() const { return beside_; }
+
     /// Runs `wait` and records its time as a wait for data; returns its result.
     template <class Wait>
     auto waiting_for_data(const Wait& wait)
@@ -123,7 +147,12 @@ class Trace {
     void saw_loss(double loss) { sample_.loss = loss; }
 
     /// The launch's time as the subject measured it, without the start of threads or by the device's events.
-    void took(Seconds seconds) { took_ = seconds; }
+    /// `launches`: how often it did its work in that time.
+    void took(Seconds seconds, int launches = 1)
+    {
+        took_ = seconds;
+        sample_.launches = launches;
+    }
     /// The clock of the cores beside the launch.
     void ran_at(Hertz clock) { sample_.clock = clock; }
     void ran_under(const Conditions& conditions) { sample_.conditions = conditions; }
@@ -153,6 +182,8 @@ class Trace {
     const Clock& clock_;
     const PartListener* listener_ = nullptr;
     Recording recording_ = Recording::none;
+    int repeats_ = 1;
+    std::function<void()> beside_;
     std::vector<Seconds> seconds_;
     Sample sample_;
     std::optional<Seconds> took_;

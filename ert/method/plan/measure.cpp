@@ -2,6 +2,7 @@
 
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/plan/sustain.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -10,49 +11,15 @@
 #include <atomic>
 #include <cmath>
 #include <ctime>
-#include <functional>
+#include <iterator>
 #include <map>
 #include <new>
 #include <optional>
 #include <system_error>
 #include <thread>
-#include <type_traits>
 
 namespace roof {
 namespace {
-
-/// Times one launch. The time excludes the wait for data.
-Sample time_launch(Subject& subject, const std::vector<TimedPart>& parts, Trace& trace, const Clock& clock)
-{
-    trace.reset();
-    const Seconds begin = clock();
-    subject.launch(trace);
-    const Seconds elapsed = clock() - begin;
-    if (elapsed.value <= 0) throw Error("the clock did not advance during a launch");
-    Sample sample = trace.sample();
-    sample.seconds = trace.time_taken().value_or(elapsed - sample.data);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        Seconds& phase = parts[i].phase == Phase::forward    ? sample.forward
-                         : parts[i].phase == Phase::backward ? sample.backward
-                                                             : sample.update;
-        phase += trace.part_seconds()[i];
-    }
-    return sample;
-}
-
-/// The estimate of `field`, a member or a function, over the used samples.
-template <class Field>
-auto estimate_of(const std::vector<Sample>& samples, Field field)
-{
-    using Unit = std::remove_cvref_t<std::invoke_result_t<Field, const Sample&>>;
-    std::vector<double> values;
-    int discarded = 0;
-    for (const Sample& sample : samples) {
-        if (sample.used) values.push_back(std::invoke(field, sample).value);
-        if (!sample.used && !sample.disturbance.empty()) ++discarded;
-    }
-    return Estimate<Unit>::of(values, discarded);
-}
 
 /// "lost its processor: 3 of 12 launches left out", or a remark that every launch was disturbed. Empty if none was.
 std::vector<std::string> remarks_on(const std::vector<Sample>& samples)
@@ -153,7 +120,6 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     std::vector<std::string> remarks = subject->remarks();
     for (const auto& more : {of_profile, remarks_on(row.samples)})
         remarks.insert(remarks.end(), more.begin(), more.end());
-    row.remarks = join(remarks, "; ");
     row.variant = subject->variant();
     row.seconds = estimate_of(row.samples, &Sample::seconds);
     row.data = estimate_of(row.samples, &Sample::data);
@@ -167,6 +133,11 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.exposed = communication(&Communication::exposed);
     row.hidden = communication(&Communication::hidden);
     row.messages = row.samples.back().communication.bytes;
+    if (item.stopping.sustain.value > 0)
+        std::ranges::move(
+            sustain(*subject, trace, item.stopping.sustain, registry.power_meter(device), clock, observer, row),
+            std::back_inserter(remarks));
+    row.remarks = join(remarks, "; ");
 }
 
 /// Without results.
@@ -183,6 +154,18 @@ Measurement row_of(const Item& item)
 }
 
 }  // namespace
+
+Sample time_launch(const std::function<void(Trace&)>& launch, Trace& trace, const Clock& clock)
+{
+    trace.reset();
+    const Seconds begin = clock();
+    launch(trace);
+    const Seconds elapsed = clock() - begin;
+    if (elapsed.value <= 0) throw Error("the clock did not advance during a launch");
+    Sample sample = trace.sample();
+    sample.seconds = trace.time_taken().value_or(elapsed - sample.data) / sample.launches;
+    return sample;
+}
 
 bool is_enough(std::span<const Sample> launches, Seconds elapsed, const StoppingOptions& options)
 {
@@ -211,8 +194,14 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     std::vector<Sample> samples;
     const auto launch = [&](bool used) {
         if (host != nullptr) host->begin();
-        Sample sample = time_launch(subject, declared, trace, clock);
+        Sample sample = time_launch([&](Trace& one) { subject.launch(one); }, trace, clock);
         if (host != nullptr) sample.host = host->end();
+        for (std::size_t i = 0; i < declared.size(); ++i) {
+            Seconds& phase = declared[i].phase == Phase::forward    ? sample.forward
+                             : declared[i].phase == Phase::backward ? sample.backward
+                                                                    : sample.update;
+            phase += trace.part_seconds()[i];
+        }
         sample.used = used;
         samples.push_back(sample);
         if (sample.loss && !std::isfinite(*sample.loss))

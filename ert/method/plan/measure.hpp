@@ -8,11 +8,29 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <type_traits>
 
 namespace roof {
 
 /// Called after each launch, warm-up included; returning false interrupts the row.
 using SampleObserver = std::function<bool(const Sample& sample, int launches_so_far)>;
+
+/// Times one launch, or the launches that the trace asks for at once, whose mean it is. The time excludes the wait for data.
+Sample time_launch(const std::function<void(Trace&)>& launch, Trace& trace, const Clock& clock);
+
+/// The estimate of `field`, a member or a function, over the used samples.
+template <class Field>
+auto estimate_of(const std::vector<Sample>& samples, Field field)
+{
+    using Unit = std::remove_cvref_t<std::invoke_result_t<Field, const Sample&>>;
+    std::vector<double> values;
+    int discarded = 0;
+    for (const Sample& sample : samples) {
+        if (sample.used) values.push_back(std::invoke(field, sample).value);
+        if (!sample.used && !sample.disturbance.empty()) ++discarded;
+    }
+    return Estimate<Unit>::of(values, discarded);
+}
 
 /// The stopping rule: whether these launches, without warm-ups, are enough. Disturbed ones (`used` is false) cost time and are no
 /// samples; enough of them end the row too, as on a busy machine. So does the time that all has taken beside the samples: `elapsed`, since

@@ -17,6 +17,7 @@ struct StoppingOptions {
     int max_samples = 1000;  ///< samples
     double interval = 0.01;  ///< stop when the half-width of the 95% interval is at most this share of the median
     Seconds budget{1.0};     ///< stop when the launches together have taken this long
+    Seconds sustain{};       ///< then repeat the launches for so long, for what lasts (sustain.hpp); 0: not at all
 };
 
 /// One (bench, point, device) after expansion.

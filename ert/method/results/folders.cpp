@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -24,6 +25,28 @@ std::vector<fs::path> in_and_beside(const fs::path& here)
         newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
     places.insert(places.end(), beside.begin(), beside.end());
     return places;
+}
+
+/// Whether the entry's rows are repeated for what lasts.
+bool is_sustained(const PlanEntry& entry)
+{
+    return entry.stopping.sustain.value > 0;
+}
+
+/// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is true; empty without one.
+fs::path newest_with(const fs::path& here, const std::function<bool(const PlanEntry& entry)>& has,
+                     const std::function<bool(const fs::path& place)>& serves)
+{
+    const std::vector<fs::path> places = in_and_beside(here);
+    const auto found = std::ranges::find_if(places, [&](const fs::path& place) {
+        if (!fs::exists(place / "plan.yaml") || !fs::exists(place / "measurements.csv")) return false;
+        try {
+            return std::ranges::any_of(load_plan(place / "plan.yaml").entries, has) && serves(place);
+        } catch (const Error&) {
+            return false;  // damaged, or of an older format
+        }
+    });
+    return found == places.end() ? fs::path{} : *found;
 }
 
 /// Whether the folder's machine.yaml names this node or none.
@@ -66,12 +89,14 @@ bool is_finished(const Plan& plan, const std::vector<Measurement>& rows)
     });
 }
 
-/// `full` without a plan, and with one of another version.
-CalibrationKind kind_by_plan(const fs::path& file, const std::vector<Measurement>& rows)
+/// `full` without a plan, and with one of another version. Empty for a plan that repeats rows for what lasts: its ceilings are beside those of
+/// a calibration, and do not replace them.
+std::optional<CalibrationKind> kind_by_plan(const fs::path& file, const std::vector<Measurement>& rows)
 {
     try {
         if (!fs::exists(file)) return CalibrationKind::full;
         const Plan plan = load_plan(file);
+        if (std::ranges::any_of(plan.entries, is_sustained)) return {};
         if (!is_finished(plan, rows)) return CalibrationKind::unfinished;
         return plan.quick ? CalibrationKind::quick : CalibrationKind::full;
     } catch (const InputError&) {
@@ -86,8 +111,9 @@ std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::strin
     try {
         const std::vector<Measurement> rows = read_rows(folder);
         const auto measured = [&](Role role) {
-            return std::ranges::any_of(
-                rows, [&](const Measurement& row) { return row.role == role && row.status == Status::ok; });
+            return std::ranges::any_of(rows, [&](const Measurement& row) {
+                return row.role == role && row.status == Status::ok && !row.point.has("path");
+            });
         };
         if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
         if (!machine_name.empty() && read_machine_of(folder).name != machine_name) return {};
@@ -189,24 +215,26 @@ fs::path find_calibration(const fs::path& folder, std::string node)
     return own.empty() ? first_calibration(others, machine_name) : own;
 }
 
+fs::path find_sustained(const fs::path& folder)
+{
+    const fs::path here = fs::absolute(folder).lexically_normal();
+    if (!fs::exists(here / "machine.yaml")) return {};
+    return newest_with(here, is_sustained, [own = read_machine_of(here).name](const fs::path& place) {
+        return read_machine_of(place).name == own && std::ranges::any_of(read_rows(place), [](const Measurement& row) {
+                   return row.role != Role::step && row.sustained.seconds.median.value > 0;
+               });
+    });
+}
+
 fs::path find_network(const fs::path& folder, std::vector<std::string> nodes)
 {
     std::ranges::sort(nodes);
-    const std::vector<fs::path> places = in_and_beside(fs::absolute(folder).lexically_normal());
-    const auto serves = [&](const fs::path& place) {
-        if (!fs::exists(place / "plan.yaml") || !fs::exists(place / "measurements.csv")) return false;
-        try {
-            const std::vector<PlanEntry> entries = load_plan(place / "plan.yaml").entries;
-            if (std::ranges::find(entries, "network", &PlanEntry::bench) == entries.end()) return false;
-            std::vector<std::string> of_ranks = rank_nodes(read_machine_of(place));
-            std::ranges::sort(of_ranks);
-            return of_ranks == nodes;
-        } catch (const Error&) {
-            return false;  // damaged, or of an older format
-        }
-    };
-    const auto found = std::ranges::find_if(places, serves);
-    return found == places.end() ? fs::path{} : *found;
+    const auto is_network = [](const PlanEntry& entry) { return entry.bench == "network"; };
+    return newest_with(fs::absolute(folder).lexically_normal(), is_network, [&](const fs::path& place) {
+        std::vector<std::string> of_ranks = rank_nodes(read_machine_of(place));
+        std::ranges::sort(of_ranks);
+        return of_ranks == nodes;
+    });
 }
 
 }  // namespace roof

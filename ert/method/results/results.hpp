@@ -98,6 +98,10 @@ CalibrationKind calibration_kind(const std::filesystem::path& folder);
 /// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none.
 std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {});
 
+/// The newest folder, in `folder` or beside it, of the same machine in which probes were repeated for what lasts (ert/method/plan/sustain.hpp).
+/// Empty if there is none.
+std::filesystem::path find_sustained(const std::filesystem::path& folder);
+
 /// The newest folder, in `folder` or beside it, in which the bench `network` measured messages between ranks on these nodes (rank_nodes(),
 /// in any order). Empty if there is none.
 std::filesystem::path find_network(const std::filesystem::path& folder, std::vector<std::string> nodes);

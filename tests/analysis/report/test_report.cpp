@@ -134,6 +134,7 @@ TEST_CASE("every panel of a full study has a heading and a link")
     made::record(folder, study.results.rows.front().id());
     const Prediction prediction{study.results.rows.front().id(), {0.02}, {0.030}, {1e9}, true};
     study.predictions = errors_of(std::vector{prediction}, study.results.rows);
+    study.results.rows.front().sustained.seconds = made::about<Seconds>(0.045);
     const Study earlier = study;
     study.baseline = &earlier;
     const std::string html = report_html({study});

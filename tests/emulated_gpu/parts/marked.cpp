@@ -12,6 +12,7 @@ class MarkedSubject final : public Subject {
 
     Work work() const override { return marked(subject_->work()); }
     void launch(Trace& trace) override { subject_->launch(trace); }
+    bool launch_to(Phase last, Trace& trace) override { return subject_->launch_to(last, trace); }
     void check() override { subject_->check(); }
     std::vector<TimedPart> parts() const override
     {

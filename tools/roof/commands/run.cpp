@@ -41,7 +41,8 @@ std::string line(std::string_view key, const std::string& text)
 
 std::string step_text(const Measurement& row)
 {
-    const auto warmup = std::count_if(row.samples.begin(), row.samples.end(), [](const Sample& s) { return !s.used; });
+    const auto warmup = std::count_if(row.samples.begin(), row.samples.end(),
+                                      [](const Sample& s) { return !s.used && s.window.empty(); });
     return fmt::format("{}  median and 95% interval of {} steps, {} warm-up left out ({})",
                        analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup,
                        analysis::timed(row.description));
@@ -165,6 +166,8 @@ int train(const Options& options, Context& context)
     const auto fitted = [&](const std::string& text) { return analysis::fitted_lines(text, context.terminal.width); };
     print_calibration_line(study, context.terminal.width, context.out);
     for (const Measurement& row : session.rows) context.out << fitted(run_summary(row, study)) << '\n';
+    if (const analysis::DataTable lasting = analysis::energy_table(study); !lasting.empty())
+        context.out << analysis::to_text(lasting, context.terminal.width) << '\n';
     if (const std::string above = analysis::above_text(study); !above.empty()) context.out << fitted(above + "\n");
     context.out << session.folder.string() << '\n';
     return session.status();

@@ -101,8 +101,9 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
 {
     constexpr int top_layers = 5;
     out << analysis::verdict_text(study, options.width) << '\n' << predictions_text(study, options.width);
-    if (const analysis::DataTable ranks = analysis::scaling_table(study); !ranks.empty())
-        out << analysis::to_text(ranks, options.width) << '\n';
+    for (const auto make : {analysis::scaling_table, analysis::energy_table, analysis::sustained_table})
+        if (const analysis::DataTable table = make(study); !table.empty())
+            out << analysis::to_text(table, options.width) << '\n';
     if (options.brief) return;
     for (const std::string& picture :
          {analysis::terminal_batches(study, options.columns, options.plain),

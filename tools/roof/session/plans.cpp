@@ -48,6 +48,7 @@ std::string to_yaml(const Plan& plan, const PlanEntry& entry)
     text += fmt::format("measure: {{warmup: {}, min_samples: {}, max_samples: {}, interval: {}, budget_seconds: {}}}\n",
                         s.warmup, s.min_samples, s.max_samples, s.interval, s.budget.value);
     text += fmt::format("run:\n  - bench: {}\n    device: {}\n", entry.bench, quoted(entry.device));
+    if (s.sustain.value > 0) text += fmt::format("    measure: {{sustain_seconds: {}}}\n", s.sustain.value);
     if (entry.profile != Profiling::off)
         text += fmt::format("    profile: {}\n", entry.profile == Profiling::kernels ? "true" : "steps");
     for (const auto& [axis, values] : entry.axes) text += fmt::format("    {}: {}\n", axis, quoted(values));
@@ -127,6 +128,8 @@ Plan train_plan(const TrainOptions& options)
     entry.bench = "train";
     entry.device = options.device;
     entry.stopping = stopping_for(steps_of(options));
+    if (!options.sustain.empty())
+        entry.stopping.sustain = Seconds{static_cast<double>(whole_number("--sustain", options.sustain, 1, 3600))};
     entry.where = "command line";
     entry.profile = options.profile ? Profiling::kernels : options.profile_steps ? Profiling::steps : Profiling::off;
     // A network in braces has commas of its own.

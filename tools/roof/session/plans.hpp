@@ -30,6 +30,7 @@ struct TrainOptions {
     std::string& batch = parser.required("--batch");
     std::string& device = parser.value("--device", "cpu");
     std::string& steps = parser.value("--steps");
+    std::string& sustain = parser.value("--sustain");  ///< seconds
     std::map<std::string, std::string*> axes = axis_options(parser);
     bool& no_graph = parser.flag("--no-graph");            ///< on a GPU: kernel by kernel
     bool& deterministic = parser.flag("--deterministic");  ///< on a GPU: only algorithms with reproducible bits

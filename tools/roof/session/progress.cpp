@@ -184,6 +184,13 @@ Listener training_log(std::ostream& err, int steps, const Terminal& terminal)
         err << in_window("=> " + printable(item.id()) + "\n", terminal) << std::flush;
     };
     listener.sample = [&err, meters, steps, terminal](const Sample& sample, int step) {
+        if (!sample.window.empty()) {
+            const std::string each = format_duration(sample.seconds.value);
+            const auto text =
+                fmt::format("sustained, {}: window {}, {} x {}\n", sample.window, step, sample.launches, each);
+            err << in_window(text, terminal) << std::flush;
+            return;
+        }
         meters->time.add((sample.seconds + sample.data).value);
         meters->data.add(sample.data.value);
         if (sample.loss) meters->loss.add(*sample.loss);
