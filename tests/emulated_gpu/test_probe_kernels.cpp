@@ -301,8 +301,8 @@ TEST_CASE("lines of the L2 are timed by one block of each multiprocessor, and li
             each.back() = side;
             const Array<int> sides(each);
             constexpr int passes = 2;
-            enqueue_partition({lines.data(), lists.data(), sides.data(), known, is_far, sums.data(), block_sides.data(),
-                               partition_readings.data(), 2, passes},
+            enqueue_partition({lines.data(), lists.data(), sides.data(), known, is_far, false, sums.data(),
+                               block_sides.data(), partition_readings.data(), 2, passes},
                               nullptr);
             partition_readings.check();
             const auto found = sums.values();

@@ -75,6 +75,9 @@ class Chains(unittest.TestCase):
         self.check("float", "add", ["FADD"])
         self.check("float", "mul", ["FMUL"])
 
+    def test_exponentials(self):
+        self.check("float", "exp", ["MUFU"])
+
     def test_fp64(self):
         self.check("double", "fma", ["DFMA"])
         self.check("double", "add", ["DADD"])
@@ -147,7 +150,7 @@ class Memory(unittest.TestCase):
                     self.assertEqual(stores, kernel.counts["STG.128"])
 
     def test_shared_memory_is_accessed_16_bytes_at_a_time_and_every_time(self):
-        for operation, name in (("load", "LDS.128"), ("store", "STS.128")):
+        for operation, name in (("load", "LDS.128"), ("store", "STS.128"), ("words", "LDS.32")):
             for kernel in found("shared_kernel", operation):
                 with self.subTest(kernel):
                     self.assertEqual(SHARED_ACCESSES, kernel.counts[name])
@@ -173,6 +176,17 @@ class Memory(unittest.TestCase):
                     self.assertEqual(0, sum(count for name, count in kernel.counts.items() if name.startswith("LDG")))
                     self.assertEqual(0, kernel.counts["STG.64"])
                     self.assertEqual(operation == "load", kernel.counts["STG.32"] == 1, "the sum of a load")
+
+    def test_tiles_and_loads_for_a_cluster_use_the_copy_engines_only(self):
+        # Ahead of the loop and in it.
+        for function, name, other in (("bulk_tile_kernel", "UTMALDG", "UBLKCP"), ("multicast_kernel", "UBLKCP", "UTMALDG")):
+            kernels = found(function)
+            self.assertEqual([90, 100], capabilities(kernels))
+            for kernel in kernels:
+                with self.subTest(kernel):
+                    self.assertEqual(2, kernel.counts[name])
+                    self.assertEqual(0, kernel.counts[other])
+                    self.assertEqual(0, sum(count for each, count in kernel.counts.items() if each.startswith("LDG")))
 
     def test_a_chase_is_one_load_after_the_other(self):
         for kernel in found("chase_kernel"):
@@ -227,7 +241,7 @@ class Words(unittest.TestCase):
         for kernel in kernels:
             with self.subTest(kernel):
                 self.assertEqual(5, kernel.counts["LDG.32"], "four in flight, and the rest")
-        for kind in ("atomic_add", "atomic_share"):
+        for kind in ("atomic_add", "atomic_share", "fetch_add", "fetch_share"):
             for kernel in found("access_kernel", kind):
                 with self.subTest(kernel):
                     self.assertEqual(0, kernel.counts["LDG.32"])

@@ -22,11 +22,15 @@ __device__ void access(std::uint32_t* words, std::size_t first, std::size_t step
     std::uint32_t values[count];
 #pragma unroll
     for (int i = 0; i < count; ++i) {
-        if constexpr (kind == AccessKind::load) values[i] = read(words + first + i * step);
-        if constexpr (kind == AccessKind::atomic_add) atomicAdd(words + first + i * step, 1U);
-        if constexpr (kind == AccessKind::atomic_share) atomicAdd(words, 1U);
+        std::uint32_t* const at = words + (shares(kind) ? 0 : first + i * step);
+        if constexpr (kind == AccessKind::load)
+            values[i] = read(at);
+        else if constexpr (returns(kind))
+            values[i] = atomicAdd(at, 1U);
+        else
+            atomicAdd(at, 1U);
     }
-    if constexpr (kind == AccessKind::load) {
+    if constexpr (returns(kind)) {
 #pragma unroll
         for (int i = 0; i < count; ++i) sum += values[i];
     }
@@ -51,7 +55,7 @@ __global__ void __launch_bounds__(most_access_threads) access_kernel(AccessLaunc
             for (; i < launch.count; i += step) access<kind, 1>(launch.words, i, step, sum);
         }
     }
-    if constexpr (kind == AccessKind::load) launch.sums[thread] = sum;
+    if constexpr (returns(kind)) launch.sums[thread] = sum;
     span.end(launch.reading);
 }
 
@@ -67,7 +71,8 @@ using Kernel = void (*)(AccessLaunch);
 Kernel function_of(AccessKind kind)
 {
     constexpr Kernel kernels[]{access_kernel<AccessKind::load>, access_kernel<AccessKind::atomic_add>,
-                               access_kernel<AccessKind::atomic_share>};
+                               access_kernel<AccessKind::atomic_share>, access_kernel<AccessKind::fetch_add>,
+                               access_kernel<AccessKind::fetch_share>};
     return kernels[static_cast<unsigned>(kind)];
 }
 

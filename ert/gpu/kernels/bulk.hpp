@@ -10,11 +10,21 @@ inline constexpr int bulk_chunk_bytes = 8 << 10;
 inline constexpr int bulk_stages = 8;    ///< chunks of a block in flight at once
 inline constexpr int bulk_threads = 32;  ///< of a block; one of them issues the copies
 
+/// A chunk as a tile of a matrix: rows of so many words, of which neighbouring tiles have the next ones.
+inline constexpr int bulk_tile_words = 32;
+inline constexpr int bulk_tile_rows = bulk_chunk_bytes / 4 / bulk_tile_words;
+inline constexpr int bulk_tiles_across = 8;
+inline constexpr int most_bulk_readers = 8;  ///< blocks of a cluster on every GPU that has them
+
 /// Load, store or copy; `vectors` are whole chunks. A load adds up what arrives if `sums` is not null; its check needs
-/// that.
+/// that. Loads with `map`: each chunk is a tile. Throws Error or Unsupported.
 void enqueue_bulk(StreamOperation operation, const StreamLaunch& launch, cudaStream_t stream);
+/// Loads alone: the `readers` are the blocks of a cluster, and each load brings its chunk to all of them. Throws likewise.
+void enqueue_multicast(const StreamLaunch& launch, cudaStream_t stream);
 
 /// Blocks that a multiprocessor of the current device holds at once. Throws Error or Unsupported.
 int resident_bulk_blocks(StreamOperation operation);
+/// Clusters of so many blocks that the current device holds at once; 0 if none fits. Throws likewise.
+int resident_multicast_clusters(int readers);
 
 }  // namespace roof::gpu

@@ -2,28 +2,15 @@
 // whose memory they read.
 #include "ert/gpu/kernels/cluster.hpp"
 
-#include "ert/gpu/check.hpp"
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
+#include "ert/gpu/kernels/cluster.cuh"
 
 namespace roof::gpu {
 
 namespace {
 
 constexpr int largest_portable_cluster = 8;
-
-__device__ unsigned rank_here()
-{
-    unsigned rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-/// All threads of the cluster meet, and see what the others wrote before.
-__device__ void meet_cluster()
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
 
 /// Where an address of this block's shared memory is in block `rank`.
 __device__ unsigned address_in(unsigned rank, unsigned address)
@@ -47,7 +34,7 @@ __global__ void __launch_bounds__(cluster_threads) cluster_load_kernel(ClusterLa
 {
     extern __shared__ __align__(16) std::uint32_t words[];
     const ClockSpan span;
-    const unsigned rank = rank_here();
+    const unsigned rank = rank_in_cluster();
     const auto size = static_cast<unsigned>(launch.size);
     for (unsigned i = threadIdx.x; i < cluster_words; i += cluster_threads) words[i] = cluster_word(rank, i);
     const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) + 16 * threadIdx.x;
@@ -72,7 +59,7 @@ __global__ void __launch_bounds__(cluster_threads) cluster_chase_kernel(ClusterL
 {
     extern __shared__ __align__(16) std::uint32_t words[];
     const ClockSpan span;
-    const unsigned rank = rank_here();
+    const unsigned rank = rank_in_cluster();
     const unsigned mine = address_in(rank, static_cast<unsigned>(__cvta_generic_to_shared(words)));
     constexpr unsigned stride = chase_stride(cluster_words);
     for (unsigned i = threadIdx.x; i < cluster_words; i += cluster_threads)
@@ -106,37 +93,19 @@ Kernel function_of(ClusterOperation operation, int size)
     return kernel;
 }
 
-/// `attribute` is to outlive what is returned.
-cudaLaunchConfig_t configuration_of(int blocks, int size, cudaStream_t stream, cudaLaunchAttribute& attribute)
-{
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {static_cast<unsigned>(size), 1, 1};
-    cudaLaunchConfig_t configuration{};
-    configuration.gridDim = dim3(static_cast<unsigned>(blocks));
-    configuration.blockDim = dim3(cluster_threads);
-    configuration.dynamicSmemBytes = cluster_bytes;
-    configuration.stream = stream;
-    configuration.attrs = &attribute;
-    configuration.numAttrs = 1;
-    return configuration;
-}
-
 }  // namespace
 
 void enqueue_cluster(ClusterOperation operation, const ClusterLaunch& launch, cudaStream_t stream)
 {
     cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t configuration = configuration_of(launch.blocks, launch.size, stream, attribute);
+    const cudaLaunchConfig_t configuration =
+        in_clusters(launch.blocks, launch.size, cluster_threads, cluster_bytes, stream, attribute);
     check(cudaLaunchKernelEx(&configuration, function_of(operation, launch.size), launch));
 }
 
 int resident_clusters(ClusterOperation operation, int size)
 {
-    cudaLaunchAttribute attribute{};
-    const cudaLaunchConfig_t configuration = configuration_of(size, size, nullptr, attribute);
-    int clusters = 0;
-    check(cudaOccupancyMaxActiveClusters(&clusters, function_of(operation, size), &configuration));
-    return clusters;
+    return resident_clusters_of(function_of(operation, size), size, cluster_threads, cluster_bytes);
 }
 
 }  // namespace roof::gpu

@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(partition_threads, 1024 / partition_threads) p
             uint4 x[partition_unroll];
 #pragma unroll
             for (int k = 0; k < partition_unroll; ++k)
-                x[k] = read(part + offsets[place_in_list(blockIdx.x, load + k, threadIdx.x)]);
+                x[k] = read(part + offsets[launch.is_apart ? own_place_in_list(blockIdx.x, threadIdx.x)
+                                                           : place_in_list(blockIdx.x, load + k, threadIdx.x)]);
 #pragma unroll
             for (int k = 0; k < partition_unroll; ++k) sum += x[k].x + x[k].y + x[k].z + x[k].w;
         }

@@ -28,12 +28,20 @@ constexpr unsigned place_in_list(unsigned block, unsigned load, unsigned thread)
     return (block * golden + load * lines_at_once + thread / threads_of_line) % partition_lines;
 }
 
+/// Likewise where a block loads only its own lines_at_once lines, again and again: blocks this far apart have the same ones.
+inline constexpr unsigned partition_groups = partition_lines / lines_at_once;
+constexpr unsigned own_place_in_list(unsigned block, unsigned thread)
+{
+    return block % partition_groups * lines_at_once + thread / threads_of_line;
+}
+
 struct PartitionLaunch {
     const std::byte* lines = nullptr;      ///< the pool
     const std::uint32_t* lists = nullptr;  ///< [2][partition_lines]: line numbers of each side
     const int* sides = nullptr;            ///< [multiprocessors]: 0, 1, or -1 if unknown
     unsigned multiprocessors = 0;
     bool is_far = false;            ///< loads the other side's lines
+    bool is_apart = false;          ///< each block loads its own lines alone
     std::uint32_t* sums = nullptr;  ///< [block][thread], of the words read, modulo 2^32
     int* block_sides = nullptr;     ///< [block]: the side it ran on, or -1
     ClockReading* reading = nullptr;

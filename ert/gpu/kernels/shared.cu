@@ -1,4 +1,5 @@
-// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank.
+// Neighbouring threads access neighbouring vectors, so that no two threads of a warp use the same bank; words are as far apart as the
+// launch says.
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/launch.cuh"
 #include "ert/gpu/kernels/shared.hpp"
@@ -17,6 +18,13 @@ __device__ std::uint32_t read_sum(unsigned address)
     return v.x + v.y + v.z + v.w;
 }
 
+__device__ std::uint32_t read_word(unsigned address)
+{
+    std::uint32_t word;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+    return word;
+}
+
 __device__ void write(unsigned address, std::uint32_t value)
 {
     asm volatile("st.shared.v4.u32 [%0], {%1,%1,%1,%1};" ::"r"(address), "r"(value) : "memory");
@@ -25,19 +33,25 @@ __device__ void write(unsigned address, std::uint32_t value)
 template <SharedOperation operation>
 __global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch launch)
 {
-    __shared__ __align__(16) std::uint32_t words[shared_bytes / 4];
+    constexpr bool is_words = operation == SharedOperation::words;
+    constexpr int count =
+        shared_words + (is_words ? shared_vectors : 0);  // the last thread's words go on beyond the others
+    __shared__ __align__(16) std::uint32_t words[count];
     const ClockSpan span;
-    for (unsigned i = threadIdx.x; i < shared_bytes / 4; i += shared_threads) words[i] = shared_word(i);
+    for (unsigned i = threadIdx.x; i < count; i += shared_threads) words[i] = shared_word(i);
     __syncthreads();
-    const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) + 16 * threadIdx.x;
+    const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) +
+                      (is_words ? 4 * first_shared_word(threadIdx.x, launch.stride) : 16 * threadIdx.x);
     std::uint32_t sum = 0;
 #pragma unroll 1
     for (int i = 0; i < launch.iterations; ++i) {
 #pragma unroll
         for (int access = 0; access < shared_unroll * shared_vectors; ++access) {
-            const unsigned address = mine + access % shared_vectors * 16 * shared_threads;
+            const unsigned address = mine + access % shared_vectors * (is_words ? 4 : 16 * shared_threads);
             if constexpr (operation == SharedOperation::load)
                 sum += read_sum(address);
+            else if constexpr (is_words)
+                sum += read_word(address);
             else
                 write(address, i + 1);
         }
@@ -53,8 +67,9 @@ using Kernel = void (*)(SharedLaunch);
 
 Kernel function_of(SharedOperation operation)
 {
-    return operation == SharedOperation::load ? shared_kernel<SharedOperation::load>
-                                              : shared_kernel<SharedOperation::store>;
+    constexpr Kernel kernels[]{shared_kernel<SharedOperation::load>, shared_kernel<SharedOperation::store>,
+                               shared_kernel<SharedOperation::words>};
+    return kernels[static_cast<unsigned>(operation)];
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes.
+// Host interface of the kernels of the "shared" bench: passes over a block's shared memory by accesses of 16 bytes, or by words of 4
+// bytes at a distance from one another.
 #pragma once
 
 #include "ert/gpu/kernels/clock_reading.hpp"
@@ -9,19 +10,29 @@
 
 namespace roof::gpu {
 
-enum class SharedOperation { load, store };
+enum class SharedOperation { load, store, words };
 
 inline constexpr int shared_threads = 512;  ///< of a block
 inline constexpr int shared_vectors = 4;    ///< of each thread: 32 KiB per block
 inline constexpr int shared_unroll = 8;     ///< passes of one iteration
 inline constexpr int shared_bytes = shared_threads * shared_vectors * 16;
 
+inline constexpr int shared_words = shared_bytes / 4;
+
 struct SharedLaunch {
     std::uint32_t* results = nullptr;  ///< [block][thread]: shared_result()
     ClockReading* reading = nullptr;
     int blocks = 1;
     int iterations = 1;
+    int stride =
+        1;  ///< words: from one thread's word to the next one's; 2, 4, … 32 put so many threads of a warp on a bank
 };
+
+/// words: where a thread begins; it reads shared_vectors words from there on.
+constexpr unsigned first_shared_word(unsigned thread, int stride)
+{
+    return thread * static_cast<unsigned>(stride) % shared_words;
+}
 
 /// Word `word` of shared memory before a load.
 constexpr std::uint32_t shared_word(std::uint32_t word)
@@ -29,10 +40,15 @@ constexpr std::uint32_t shared_word(std::uint32_t word)
     return word * 2654435761u + 12345u;
 }
 
-/// load: the sum of the words that a thread read. store: the sum of the words that it wrote last.
-constexpr std::uint32_t shared_result(SharedOperation operation, std::uint32_t thread, std::uint32_t iterations)
+/// load, words: the sum of the words that a thread read. store: the sum of the words that it wrote last.
+constexpr std::uint32_t shared_result(SharedOperation operation, std::uint32_t thread, std::uint32_t iterations,
+                                      int stride = 1)
 {
     std::uint32_t sum = 0;
+    if (operation == SharedOperation::words) {
+        for (std::uint32_t i = 0; i < shared_vectors; ++i) sum += shared_word(first_shared_word(thread, stride) + i);
+        return sum * iterations * shared_unroll;
+    }
     for (std::uint32_t vector = 0; vector < shared_vectors; ++vector) {
         for (std::uint32_t i = 0; i < 4; ++i) sum += shared_word(4 * (vector * shared_threads + thread) + i);
     }

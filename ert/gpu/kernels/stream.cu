@@ -75,7 +75,9 @@ template <StreamOperation operation, StreamLayout layout, int threads, bool past
 __global__ void __launch_bounds__(threads, 1024 / threads) stream_kernel(StreamLaunch launch)
 {
     const ClockSpan span;
-    const Stretch mine = stretch_of(layout, launch.vectors, gridDim.x, blockIdx.x, threads, threadIdx.x);
+    const int readers = layout == StreamLayout::stretches ? launch.readers : 1;
+    const Stretch mine =
+        stretch_of(layout, launch.vectors, gridDim.x / readers, blockIdx.x / readers, threads, threadIdx.x);
     std::uint32_t sum = 0;
 #pragma unroll 1
     for (int pass = 0; pass < launch.passes; ++pass) {

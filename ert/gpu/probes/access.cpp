@@ -3,7 +3,8 @@
 //
 // Launched    one kernel of resident blocks; each thread accesses words of 4 bytes, past the L1. "stride_N": neighbouring
 //             threads access words N apart. "warps_N": one block of N warps on each multiprocessor. "one_multiprocessor": one
-//             block in all. "atomic": each word gets 1 added, without a result; "atomic_shared": one word gets all.
+//             block in all. "atomic": each word gets 1 added, without a result; "atomic_shared": one word gets all;
+//             "…_returns": the same, and each returns the word before it.
 // Saturates   the path of single words to the level that holds the working set, as far as so many threads can.
 // Bytes       4 for each access, however many more the hardware moves with them.
 // Time        device events; the kernel itself reads the clock.
@@ -44,6 +45,8 @@ constexpr std::array operations{
     Operation{"one_multiprocessor", AccessKind::load, 1, 0, true},
     Operation{"atomic", AccessKind::atomic_add},
     Operation{"atomic_shared", AccessKind::atomic_share},
+    Operation{"atomic_returns", AccessKind::fetch_add},
+    Operation{"atomic_shared_returns", AccessKind::fetch_share},
 };
 
 const Operation& operation_of(const Point& point)
@@ -107,9 +110,10 @@ class AccessSubject final : public TunedSubject {
         const CurrentDevice current(stream().id());
         fill();
         run(passes);
-        if (operation_.kind == AccessKind::load) return check_sums(passes);
+        if (returns(operation_.kind)) check_sums(passes);
+        if (operation_.kind == AccessKind::load) return;
         const std::vector<std::uint32_t> found = words_.read(0, count_);
-        const bool is_shared = operation_.kind == AccessKind::atomic_share;
+        const bool is_shared = shares(operation_.kind);
         for (std::size_t i = 0; i < count_; ++i) {
             const std::uint32_t expected = !is_shared ? passes
                                            : i > 0    ? 0
@@ -133,8 +137,8 @@ class AccessSubject final : public TunedSubject {
         const Candidate& chosen = candidates_[chosen_];
         const auto threads = static_cast<std::size_t>(chosen.blocks) * static_cast<std::size_t>(chosen.threads);
         const std::vector<std::uint32_t> sums = sums_.read(0, threads);
-        if (std::accumulate(sums.begin(), sums.end(), 0U) != passes * sum_of_access_words(count_))
-            throw Error("the sum of the words that were loaded is not the host's");
+        if (std::accumulate(sums.begin(), sums.end(), 0U) != sum_of_accesses(operation_.kind, count_, passes))
+            throw Error("the sum of the words that were loaded or returned is not the host's");
     }
 
     void enqueue(const Candidate& candidate, long long passes) const

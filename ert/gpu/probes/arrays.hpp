@@ -47,6 +47,9 @@ class Arrays {
     /// On the current device. `sums`: the most that a launch leaves. Throws OutOfMemory or Error.
     Arrays(StreamOperation operation, std::size_t working_set, std::size_t sums, const Stream& stream);
 
+    /// From now on launches load array a by tiles (bulk.hpp), of which it has whole rows. Throws Error; Unsupported without the driver's
+    /// encoder of tensor maps.
+    void map_tiles();
     StreamLaunch launch() const;
     std::size_t bytes() const;  ///< of one pass, all arrays together
     Bytes memory() const;
@@ -65,6 +68,7 @@ class Arrays {
     std::optional<Buffer<float>> b_;
     std::optional<Buffer<float>> out_;
     std::optional<Buffer<std::uint32_t>> sums_;
+    std::optional<Buffer<std::byte>> map_;
 };
 
 }  // namespace roof::gpu

@@ -6,7 +6,9 @@
 //             are found by trying. Where the set is a little larger
 //             than the cache, all threads of a multiprocessor begin each pass together: otherwise some run ahead and
 //             find their part of the set still in the cache. isa `cg`: such loads past the L1 (ld.global.cg). isa
-//             `bulk`: the copy engines move chunks, past the L1.
+//             `bulk`: the copy engines move chunks, past the L1; isa `tiles`: chunks that are tiles of a matrix, by a tensor map. Path
+//             `readers:N`: one block on each multiprocessor, of which N in a row load the same stretch, pass by pass; with `bulk`, N of
+//             a cluster get each chunk by one load (multicast), and it counts N times.
 // Saturates   the path to the level that holds the working set, from all multiprocessors together.
 // Bytes       those that the instructions read and write: per word 4 (load, store), 8 (copy), 12 (triad). The L2 writes
 //             whole sectors without reading them first, so there is no write-allocate traffic.
@@ -41,6 +43,7 @@ struct Candidate {
     StreamKernel kernel;
     int blocks = 1;
     bool in_step = false;
+    int readers = 1;
 
     /// The sums that a launch leaves.
     int sums() const
@@ -50,15 +53,21 @@ struct Candidate {
     }
 };
 
-std::vector<Candidate> bulk_candidates(StreamOperation operation, int multiprocessors)
+/// `readers`: multiprocessors of a cluster that get what one load brings.
+std::vector<Candidate> bulk_candidates(StreamOperation operation, int multiprocessors, int readers)
 {
     std::vector<Candidate> candidates;
     const int most = resident_bulk_blocks(operation);
+    const int fitting = readers > 1 ? resident_multicast_clusters(readers) * readers : most * multiprocessors;
+    if (fitting == 0) throw Unsupported("no cluster of " + std::to_string(readers) + " blocks fits this GPU");
+    const std::string loads = readers > 1 ? "to " + std::to_string(readers) + " multiprocessors each, " : "";
     for (const int each : std::set<int>{1, std::max(1, most / 2), most})
-        candidates.push_back({"bulk, " + std::to_string(each) + " rings of 64 KiB per multiprocessor",
+        candidates.push_back({"bulk, " + loads + std::to_string(each) + " rings of 64 KiB per multiprocessor",
                               true,
                               {operation},
-                              each * multiprocessors});
+                              std::min(each * multiprocessors, fitting) / readers * readers,
+                              false,
+                              readers});
     return candidates;
 }
 
@@ -76,7 +85,8 @@ struct Transfer {
 
 Transfer transfer_of(const Point& point)
 {
-    return {operation_of(point), point.text("isa") == "bulk", point.text("isa") == "cg"};
+    const std::string& isa = point.text("isa");
+    return {operation_of(point), isa == "bulk" || isa == "tiles", isa == "cg"};
 }
 
 /// As many threads as fit, each at its own pace.
@@ -95,18 +105,29 @@ std::vector<Candidate> free_candidates(const Transfer& transfer, int multiproces
     return candidates;
 }
 
-/// One block for each multiprocessor, whose threads begin each pass together.
-std::vector<Candidate> stepped_candidates(const Transfer& transfer, int multiprocessors)
+/// One block for each multiprocessor, whose threads begin each pass together. `readers`: so many in a row load the same stretch; 0: each has
+/// its own, or all load the whole set together.
+std::vector<Candidate> stepped_candidates(const Transfer& transfer, int multiprocessors, int readers)
 {
     constexpr int threads = stream_block_sizes.back();
+    const int each = std::max(1, readers);
     std::vector<Candidate> candidates;
     for (const StreamLayout layout : {StreamLayout::stretches, StreamLayout::together}) {
+        if (readers > 0 && layout == StreamLayout::together) continue;
         const StreamKernel kernel{transfer.operation, layout, threads, transfer.past_l1};
-        const std::string name =
-            name_of(layout) + ", " + std::to_string(threads) + " threads per multiprocessor, pass by pass";
-        candidates.push_back({name, false, kernel, multiprocessors, true});
+        const std::string name = name_of(layout) + (readers > 0 ? " of " + std::to_string(readers) : "") + ", " +
+                                 std::to_string(threads) + " threads per multiprocessor, pass by pass";
+        candidates.push_back({name, false, kernel, multiprocessors / each * each, true, each});
     }
     return candidates;
+}
+
+/// "readers:4"; 0 without that path. Of all multiprocessors: as many as there are.
+int readers_of(const Point& point, int multiprocessors)
+{
+    const std::string path = point.text_or("path", "readers:0");
+    const std::string number = path.substr(path.find(':') + 1);
+    return number == "all" ? multiprocessors : std::stoi(number);
 }
 
 /// A block for each tile. Each pass begins when the last one is nearly over, so this is for sets in device memory.
@@ -139,10 +160,12 @@ std::vector<Candidate> candidates_for(const GpuPoint& at)
 {
     const Transfer transfer = transfer_of(at.point);
     const int multiprocessors = attribute(at.id, cudaDevAttrMultiProcessorCount);
-    if (transfer.is_bulk) return bulk_candidates(transfer.operation, multiprocessors);
+    const int readers = readers_of(at.point, multiprocessors);
+    if (transfer.is_bulk) return bulk_candidates(transfer.operation, multiprocessors, std::max(1, readers));
     const Bytes first_cache = capacity_of(at.device, transfer.past_l1 ? "L2" : "L1");
     const auto working_set = static_cast<std::size_t>(at.point.integer("working_set"));
-    if (would_run_ahead(working_set, first_cache)) return stepped_candidates(transfer, multiprocessors);
+    if (readers > 0 || would_run_ahead(working_set, first_cache))
+        return stepped_candidates(transfer, multiprocessors, readers);
     std::vector<Candidate> candidates = free_candidates(transfer, multiprocessors);
     const Bytes last_cache = capacity_of(at.device, "L2");
     if (!transfer.past_l1 && static_cast<double>(working_set) > well_beyond * last_cache.value)
@@ -165,9 +188,10 @@ class StreamSubject final : public TunedSubject {
           arrays_(operation_of(at.point), static_cast<std::size_t>(at.point.integer("working_set")),
                   max_sums(candidates_), stream().stream())
     {
+        if (at.point.text("isa") == "tiles") arrays_.map_tiles();
         std::vector<Variant> variants;
         for (const Candidate& candidate : candidates_) {
-            variants.push_back({candidate.name, work_of_bytes(static_cast<double>(arrays_.bytes())),
+            variants.push_back({candidate.name, work_of_bytes(static_cast<double>(arrays_.bytes()) * candidate.readers),
                                 [this, &candidate](long long passes) { enqueue(candidate, passes, false); }});
         }
         chosen_ = settle_on_fastest(variants, max_passes);
@@ -180,7 +204,7 @@ class StreamSubject final : public TunedSubject {
         const Candidate& chosen = candidates_[chosen_];
         arrays_.clear_results();
         stream().time([&] { enqueue(chosen, passes, true); });
-        arrays_.check(passes, static_cast<std::size_t>(chosen.sums()));
+        arrays_.check(passes * chosen.readers, static_cast<std::size_t>(chosen.sums()));
     }
 
     Bytes memory() const override { return arrays_.memory(); }
@@ -194,9 +218,12 @@ class StreamSubject final : public TunedSubject {
         launch.blocks = candidate.blocks;
         launch.passes = static_cast<int>(passes);
         launch.in_step = candidate.in_step;
+        launch.readers = candidate.readers;
         launch.timed = !checks;
         if (candidate.is_bulk && !checks) launch.sums = nullptr;
-        if (candidate.is_bulk)
+        if (candidate.is_bulk && candidate.readers > 1)
+            enqueue_multicast(launch, stream().get());
+        else if (candidate.is_bulk)
             enqueue_bulk(candidate.kernel.operation, launch, stream().get());
         else
             enqueue_stream(candidate.kernel, launch, stream().get());
@@ -209,12 +236,20 @@ class StreamSubject final : public TunedSubject {
 
 std::vector<Axis> axes(const Machine& machine)
 {
-    return {word_axis("operation", "what a pass does", names_in(names_of(StreamOperation{}).rows)),
-            {.name = "isa",
-             .meaning = "instructions of 16 bytes, such loads past the L1 (ld.global.cg), or bulk copies",
-             .defaults = {"cuda"},
-             .allowed = {"cuda", "cg", "bulk"}},
-            working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
+    return {
+        word_axis("operation", "what a pass does", names_in(names_of(StreamOperation{}).rows)),
+        {.name = "isa",
+         .meaning = "instructions of 16 bytes, such loads past the L1 (ld.global.cg), bulk copies, or such loads of "
+                    "the tiles of a matrix",
+         .defaults = {"cuda"},
+         .allowed = {"cuda", "cg", "bulk", "tiles"}},
+        {.name = "path",
+         .meaning = "loads alone: multiprocessors that load the same line; bulk copies: that get it by one load",
+         .defaults = {"readers:1"},
+         .allowed = {"readers:1", "readers:2", "readers:4", "readers:8", "readers:16", "readers:32", "readers:64",
+                     "readers:all"},
+         .optional = true},
+        working_set_axis("bytes of all arrays together, over all multiprocessors", usual_working_sets(machine))};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine, const Device& device)
@@ -222,8 +257,18 @@ std::optional<std::string> unsupported_reason(const Point& point, const Machine&
     const StreamOperation operation = operation_of(point);
     if (vectors_of_each(operation, static_cast<std::size_t>(point.integer("working_set"))) == 0)
         return "the working set is less than " + std::to_string(bulk_chunk_bytes) + " bytes for each array";
-    if (point.text("isa") == "cg" && operation != StreamOperation::load) return "only loads can be told to pass the L1";
-    if (point.text("isa") != "bulk") return missing_for_all(point, machine, device);
+    const std::string& isa = point.text("isa");
+    const int multiprocessors = multiprocessors_of(device);
+    const int readers = readers_of(point, multiprocessors);
+    if (operation != StreamOperation::load && (isa == "cg" || isa == "tiles" || readers > 0))
+        return "only loads pass the L1, are of tiles, or have readers";
+    if (readers > multiprocessors) return "the GPU has " + std::to_string(multiprocessors) + " multiprocessors";
+    if (isa == "bulk" && readers > most_bulk_readers)
+        return "a cluster has at most " + std::to_string(most_bulk_readers) + " blocks";
+    constexpr int row = bulk_chunk_bytes * bulk_tiles_across;
+    if (isa == "tiles" && (readers > 0 || point.integer("working_set") % row != 0))
+        return "a matrix of tiles has one reader, and rows of tiles of " + std::to_string(row) + " bytes";
+    if (isa != "bulk" && isa != "tiles") return missing_for_all(point, machine, device);
     if (operation == StreamOperation::triad) return "the copy engine does not compute";
     return missing_capability(device, 90, "the copy engine");
 }

@@ -1,10 +1,12 @@
-// The expected results of the chains of the "flops" bench, computed on the host to the last bit.
+// The expected results of the chains of the "flops" bench, computed on the host to the last bit; of exponentials, which are approximate,
+// to a thousandth.
 #pragma once
 
 #include "ert/base/precision.hpp"
 #include "ert/gpu/kernels/chains.hpp"
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -19,5 +21,8 @@ std::vector<double> chain_starts(Precision precision, std::size_t count);
 
 /// The values after `pairs` pairs of instructions.
 std::vector<double> chain_ends(const ChainKernel& kernel, std::span<const double> starts, int pairs);
+
+/// Whether the registers `found` are the `expected` ones.
+bool are_chain_ends(const ChainKernel& kernel, std::span<const std::byte> found, std::span<const std::byte> expected);
 
 }  // namespace roof::gpu

@@ -26,7 +26,7 @@ const std::vector<InstructionSet>& instruction_sets()
     using enum Precision;
     static const std::vector<std::string> all_tiles{"tile", "tile_e5m2", "tile_fp16_sums"};
     static const std::vector<InstructionSet> all{
-        {"cuda", {"fma", "add", "mul"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
+        {"cuda", {"fma", "add", "mul", "exp"}, {fp64, fp32, fp16, bf16, int32}, make_chains},
         {"mma", all_tiles, {fp64, tf32, fp16, bf16, fp8, int8}, make_mma},
         {"wgmma", all_tiles, {tf32, fp16, bf16, fp8, int8}, make_wgmma},
         {"tcgen05", {"tile", "tile_e5m2", "tile_mx", "tile_nv"}, {tf32, fp16, bf16, fp8, fp4, int8}, make_tcgen05},
@@ -51,6 +51,7 @@ std::optional<std::string> contradiction(const Point& point)
     if (std::ranges::find(set.precisions, precision) == set.precisions.end()) return lacks + name;
     if (precision == Precision::int32 && operation != "fma")
         return "two integer additions in a row become one instruction: int32 has only fma";
+    if (operation == "exp" && precision != Precision::fp32) return "the special function units compute in fp32";
     if (operation == "tile_e5m2" && precision != Precision::fp8) return "e5m2 is a format of fp8, not of " + name;
     if (operation == "tile_fp16_sums" && precision != Precision::fp16)
         return "only products of fp16 are summed in fp16";
@@ -85,21 +86,20 @@ std::optional<std::string> missing_instruction(const Point& point, const Device&
 
 std::vector<Axis> axes(const Machine&)
 {
-    return {
-        {.name = "operation",
-         .meaning =
-             "kind of instruction; tile: a product of matrices, with fp8 as e4m3 or e5m2, with sums in fp16, or with a "
-             "scale for each 32 numbers (mx) or 16 (nv)",
-         .defaults = {"fma"},
-         .allowed = {"fma", "add", "mul", "tile", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"}},
-        {.name = "isa",
-         .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
-         .defaults = {"cuda"},
-         .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
-        {.name = "precision",
-         .meaning = "number format",
-         .defaults = {"fp64", "fp32"},
-         .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int32"}}};
+    return {{.name = "operation",
+             .meaning = "kind of instruction; exp: 2^x and its inverse; tile: a product of matrices, with fp8 as e4m3 "
+                        "or e5m2, with sums in fp16, or with a "
+                        "scale for each 32 numbers (mx) or 16 (nv)",
+             .defaults = {"fma"},
+             .allowed = {"fma", "add", "mul", "exp", "tile", "tile_e5m2", "tile_fp16_sums", "tile_mx", "tile_nv"}},
+            {.name = "isa",
+             .meaning = "CUDA cores, or tensor cores by mma.sync, wgmma or tcgen05",
+             .defaults = {"cuda"},
+             .allowed = {"cuda", "mma", "wgmma", "tcgen05"}},
+            {.name = "precision",
+             .meaning = "number format",
+             .defaults = {"fp64", "fp32"},
+             .allowed = {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int32"}}};
 }
 
 std::optional<std::string> unsupported_reason(const Point& point, const Machine&, const Device& device)

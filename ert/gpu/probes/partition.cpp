@@ -3,7 +3,8 @@
 //
 // Launched    first one thread on each multiprocessor, which times each of 8192 lines by itself, past the L1. That
 //             tells the side of each multiprocessor and of each line. Then blocks on all multiprocessors, which load
-//             2048 lines of their own side, or of the other, again and again.
+//             2048 lines of their own side, or of the other, again and again: each block all of them, or, on the paths with `:apart`,
+//             64 of its own, which every 32nd block has too.
 // Saturates   the L2's slices; with far lines the link between its partitions.
 // Bytes       those of the lines loaded. The list of lines is in shared memory. Reading it costs 8 KiB of the L2's
 //             traffic per block and launch, which is not counted.
@@ -53,7 +54,8 @@ class PartitionSubject final : public TunedSubject {
   public:
     explicit PartitionSubject(const GpuPoint& at)
         : TunedSubject(at),
-          is_far_(at.point.text("path") == "l2_far"),
+          is_far_(at.point.text("path").starts_with("l2_far")),
+          is_apart_(at.point.text("path").ends_with(":apart")),
           multiprocessors_(multiprocessors_of(at.device)),
           max_blocks_(multiprocessors_ * std::max(1, resident_partition_blocks())),
           lines_(pool_lines * pool_line, "lines in the L2"),
@@ -99,7 +101,7 @@ class PartitionSubject final : public TunedSubject {
             const std::vector<std::uint32_t> found = sums_.read(block * partition_threads, partition_threads);
             const auto side = static_cast<std::size_t>(std::max(0, block_sides[block]));
             const std::size_t list = is_far_ && block_sides[block] >= 0 ? 1 - side : side;
-            if (std::accumulate(found.begin(), found.end(), 0U) != passes * expected_sums_[list])
+            if (std::accumulate(found.begin(), found.end(), 0U) != passes * expected_sum(list, block))
                 throw Error("the sum of block " + std::to_string(block) + " is not that of its side's lines");
         }
     }
@@ -140,11 +142,21 @@ class PartitionSubject final : public TunedSubject {
         std::vector<std::uint32_t> lists;
         for (std::size_t side = 0; side < 2; ++side) {
             const std::vector<std::uint32_t> list = list_of(sides.lines[side], partition_lines);
-            expected_sums_[side] = sum_of_lines(list);
+            for (std::size_t group = 0; group < partition_groups; ++group)
+                group_sums_[side].push_back(
+                    sum_of_lines(std::span(list).subspan(group * lines_at_once, lines_at_once)));
             lists.insert(lists.end(), list.begin(), list.end());
         }
         lists_.write(lists);
         sides_.write(sides.of_multiprocessors);
+    }
+
+    /// Of the words that a block loads in a pass, modulo 2^32.
+    std::uint32_t expected_sum(std::size_t list, std::size_t block) const
+    {
+        const std::vector<std::uint32_t>& sums = group_sums_[list];
+        if (is_apart_) return partition_groups * sums[block % partition_groups];
+        return std::accumulate(sums.begin(), sums.end(), 0U);
     }
 
     void enqueue(int blocks, long long passes) const
@@ -154,6 +166,7 @@ class PartitionSubject final : public TunedSubject {
                            .sides = sides_.data(),
                            .multiprocessors = static_cast<unsigned>(multiprocessors_),
                            .is_far = is_far_,
+                           .is_apart = is_apart_,
                            .sums = sums_.data(),
                            .block_sides = block_sides_.data(),
                            .reading = stream().reading(),
@@ -163,6 +176,7 @@ class PartitionSubject final : public TunedSubject {
     }
 
     bool is_far_;
+    bool is_apart_;
     int multiprocessors_;
     int max_blocks_;
     Buffer<std::byte> lines_;
@@ -170,14 +184,17 @@ class PartitionSubject final : public TunedSubject {
     Buffer<int> sides_;
     Buffer<std::uint32_t> sums_;
     Buffer<int> block_sides_;
-    std::size_t blocks_ = 0;  ///< of the chosen variant
-    std::array<std::uint32_t, 2> expected_sums_{};
+    std::size_t blocks_ = 0;                                ///< of the chosen variant
+    std::array<std::vector<std::uint32_t>, 2> group_sums_;  ///< of each side: [partition_groups]
 };
 
 std::vector<Axis> axes(const Machine&)
 {
     return {word_axis("operation", "what is done", {"load"}),
-            word_axis("path", "partition of the L2, seen from each multiprocessor", {"l2_near", "l2_far"})};
+            {.name = "path",
+             .meaning = "partition of the L2, seen from each multiprocessor",
+             .defaults = {"l2_near", "l2_far"},
+             .allowed = {"l2_near", "l2_far", "l2_near:apart", "l2_far:apart"}}};
 }
 
 }  // namespace

@@ -1,17 +1,20 @@
 // Bench "shared" of a GPU: the bandwidth of the shared memory of all multiprocessors together.
 //
 // Launched    one kernel of resident blocks; each thread reads or writes its own 16 bytes of four rows, again and
-//             again. The number of blocks at once is found by trying.
-// Saturates   the banks of shared memory. No two threads of a warp access the same bank.
+//             again; "conflict_N": words of 4 bytes, so that N threads of a warp access other words of the same bank. The number of
+//             blocks at once is found by trying.
+// Saturates   the banks of shared memory; without conflicts, no two threads of a warp access the same bank.
 // Bytes       those that the instructions read or write.
 // Time        device events; the kernel itself reads the clock.
-// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has accesses narrower than
-//             16 bytes.
+// Falsified   if any thread's sum differs from the host's, or the machine code of the loop has other accesses than those
+//             counted.
 #include "ert/gpu/kernels/shared.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/names.hpp"
 #include "ert/gpu/probes/gpu_bench.hpp"
 #include "ert/gpu/probes/tuning.hpp"
 
+#include <array>
 #include <set>
 
 namespace roof::gpu {
@@ -20,22 +23,40 @@ namespace {
 
 constexpr long long max_iterations = 1 << 22;
 
+struct Operation {
+    std::string_view name;
+    SharedOperation kind = SharedOperation::words;
+    int stride = 1;
+};
+
+constexpr std::array operations{
+    Operation{"load", SharedOperation::load},
+    Operation{"store", SharedOperation::store},
+    Operation{"conflict_1"},
+    Operation{"conflict_2", SharedOperation::words, 2},
+    Operation{"conflict_4", SharedOperation::words, 4},
+    Operation{"conflict_8", SharedOperation::words, 8},
+    Operation{"conflict_16", SharedOperation::words, 16},
+    Operation{"conflict_32", SharedOperation::words, 32},
+};
+
 class SharedSubject final : public TunedSubject {
   public:
-    SharedSubject(SharedOperation operation, const GpuPoint& at)
+    SharedSubject(const Operation& operation, const GpuPoint& at)
         : TunedSubject(at),
           operation_(operation),
           multiprocessors_(attribute(at.id, cudaDevAttrMultiProcessorCount)),
-          results_(static_cast<std::size_t>(multiprocessors_ * resident_shared_blocks(operation)) * shared_threads,
+          results_(static_cast<std::size_t>(multiprocessors_ * resident_shared_blocks(operation.kind)) * shared_threads,
                    "sums of shared memory")
     {
+        const int bytes_of_pass = operation.kind == SharedOperation::words ? shared_bytes / 4 : shared_bytes;
         std::vector<Variant> variants;
         std::vector<int> blocks;
-        const int most = resident_shared_blocks(operation);
+        const int most = resident_shared_blocks(operation.kind);
         for (const int each : std::set<int>{1, std::max(1, most / 2), most}) {
             blocks.push_back(each * multiprocessors_);
             variants.push_back({std::to_string(each * shared_threads) + " threads per multiprocessor",
-                                work_of_bytes(1.0 * blocks.back() * shared_bytes * shared_unroll),
+                                work_of_bytes(1.0 * blocks.back() * bytes_of_pass * shared_unroll),
                                 [this, count = blocks.back()](long long iterations) { enqueue(count, iterations); }});
         }
         blocks_ = blocks[settle_on_fastest(variants, max_iterations)];
@@ -49,7 +70,7 @@ class SharedSubject final : public TunedSubject {
         const std::vector<std::uint32_t> found = results_.read(0, static_cast<std::size_t>(blocks_) * shared_threads);
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto thread = static_cast<std::uint32_t>(i % shared_threads);
-            if (found[i] == shared_result(operation_, thread, iterations)) continue;
+            if (found[i] == shared_result(operation_.kind, thread, iterations, operation_.stride)) continue;
             throw Error("the sum of thread " + std::to_string(i) + " is not that of the host");
         }
     }
@@ -59,15 +80,16 @@ class SharedSubject final : public TunedSubject {
   private:
     void enqueue(int blocks, long long iterations) const
     {
-        enqueue_shared(operation_,
+        enqueue_shared(operation_.kind,
                        {.results = results_.data(),
                         .reading = stream().reading(),
                         .blocks = blocks,
-                        .iterations = static_cast<int>(iterations)},
+                        .iterations = static_cast<int>(iterations),
+                        .stride = operation_.stride},
                        stream().get());
     }
 
-    SharedOperation operation_;
+    Operation operation_;
     int multiprocessors_;
     Buffer<std::uint32_t> results_;
     int blocks_ = 1;
@@ -80,16 +102,20 @@ GpuBench shared_bench(const Libraries&)
     return {.name = "shared",
             .role = Role::bandwidth,
             .description =
-                "Bytes that instructions of 16 bytes read from or write to shared memory, on all "
-                "multiprocessors, every sum checked.",
+                "Bytes that instructions of 16 bytes, or of 4 with conflicts in the banks, read from or write to "
+                "shared memory, "
+                "on all multiprocessors, every sum checked.",
             .axes = [](const Machine&) -> std::vector<Axis> {
-                return {word_axis("operation", "what is done", {"load", "store"}),
+                return {{.name = "operation",
+                         .meaning = "what is done; words of which so many of a warp are on one bank",
+                         .defaults = {"load", "store"},
+                         .allowed = names_in(operations)},
                         word_axis("path", "shared memory", {"shared"})};
             },
             .create =
                 [](const GpuPoint& at) {
-                    const bool loads = at.point.text("operation") == "load";
-                    return std::make_unique<SharedSubject>(loads ? SharedOperation::load : SharedOperation::store, at);
+                    const Operation& operation = row_in(operations, "operation", at.point.text("operation"));
+                    return std::make_unique<SharedSubject>(operation, at);
                 }};
 }
 

@@ -42,21 +42,64 @@ std::byte* global_range(Execution& execution, u64 address, u32 bytes)
 
 }  // namespace
 
-void Thread::bulk_load(u32 to, u64 from, u32 bytes, u32 barrier)
+void Thread::begin_load(Block& there, u32 to, u32 bytes, u32 barrier, std::function<void(std::byte*)> bring)
+{
+    std::byte* const target = there.shared().at(to, bytes);
+    there.mbarrier(barrier);
+    // To another block it comes as if that block's thread of the same number had asked for it.
+    const Thread& asking = &there == &block_ ? *this : *there.threads()[number_];
+    there.shared().begin_async(there.moment_of(asking), to, bytes, true, there.proxy_fences());
+    there.begin(std::make_shared<Copy>(Copy{{}, [=, &there, bring = std::move(bring)] {
+                                                bring(target);
+                                                there.shared().end_async(to, bytes, true);
+                                                there.bytes_came(barrier, bytes);
+                                            }}));
+}
+
+void Thread::bulk_load(u32 to, u64 from, u32 bytes, u32 barrier, u32 ranks)
 {
     check_aligned(to, from, bytes);
     Execution& execution = block_.execution();
     const std::byte* const source = global_range(execution, from, bytes);
-    std::byte* const target = block_.shared().at(to, bytes);
-    block_.mbarrier(barrier);
-    block_.shared().begin_async(block_.moment_of(*this), to, bytes, true, block_.proxy_fences());
     for (u32 i = 0; i < bytes; i += 128) execution.take_time_of_access(from + i, 128, multiprocessor(), true);
-    Block* const block = &block_;
-    block_.begin(std::make_shared<Copy>(Copy{{}, [=] {
-                                                 std::memcpy(target, source, bytes);
-                                                 block->shared().end_async(to, bytes, true);
-                                                 block->bytes_came(barrier, bytes);
-                                             }}));
+    if (ranks == 0 || ranks >> cluster_size() != 0)
+        throw Fault(Fault::Kind::launch, "a copy to a block that the cluster does not have");
+    for (u32 rank = 0; rank < cluster_size(); ++rank) {
+        if ((ranks >> rank & 1) == 0) continue;
+        Block* const there = block_.cluster().blocks[rank];
+        if (there == nullptr || there->has_ended())
+            throw Fault(Fault::Kind::launch, "a copy to a block of the cluster that has ended");
+        begin_load(*there, to, bytes, barrier, [=](std::byte* target) { std::memcpy(target, source, bytes); });
+    }
+}
+
+void Thread::tensor_map_fence(u64 map, u32 bytes)
+{
+    if (bytes != sizeof(TileMap)) throw Fault(Fault::Kind::launch, "a fence of another size than a tensor map");
+    global_range(block_.execution(), map, bytes);
+}
+
+void Thread::tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier)
+{
+    Execution& execution = block_.execution();
+    TileMap tiles;
+    if (map % 64 != 0) throw Fault(Fault::Kind::misaligned, "a tensor map that is not aligned to 64 bytes");
+    std::memcpy(&tiles, global_range(execution, map, sizeof(tiles)), sizeof(tiles));
+    if (tiles.mark != TileMap::valid) throw Fault(Fault::Kind::launch, "no tensor map is there");
+    if (to % 128 != 0) throw Fault(Fault::Kind::misaligned, "a tile that is not aligned to 128 bytes");
+    // What lies outside would be zeros; no kernel here asks for it.
+    if (column < 0 || row < 0 || column + tiles.tile_columns > tiles.columns || row + tiles.tile_rows > tiles.rows)
+        throw Fault(Fault::Kind::outside, "a tile outside its matrix");
+    const u32 line = 4 * tiles.tile_columns;
+    std::vector<const std::byte*> lines;
+    for (u32 i = 0; i < tiles.tile_rows; ++i) {
+        const u64 from = tiles.address + (u64(row) + i) * tiles.pitch + 4 * u64(column);
+        lines.push_back(global_range(execution, from, line));
+        execution.take_time_of_access(from, line, multiprocessor(), true);
+    }
+    begin_load(block_, to, line * tiles.tile_rows, barrier, [=](std::byte* target) {
+        for (std::size_t i = 0; i < lines.size(); ++i) std::memcpy(target + i * line, lines[i], line);
+    });
 }
 
 void Thread::bulk_store(u64 to, u32 from, u32 bytes)

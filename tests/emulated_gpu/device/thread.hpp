@@ -37,6 +37,16 @@ struct Scales {
     u32 of_a, of_b;
 };
 
+/// What the driver's encoder writes into a tensor map: a matrix of words in device memory, and its tiles.
+struct TileMap {
+    static constexpr u64 valid = 0x54696c654d617021;
+    u64 mark;
+    u64 address, pitch;  ///< bytes
+    u32 columns, rows, tile_columns, tile_rows;
+    u64 fill[11];
+};
+static_assert(sizeof(TileMap) == 128);
+
 /// All functions throw Fault where a device would fail, or where the order of threads would decide about the result.
 class Thread {
   public:
@@ -118,7 +128,11 @@ class Thread {
     void mbarrier_init_fence() {}
     void mbarrier_arrive(u32 at, u32 expected_bytes);
     bool mbarrier_try_wait(u32 at, u32 parity);
-    void bulk_load(u32 to, u64 from, u32 bytes, u32 barrier);
+    /// `ranks`: a bit for each block of the cluster that gets the bytes, at the same place, on the same barrier.
+    void bulk_load(u32 to, u64 from, u32 bytes, u32 barrier, u32 ranks);
+    void tensor_map_fence(u64 map, u32 bytes);
+    /// `map`: where device memory has a TileMap.
+    void tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier);
     void bulk_store(u64 to, u32 from, u32 bytes);
     void bulk_commit();
     /// `only_read`: the copies need only have read their sources.
@@ -190,6 +204,8 @@ class Thread {
     template <std::size_t bytes>
     void write_shared(u32 address, const void* from, int line);
     void read_cluster(u32 address, void* to, std::size_t bytes, int line);
+    /// bring(to) writes what the copy brings.
+    void begin_load(Block& there, u32 to, u32 bytes, u32 barrier, std::function<void(std::byte*)> bring);
     void* atomic_place(u64 address, std::size_t bytes, int line);
     void check_race(GlobalRaces::Kind kind, u64 address, std::size_t bytes);
     void mma_of_warp(const MmaShape& shape, Registers given, std::size_t register_bytes);

@@ -47,7 +47,10 @@ CALLS = {
     "mbarrier.init.shared::cta.b64": ("t.mbarrier_init({0}, {1});", ["shared", "u32"]),
     "mbarrier.arrive.expect_tx.shared::cta.b64": ("t.mbarrier_arrive({1}, {2});", ["sink", "shared", "u32"]),
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes":
-        ("t.bulk_load({0}, {1}, {2}, {3});", ["shared", "global", "u32", "shared"]),
+        ("t.bulk_load({0}, {1}, {2}, {3}, 1u << t.cluster_rank());", ["shared", "global", "u32", "shared"]),
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster":
+        ("t.bulk_load({0}, {1}, {2}, {3}, {4});", ["shared", "global", "u32", "shared", "u16"]),
+    "fence.proxy.tensormap::generic.acquire.gpu": ("t.tensor_map_fence({0}, {1});", ["global", "u32"]),
     "cp.async.bulk.global.shared::cta.bulk_group": ("t.bulk_store({0}, {1}, {2});", ["global", "shared", "u32"]),
     "cp.async.bulk.commit_group": ("t.bulk_commit();", []),
     "cp.async.bulk.wait_group": ("t.bulk_wait({0}, false);", ["u32"]),
@@ -288,6 +291,14 @@ class Writer:
             raise UnknownPtx(".".join(o))
         return self.assign(operands[0], f"t.mbarrier_try_wait({self.address(operands[1], 'shared')}, {self.value(operands[2], 'u32')})",
                            "bool")
+
+    def write_cp(self, o, operands):
+        if ".".join(o) != "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes":
+            raise UnknownPtx(".".join(o))
+        tensor_map, place = split_operands(operands[1][1:-1])
+        column, row = (self.value(text, "s32") for text in split_operands(place[1:-1]))
+        return (f"t.tile_load({self.address(operands[0], 'shared')}, {self.value(tensor_map, 'u64')}, {column}, {row}, "
+                f"{self.address(operands[2], 'shared')});")
 
     def write_mma(self, o, operands):
         if o[1:3] != ["sync", "aligned"] or o[4:6] != ["row", "col"] or o[6] != o[9]:

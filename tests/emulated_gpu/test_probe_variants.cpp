@@ -1,0 +1,200 @@
+// What the probes do beside their usual loops: exponentials, accesses that return, conflicts in banks, several readers of a line, tiles, loads
+// for a cluster, and lines of one's own. Expected values by plain arithmetic.
+#include "ert/base/error.hpp"
+#include "ert/base/formats.hpp"
+#include "ert/gpu/kernels/access.hpp"
+#include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/kernels/partition.hpp"
+#include "ert/gpu/kernels/shared.hpp"
+#include "ert/gpu/probes/arrays.hpp"
+#include "ert/gpu/probes/chain_reference.hpp"
+#include "tests/emulated_gpu/emulated_memory.hpp"
+#include "tests/emulated_gpu/readings.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <set>
+#include <utility>
+
+using namespace roof;
+using namespace roof::gpu;
+using emulated::Array;
+using emulated::in_all_schedules;
+
+TEST_CASE("exponentials and their inverses end near where they began", "[kernels]")
+{
+    for (const int chains : chain_counts) {
+        const ChainKernel kernel{Precision::fp32, ChainOperation::exp, chains};
+        const std::vector<double> starts =
+            chain_starts(Precision::fp32, static_cast<std::size_t>(chains) * chain_threads);
+        const std::vector<std::byte> expected = encode(format_of(Precision::fp32), starts);
+        in_all_schedules([&] {
+            const Array<std::byte> from(expected);
+            const Array<std::byte> with(std::vector<std::byte>(4 * sizeof(float)));
+            const Array<std::byte> to(expected.size());
+            const Readings readings;
+            enqueue_chains(kernel, {from.data(), with.data(), to.data(), readings.data(), 1, 1}, nullptr);
+            CHECK(are_chain_ends(kernel, to.values(), expected));
+            readings.check();
+        });
+        std::vector<std::byte> other = encode(format_of(Precision::fp32), std::vector<double>(starts.size(), 3.0));
+        CHECK_FALSE(are_chain_ends(kernel, other, expected));
+        other.pop_back();
+        CHECK_FALSE(are_chain_ends(kernel, other, expected));
+    }
+    CHECK_THROWS_AS(enqueue_chains({Precision::fp64, ChainOperation::exp, 4}, {}, nullptr), Unsupported);
+}
+
+TEST_CASE("additions that return give each number below their count once", "[kernels]")
+{
+    constexpr std::uint32_t count = 4096 + 64;
+    constexpr int passes = 3;
+    in_all_schedules([&] {
+        for (const auto kind : {AccessKind::fetch_add, AccessKind::fetch_share}) {
+            const Array<std::uint32_t> words(count);
+            const Array<std::uint32_t> sums(3 * 128);
+            const Readings readings;
+            enqueue_access_fill(kind, words.data(), count, nullptr);
+            enqueue_access(kind, {words.data(), sums.data(), count, 2, readings.data(), 3, 128, passes}, nullptr);
+            readings.check();
+            std::vector<std::uint32_t> left(count, passes);
+            std::uint32_t due = (0 + 1 + 2) * count;
+            if (kind == AccessKind::fetch_share) {
+                left.assign(count, 0);
+                left.front() = passes * count;
+                due = passes * count * (passes * count - 1) / 2;
+            }
+            CHECK(words.values() == left);
+            const std::vector<std::uint32_t> returned = sums.values();
+            CHECK(std::accumulate(returned.begin(), returned.end(), 0U) == due);
+            CHECK(sum_of_accesses(kind, count, passes) == due);
+        }
+    });
+}
+
+TEST_CASE("words apart in shared memory are on as many banks as their distance leaves", "[kernels]")
+{
+    for (const int stride : {1, 2, 32}) {
+        const Array<std::uint32_t> results(shared_threads);
+        const Readings readings;
+        enqueue_shared(SharedOperation::words, {results.data(), readings.data(), 1, 2, stride}, nullptr);
+        readings.check();
+        const std::vector<std::uint32_t> found = results.values();
+        std::set<unsigned> banks;
+        for (std::uint32_t i = 0; i < found.size(); ++i) {
+            std::uint32_t expected = 0;
+            for (std::uint32_t word = 0; word < 4; ++word)
+                expected += shared_word(i * static_cast<unsigned>(stride) % 8192 + word);
+            REQUIRE(found[i] == 2 * 8 * expected);
+            REQUIRE(found[i] == shared_result(SharedOperation::words, i, 2, stride));
+            if (i < 32) banks.insert(first_shared_word(i, stride) % 32);
+        }
+        CHECK(banks.size() == static_cast<std::size_t>(32 / stride));
+    }
+}
+
+TEST_CASE("blocks with the same stretch each read all of it", "[kernels]")
+{
+    constexpr int passes = 2;
+    constexpr std::size_t threads = 512;
+    const Stream stream;
+    Arrays arrays(StreamOperation::load, std::size_t{41} * bulk_chunk_bytes, 6 * threads, stream);
+    for (const auto& [blocks, readers] : {std::pair{3, 3}, {6, 2}}) {
+        arrays.clear_results();
+        StreamLaunch launch = arrays.launch();
+        launch.blocks = blocks;
+        launch.readers = readers;
+        launch.passes = passes;
+        launch.in_step = true;
+        enqueue_stream({StreamOperation::load, StreamLayout::stretches, threads, true}, launch, stream.get());
+        stream.synchronize();
+        CHECK_NOTHROW(arrays.check(passes * readers, static_cast<std::size_t>(blocks) * threads));
+    }
+}
+
+TEST_CASE("tiles of a matrix bring each word once in a pass", "[kernels]")
+{
+    const Stream stream;
+    // Three rows of tiles, no whole number of chunks for each block.
+    Arrays arrays(StreamOperation::load, std::size_t{3} * bulk_tiles_across * bulk_chunk_bytes, 50 * bulk_threads,
+                  stream);
+    arrays.map_tiles();
+    in_all_schedules([&] {
+        for (const int blocks : {5, 50}) {
+            arrays.clear_results();
+            StreamLaunch launch = arrays.launch();
+            launch.blocks = blocks;
+            launch.passes = 2;
+            const Readings readings;
+            launch.reading = readings.data();
+            enqueue_bulk(StreamOperation::load, launch, stream.get());
+            stream.synchronize();
+            CHECK_NOTHROW(arrays.check(2, static_cast<std::size_t>(blocks) * bulk_threads));
+            readings.check();
+        }
+    });
+}
+
+TEST_CASE("a load for a cluster brings its chunk to each of the blocks", "[kernels]")
+{
+    emulated::Card& card = emulated::machine().device(0).card;
+    const int multiprocessors = std::exchange(card.multiprocessors, 4);
+    emulated::machine().device(0).caches = emulated::Caches(card);
+    CHECK(resident_multicast_clusters(2) == 6);  // three rings of 64 KiB on each multiprocessor
+    const Stream stream;
+    for (const int readers : {2, 4}) {
+        // With 41 chunks more than the stages of a ring; with 7 fewer.
+        for (const std::size_t chunks : {std::size_t{41}, std::size_t{7}}) {
+            Arrays arrays(StreamOperation::load, chunks * bulk_chunk_bytes, 8 * bulk_threads, stream);
+            in_all_schedules([&] {
+                arrays.clear_results();
+                StreamLaunch launch = arrays.launch();
+                launch.blocks = 8;
+                launch.readers = readers;
+                launch.passes = 3;
+                const Readings readings;
+                launch.reading = readings.data();
+                enqueue_multicast(launch, stream.get());
+                stream.synchronize();
+                CHECK_NOTHROW(arrays.check(3 * readers, std::size_t{8} * bulk_threads));
+                readings.check();
+            });
+        }
+    }
+    card.multiprocessors = multiprocessors;
+    emulated::machine().device(0).caches = emulated::Caches(card);
+}
+
+TEST_CASE("blocks apart load lines of their own, again and again", "[kernels]")
+{
+    std::vector<std::uint32_t> pool(2 * partition_lines * partition_line / 4);
+    std::iota(pool.begin(), pool.end(), 7U);
+    const Array<std::byte> lines([&] {
+        std::vector<std::byte> bytes(4 * pool.size());
+        std::memcpy(bytes.data(), pool.data(), bytes.size());
+        return bytes;
+    }());
+    std::vector<std::uint32_t> list(2 * partition_lines);
+    std::iota(list.begin(), list.end(), 0U);
+    const Array<std::uint32_t> lists(list);
+    const Array<int> sides(std::vector<int>{0, 1});
+    for (const bool is_far : {false, true}) {
+        const Array<std::uint32_t> sums(2 * partition_threads);
+        const Array<int> block_sides(2);
+        const Readings readings(0);
+        enqueue_partition({lines.data(), lists.data(), sides.data(), 2, is_far, true, sums.data(), block_sides.data(),
+                           readings.data(), 2, 1},
+                          nullptr);
+        readings.check();
+        const auto found = sums.values();
+        const auto ran_on = block_sides.values();
+        for (std::size_t block = 0; block < 2; ++block) {
+            // The first block has the first 64 lines of its list, the second one the next 64, each 32 times in a pass.
+            const std::size_t side = (ran_on[block] == 0) == is_far ? 1 : 0;
+            const auto first = pool.begin() + static_cast<long>((side * partition_lines + block * 64) * 32);
+            const auto begin = found.begin() + static_cast<long>(block) * partition_threads;
+            CHECK(std::accumulate(begin, begin + partition_threads, 0U) ==
+                  32 * std::accumulate(first, first + 64 * 32, 0U));
+        }
+    }
+}
