@@ -98,6 +98,8 @@ class Sustained(unittest.TestCase):
         cls.run_ = roof("sweep", HERE / "sustained.yaml", "--out", results)
         cls.seconds = time.monotonic() - begin
         cls.rows = rows_of(results)
+        if any("moves too rarely" in row["remarks"] for row in cls.rows):
+            raise unittest.SkipTest("this machine is too busy: a launch takes longer than the counter's moves")
         with open(results / "samples.csv", newline="", encoding="utf-8") as file:
             cls.windows = [row for row in csv.DictReader(file) if row["window"]]
 
@@ -129,7 +131,7 @@ class Sustained(unittest.TestCase):
 
     def test_is_shown_as_emulated(self):
         self.assertIn("What lasts", self.run_.stdout)
-        self.assertIn("Joules of each step", self.run_.stdout)
+        self.assertIn("What lasts of each step, and joules", self.run_.stdout)
 
 
 @unittest.skipIf(shutil.which("mpirun") is None, "no mpirun here: apt-get install openmpi-bin")
