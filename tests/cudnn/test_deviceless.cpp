@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "tests/cudnn/device_json.hpp"
 #include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 #include "tests/skip.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/model/models.hpp"
@@ -129,6 +130,24 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
     CHECK(planner.shapes() > 100);
     CHECK(planner.norms() >= 10);  // fewer where convolutions sum for them
     if (precision != Precision::fp32) CHECK(planner.fused() > 0);
+}
+
+TEST_CASE("cuDNN has engines for convolutions in groups, depthwise and dilated, of networks from ONNX files")
+{
+    const std::string where = GENERATE("a100", "h200", "b200");
+    const Precision precision = GENERATE(Precision::bf16, Precision::fp32);
+    INFO(where << " " << traits(precision).name);
+    const Settings settings{.batch = 16, .precision = precision};
+    Planner planner(device(where), settings);
+    for (const char* const name : {"mobilenet_v2", "mobilenet_v3_large", "efficientnet_b0", "shufflenet_v2_x1_0",
+                                   "densenet121", "googlenet", "squeezenet1_1", "resnext50_32x4d"}) {
+        INFO(name);
+        const std::string file = std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + name + ".onnx";
+        const Written written(model::build_model(file), settings, planner.choosers());
+        for (const TimedPart& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
+    }
+    Written(mobile_network(), settings, planner.choosers());  // with a dilated one
+    CHECK(planner.shapes() > 200);
 }
 
 TEST_CASE("A convolution's scale factors are floats, because engines read only the lower half of a double")

@@ -109,40 +109,49 @@ TEST_CASE("each window of a max pool passes its gradient to the place of its win
     }
 }
 
-TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a map, and passes back its share to each place",
+TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a window, and passes back its share to each place",
                        "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
                        Precision::fp16)
 {
-    for (const auto& [channels, images, height, width] : {std::tuple{280, 9, 3, 5},
-                                                          {7, 50, 3, 5},
-                                                          {8, 2, 1, 1},
-                                                          {24, 3, 7, 7},
-                                                          {7, 3, 1, 2},
-                                                          {8, 3, 1, 3},
-                                                          {5, 3, 1, 3},
-                                                          {8, 3, 2, 2}}) {
-        for (const Dim& grid : {Dim{all_blocks, 1, 1}, {1, 1, 1}}) {
+    for (const auto& [channels, images, height, width, size, stride] : {std::tuple{280, 9, 5, 5, 5, 5},
+                                                                        {7, 50, 3, 3, 3, 3},
+                                                                        {8, 2, 1, 1, 1, 1},
+                                                                        {24, 3, 9, 8, 3, 2},
+                                                                        {8, 3, 6, 9, 2, 2},
+                                                                        {7, 2, 7, 6, 2, 2},
+                                                                        {16, 2, 6, 7, 3, 1},
+                                                                        {8, 1, 9, 7, 2, 3}}) {
+        for (const Dim& grid : {Dim{all_blocks, all_blocks, all_blocks}, {all_blocks, all_blocks, 1}}) {
             const FewBlocks few(grid);
+            const model::Window window{.size = size, .stride = stride, .padding = 0};
             const Tensor map{
                 .batch = images, .channels = channels, .height = height, .width = width, .precision = precision};
-            const Tensor mean{.batch = images, .channels = channels, .precision = precision};
-            const auto each = static_cast<std::size_t>(channels);
-            const std::size_t places = map.rows() / static_cast<std::size_t>(images);
+            Tensor mean = map;
+            mean.height = (height - size) / stride + 1;
+            mean.width = (width - size) / stride + 1;
             OneOperation forward;
-            const AveragePool pool{.source = forward.filled(map, 1), .result = forward.empty(mean)};
-            forward.run(pool, {pool.result});
-            forward.check(pool.result, [&](std::size_t k) {
-                double sum = 0;
-                for (std::size_t place = 0; place < places; ++place)
-                    sum += quarters((k / each * places + place) * each + k % each, 1);
-                return sum / static_cast<double>(places);
-            });
+            const AveragePool pool{.source = forward.filled(map, 1), .result = forward.empty(mean), .window = window};
             OneOperation backward;
-            const AveragePoolGradient gradient{.source = backward.empty(map), .result = backward.filled(mean, 2)};
+            const AveragePoolGradient gradient{
+                .source = backward.empty(map), .result = backward.filled(mean, 2), .window = window};
+            std::vector<double> means(mean.elements());
+            std::vector<double> shares(map.elements());
+            for (int k = 0; k < static_cast<int>(means.size()); ++k) {
+                const int place = k / channels;
+                const int image = place / (mean.height * mean.width);
+                for (int tap = 0; tap < size * size; ++tap) {
+                    const int y = place / mean.width % mean.height * stride + tap / size;
+                    const int x = place % mean.width * stride + tap % size;
+                    const auto at =
+                        static_cast<std::size_t>(((image * height + y) * width + x) * channels + k % channels);
+                    means[static_cast<std::size_t>(k)] += quarters(at, 1) / (size * size);
+                    shares[at] += quarters(static_cast<std::size_t>(k), 2) / (size * size);
+                }
+            }
+            forward.run(pool, {pool.result});
+            forward.check(pool.result, [&](std::size_t k) { return means[k]; });
             backward.run(gradient, {gradient.source});
-            backward.check(gradient.source, [&](std::size_t k) {
-                return quarters(k / each / places * each + k % each, 2) / static_cast<double>(places);
-            });
+            backward.check(gradient.source, [&](std::size_t k) { return shares[k]; });
         }
     }
 }

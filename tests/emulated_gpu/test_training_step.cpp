@@ -38,7 +38,7 @@ std::vector<double> losses_of(const model::Graph& graph, Precision precision, bo
 
 TEST_CASE("a captured step gives the losses of separate launches in every schedule, bit for bit")
 {
-    for (const model::Graph& graph : {plain_network(), residual_network(), bottleneck_network()}) {
+    for (const model::Graph& graph : {plain_network(), residual_network(), bottleneck_network(), mobile_network()}) {
         for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
             INFO(graph.name() << " " << traits(precision).name);
             const std::vector<double> losses = losses_of(graph, precision, true, 4, 1);
@@ -122,7 +122,7 @@ TEST_CASE("a step by moments has the losses of the loops by passes, in every sch
 
 TEST_CASE("the losses of steps on the emulated device are those of the loops")
 {
-    for (const model::Graph& graph : {plain_network(), residual_network()}) {
+    for (const model::Graph& graph : {plain_network(), residual_network(), mobile_network(), squeeze_network()}) {
         HostTraining due(graph, hashed(Precision::fp32));
         const auto next = [&due] {
             const double loss = due.differentiate();

@@ -49,7 +49,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
     }
 }
 
-/// Sets all memory to zero, except the parameters, the running variances and the state of the first step.
+/// Sets all memory to zero, except the parameters, constants, the running variances and the state of the first step.
 void DeviceProgram::fill() const
 {
     gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));
@@ -58,6 +58,8 @@ void DeviceProgram::fill() const
     repeat(start.values, parameters.values, memory_);
     if (parameters.copies) repeat(start.values, parameters.copies, memory_);
     for (const Running& one : written_.running()) repeat({1.0F}, one.variance, memory_);
+    for (const auto& [tensor, numbers] : written_.program().constants())
+        gpu::check(cudaMemcpy(memory_.at(tensor), numbers.data(), tensor.bytes(), cudaMemcpyHostToDevice));
     gpu::check(cudaMemcpy(memory_.state(), &start.state, sizeof(start.state), cudaMemcpyHostToDevice));
     gpu::check(cudaDeviceSynchronize());
 }

@@ -29,6 +29,20 @@ int relu_behind(const model::Graph& graph, int layer)
     return alone ? reading.front() : -1;
 }
 
+std::vector<int> whole_cut(const model::Graph& graph, int layer)
+{
+    std::vector<int> slices = readers(graph, layer);
+    int next = 0;
+    std::ranges::sort(slices, {}, [&](int slice) { return graph.layer(slice).first; });
+    for (const int slice : slices) {
+        const model::Layer& of = graph.layer(slice);
+        if (of.kind != LayerKind::slice || of.first != next) return {};
+        next += of.output.channels;
+    }
+    std::ranges::sort(slices);
+    return next == graph.layer(layer).output.channels ? slices : std::vector<int>{};
+}
+
 std::vector<Unit> units_of(const model::Graph& graph)
 {
     std::vector<Unit> units;

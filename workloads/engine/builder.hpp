@@ -30,6 +30,9 @@ std::vector<int> readers(const model::Graph& graph, int layer);
 /// The ReLU that alone reads this layer's output, if this kind can compute it; -1 if there is none.
 int relu_behind(const model::Graph& graph, int layer);
 
+/// The layers that read this layer, if these are slices that together take each of its channels once.
+std::vector<int> whole_cut(const model::Graph& graph, int layer);
+
 /// All layers of the network as units, in the order of its layers: a ReLU that goes with a layer has none of its own.
 std::vector<Unit> units_of(const model::Graph& graph);
 
@@ -70,6 +73,7 @@ class Builder {
     std::vector<Running<Tensor>> running;
     std::map<std::string, int, std::less<>> algorithms;  ///< passes of convolutions by algorithm
     std::vector<std::function<void()>> tape;
+    std::map<int, Tensor> gradients_of_slices;  ///< by the layer that is cut
 
     const model::Layer& layer(const Unit& unit) const { return graph.layer(unit.layer); }
     /// The first of the layer's inputs.
@@ -165,28 +169,21 @@ void write_unit(Builder& build, const Unit& unit)
         case LayerKind::linear:
             return linear(build, unit);
         case LayerKind::relu6:
-            if constexpr (requires { relu6(build, unit); }) return relu6(build, unit);
-            break;
+            return relu6(build, unit);
         case LayerKind::concat:
-            if constexpr (requires { concat(build, unit); }) return concat(build, unit);
-            break;
+            return concat(build, unit);
         case LayerKind::hard_swish:
         case LayerKind::hard_sigmoid:
         case LayerKind::silu:
         case LayerKind::sigmoid:
-            if constexpr (requires { activation(build, unit); }) return activation(build, unit);
-            break;
+            return activation(build, unit);
         case LayerKind::multiply:
-            if constexpr (requires { multiply(build, unit); }) return multiply(build, unit);
-            break;
+            return multiply(build, unit);
         case LayerKind::slice:
-            if constexpr (requires { slice(build, unit); }) return slice(build, unit);
-            break;
+            return slice(build, unit);
         case LayerKind::shuffle:
-            if constexpr (requires { shuffle(build, unit); }) return shuffle(build, unit);
-            break;
+            return shuffle(build, unit);
     }
-    throw Unsupported("this engine has no layer of the kind " + std::string(model::name(build.layer(unit).kind)));
 }
 
 /// Writes the step behind the input: forward, loss, backward, update.

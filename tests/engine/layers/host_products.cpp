@@ -17,8 +17,8 @@ void for_taps(const ConvolutionPass& shape, const Round& round)
         for (int y = 0; y < shape.result.height; ++y) {
             for (int x = 0; x < shape.result.width; ++x) {
                 for (int tap = 0; tap < window.size * window.size; ++tap) {
-                    const int row = y * window.stride - window.padding + tap / window.size;
-                    const int column = x * window.stride - window.padding + tap % window.size;
+                    const int row = y * window.stride - window.padding + tap / window.size * window.dilation;
+                    const int column = x * window.stride - window.padding + tap % window.size * window.dilation;
                     if (row < 0 || row >= shape.source.height || column < 0 || column >= shape.source.width) continue;
                     const auto index = [n](const model::Shape& map, int i, int j) {
                         return static_cast<std::size_t>((n * map.height + i) * map.width + j);
@@ -92,7 +92,7 @@ void require_operands(const Convolve& op, const Memory& memory)
     };
     check(op.source, maps(shape.source), precision, "the source");
     check(op.result, maps(shape.result), precision, "the result");
-    check(op.weights, outputs * inputs * window, precision, "the weights");
+    check(op.weights, outputs * inputs / static_cast<std::size_t>(shape.groups) * window, precision, "the weights");
     require(shape.bias == static_cast<bool>(op.bias), "a bias is given exactly if the graph has one");
     require(shape.prologue == (op.scale && op.shift), "scale and shift are given exactly if the graph has them");
     require(shape.statistics == (op.sum && op.squares), "sums are given exactly if the graph has them");
@@ -143,25 +143,32 @@ void convolve(const Convolve& op, const Memory& memory)
     const Tensor& written = shape.pass == Pass::forward         ? op.result
                             : shape.pass == Pass::backward_data ? op.source
                                                                 : op.weights;
-    std::vector<float> across;  // weights as [tap][input][output]
+    const auto groups = static_cast<std::size_t>(shape.groups);
+    const std::size_t read = inputs / groups;  // by an output
+    std::vector<float> across;                 // weights as [tap][input of a group][output]
     if (shape.pass == Pass::forward) {
         across.resize(weights.size());
         for (std::size_t k = 0; k < across.size(); ++k)
-            across[(k / inputs % taps * inputs + k % inputs) * outputs + k / inputs / taps] = weights[k];
+            across[(k / read % taps * read + k % read) * outputs + k / read / taps] = weights[k];
     }
     std::vector<double> sums(written.elements());
     for_taps(shape, [&](std::size_t to, std::size_t tap, std::size_t from) {
         if (shape.pass == Pass::forward) {
-            for (std::size_t i = 0; i < inputs; ++i)
-                add(&sums[to * outputs], source[from * inputs + i], &across[(tap * inputs + i) * outputs], outputs);
+            const std::size_t written_each = outputs / groups;
+            for (std::size_t i = 0; i < inputs; ++i) {
+                const std::size_t first = i / read * written_each;
+                add(&sums[to * outputs + first], source[from * inputs + i],
+                    &across[(tap * read + i % read) * outputs + first], written_each);
+            }
             return;
         }
         for (std::size_t o = 0; o < outputs; ++o) {
-            const std::size_t row = (o * taps + tap) * inputs;
+            const std::size_t row = (o * taps + tap) * read;
+            const std::size_t first = from * inputs + o / (outputs / groups) * read;
             if (shape.pass == Pass::backward_data)
-                add(&sums[from * inputs], result[to * outputs + o], &weights[row], inputs);
+                add(&sums[first], result[to * outputs + o], &weights[row], read);
             else
-                add(&sums[row], result[to * outputs + o], &source[from * inputs], inputs);
+                add(&sums[row], result[to * outputs + o], &source[first], read);
         }
     });
     Values target(memory, written);

@@ -1,6 +1,6 @@
 #include "tests/engine/layers/host_run.hpp"
 
-#include "tests/engine/layers/host_loops.hpp"
+#include "tests/engine/layers/host_channels.hpp"
 #include "tests/engine/layers/host_moments.hpp"
 
 #include <algorithm>
@@ -10,9 +10,11 @@
 namespace roof::ir {
 namespace {
 
-class Run : private HostLoops {
+class Run : private HostChannels {
   public:
-    explicit Run(const Memory& memory) : HostLoops(memory) {}
+    explicit Run(const Memory& memory) : HostChannels(memory) {}
+
+    using HostChannels::operator();
 
     void operator()(const ImportImages& op)
     {
@@ -50,7 +52,7 @@ class Run : private HostLoops {
     void operator()(const Statistics& op)
     {
         const auto channels = static_cast<std::size_t>(op.source.channels);
-        for (std::size_t c = 0; c < channels; ++c) put_scaling(op, c, find(op, c));
+        for (std::size_t c = 0; c < channels; ++c) put_scaling(op, c, find(op, c, op.epsilon));
     }
 
     void operator()(const Covariance& op) { run_moments(op, memory_); }
@@ -60,7 +62,7 @@ class Run : private HostLoops {
     {
         const std::vector<Moments> found = run_moments(op, memory_);
         for (std::size_t c = 0; c < found.size(); ++c)
-            put_scaling(op, c, finish(op, c, found[c], static_cast<double>(op.rows)));
+            put_scaling(op, c, finish(op, c, found[c], static_cast<double>(op.rows), op.epsilon));
     }
 
     void operator()(const LibraryNorm& op)
@@ -71,7 +73,7 @@ class Run : private HostLoops {
         Values result(memory_, op.result);
         const auto channels = static_cast<std::size_t>(op.source.channels);
         for (std::size_t c = 0; c < channels; ++c) {
-            const auto [mean, inverse] = find(op, c);
+            const auto [mean, inverse] = find(op, c, op.shape.epsilon);
             for (std::size_t k = c; k < op.source.elements(); k += channels) {
                 const float value = (source[k] - mean) * inverse * weight[c] + bias[c];
                 result.put(k, op.shape.relu ? relu_of(value) : value);
@@ -209,30 +211,6 @@ class Run : private HostLoops {
         });
     }
 
-    void operator()(const AveragePool& op)
-    {
-        const Values source(memory_, op.source);
-        Values result(memory_, op.result);
-        const auto channels = static_cast<std::size_t>(op.source.channels);
-        const std::size_t map = op.source.rows() / static_cast<std::size_t>(op.source.batch);
-        for (std::size_t k = 0; k < op.result.elements(); ++k) {
-            float sum = 0;
-            for (std::size_t place = 0; place < map; ++place)
-                sum += source[(k / channels * map + place) * channels + k % channels];
-            result.put(k, sum / static_cast<float>(map));
-        }
-    }
-
-    void operator()(const AveragePoolGradient& op)
-    {
-        Values source(memory_, op.source);
-        const Values result(memory_, op.result);
-        const auto channels = static_cast<std::size_t>(op.source.channels);
-        const std::size_t map = op.source.rows() / static_cast<std::size_t>(op.source.batch);
-        for (std::size_t k = 0; k < op.source.elements(); ++k)
-            source.put(k, result[k / channels / map * channels + k % channels] / static_cast<float>(map));
-    }
-
     void operator()(const Dropout& op)
     {
         const Values source(memory_, op.source);
@@ -307,7 +285,7 @@ class Run : private HostLoops {
   private:
     /// Computes a channel's mean and 1 / deviation, which stay in memory, and its running statistics.
     template <class Norm>
-    std::pair<float, float> find(const Norm& op, std::size_t c)
+    std::pair<float, float> find(const Norm& op, std::size_t c, float epsilon)
     {
         const Values source(memory_, op.source);
         const auto rows = static_cast<double>(op.source.rows());
@@ -317,14 +295,14 @@ class Run : private HostLoops {
         if constexpr (requires { op.squares; }) {
             if (op.sum)
                 return finish(op, c, moments_of(Values(memory_, op.sum)[c], Values(memory_, op.squares)[c], 0, rows),
-                              rows);
+                              rows, epsilon);
         }
         for (std::size_t k = c; k < op.source.elements(); k += static_cast<std::size_t>(op.source.channels)) {
             const Sums one = sums_of(source[k], origin);
             first += one.first;
             second += one.second;
         }
-        return finish(op, c, moments_of(first, second, origin, rows), rows);
+        return finish(op, c, moments_of(first, second, origin, rows), rows, epsilon);
     }
 
     /// Scale and shift of a channel, from its mean and 1 / deviation.
@@ -337,9 +315,9 @@ class Run : private HostLoops {
     }
 
     template <class Norm>
-    std::pair<float, float> finish(const Norm& op, std::size_t c, const Moments& found, double rows)
+    std::pair<float, float> finish(const Norm& op, std::size_t c, const Moments& found, double rows, float epsilon)
     {
-        const float inverse = 1 / std::sqrt(found.variance + engine::batch_norm_epsilon);
+        const float inverse = 1 / std::sqrt(found.variance + epsilon);
         Values(memory_, op.channels.mean).put(c, found.mean);
         Values(memory_, op.channels.inverse_deviation).put(c, inverse);
         update(op.running_mean, c, found.mean);

@@ -73,6 +73,8 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
         else
             memory_.at<__half>(copies)[i] = __half(start.values[i]);
     }
+    for (const auto& [tensor, numbers] : written_.program().constants())
+        std::ranges::copy(numbers, memory_.at<std::int32_t>(tensor));
     for (const Running& one : written_.running())
         std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
     const Tensor& images = written_.images();

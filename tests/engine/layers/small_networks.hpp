@@ -70,4 +70,58 @@ inline model::Graph bottleneck_network()
     return net;
 }
 
+/// The layers of mobile networks: convolutions in groups, depthwise and dilated, all activations, squeeze and excitation,
+/// channels that are cut, shuffled and joined, an average pool of a part of the map, another epsilon, no bias.
+inline model::Graph mobile_network()
+{
+    using enum model::LayerKind;
+    const model::Window three{.size = 3, .stride = 1, .padding = 1};
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("mobile", {3, 24, 24});
+    const auto normalised = [&](const std::string& name, int from, int channels, model::Window window, int groups = 1) {
+        return net.batch_norm(name + ".bn", net.convolution(name, from, channels, window, false, groups), 1e-3F);
+    };
+    int x = normalised("stem", 0, 16, {.size = 3, .stride = 2, .padding = 1});
+    x = net.activation(hard_swish, "stem.swish", x);
+    int y = net.activation(relu6, "a.relu6", normalised("a.expand", x, 32, one));
+    y = net.activation(silu, "a.silu", normalised("a.depth", y, 32, {.size = 5, .stride = 1, .padding = 2}, 32));
+    int factor = net.convolution("a.reduce", net.average_pool("a.squeeze", y, 1), 8, one, true);
+    factor = net.convolution("a.gate", net.relu("a.relu", factor), 32, one, true);
+    y = net.multiply("a.excite", y, net.activation(hard_sigmoid, "a.hard", factor));
+    x = net.add("a.add", normalised("a.project", y, 16, one), x);
+    x = net.average_pool("a.pool", x, model::Window{.size = 3, .stride = 2, .padding = 0});
+    const int left = net.slice("b.left", x, 0, 8);
+    const int right = net.relu("b.relu", normalised("b.group", net.slice("b.right", x, 8, 8), 8, three, 2));
+    x = net.concat("b.concat", {left, right});
+    x = net.shuffle("b.shuffle", x, {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
+    y = net.slice("c.part", x, 3, 6);
+    y = net.convolution("c.dilated", y, 16, {.size = 3, .stride = 1, .padding = 2, .dilation = 2}, true);
+    y = net.multiply("c.product", y, net.activation(sigmoid, "c.sigmoid", y));
+    x = net.average_pool("c.pool", net.concat("c.concat", {x, y}), model::Window{.size = 2, .stride = 2, .padding = 0});
+    x = net.linear("fc1", net.activation(silu, "end", net.flatten("flat", x)), 24, false);
+    x = net.linear("fc2", net.relu("fc1.relu", x), 20, false);
+    net.linear("fc3", net.activation(hard_swish, "fc2.swish", x), 10);
+    return net;
+}
+
+/// Ends in an average pool, with overlapping windows that end outside the map, and joined branches; numbers of channels that
+/// no vector divides.
+inline model::Graph squeeze_network()
+{
+    const model::Window three{.size = 3, .stride = 1, .padding = 1};
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("squeeze", {3, 20, 20});
+    int x = net.relu("relu1", net.convolution("conv1", 0, 12, {.size = 3, .stride = 2, .padding = 0}, true));
+    x = net.max_pool("pool1", x, {.size = 3, .stride = 2, .padding = 0}, true);
+    int left = net.relu("left.relu", net.convolution("left", x, 9, one, true));
+    left = net.multiply("left.product", left, net.convolution("left.other", x, 9, one, true));
+    int right = net.relu("right.relu", net.convolution("right", x, 7, three, true));
+    const int factor = net.activation(model::LayerKind::sigmoid, "gate", net.average_pool("squeeze", right, 1));
+    right = net.multiply("right.excite", right, factor);
+    x = net.average_pool("pool2", net.concat("join", {left, right}), model::Window{.size = 3, .stride = 1});
+    x = net.relu("relu2", net.convolution("conv2", x, 10, one, true));
+    net.flatten("flat", net.average_pool("average", x, 1));
+    return net;
+}
+
 }  // namespace roof::ir

@@ -1,6 +1,7 @@
 // Kernels that read and write each value once.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
+#include "workloads/engine/activations.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -150,6 +151,31 @@ struct MaskBody {
     }
 };
 
+/// With a gradient: the gradient before the activation.
+template <class Element, int width>
+struct ActivationBody {
+    model::LayerKind kind;
+    const Element* source;
+    const Element* gradient;
+    Element* result;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        Lanes<width> all = load<width>(source, k);
+        engine::with_activation(kind, [&]<model::LayerKind of>() {
+            if (gradient == nullptr) {
+#pragma unroll
+                for (int i = 0; i < width; ++i) all.lane[i] = engine::activated<of>(all.lane[i]);
+            } else {
+                const Lanes<width> given = load<width>(gradient, k);
+#pragma unroll
+                for (int i = 0; i < width; ++i) all.lane[i] = given.lane[i] * engine::activation_slope<of>(all.lane[i]);
+            }
+        });
+        store(result, k, all);
+    }
+};
+
 template <class Element, int width>
 struct DropoutBody {
     const Element* source;
@@ -269,6 +295,15 @@ void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t s
         return MaskBody<Element, width>{{memory.at<Element>(operation.share), memory.at<Element>(operation.other_share),
                                          memory.at<Element>(operation.output)},
                                         memory.at<Element>(operation.result)};
+    });
+}
+
+void enqueue(const Activate& operation, const Memory& memory, cudaStream_t stream)
+{
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        return ActivationBody<Element, width>{operation.kind, memory.at<Element>(operation.source),
+                                              memory.at<Element>(operation.gradient),
+                                              memory.at<Element>(operation.result)};
     });
 }
 

@@ -26,6 +26,10 @@ void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AveragePool& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AveragePoolGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Activate& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const CopyChannels& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Scale& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const ScaleGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Dropout& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Widen& operation, const Memory& memory, cudaStream_t stream);

@@ -16,10 +16,11 @@ struct NormChannels {
     float* running_mean;
     float* running_variance;
     double count;
+    float epsilon;
 
     __device__ void write(std::uint32_t channel, const Moments& found) const
     {
-        const float deviation = 1 / sqrtf(found.variance + engine::batch_norm_epsilon);
+        const float deviation = 1 / sqrtf(found.variance + epsilon);
         mean[channel] = found.mean;
         inverse[channel] = deviation;
         scale[channel] = weight[channel] * deviation;
@@ -40,7 +41,8 @@ NormChannels norm_channels_of(const Operation& operation, std::size_t rows, cons
             memory.at<float>(operation.channels.shift),
             memory.at<float>(operation.running_mean),
             memory.at<float>(operation.running_variance),
-            static_cast<double>(rows)};
+            static_cast<double>(rows),
+            operation.epsilon};
 }
 
 }  // namespace roof::cudnn

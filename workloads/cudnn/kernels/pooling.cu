@@ -54,9 +54,9 @@ struct MaxBody {
     }
 };
 
-template <class Element, int width, class Window>
+template <class Element, int width, class Window, bool averages = false>
 struct MaxGradientBody {
-    PooledGradient<Element, width, Window> given;
+    PooledGradient<Element, width, Window, averages> given;
     Element* source;
 
     /// Computes the gradient of the source at (row, x) for one vector of channels.
@@ -68,6 +68,38 @@ struct MaxGradientBody {
                   static_cast<std::uint32_t>(x) * vectors + channel,
               given.gradient_at(row, x, channel, vectors));
     }
+};
+
+template <class Element, int width, class Window>
+struct AverageBody {
+    Window window;
+    const Element* source;
+    Element* result;
+
+    /// Computes the result at (row, x) for one vector of channels.
+    __device__ void operator()(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
+    {
+        const PoolShape& pool = window.pool;
+        Lanes<width> sum{};
+#pragma unroll 1  // unrolled, the loads of a window need more registers than there are
+        for (int i = 0; i < window.size(); ++i) {
+            const std::uint32_t begin = Row{row.image, row.y * window.stride() + i}.begin(
+                                            pool.height, static_cast<std::uint32_t>(pool.width) * vectors) +
+                                        channel;
+            for (int j = 0; j < window.size(); ++j)
+                sum.add(load<width>(source, begin + static_cast<std::uint32_t>(x * window.stride() + j) * vectors));
+        }
+#pragma unroll
+        for (int i = 0; i < width; ++i) sum.lane[i] /= static_cast<float>(window.size() * window.size());
+        store(result,
+              row.begin(pool.result_height, static_cast<std::uint32_t>(pool.result_width) * vectors) +
+                  static_cast<std::uint32_t>(x) * vectors + channel,
+              sum);
+    }
+};
+
+template <class Element, int width, class Window>
+struct AverageGradientBody : MaxGradientBody<Element, width, Window, true> {
 };
 
 constexpr unsigned threads_per_row_block = 128;  // rows of maps are a few hundred vectors long
@@ -103,49 +135,6 @@ void launch_over_places(const Tensor& map, const PoolShape& pool, cudaStream_t s
     });
 }
 
-/// A thread computes a vector of channels of one image.
-template <class Element, int width>
-struct AverageBody {
-    const Element* source;
-    Element* result;
-    std::uint32_t vectors_per_row, map;
-
-    __device__ void operator()(std::uint32_t k) const
-    {
-        const std::uint32_t first = k / vectors_per_row * map * vectors_per_row + k % vectors_per_row;
-        Lanes<width> sum{};
-        for (std::uint32_t place = 0; place < map; ++place) {
-            const Lanes<width> one = load<width>(source, first + place * vectors_per_row);
-#pragma unroll
-            for (int i = 0; i < width; ++i) sum.lane[i] += one.lane[i];
-        }
-#pragma unroll
-        for (int i = 0; i < width; ++i) sum.lane[i] /= static_cast<float>(map);
-        store(result, k, sum);
-    }
-};
-
-template <class Element, int width>
-struct AverageGradientBody {
-    Element* source;
-    const Element* result;
-    std::uint32_t vectors_per_row, map;
-
-    __device__ void operator()(std::uint32_t k) const
-    {
-        const std::uint32_t image = k / vectors_per_row / map;
-        Lanes<width> all = load<width>(result, image * vectors_per_row + k % vectors_per_row);
-#pragma unroll
-        for (int i = 0; i < width; ++i) all.lane[i] /= static_cast<float>(map);
-        store(source, k, all);
-    }
-};
-
-std::uint32_t map_of(const Tensor& tensor)
-{
-    return static_cast<std::uint32_t>(tensor.height * tensor.width);
-}
-
 }  // namespace
 
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream)
@@ -177,19 +166,19 @@ void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_
 
 void enqueue(const AveragePool& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.result, stream, [&]<class Element, int width>() {
-        return AverageBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-                                           static_cast<std::uint32_t>(operation.source.channels / width),
-                                           map_of(operation.source)};
+    const PoolShape pool = shape_of(operation.source, operation.result, operation.window);
+    launch_over_places(operation.result, pool, stream, [&]<class Element, int width>(const auto& window) {
+        return AverageBody<Element, width, std::decay_t<decltype(window)>>{window, memory.at<Element>(operation.source),
+                                                                           memory.at<Element>(operation.result)};
     });
 }
 
 void enqueue(const AveragePoolGradient& operation, const Memory& memory, cudaStream_t stream)
 {
-    launch_over(operation.source, stream, [&]<class Element, int width>() {
-        return AverageGradientBody<Element, width>{
-            memory.at<Element>(operation.source), memory.at<Element>(operation.result),
-            static_cast<std::uint32_t>(operation.source.channels / width), map_of(operation.source)};
+    const PoolShape pool = shape_of(operation.source, operation.result, operation.window);
+    launch_over_places(operation.source, pool, stream, [&]<class Element, int width>(const auto& window) {
+        return AverageGradientBody<Element, width, std::decay_t<decltype(window)>>{
+            {{window, memory.at<Element>(operation.result)}, memory.at<Element>(operation.source)}};
     });
 }
 

@@ -51,8 +51,9 @@ void with_window(const PoolShape& pool, const Call& call)
     call(Windows<0, 0>{pool});
 }
 
-/// The gradient of a max pool's source: at each place the sum over the windows whose largest value is there.
-template <class Element, int width, class Window>
+/// The gradient of a max pool's source: at each place the sum over the windows whose largest value is there. Or of an average
+/// pool's, without winners: the share of each window that reads the place.
+template <class Element, int width, class Window, bool averages = false>
 struct PooledGradient {
     Window window;
     const Element* result;
@@ -81,6 +82,10 @@ struct PooledGradient {
                 const int from_x = (x_padded - j) / window.stride();
                 if (x_padded < j || from_x >= pool.result_width) continue;
                 const std::uint32_t from = begin + static_cast<std::uint32_t>(from_x) * vectors;
+                if constexpr (averages) {
+                    gradient.add(load<width>(result, from));
+                    continue;
+                }
                 const auto places = reinterpret_cast<const Places<width>*>(winners)[from];
                 const Lanes<width> one = load<width>(result, from);
 #pragma unroll
@@ -88,6 +93,9 @@ struct PooledGradient {
                     gradient.lane[k] += places.lane[k] == i * window.size() + j ? one.lane[k] : 0;
             }
         }
+#pragma unroll
+        for (int k = 0; averages && k < width; ++k)
+            gradient.lane[k] /= static_cast<float>(window.size() * window.size());
         return gradient;
     }
     __device__ Lanes<width> fetch_at(const Place& place) const

@@ -3,6 +3,7 @@
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/norm_channels.cuh"
 #include "workloads/cudnn/kernels/pooling.cuh"
+#include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
@@ -10,32 +11,6 @@ namespace {
 
 /// On each of some 130 multiprocessors: slabs_of() makes about 256 blocks.
 constexpr int blocks_each = 2;
-
-/// Sums of a vector's channels, `parts` for each.
-template <int width, int parts>
-struct Totals {
-    float of[parts][width] = {};
-};
-
-/// Sums over the lines of a block. The first line gets the result.
-template <unsigned threads, int width, int parts>
-__device__ void sum_lines(Totals<width, parts>& sums, float* shared)
-{
-    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
-    for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
-#pragma unroll
-        for (int i = 0; i < width * parts; ++i)
-            shared[static_cast<unsigned>(i) * threads + thread] = sums.of[i / width][i % width];
-        __syncthreads();
-        if (threadIdx.y < half) {
-#pragma unroll
-            for (int i = 0; i < width * parts; ++i)
-                sums.of[i / width][i % width] +=
-                    shared[static_cast<unsigned>(i) * threads + thread + half * blockDim.x];
-        }
-        __syncthreads();
-    }
-}
 
 /// Returns true in the last block of its column that calls it. That block sees the writes of the others.
 __device__ bool is_last(unsigned* counters)

@@ -25,7 +25,7 @@ ConvolutionTrial::ConvolutionTrial(const ConvolutionPass& shape, const gpu::Stre
     const Tensor inputs{.batch = 1, .channels = shape.source.channels};
     const Tensor outputs{.batch = 1, .channels = shape.result.channels};
     const Tensor weights{.batch = shape.result.channels,
-                         .channels = shape.source.channels,
+                         .channels = shape.source.channels / shape.groups,
                          .height = shape.window.size,
                          .width = shape.window.size,
                          .precision = source.precision};

@@ -89,7 +89,8 @@ void LayersTrial::enqueue(std::size_t way) const
 LayersTrial norm_trial(const NormShape& shape, const Choice& choice, const LayersTrial::Bind& bind)
 {
     model::Graph graph("batch norm", {1, shape.map.height, shape.map.width});
-    const int norm = graph.batch_norm("norm", graph.convolution("source", 0, shape.map.channels, {}, false));
+    const int source = graph.convolution("source", 0, shape.map.channels, {}, false);
+    const int norm = graph.batch_norm("norm", source, shape.epsilon);
     if (shape.relu) graph.relu("relu", norm);
     Choosers library;
     library.norm = [&](const NormShape& asked) { return asked == shape ? choice : Choice{}; };

@@ -16,8 +16,7 @@ constexpr const char* own_kernels = "roof";
 constexpr const char* by_moments = "moments";
 constexpr const char* by_passes = "passes";
 
-// A plan reads it when it is enqueued. cuDNN's addresses are not const.
-constexpr float epsilon = engine::batch_norm_epsilon;
+// A plan reads it, and the operation's epsilon, when it is enqueued. cuDNN's addresses are not const.
 constexpr float share_of_batch = engine::batch_norm_momentum;
 
 Descriptor addresses_of(const LibraryNorm& norm, const Memory& memory)
@@ -31,7 +30,7 @@ Descriptor addresses_of(const LibraryNorm& norm, const Memory& memory)
                          {norm_running_variance, memory.at(norm.running_variance)},
                          {norm_next_mean, memory.at(norm.running_mean)},
                          {norm_next_variance, memory.at(norm.running_variance)},
-                         {norm_epsilon, const_cast<float*>(&epsilon)},
+                         {norm_epsilon, const_cast<float*>(&norm.shape.epsilon)},
                          {norm_share, const_cast<float*>(&share_of_batch)},
                          {norm_result, memory.at(norm.result)}},
                         memory.at(norm.workspace));

@@ -18,7 +18,7 @@ Descriptor window_of(const model::Window& window)
         .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
         .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, padding)
         .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, padding)
-        .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::vector<std::int64_t>{1, 1})
+        .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, std::vector<std::int64_t>{window.dilation, window.dilation})
         .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, std::vector<std::int64_t>{window.stride, window.stride});
     return made.finish();
 }
@@ -183,7 +183,8 @@ std::vector<Descriptor> operations_of(const ConvolutionPass& shape)
     std::vector<Descriptor> operations;
     const Descriptor source = read_source(shape, tensors, operations);
     const Descriptor weights =
-        tensor(number_weights, {shape.result.channels, shape.source.channels, shape.window.size, shape.window.size},
+        tensor(number_weights,
+               {shape.result.channels, shape.source.channels / shape.groups, shape.window.size, shape.window.size},
                type_of(shape.precision));
     const Descriptor last = tensors.map(number_result, shape.result);
     Descriptor so_far = shape.bias || shape.relu ? tensors.passing(shape.result) : last;

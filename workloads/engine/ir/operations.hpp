@@ -4,6 +4,7 @@
 
 #include "ert/base/precision.hpp"
 #include "workloads/engine/ir/shapes.hpp"
+#include "workloads/model/graph.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -97,6 +98,7 @@ struct Statistics {
     ChannelNumbers channels{};
     Tensor running_mean{}, running_variance{};
     Tensor partial{};  ///< sums of slabs of rows
+    float epsilon = engine::batch_norm_epsilon;
 };
 
 /// Values in a byte of signs: the lowest bit is that of the first.
@@ -136,6 +138,7 @@ struct MomentStatistics {
     Tensor weight{}, bias{};  ///< of the batch norm
     ChannelNumbers channels{};
     Tensor running_mean{}, running_variance{};
+    float epsilon = engine::batch_norm_epsilon;
 };
 
 /// From g' x, where g is the gradient of the batch norm's result: the gradients of the weights of both, and what the
@@ -229,12 +232,40 @@ struct MaxPoolGradient {
     model::Window window{};
 };
 
-/// Average over the whole map.
+/// Average over a window, without padding.
 struct AveragePool {
     Tensor source{}, result{};
+    model::Window window{};
 };
+/// Reads the gradient of `result` and writes that of `source`.
 struct AveragePoolGradient {
     Tensor source{}, result{};
+    model::Window window{};
+};
+
+/// result = f(source), see activations.hpp; with a gradient of that, result = gradient * f'(source), which may overwrite it.
+struct Activate {
+    model::LayerKind kind = model::LayerKind::relu6;
+    Tensor source{}, gradient{}, result{};
+};
+
+/// Channels to, to + 1, ... of the result, `count` of them, are channels from, from + 1, ... of the source; zeros where it
+/// has no such channel. With `order`, int32, channel k of the result is channel order[k] of the source.
+struct CopyChannels {
+    Tensor source{}, result{};
+    int from = 0, to = 0, count = 0;
+    Tensor order{};
+};
+
+/// result = source * factor, which is a map of the same shape, or has one value for each channel and image.
+struct Scale {
+    Tensor source{}, factor{}, result{};
+};
+/// From the gradient of the result: to_source = gradient * factor, which may overwrite the gradient; to_factor = gradient *
+/// source, summed over the positions where the factor has one value for them.
+struct ScaleGradient {
+    Tensor gradient{}, source{}, factor{};
+    Tensor to_source{}, to_factor{};
 };
 
 struct Dropout {
@@ -300,9 +331,10 @@ inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
     return {.batch = batch, .channels = map.channels, .height = map.height, .width = map.width, .precision = precision};
 }
 
-using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
-                               ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
-                               LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
-                               AveragePoolGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
+using Operation =
+    std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
+                 NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset, LibraryNorm,
+                 LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool, AveragePoolGradient,
+                 Activate, CopyChannels, Scale, ScaleGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
 
 }  // namespace roof::ir

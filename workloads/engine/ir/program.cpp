@@ -38,6 +38,13 @@ Tensor Program::resident_bytes(std::size_t bytes)
     return resident({.batch = 1, .channels = static_cast<int>(bytes), .precision = Precision::int8});
 }
 
+Tensor Program::constant(std::vector<std::int32_t> numbers)
+{
+    const Tensor kept =
+        resident({.batch = 1, .channels = static_cast<int>(numbers.size()), .precision = Precision::int32});
+    return constants_.emplace_back(kept, std::move(numbers)).first;
+}
+
 Tensor Program::scratch(std::size_t bytes)
 {
     constexpr std::size_t page = 4096;

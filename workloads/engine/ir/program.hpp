@@ -6,7 +6,9 @@
 #include "workloads/engine/ir/operations.hpp"
 #include "workloads/engine/program.hpp"
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace roof::ir {
@@ -21,6 +23,9 @@ class Program : public engine::Program<Operation> {
     Tensor resident(Tensor shape);
     void keep(const Tensor& tensor) { plan().keep(tensor.block); }
     Tensor resident_bytes(std::size_t bytes);
+    /// Adds int32 numbers that never change; whoever provides the memory writes all constants() into it.
+    Tensor constant(std::vector<std::int32_t> numbers);
+    const std::vector<std::pair<Tensor, std::vector<std::int32_t>>>& constants() const { return constants_; }
     /// Returns at least `bytes` bytes for one operation; no tensor for 0.
     Tensor scratch(std::size_t bytes);
     /// Returns the tensor of the StepState.
@@ -40,6 +45,7 @@ class Program : public engine::Program<Operation> {
   private:
     Tensor state_;
     Tensor counters_;
+    std::vector<std::pair<Tensor, std::vector<std::int32_t>>> constants_;
 };
 
 /// Addresses of the tensors of a placed program.

@@ -27,7 +27,8 @@ ConvolutionPass space_to_depth(ConvolutionPass shape)
 
 std::string text(const NormShape& shape)
 {
-    return model::text(shape.batch, shape.map) + (shape.relu ? ", relu" : "");
+    return model::text(shape.batch, shape.map) + (shape.relu ? ", relu" : "") +
+           (shape.epsilon == engine::batch_norm_epsilon ? "" : ", epsilon " + std::to_string(shape.epsilon));
 }
 
 }  // namespace roof::ir

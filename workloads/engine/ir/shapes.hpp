@@ -1,6 +1,7 @@
 // Passes of convolutions and batch norms as libraries compute them in one operation, and the layout by space to depth.
 #pragma once
 
+#include "workloads/engine/recipe.hpp"
 #include "workloads/model/convolution.hpp"
 
 #include <cstddef>
@@ -70,10 +71,11 @@ struct NormShape {
     model::Shape map;
     Precision precision = Precision::fp32;  ///< of the maps; tf32 is stored as fp32
     bool relu = false;                      ///< fused ReLU; backward: fused gradient of the ReLU
+    float epsilon = engine::batch_norm_epsilon;
 
     auto operator<=>(const NormShape&) const = default;
 };
-/// Returns "16x64x56x56, relu".
+/// Returns "16x64x56x56, relu", and an epsilon other than the usual.
 std::string text(const NormShape& shape);
 
 }  // namespace roof::ir

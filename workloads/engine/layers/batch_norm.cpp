@@ -16,7 +16,8 @@ NormShape shape_of(const Builder& build, const Unit& unit, bool backward)
             .batch = build.settings.batch,
             .map = build.layer(unit).output,
             .precision = build.settings.storage(),
-            .relu = unit.fused()};
+            .relu = unit.fused(),
+            .epsilon = build.layer(unit).epsilon};
 }
 
 Choice choice_of(const Builder& build, const Unit& unit, bool backward)
@@ -100,7 +101,8 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
                                 .channels = found,
                                 .running_mean = running.mean,
                                 .running_variance = running.variance,
-                                .partial = given.sum ? Tensor{} : build.program.tensor(partial_sums_of(source))};
+                                .partial = given.sum ? Tensor{} : build.program.tensor(partial_sums_of(source)),
+                                .epsilon = build.layer(unit).epsilon};
     build.program.append(
         statistics,
         {given.sum ? Tensor{} : source, given.sum, given.squares, weight.value, bias.value, found.mean,
@@ -119,7 +121,8 @@ NormedProduct normed_product_of(const Builder& build, const Unit& unit)
     return {.source = build.outputs[static_cast<std::size_t>(source)].tensor,
             .weights = build.parameters.of(convolution, false).read,
             .weight = build.parameters.of(unit.layer, false).value,
-            .bias = build.parameters.of(unit.layer, true).value};
+            .bias = build.parameters.of(unit.layer, true).value,
+            .epsilon = build.layer(unit).epsilon};
 }
 
 /// As find_statistics(), from moments of what the convolution before the unit reads.

@@ -15,12 +15,11 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
     if (!choosers.deep_images || image.channels != 3 || reading.size() != 1) return 0;
     const model::Layer& first = graph.layer(reading.front());
     const int stride = first.window.stride;
-    const bool is_possible = stride == 1 || stride == 2 || stride == 4;
+    const bool is_possible =
+        (stride == 1 || stride == 2 || stride == 4) && first.groups == 1 && first.window.dilation == 1;
     if (first.kind != model::LayerKind::convolution || !is_possible) return 0;
     const bool deep = choosers.deep_images(
-        {{.batch = settings.batch, .source = image, .result = first.output, .window = first.window},
-         Pass::forward,
-         settings.precision});
+        {model::convolution_of(graph, reading.front(), settings.batch), Pass::forward, settings.precision});
     return deep ? stride : 0;
 }
 
@@ -122,9 +121,10 @@ void append_product(Program& program, const Choosers& choosers, Precision precis
          .precision = precision,
          .result_precision = written.precision,
          .bias = static_cast<bool>(product.bias),
-         .relu = product.relu,
+         .relu = product.bias && product.relu,
          .adds = product.adds});
-    if (!choice.fused) {
+    const bool is_fused = product.bias && choice.fused;
+    if (!is_fused) {
         product.bias = {};
         product.relu = false;
     }
@@ -136,7 +136,7 @@ void append_product(Program& program, const Choosers& choosers, Precision precis
     const Tensor second = product.source.block == product.result.block ? Tensor{} : product.result;
     program.append(product, {product.source, product.weights, second, product.bias, added, product.workspace},
                    choice.implementation);
-    if (apart.bias && !choice.fused) program.append(apart, {written, written, apart.bias}, "roof:bias");
+    if (!is_fused && (apart.bias || apart.relu)) program.append(apart, {written, written, apart.bias}, "roof:bias");
 }
 
 Work moving(const std::vector<Tensor>& tensors, double flops_each)

@@ -1,6 +1,6 @@
-// Convolution by cuDNN, fused with bias and ReLU where an engine supports that:
+// Convolution, fused with bias and ReLU where an implementation supports that:
 //   y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i];   dx, dw and db as for any convolution
-// With narrow activations, cuDNN writes a narrow gradient of the weights; those of several layers are converted
+// With narrow activations, a library writes a narrow gradient of the weights; those of several layers are converted
 // together to fp32 in the block of gradients. Between batch norms, a library may also apply the one before with its ReLU
 // to what it reads, and sum what it writes for the one behind.
 #include "workloads/engine/layers/layers.hpp"
@@ -18,14 +18,8 @@ ConvolutionPass shape_of(const Builder& build, const Unit& unit, Pass pass)
 {
     const model::Layer& layer = build.layer(unit);
     const bool forward = pass == Pass::forward;
-    const ConvolutionPass shape{{.batch = build.settings.batch,
-                                 .source = build.graph.input_shape(unit.layer),
-                                 .result = layer.output,
-                                 .window = layer.window},
-                                pass,
-                                build.settings.precision,
-                                forward && layer.bias,
-                                forward && unit.fused()};
+    const ConvolutionPass shape{model::convolution_of(build.graph, unit.layer, build.settings.batch), pass,
+                                build.settings.precision, forward && layer.bias, forward && unit.fused()};
     return is_deep(build, unit) ? space_to_depth(shape) : shape;
 }
 

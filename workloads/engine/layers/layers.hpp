@@ -8,7 +8,7 @@
 
 namespace roof::ir {
 
-/// What of the network this engine does not train, or nothing.
+/// What of the network these layers do not train, or nothing.
 std::optional<std::string> lacking_layers(const model::Graph& graph);
 /// Writes the whole step: import of images, forward, loss, backward, update.
 void write_step(Builder& build);
@@ -18,10 +18,17 @@ void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
+void relu6(Builder& build, const Unit& unit);
+/// Hard swish, hard sigmoid, SiLU, sigmoid and ReLU6.
+void activation(Builder& build, const Unit& unit);
+void multiply(Builder& build, const Unit& unit);
+void concat(Builder& build, const Unit& unit);
+void slice(Builder& build, const Unit& unit);
+void shuffle(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
-/// Loss of the last layer's output. Its mean over the batch is written to the step's state.
+/// Loss of the last layer's output, converted to fp32 if it is not. Its mean over the batch is written to the step's state.
 void softmax_cross_entropy(Builder& build);
 /// Appends one stage that updates all parameters.
 void sgd(Builder& build);

@@ -1,4 +1,4 @@
-// The linear layer, by cuBLASLt:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
+// The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
 // The weight gradient is always written in fp32. After a map, inputs and weights are channels-last (parameters.hpp).
 // The result of the last layer is fp32, for the loss.
@@ -38,11 +38,15 @@ void linear(Builder& build, const Unit& unit)
     Tensor shape = build.map(unit.layer);
     if (last) shape.precision = Precision::fp32;
     const Tensor result = build.program.tensor(shape);
-    const Trained& trained_bias = build.parameters.of(unit.layer, true);
+    Tensor bias;
+    if (build.layer(unit).bias) {
+        const Trained& trained = build.parameters.of(unit.layer, true);
+        bias = last ? trained.value : trained.read;
+    }
     append(build, {.source = source,
                    .weights = build.parameters.of(unit.layer, false).read,
                    .result = result,
-                   .bias = last ? trained_bias.value : trained_bias.read,
+                   .bias = bias,
                    .relu = unit.fused()});
     build.put(unit, result);
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });

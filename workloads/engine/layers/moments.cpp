@@ -24,8 +24,8 @@ bool has_moments(const ConvolutionPass& forward)
 {
     const bool is_narrow = forward.precision == Precision::bf16 || forward.precision == Precision::fp16;
     const bool is_point = forward.window.size == 1 && forward.window.stride == 1 && forward.window.padding == 0;
-    return is_narrow && is_point && !forward.bias && forward.source.channels % signs_per_byte == 0 &&
-           forward.result.channels % signs_per_byte == 0;
+    return is_narrow && is_point && forward.groups == 1 && !forward.bias &&
+           forward.source.channels % signs_per_byte == 0 && forward.result.channels % signs_per_byte == 0;
 }
 
 SourceMoments append_statistics(Program& program, const Choosers& choosers, const NormedProduct& both)
@@ -63,7 +63,8 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
                                       .bias = both.bias,
                                       .channels = both.channels,
                                       .running_mean = both.running_mean,
-                                      .running_variance = both.running_variance};
+                                      .running_variance = both.running_variance,
+                                      .epsilon = both.epsilon};
     program.append(statistics,
                    {spread, weights, statistics.mean, statistics.factor, both.weight, both.bias, both.channels.mean,
                     both.channels.inverse_deviation, both.channels.scale, both.channels.shift, both.running_mean,

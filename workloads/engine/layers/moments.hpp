@@ -25,10 +25,10 @@ struct NormedProduct {
     Tensor source{}, weights{};
     Tensor weight{}, bias{}, running_mean{}, running_variance{};
     ChannelNumbers channels{};
-    Precision precision = Precision::bf16;
+    float epsilon = engine::batch_norm_epsilon;
 };
 
-/// Whether moments serve the convolution: one tap that reads each position, and narrow values.
+/// Whether moments serve the convolution: one tap that reads each position, one group, and narrow values.
 bool has_moments(const ConvolutionPass& forward);
 
 /// Appends the statistics of the batch norm.

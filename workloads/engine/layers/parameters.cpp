@@ -5,6 +5,7 @@
 #include "workloads/engine/ir/formulas.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace roof::ir {
@@ -21,8 +22,7 @@ model::Shape span_of(const model::Graph& graph, const model::Parameter& paramete
     int source = graph.layer(parameter.layer).inputs.front();
     for (;;) {
         const model::Layer& layer = graph.layer(source);
-        const bool passes = layer.kind == model::LayerKind::flatten || layer.kind == model::LayerKind::dropout;
-        if (!passes) return layer.output;
+        if (!keeps_order(layer.kind)) return layer.output;
         source = layer.inputs.front();
     }
 }
@@ -55,6 +55,13 @@ std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
     }
     const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
     return planar_place(k, static_cast<std::size_t>(per_output.channels), map);
+}
+
+bool keeps_order(model::LayerKind kind)
+{
+    using enum model::LayerKind;
+    constexpr std::array kinds{flatten, dropout, relu, relu6, hard_swish, hard_sigmoid, silu, sigmoid};
+    return std::ranges::find(kinds, kind) != kinds.end();
 }
 
 Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program)

@@ -29,6 +29,10 @@ struct Trained {
     std::optional<std::size_t> pytorch_place(std::size_t k) const;
 };
 
+/// Whether the layer's values have the order of its source's: flatten, dropout and activations. The inputs of a linear layer
+/// behind such layers have the order of the map before them.
+bool keeps_order(model::LayerKind kind);
+
 class Parameters {
   public:
     Parameters() = default;

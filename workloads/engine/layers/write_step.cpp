@@ -2,7 +2,7 @@
 #include "workloads/engine/layers/layers.hpp"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 namespace roof::ir {
 namespace {
@@ -31,28 +31,22 @@ void import_images(Builder& build)
 
 }  // namespace
 
+/// Layers that read PyTorch's order of a flattened map's values do not get it: they stay in the order of the map.
 std::optional<std::string> lacking_layers(const model::Graph& graph)
 {
-    using model::LayerKind;
-    constexpr std::array lacking{LayerKind::relu6,        LayerKind::concat, LayerKind::hard_swish,
-                                 LayerKind::hard_sigmoid, LayerKind::silu,   LayerKind::sigmoid,
-                                 LayerKind::multiply,     LayerKind::slice,  LayerKind::shuffle};
+    std::vector<bool> is_map(graph.layers().size());
     for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
         const model::Layer& layer = graph.layer(index);
         const model::Shape& source = graph.input_shape(index);
-        std::string what;
-        if (std::ranges::find(lacking, layer.kind) != lacking.end()) what = model::name(layer.kind);
-        if (layer.groups > 1) what = "convolution in groups";
-        if (layer.window.dilation > 1) what = "dilated convolution";
-        if (layer.kind == LayerKind::linear && !layer.bias) what = "linear layer without a bias";
-        if (layer.kind == LayerKind::batch_norm && layer.epsilon != engine::batch_norm_epsilon)
-            what = "batch norm with another epsilon than 1e-5";
-        if (layer.kind == LayerKind::average_pool && layer.window.size > 1 && layer.window.size != source.height)
-            what = "average pool of a part of the map";
-        if (!what.empty()) return "the GPU's engine has no " + what + ", which '" + layer.name + "' is";
+        const bool reads_map =
+            std::ranges::any_of(layer.inputs, [&](int input) { return is_map[static_cast<std::size_t>(input)]; });
+        const bool flattens = layer.kind == model::LayerKind::flatten && source.height * source.width > 1;
+        is_map[static_cast<std::size_t>(index)] = keeps_order(layer.kind) && (reads_map || flattens);
+        if (reads_map && !keeps_order(layer.kind) && layer.kind != model::LayerKind::linear)
+            return "the GPU's engine has no " + std::string(model::name(layer.kind)) + " of a flattened map, which '" +
+                   layer.name + "' is";
     }
-    if (graph.layers().back().kind == LayerKind::linear) return std::nullopt;
-    return "the GPU's engine trains networks that end in a linear layer";
+    return std::nullopt;
 }
 
 void write_step(Builder& build)
@@ -65,8 +59,15 @@ void write_step(Builder& build)
 void softmax_cross_entropy(Builder& build)
 {
     const int last = static_cast<int>(build.graph.layers().size()) - 1;
-    const Tensor logits = build.output(last).tensor;
+    Tensor logits = build.output(last).tensor;
     build.program.begin("loss", "softmax_cross_entropy", Phase::forward);
+    if (logits.precision != Precision::fp32) {
+        Tensor wide = logits;
+        wide.precision = Precision::fp32;
+        wide = build.program.tensor(wide);
+        build.program.append(Widen{{logits}, {wide}}, {logits, wide}, "roof:widen");
+        logits = wide;
+    }
     const Tensor gradient = build.program.tensor(build.map(last));
     build.program.add_work(moving({logits, gradient}, 5));
     build.program.append(Loss{logits, build.labels, gradient, build.row_losses},

@@ -48,7 +48,6 @@ class Builder : public engine::Builder<Program, Tensor> {
     StepState& state;
     std::vector<Tensor> outputs;                 ///< per layer
     std::vector<Trained> trained;                ///< in the order of graph.parameters()
-    std::map<int, Tensor> gradients_of_slices;   ///< by the layer that is cut
     std::vector<std::function<void()>> updates;  ///< for the parameters that sgd() does not update itself
 
     /// {batch, channels, height, width} of the layer's output.

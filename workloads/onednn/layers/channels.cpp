@@ -2,7 +2,6 @@
 // channel is contiguous. The slices of one map write their gradients into one tensor.
 #include "workloads/onednn/layers/layers.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace roof::onednn {
@@ -45,21 +44,6 @@ std::vector<Move> backwards(std::vector<Move> moves)
     return moves;
 }
 
-/// The layers that read the source, if these are slices that together take each of its channels once.
-std::vector<int> whole_cut(const Builder& build, int source)
-{
-    std::vector<int> slices = readers(build.graph, source);
-    int next = 0;
-    std::ranges::sort(slices, {}, [&](int layer) { return build.graph.layer(layer).first; });
-    for (const int layer : slices) {
-        const model::Layer& of = build.graph.layer(layer);
-        if (of.kind != model::LayerKind::slice || of.first != next) return {};
-        next += of.output.channels;
-    }
-    std::ranges::sort(slices);
-    return next == build.graph.layer(source).output.channels ? slices : std::vector<int>{};
-}
-
 /// Writes both passes; `moves` from the source to the result.
 void move_channels(Builder& build, const Unit& unit, const std::vector<Move>& moves)
 {
@@ -72,7 +56,7 @@ void move_channels(Builder& build, const Unit& unit, const std::vector<Move>& mo
         begin_with_work(build, unit, Phase::backward);
         const int source = build.source(unit);
         const bool is_slice = build.layer(unit).kind == model::LayerKind::slice;
-        const std::vector<int> parts = is_slice ? whole_cut(build, source) : std::vector{unit.layer};
+        const std::vector<int> parts = is_slice ? engine::whole_cut(build.graph, source) : std::vector{unit.layer};
         const Tensor given = build.gradient(unit.layer).tensor;
         Tensor& to_source = build.gradients_of_slices[source];
         if (parts.empty() || unit.layer == parts.back()) to_source = build.program.tensor(plain_map(build, source));

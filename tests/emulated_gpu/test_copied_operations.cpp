@@ -1,0 +1,147 @@
+// Activations, copies of channels and products of maps, alone: odd channels, more positions than a block has lines, grids of few blocks.
+#include "tests/emulated_gpu/one_operation.hpp"
+#include "workloads/engine/activations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+using namespace roof;
+using namespace roof::cudnn;
+using model::LayerKind;
+
+namespace {
+
+constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
+const std::vector<Dim> grids{{all_blocks, all_blocks, all_blocks}, {1, all_blocks, 1}, {3, all_blocks, 1}};
+
+Tensor map_of(int images, int channels, int side, Precision precision)
+{
+    return {.batch = images, .channels = channels, .height = side, .width = side, .precision = precision};
+}
+
+/// From -8 to 8, which every precision holds: beyond each activation's limits, but at none of them.
+double input(std::size_t k)
+{
+    return 4 * quarters(k, 1) + 0.25;
+}
+
+std::pair<double, double> value_and_slope(LayerKind kind, double x)
+{
+    const double sigmoid = 1 / (1 + std::exp(-x));
+    const double hard = std::clamp(x / 6 + 0.5, 0.0, 1.0);
+    const double hard_slope = x > -3 && x < 3 ? 1.0 / 6 : 0;
+    switch (kind) {
+        case LayerKind::relu6:
+            return {std::clamp(x, 0.0, 6.0), x > 0 && x < 6 ? 1 : 0};
+        case LayerKind::sigmoid:
+            return {sigmoid, sigmoid * (1 - sigmoid)};
+        case LayerKind::silu:
+            return {x * sigmoid, sigmoid + x * sigmoid * (1 - sigmoid)};
+        case LayerKind::hard_sigmoid:
+            return {hard, hard_slope};
+        default:
+            return {x * hard, hard + x * hard_slope};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("activations give their values, and a gradient times their slopes, also in its place",
+          "[kernels][operations]")
+{
+    for (const Precision precision : precisions) {
+        for (const LayerKind kind :
+             {LayerKind::relu6, LayerKind::sigmoid, LayerKind::silu, LayerKind::hard_sigmoid, LayerKind::hard_swish}) {
+            for (const Tensor& map : {map_of(3, 7, 13, precision), map_of(2, 24, 11, precision)}) {
+                for (const Dim& grid : grids) {
+                    const FewBlocks few(grid);
+                    OneOperation forward;
+                    const Activate op{.kind = kind, .source = forward.filled(map, input), .result = forward.empty(map)};
+                    forward.run(op, {op.result});
+                    forward.check(op.result, [&](std::size_t k) { return value_and_slope(kind, input(k)).first; });
+                    OneOperation backward;
+                    const Tensor gradient = backward.filled(map, 2);
+                    const Activate back{
+                        .kind = kind, .source = backward.filled(map, input), .gradient = gradient, .result = gradient};
+                    backward.run(back, {gradient});
+                    backward.check(gradient, [&](std::size_t k) {
+                        return quarters(k, 2) * value_and_slope(kind, input(k)).second;
+                    });
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("channels are copied to their places, and the others stay as they are", "[kernels][operations]")
+{
+    struct Copy {
+        int source, result, from, to, count;
+    };
+    for (const Precision precision : precisions) {
+        for (const auto& [given, taken, from, to, count] :
+             {Copy{24, 40, 8, 16, 16}, {24, 8, 16, 0, 8}, {8, 32, -16, 0, 32}, {7, 12, 2, 5, 4}, {6, 16, -3, 0, 16}}) {
+            for (const Dim& grid : grids) {
+                const FewBlocks few(grid);
+                OneOperation one;
+                const CopyChannels op{.source = one.filled(map_of(3, given, 9, precision), 1),
+                                      .result = one.filled(map_of(3, taken, 9, precision), 2),
+                                      .from = from,
+                                      .to = to,
+                                      .count = count};
+                one.run(op, {op.result});
+                one.check(op.result, [&](std::size_t k) {
+                    const int channel = static_cast<int>(k) % taken;
+                    const int read = channel - to + from;
+                    if (channel < to || channel >= to + count) return quarters(k, 2);
+                    const auto row = static_cast<int>(k) / taken;
+                    return read < 0 || read >= given ? 0 : quarters(static_cast<std::size_t>(row * given + read), 1);
+                });
+            }
+        }
+        OneOperation one;
+        const std::vector<int> order{3, 0, 7, 1, 6, 2, 5, 4};
+        const CopyChannels op{.source = one.filled(map_of(3, 8, 9, precision), 1),
+                              .result = one.empty(map_of(3, 8, 9, precision)),
+                              .count = 8,
+                              .order = one.filled({.batch = 1, .channels = 8, .precision = Precision::int32},
+                                                  [&](std::size_t k) { return order[k]; })};
+        one.run(op, {op.result});
+        one.check(op.result,
+                  [&](std::size_t k) { return quarters(k / 8 * 8 + static_cast<std::size_t>(order[k % 8]), 1); });
+    }
+}
+
+TEST_CASE("maps are multiplied value by value, or by a factor of each channel, whose gradient is a sum",
+          "[kernels][operations]")
+{
+    for (const Precision precision : precisions) {
+        for (const auto& [images, channels, side, has_map] :
+             {std::tuple{3, 7, 5, true}, {2, 24, 5, true}, {3, 7, 13, false}, {2, 24, 13, false}, {5, 72, 3, false}}) {
+            for (const Dim& grid : {grids[0], Dim{all_blocks, 1, 1}}) {
+                const FewBlocks few(grid);
+                const Tensor map = map_of(images, channels, side, precision);
+                const Tensor factors = has_map ? map : map_of(images, channels, 1, precision);
+                const auto each = static_cast<std::size_t>(channels);
+                const std::size_t of_image = map.elements() / static_cast<std::size_t>(images);
+                const auto place = [&, wide = has_map](std::size_t k) {
+                    return wide ? k : k / of_image * each + k % each;
+                };
+                OneOperation forward;
+                const Scale op{forward.filled(map, 1), forward.filled(factors, 2), forward.empty(map)};
+                forward.run(op, {op.result});
+                forward.check(op.result, [&](std::size_t k) { return quarters(k, 1) * quarters(place(k), 2); });
+                OneOperation backward;
+                const Tensor gradient = backward.filled(map, 3);
+                const ScaleGradient back{gradient, backward.filled(map, 1), backward.filled(factors, 2), gradient,
+                                         backward.empty(factors)};
+                std::vector<double> sums(factors.elements());
+                for (std::size_t k = 0; k < map.elements(); ++k) sums[place(k)] += quarters(k, 3) * quarters(k, 1);
+                backward.run(back, {gradient, back.to_factor});
+                backward.check(gradient, [&](std::size_t k) { return quarters(k, 3) * quarters(place(k), 2); });
+                backward.check(back.to_factor, [&](std::size_t k) { return sums[k]; });
+            }
+        }
+    }
+}

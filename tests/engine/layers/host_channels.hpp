@@ -1,0 +1,115 @@
+// The host's loops of operations that go channel by channel: average pools, activations, copies of channels and products of maps.
+#pragma once
+
+#include "tests/engine/layers/host_loops.hpp"
+#include "workloads/engine/activations.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace roof::ir {
+
+class HostChannels : protected HostLoops {
+  public:
+    explicit HostChannels(const Memory& memory) : HostLoops(memory) {}
+
+    void operator()(const AveragePool& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        std::vector<float> sums(op.result.elements());
+        for_windows(op, [&](std::size_t from, std::size_t to) { sums[to] += source[from]; });
+        const auto count = static_cast<float>(op.window.size * op.window.size);
+        for (std::size_t k = 0; k < sums.size(); ++k) result.put(k, sums[k] / count);
+    }
+
+    void operator()(const AveragePoolGradient& op)
+    {
+        Values source(memory_, op.source);
+        const Values result(memory_, op.result);
+        std::vector<float> sums(op.source.elements());
+        for_windows(op, [&](std::size_t from, std::size_t to) { sums[from] += result[to]; });
+        const auto count = static_cast<float>(op.window.size * op.window.size);
+        for (std::size_t k = 0; k < sums.size(); ++k) source.put(k, sums[k] / count);
+    }
+
+    void operator()(const Activate& op)
+    {
+        const Values source(memory_, op.source);
+        const Values gradient(memory_, op.gradient);
+        Values result(memory_, op.result);
+        engine::with_activation(op.kind, [&]<model::LayerKind kind>() {
+            for (std::size_t k = 0; k < op.result.elements(); ++k)
+                result.put(k, gradient ? gradient[k] * engine::activation_slope<kind>(source[k])
+                                       : engine::activated<kind>(source[k]));
+        });
+    }
+
+    void operator()(const CopyChannels& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        const auto* const order = memory_.at<std::int32_t>(op.order);
+        for (std::size_t row = 0; row < op.result.rows(); ++row) {
+            for (int c = 0; c < op.count; ++c) {
+                const int at = order != nullptr ? order[c] : op.from + c;
+                const bool is_there = at >= 0 && at < op.source.channels;
+                const std::size_t from =
+                    row * static_cast<std::size_t>(op.source.channels) + static_cast<std::size_t>(at);
+                result.put(row * static_cast<std::size_t>(op.result.channels) + static_cast<std::size_t>(op.to + c),
+                           is_there ? source[from] : 0);
+            }
+        }
+    }
+
+    void operator()(const Scale& op)
+    {
+        const Values source(memory_, op.source);
+        const Values factor(memory_, op.factor);
+        Values result(memory_, op.result);
+        for (std::size_t k = 0; k < op.result.elements(); ++k)
+            result.put(k, source[k] * factor[place_of_factor(op, k)]);
+    }
+
+    void operator()(const ScaleGradient& op)
+    {
+        const Values gradient(memory_, op.gradient);
+        const Values source(memory_, op.source);
+        const Values factor(memory_, op.factor);
+        Values to_source(memory_, op.to_source);
+        Values to_factor(memory_, op.to_factor);
+        std::vector<double> sums(op.factor.elements());
+        for (std::size_t k = 0; k < op.source.elements(); ++k) {
+            const std::size_t place = place_of_factor(op, k);
+            sums[place] += static_cast<double>(gradient[k]) * source[k];
+            to_source.put(k, gradient[k] * factor[place]);
+        }
+        for (std::size_t k = 0; k < sums.size(); ++k) to_factor.put(k, static_cast<float>(sums[k]));
+    }
+
+  private:
+    /// Calls round(index in the source, index in the result) for each value that a window without padding reads.
+    template <class Pool, class Round>
+    static void for_windows(const Pool& op, const Round& round)
+    {
+        const PoolShape pool = shape_of(op.source, op.result, op.window);
+        for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
+            for (int tap = 0; tap < pool.size * pool.size; ++tap)
+                round(place_at(pool, pool.height, pool.width, n, y * pool.stride + tap / pool.size,
+                               x * pool.stride + tap % pool.size, c),
+                      k);
+        });
+    }
+
+    template <class Product>
+    static std::size_t place_of_factor(const Product& op, std::size_t k)
+    {
+        if (op.factor.elements() == op.source.elements()) return k;
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        const std::size_t of_image = op.source.elements() / static_cast<std::size_t>(op.source.batch);
+        return k / of_image * channels + k % channels;
+    }
+};
+
+}  // namespace roof::ir

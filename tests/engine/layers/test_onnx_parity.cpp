@@ -1,0 +1,60 @@
+// Networks of depthwise convolutions, squeeze and excitation and joined maps train by the layers' program, run by plain loops, as
+// PyTorch trains them in double precision.
+#include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/reference.hpp"
+#include "workloads/model/models.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::ir;
+
+namespace {
+
+/// `tolerance` of the second loss: as the CPU engine's (tests/onednn/test_onnx.cpp).
+void compare(const std::string& name, double tolerance)
+{
+    const engine::Reference reference = engine::Reference::of_family(name);
+    const model::Graph graph =
+        model::build_model(std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + name + ".onnx");
+    HostTraining training(graph, {.batch = 2, .parameters = engine::Parameters::hashed});
+    CHECK(std::abs(training.differentiate() - reference.at("loss", "0")) < 2e-5);
+    int compared = 0;
+    for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+        const std::string parameter = graph.parameters()[k].name;
+        if (!reference.has("grad_l2", parameter)) continue;
+        ++compared;
+        INFO(parameter);
+        const std::vector<float> gradient = training.gradient(k);
+        const double length = reference.at("grad_l2", parameter);
+        CHECK(engine::norm(gradient) == Approx(length).epsilon(5e-2));
+        CHECK(std::abs(engine::projection(gradient, k) - reference.at("grad_proj", parameter)) < 0.25 * length);
+    }
+    CHECK(compared == 2);
+    training.update();
+    CHECK(std::abs(training.differentiate() - reference.at("loss", "1")) < tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("MobileNetV2 trains by plain loops as in PyTorch")
+{
+    compare("mobilenet_v2", 5e-2);
+}
+
+TEST_CASE("MobileNetV3-Large trains by plain loops as in PyTorch")
+{
+    compare("mobilenet_v3_large", 2e-5);
+}
+
+TEST_CASE("EfficientNet-B0 trains by plain loops as in PyTorch")
+{
+    compare("efficientnet_b0", 2e-5);
+}
+
+TEST_CASE("SqueezeNet 1.1 trains by plain loops as in PyTorch")
+{
+    compare("squeezenet1_1", 2e-5);
+}

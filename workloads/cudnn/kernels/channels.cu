@@ -1,0 +1,150 @@
+// Channels that are copied, and maps that are multiplied by one another or by a factor of each channel and image.
+#include "workloads/cudnn/kernels/kernels.hpp"
+#include "workloads/cudnn/kernels/sums.cuh"
+#include "workloads/cudnn/kernels/vectors.cuh"
+
+namespace roof::cudnn {
+namespace {
+
+/// A thread copies one vector. All counts are in vectors.
+template <class Element, int width>
+struct CopyBody {
+    const Element* source;
+    Element* result;
+    const std::int32_t* order;
+    int from;
+    std::uint32_t to, count, source_vectors, result_vectors;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        const std::uint32_t row = k / count;
+        const std::uint32_t channel = k % count;
+        const auto at = static_cast<std::uint32_t>(
+            order != nullptr ? order[channel] : static_cast<std::int32_t>(channel) + from);  // large if it is negative
+        Lanes<width> all{};
+        if (at < source_vectors) all = load<width>(source, row * source_vectors + at);
+        store(result, row * result_vectors + to + channel, all);
+    }
+};
+
+template <class Element, int width>
+struct ScaleBody {
+    const Element* source;
+    const Element* factor;
+    Element* result;
+    std::uint32_t of_factor, of_image;  ///< vectors; 0: a factor for each value
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        Lanes<width> all = load<width>(source, k);
+        const Lanes<width> by = load<width>(factor, of_image > 0 ? k / of_image * of_factor + k % of_factor : k);
+#pragma unroll
+        for (int i = 0; i < width; ++i) all.lane[i] *= by.lane[i];
+        store(result, k, all);
+    }
+};
+
+template <class Element>
+struct ScaleGradients {
+    const Element *gradient, *source, *factor;
+    Element *to_source, *to_factor;
+};
+
+/// With a factor for each channel: a block takes some channels of an image, its lines the positions in turns.
+template <class Element, int width>
+__global__ void __launch_bounds__(threads_per_block)
+    scale_gradient(ScaleGradients<Element> of, std::uint32_t images, std::uint32_t positions, std::uint32_t vectors)
+{
+    __shared__ float shared[width * threads_per_block];
+    const std::uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
+    const bool is_there = column < vectors;
+    for (std::uint32_t image = blockIdx.y; image < images; image += gridDim.y) {
+        const std::uint32_t place_of_factor = image * vectors + column;
+        Totals<width, 1> sums;
+        if (is_there) {
+            const Lanes<width> by = load<width>(of.factor, place_of_factor);
+            for (std::uint32_t place = threadIdx.y; place < positions; place += blockDim.y) {
+                const std::uint32_t k = (image * positions + place) * vectors + column;
+                Lanes<width> given = load<width>(of.gradient, k);
+                const Lanes<width> x = load<width>(of.source, k);
+#pragma unroll
+                for (int i = 0; i < width; ++i) {
+                    sums.of[0][i] += given.lane[i] * x.lane[i];
+                    given.lane[i] *= by.lane[i];
+                }
+                store(of.to_source, k, given);
+            }
+        }
+        sum_lines<threads_per_block>(sums, shared);
+        if (!is_there || threadIdx.y != 0) continue;
+        Lanes<width> total;
+#pragma unroll
+        for (int i = 0; i < width; ++i) total.lane[i] = sums.of[0][i];
+        store(of.to_factor, place_of_factor, total);
+    }
+}
+
+bool is_map(const Tensor& factor, const Tensor& source)
+{
+    return factor.elements() == source.elements();
+}
+
+}  // namespace
+
+void enqueue(const CopyChannels& operation, const Memory& memory, cudaStream_t stream)
+{
+    const Tensor& source = operation.source;
+    const Tensor& result = operation.result;
+    const auto launch = [&]<class Element, int width>() {
+        const auto count = static_cast<std::uint32_t>(operation.count / width);
+        vectors_in(std::max(source.elements(), result.elements()), width);  // their numbers fit 32 bits
+        launch_vectors(vectors_in(result.rows() * count, 1), stream,
+                       CopyBody<Element, width>{memory.at<Element>(source), memory.at<Element>(result),
+                                                memory.at<std::int32_t>(operation.order), operation.from / width,
+                                                static_cast<std::uint32_t>(operation.to / width), count,
+                                                static_cast<std::uint32_t>(source.channels / width),
+                                                static_cast<std::uint32_t>(result.channels / width)});
+    };
+    const bool is_whole = !operation.order && operation.from % vector_width == 0 && operation.to % vector_width == 0 &&
+                          operation.count % vector_width == 0 && source.channels % vector_width == 0 &&
+                          result.channels % vector_width == 0;
+    with_element(source.precision, [&]<class Element>() {
+        is_whole ? launch.template operator()<Element, vector_width>() : launch.template operator()<Element, 1>();
+    });
+}
+
+void enqueue(const Scale& operation, const Memory& memory, cudaStream_t stream)
+{
+    launch_over(operation.source, stream, [&]<class Element, int width>() {
+        const auto vectors = static_cast<std::uint32_t>(operation.source.channels / width);
+        const auto positions = static_cast<std::uint32_t>(operation.source.height * operation.source.width);
+        return ScaleBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.factor),
+                                         memory.at<Element>(operation.result), vectors,
+                                         is_map(operation.factor, operation.source) ? 0 : positions * vectors};
+    });
+}
+
+void enqueue(const ScaleGradient& operation, const Memory& memory, cudaStream_t stream)
+{
+    constexpr unsigned most_columns = 8;
+    constexpr unsigned most_images = 65535;  // of a grid's second dimension
+    const auto& [gradient, source, factor, to_source, to_factor] = operation;
+    if (is_map(factor, source)) {
+        enqueue(Scale{gradient, source, to_factor}, memory, stream);
+        return enqueue(Scale{gradient, factor, to_source}, memory, stream);
+    }
+    with_vectors(source, [&]<class Element, int width>() {
+        vectors_in(source.elements(), width);  // their numbers fit 32 bits
+        const Columns cut = columns_for(source, width, threads_per_block, most_columns);
+        const auto images = static_cast<unsigned>(source.batch);
+        scale_gradient<Element, width>
+            <<<dim3(cut.column_blocks, std::min(images, most_images)), dim3(cut.columns, cut.lines), 0, stream>>>(
+                {memory.at<Element>(gradient), memory.at<Element>(source), memory.at<Element>(factor),
+                 memory.at<Element>(to_source), memory.at<Element>(to_factor)},
+                images, static_cast<std::uint32_t>(source.height * source.width),
+                static_cast<std::uint32_t>(source.channels / width));
+        gpu::check(cudaGetLastError());
+    });
+}
+
+}  // namespace roof::cudnn

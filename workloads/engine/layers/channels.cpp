@@ -1,0 +1,80 @@
+// Layers that only move channels: concatenation, slice and shuffle. The slices of one map write their gradients into one tensor.
+#include "workloads/engine/layers/layers.hpp"
+
+namespace roof::ir {
+namespace {
+
+void append(Builder& build, const CopyChannels& copy)
+{
+    build.program.append(copy, {copy.source, copy.result, copy.order}, "roof:channels");
+}
+
+}  // namespace
+
+void concat(Builder& build, const Unit& unit)
+{
+    const std::vector<int> inputs = build.layer(unit).inputs;
+    begin_with_work(build, unit, Phase::forward);
+    const Tensor result = build.program.tensor(build.map(unit.layer));
+    int first = 0;
+    for (const int input : inputs) {
+        const Tensor source = build.output(input).tensor;
+        append(build, {.source = source, .result = result, .to = first, .count = source.channels});
+        first += source.channels;
+    }
+    build.put(unit, result);
+    build.tape.emplace_back([=, &build] {
+        begin_with_work(build, unit, Phase::backward);
+        const Tensor given = build.gradient(unit.layer).tensor;
+        int from = 0;
+        for (const int input : inputs) {
+            const Tensor share = build.program.tensor(build.map(input));
+            append(build, {.source = given, .result = share, .from = from, .count = share.channels});
+            from += share.channels;
+            build.give(input, {share});
+        }
+    });
+}
+
+void slice(Builder& build, const Unit& unit)
+{
+    const int first = build.layer(unit).first;
+    begin_with_work(build, unit, Phase::forward);
+    const Tensor result = build.program.tensor(build.map(unit.layer));
+    append(build, {.source = build.input(unit), .result = result, .from = first, .count = result.channels});
+    build.put(unit, result);
+    build.tape.emplace_back([=, &build] {
+        begin_with_work(build, unit, Phase::backward);
+        const int source = build.source(unit);
+        const std::vector<int> slices = engine::whole_cut(build.graph, source);
+        const Tensor given = build.gradient(unit.layer).tensor;
+        Tensor& to_source = build.gradients_of_slices[source];
+        if (slices.empty() || unit.layer == slices.back()) to_source = build.program.tensor(build.map(source));
+        if (slices.empty())
+            append(build, {.source = given, .result = to_source, .from = -first, .count = to_source.channels});
+        else
+            append(build, {.source = given, .result = to_source, .to = first, .count = given.channels});
+        if (slices.empty() || unit.layer == slices.front()) build.give(source, {to_source});
+    });
+}
+
+void shuffle(Builder& build, const Unit& unit)
+{
+    const std::vector<int> order = build.layer(unit).order;
+    const auto move = [&build, shape = build.map(unit.layer)](const Tensor& source, const std::vector<int>& from) {
+        const Tensor result = build.program.tensor(shape);
+        const Tensor constant = build.program.constant({from.begin(), from.end()});
+        append(build, {.source = source, .result = result, .count = result.channels, .order = constant});
+        return result;
+    };
+    write_simple(
+        build, unit, [&](const Tensor& source) { return move(source, order); },
+        [=](const Builder::Share& given) {
+            std::vector<int> back(order.size());
+            for (std::size_t k = 0; k < order.size(); ++k)
+                back[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
+            return Builder::Share{move(given.tensor, back)};
+        });
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,21 @@
+// Dropout: a hash of step, layer and position decides, forward and backward (formulas.hpp).
+#include "workloads/engine/layers/layers.hpp"
+
+namespace roof::ir {
+
+void dropout(Builder& build, const Unit& unit)
+{
+    if (build.settings.parameters == engine::Parameters::hashed) return pass_through(build, unit);
+    const auto drop = [&build, probability = build.layer(unit).dropout, layer = static_cast<std::uint32_t>(unit.layer)](
+                          const Tensor& from, const Tensor& to) {
+        const std::size_t first = static_cast<std::size_t>(build.settings.share.rank) * from.elements();
+        build.program.append(Dropout{from, to, layer, probability, static_cast<std::uint32_t>(first)}, {from, to},
+                             "roof:dropout");
+        return to;
+    };
+    write_simple(
+        build, unit, [&](const Tensor& source) { return drop(source, build.program.tensor(source)); },
+        [=, &build](const Builder::Share& given) { return Builder::Share{drop(given.tensor, build.over({given}))}; });
+}
+
+}  // namespace roof::ir

@@ -1,0 +1,27 @@
+// The product of two maps, or of a map and one factor per channel and image (squeeze and excitation):
+//   y = x * f;  dx = dy * f;  df = dy * x, summed over the positions where f has one value for them
+#include "workloads/engine/layers/layers.hpp"
+
+namespace roof::ir {
+
+void multiply(Builder& build, const Unit& unit)
+{
+    const std::vector<int> inputs = build.layer(unit).inputs;
+    begin_with_work(build, unit, Phase::forward);
+    const Tensor source = build.output(inputs[0]).tensor;
+    const Tensor factor = build.output(inputs[1]).tensor;
+    const Tensor result = build.program.tensor(source);
+    build.program.append(Scale{source, factor, result}, {source, factor, result}, "roof:multiply");
+    build.put(unit, result);
+    build.tape.emplace_back([=, &build] {
+        begin_with_work(build, unit, Phase::backward);
+        const Builder::Share given = build.gradient(unit.layer);
+        const ScaleGradient gradient{given.tensor, source, factor, build.over({given}), build.program.tensor(factor)};
+        build.program.append(gradient, {given.tensor, source, factor, gradient.to_source, gradient.to_factor},
+                             "roof:multiply");
+        build.give(inputs[0], {gradient.to_source});
+        build.give(inputs[1], {gradient.to_factor});
+    });
+}
+
+}  // namespace roof::ir
