@@ -7,12 +7,103 @@
 // Time        device events; the kernel itself reads the clock.
 // Falsified   if any thread's sum differs from the host's, because each block has its own words; if the machine code of the
 //             loop has other loads than those counted.
+//
+// Bench "cluster_latency": the time from one load of another block's shared memory to the next that needs its
+// result.
+//
+// Launched    as many clusters as the GPU holds at once, one block on each multiprocessor. One thread of each block
+//             visits all words of the next block's shared memory, neighbours far apart.
+// Saturates   nothing: each multiprocessor has one load at a time.
+// Counts      the steps of one thread; all threads step at the same time.
+// Time        device events; the kernel itself reads the clock. A launch also fills the shared memory, once.
+// Falsified   if any thread ends at another word than the arithmetic of its chain says.
+#include "ert/gpu/kernels/cluster.hpp"
 #include "ert/base/error.hpp"
-#include "ert/gpu/probes/cluster_subject.hpp"
+#include "ert/base/names.hpp"
+#include "ert/gpu/buffer.hpp"
+#include "ert/gpu/kernels/chase.hpp"
+#include "ert/gpu/probes/device_facts.hpp"
+#include "ert/gpu/probes/gpu_bench.hpp"
+#include "ert/gpu/probes/tuning.hpp"
+#include "ert/method/ceilings/point_summary.hpp"
+
+#include <array>
 
 namespace roof::gpu {
 
 namespace {
+
+struct Size {
+    std::string_view name;  ///< of the path
+    int blocks;
+};
+constexpr std::array sizes{Size{"cluster:2", 2}, Size{"cluster:4", 4}, Size{"cluster:8", 8}, Size{"cluster:16", 16}};
+
+constexpr long long max_iterations = 1 << 22;
+
+/// Of all clusters that the current device holds at once.
+int resident_blocks_of(ClusterOperation operation, int size)
+{
+    const int clusters = resident_clusters(operation, size);
+    if (clusters == 0)
+        throw Unsupported("no cluster of " + std::to_string(size) + " blocks with " +
+                          std::to_string(cluster_bytes >> 10) + " KiB of shared memory each fits this GPU");
+    return clusters * size;
+}
+
+/// Launches all clusters that the GPU holds at once. A probe derives from it, calls settle() at the end of its constructor, and adds
+/// check().
+class ClusterSubject : public TunedSubject {
+  public:
+    Bytes memory() const override { return {static_cast<double>(results_.bytes())}; }
+
+  protected:
+    /// Each block writes `results_of_block` words. Throws Unsupported if no cluster of the point's size fits the GPU.
+    ClusterSubject(const GpuPoint& at, ClusterOperation operation, int results_of_block)
+        : TunedSubject(at),
+          operation_(operation),
+          size_(row_in(sizes, "path", at.point.text("path")).blocks),
+          blocks_(resident_blocks_of(operation, size_)),
+          results_(static_cast<std::size_t>(blocks_) * static_cast<std::size_t>(results_of_block),
+                   "results of the clusters")
+    {
+    }
+
+    /// `bytes`: those that count for one iteration.
+    void settle(double bytes)
+    {
+        settle_on_fastest({{std::to_string(blocks_ / size_) + " clusters", work_of_bytes(bytes),
+                            [this](long long iterations) { enqueue(iterations); }}},
+                          max_iterations);
+    }
+    /// The words that all blocks have written after a launch of that many iterations, block after block.
+    std::vector<std::uint32_t> results_after(long long iterations) const
+    {
+        const CurrentDevice current(stream().id());
+        run(iterations);
+        return results_.read(0, results_.size());
+    }
+
+    int size() const { return size_; }  ///< blocks of a cluster
+    int blocks() const { return blocks_; }
+
+  private:
+    void enqueue(long long iterations) const
+    {
+        enqueue_cluster(operation_,
+                        {.results = results_.data(),
+                         .reading = stream().reading(),
+                         .blocks = blocks_,
+                         .size = size_,
+                         .iterations = static_cast<int>(iterations)},
+                        stream().get());
+    }
+
+    ClusterOperation operation_;
+    int size_;
+    int blocks_;
+    Buffer<std::uint32_t> results_;
+};
 
 class LoadSubject final : public ClusterSubject {
   public:
@@ -37,6 +128,34 @@ class LoadSubject final : public ClusterSubject {
     }
 };
 
+class ChaseSubject final : public ClusterSubject {
+  public:
+    explicit ChaseSubject(const GpuPoint& at) : ClusterSubject(at, ClusterOperation::chase, 1)
+    {
+        settle(bytes_per_access * cluster_chase_unroll);
+    }
+
+    void check() override
+    {
+        constexpr long long iterations = 100;
+        const auto expected = chase_position(cluster_words, iterations * cluster_chase_unroll);
+        for (const std::uint32_t found : results_after(iterations)) {
+            if (found == expected) continue;
+            throw Error("a chase is at word " + std::to_string(found) + ", not " + std::to_string(expected));
+        }
+    }
+};
+
+Axis cluster_axis()
+{
+    return word_axis("path", "shared memory of the other blocks of a cluster of so many blocks", names_in(sizes));
+}
+
+std::optional<std::string> missing_clusters(const Point&, const Machine&, const Device& device)
+{
+    return missing_capability(device, 90, "a cluster of blocks");
+}
+
 }  // namespace
 
 GpuBench cluster_bench(const Libraries&)
@@ -51,6 +170,18 @@ GpuBench cluster_bench(const Libraries&)
             },
             .unsupported_reason = missing_clusters,
             .create = [](const GpuPoint& at) { return std::make_unique<LoadSubject>(at); }};
+}
+
+GpuBench cluster_latency_bench(const Libraries&)
+{
+    return {.name = "cluster_latency",
+            .role = Role::latency,
+            .description =
+                "Time of one load of a chain through the shared memory of the next block of a cluster, by one thread "
+                "of each block.",
+            .axes = [](const Machine&) -> std::vector<Axis> { return {cluster_axis()}; },
+            .unsupported_reason = missing_clusters,
+            .create = [](const GpuPoint& at) { return std::make_unique<ChaseSubject>(at); }};
 }
 
 }  // namespace roof::gpu
