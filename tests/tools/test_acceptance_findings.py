@@ -19,8 +19,8 @@ class Training(Quiet):
                 training.require_measured(rows)
 
     def test_a_sweep_whose_time_is_over_keeps_its_rows_and_says_how_to_go_on(self):
-        self.executable("roof", f"cp {self.folder}/rows {self.folder}/training/measurements.csv; sleep 1000")
-        (self.folder / "training").mkdir()
+        self.executable("roof", f"cp {self.folder}/rows {self.folder}/training-sweep/measurements.csv; sleep 1000")
+        (self.folder / "training-sweep").mkdir()
         scene = Scene(self.folder, self.folder)
         self.write("rows", "id,status,reason", "a,ok,", "b,unsupported,no fp8", "c,ok,")
         self.assertIn("2 rows measured; the rest", training.sweep(scene, 0.5))

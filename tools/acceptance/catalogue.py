@@ -1,4 +1,4 @@
-"""The steps in order of importance, which is the order in which they run. Seconds are those of one H100. Of eight
+"""The steps in order of importance, which is the order in which they run. Seconds are those of one H100. Of nine
 minutes, the spare time goes to the first step that needs more, and at last to the sweep."""
 
 from acceptance.scene import gpu, ncu, part, program, torch
@@ -24,6 +24,10 @@ STEPS = (
     Step("ncu", "Nsight Compute reads the same of a training step's kernels", 65, 100, (*TRAINS, part("cupti"), ncu),
          profiles.count_beside_ncu),
     Step("quick-calibration", "the main ceilings, in under 15 seconds", 9, 20, (gpu,), ceilings.calibrate_quickly),
+    Step("sustained", "what lasts over seconds, with its clock, power and joules: tensor cores, CUDA cores, memory", 30, 260, (gpu,),
+         ceilings.sweep_plan("sustained", "gpu_sustained")),
+    Step("more-ceilings", "the L2 by readers, halves and sizes, latencies to 60 GB, conflicts, exponentials, tiles, multicast", 25, 120, (gpu,),
+         ceilings.sweep_plan("more-ceilings", "gpu_more")),
     Step("training-beside-pytorch", "our steps beside PyTorch at its best, in turns", 75, 1800, (*TRAINS, torch),
          training.beside_pytorch),
     Step("pytorch-recorded", "PyTorch's training loop recorded as it is, and placed under the ceilings", 17, 45,

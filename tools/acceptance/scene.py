@@ -7,7 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from measuring import Failed, run
+import pages
+
+from measuring import Failed, TimeOver, run
 
 ROOT = Path(__file__).resolve().parents[2]
 #: In place of the plans of the steps where all is to be small.
@@ -34,6 +36,21 @@ class Scene:
     def run(self, command, log, seconds, accepted=(0,), **environment):
         """Standard output of the command, which runs with the build's libraries; `log` is a file in the results folder. Raises Failed."""
         return run(command, self.out / log, seconds, accepted, **{"LD_LIBRARY_PATH": self.libraries, **environment}).text
+
+    def measure(self, step, words, seconds):
+        """Rows of these words of roof, as many as time allows, in the folder of the step; the same command continues with the rest. Raises
+        Failed if a row failed, or none was measured."""
+        cut_off = ""
+        try:
+            self.run([self.roof, *words, "--out", self.out / step], f"{step}.log", seconds, accepted=(0, 1))
+        except TimeOver:
+            cut_off = f"; the rest: tools/gpu_acceptance --only {step} --minutes 60"
+        rows = pages.rows(self.out / step / "measurements.csv")
+        measured = [row for row in rows if row["status"] == "ok"]
+        failed = [f"{row['id']}: {row['reason']}" for row in rows if row["status"] == "failed"]
+        if failed or not measured:
+            raise Failed("; ".join(failed) or f"no row was measured in the time; {step}.log says more")
+        return f"{len(measured)} rows measured{cut_off}"
 
     def network(self, name, batch):
         """Model and batch of a training step: those, or a small network with each kind of layer."""

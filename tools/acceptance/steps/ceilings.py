@@ -189,3 +189,9 @@ def calibrate_quickly(scene, seconds):
     ceilings = run_calibration(scene, "quick-calibration", seconds, "--quick")
     write_tables(scene.out)
     return words_of(ceilings, scene.out / "quick-calibration")
+
+
+def sweep_plan(step, plan):
+    def sweep(scene, seconds):
+        return scene.measure(step, ["sweep", SMALL_PLANS / f"{step}.yaml" if scene.is_small else f"run/{plan}"], seconds)
+    return sweep

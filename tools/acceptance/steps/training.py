@@ -121,16 +121,5 @@ def two_ranks(scene, seconds):
 
 
 def sweep(scene, seconds):
-    """Measures as many rows as time allows. The same command continues with the rest."""
-    folder, cut_off = scene.out / "training", ""
     small = ["run", scene.network("", 0)[0], "--batch", "1,2", "--steps", 2, "--precision", "fp32,bf16", "--device", "gpu:0"]
-    try:
-        scene.run([scene.roof, *(small if scene.is_small else ["sweep", PLAN]), "--out", folder], "training.log", seconds, accepted=(0, 1))
-    except TimeOver:
-        cut_off = "; the rest: tools/gpu_acceptance --only training-sweep --minutes 60"
-    rows = pages.rows(folder / "measurements.csv")
-    measured = [row for row in rows if row["status"] == "ok"]
-    failed = [f"{row['id']}: {row['reason']}" for row in rows if row["status"] == "failed"]
-    if failed or not measured:
-        raise Failed("; ".join(failed) or "no row was measured in the time; training.log says more")
-    return f"{len(measured)} rows measured{cut_off}"
+    return scene.measure("training-sweep", small if scene.is_small else ["sweep", PLAN], seconds)
