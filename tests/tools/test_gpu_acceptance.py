@@ -1,6 +1,8 @@
 """The parts of the GPU acceptance that need no GPU: time is shared, failed and unavailable steps do not end the run,
 and no process outlives it."""
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import re
@@ -23,6 +25,9 @@ from acceptance.steps import ceilings, machine, profiles, training
 from measuring import Failed, TimeOver, run
 
 PROGRAM = ROOT / "tools" / "gpu_acceptance"
+LOADER = importlib.machinery.SourceFileLoader("gpu_acceptance", str(PROGRAM))
+acceptance_program = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_acceptance", LOADER))
+LOADER.exec_module(acceptance_program)
 
 
 def is_running(state):
@@ -52,6 +57,10 @@ class Sharing(unittest.TestCase):
     def test_what_does_not_fit_gets_nothing(self):
         self.assertIsNone(sequence.grant([step("a", 10, 30), step("b", 1, 2)], 9.5))
         self.assertIsNone(sequence.grant([step("a", 10, 30)], -1))
+
+    def test_a_step_that_is_asked_for_alone_may_take_all_the_time(self):
+        (one,) = acceptance_program.chosen(acceptance_program.ask(["--only", "kernel-times", "--minutes", "30"]), None)
+        self.assertEqual(("kernel-times", 30 * 60), (one.name, one.most))
 
     def test_the_steps_there_are_fit_into_the_usual_time(self):
         least, most = (sum(getattr(one, field) for one in STEPS) for field in ("least", "most"))
@@ -224,7 +233,9 @@ class WithoutGpu(Quiet):
         self.assertEqual(2, batch)
 
     def test_plans_and_programs_that_are_named_are_there(self):
-        for path in (training.PLAN, training.BENCH, profiles.PLAN, ceilings.PEERS / "torch_gpu.py", ceilings.PEERS / "torch_loop.py"):
+        plans = [ROOT / "configs" / "run" / f"{name}.yaml" for name in ("gpu_sustained", "gpu_more")]
+        plans += [ceilings.SMALL_PLANS / f"{name}.yaml" for name in ("sustained", "more-ceilings")]
+        for path in (*plans, training.PLAN, training.BENCH, profiles.PLAN, ceilings.PEERS / "torch_gpu.py", ceilings.PEERS / "torch_loop.py"):
             self.assertTrue(path.is_file(), path)
 
     def test_provenance_is_written_without_anything(self):
