@@ -304,6 +304,24 @@ TEST_CASE("probes repeated for what lasts are found beside a run, and are no cal
     REQUIRE(results.rows.front().samples.back().launches > 50);
 }
 
+TEST_CASE("probes of paths and of tiles are no calibration")
+{
+    const TemporaryFolder root;
+    const std::string plan =
+        "run:\n  - {bench: flops, threads: 1, isa: avx2}\n  - {bench: bandwidth, operation: load, working_set: 8192}\n";
+    const auto make = [&](const std::string& name, const std::string& axis, const std::string& value) {
+        RunDirectory run(root / "m" / name, plan, fake_machine());
+        for (Measurement row : measured(plan)) {
+            if (row.role == Role::bandwidth) row.point.set(axis, value);
+            run.append(row);
+        }
+    };
+    make("2026-01-01-a", "isa", "avx2");
+    make("2026-01-02-a", "isa", "tiles");
+    make("2026-01-03-a", "path", "readers:1");
+    REQUIRE(find_calibration(root / "m" / "2026-01-03-a").filename() == "2026-01-01-a");
+}
+
 TEST_CASE("a quick calibration is found only where there is no full one")
 {
     const TemporaryFolder root;

@@ -110,9 +110,11 @@ std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::strin
     if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return {};
     try {
         const std::vector<Measurement> rows = read_rows(folder);
+        // Probes with a path, and tiles, show ceilings of their own.
         const auto measured = [&](Role role) {
             return std::ranges::any_of(rows, [&](const Measurement& row) {
-                return row.role == role && row.status == Status::ok && !row.point.has("path");
+                return row.role == role && row.status == Status::ok && !row.point.has("path") &&
+                       row.point.text_or("isa", "") != "tiles";
             });
         };
         if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
