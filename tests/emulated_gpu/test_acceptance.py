@@ -17,7 +17,7 @@ def accept(out, steps, **environment):
     """The finished run of these steps, and how each ended."""
     only = [word for step in steps for word in ("--only", step)]
     done = subprocess.run([sys.executable, "-B", PROGRAM, "--build", os.environ["ROOF_EMULATED_BUILD"], "--out", out, "--small",
-                           "--minutes", "5", *only], capture_output=True, text=True, check=False, env={**os.environ, **environment})
+                           "--minutes", "15", *only], capture_output=True, text=True, check=False, env={**os.environ, **environment})
     return done, {row["step"]: row for row in json.loads((out / "steps.json").read_text(encoding="utf-8"))}
 
 
