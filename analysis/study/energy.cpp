@@ -151,7 +151,7 @@ DataTable energy_table(const Study& study)
         {"", "known", [](E e) { return counted(e.row); }},
     };
     std::vector<EnergyRow> rows;
-    for (const Measurement* row : step_rows(study.results.rows)) {
+    for (const Measurement* row : measured_steps(study.results.rows)) {
         if (row->sustained.seconds.median.value <= 0) continue;
         rows.push_back({*row, {}, least_joules(study, *row, {})});
         for (const Phase phase : {Phase::forward, Phase::backward, Phase::update})

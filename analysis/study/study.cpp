@@ -79,7 +79,8 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
 std::vector<Measurement> sustained_probes(std::vector<Measurement> rows)
 {
     std::erase_if(rows, [](const Measurement& row) {
-        return row.sustained.seconds.median.value <= 0 || (row.role != Role::compute && row.role != Role::bandwidth);
+        return row.status != Status::ok || row.sustained.seconds.median.value <= 0 ||
+               (row.role != Role::compute && row.role != Role::bandwidth);
     });
     return rows;
 }

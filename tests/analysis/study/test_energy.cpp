@@ -129,3 +129,10 @@ TEST_CASE("what lasts stands beside the burst, with work per joule")
     CHECK(without.cell(0, "power").is_absent);
     CHECK(without.cell(0, "energy_known").is_absent);
 }
+
+TEST_CASE("a damaged step has no joules")
+{
+    Study study = sustained_study();
+    study.results.rows.front().status = Status::damaged;
+    CHECK(energy_table(study).rows.empty());
+}
