@@ -53,7 +53,7 @@ json roof_json(const Ceiling& roof, const Machine& machine)
     object["operation"] = json_text(roof.operation);
     object["isa"] = json_text(roof.isa);
     object["n"] = roof.rate.n;
-    object["how"] = fmt::format("{}{}", timed(roof.variant), roof.devices > 1 ? ", added" : "");
+    object["how"] = fmt::format("{}{}", name(roof.known), roof.devices > 1 ? ", added" : "");
     const std::optional<double> share = share_of_spec(roof, machine);
     object["spec"] = share && *share > 0 ? json_number(roof.rate.median.value / *share) : json(nullptr);
     return object;
@@ -129,7 +129,7 @@ json row_json(const Study& study, const Measurement& row, int roofs)
             {"scaling", scaling_name(row)},
             {"data", json_text(data_of(row))},
             {"threads", threads_of(row)},
-            {"how", timed(row.description)},
+            {"how", name(row.time_known)},
             {"seconds", to_json(Range::of(row.seconds))},
             {"images", json_number(row.images_per_second())},
             {"memory", json_number(row.memory.value)},

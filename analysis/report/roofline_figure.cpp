@@ -41,7 +41,7 @@ std::string label_of(const Ceiling& roof)
 std::string sentence(const Ceiling& roof, double spec)
 {
     if (roof.rate.n == 0) return label_of(roof) + ", spec";
-    const std::string_view how = timed(roof.variant);
+    const std::string_view how = name(roof.known);
     const std::string known = roof.devices > 1 ? roof.variant
                                                : fmt::format("{} {} {}", how, roof.device == "cpu" ? "with" : "on",
                                                              processors_text(roof.device, roof.threads));

@@ -145,9 +145,9 @@ std::string roofs_legend(const Roofs& roofs, int width)
             items.push_back(fmt::format("{} {} {}", printable(level_or_precision(*roof)), printable(roof->operation),
                                         format_si(roof->rate.median.value, roof->unit())));
     const Ceiling& any = roofs.levels.empty() ? *roofs.compute.front() : *roofs.levels.front();
-    const std::string how =
-        any.devices > 1 ? any.variant
-                        : fmt::format("{}, {}", timed(any.variant), processors_text(roofs.device, roofs.threads));
+    const std::string how = any.devices > 1
+                                ? any.variant
+                                : fmt::format("{}, {}", name(any.known), processors_text(roofs.device, roofs.threads));
     return fitted_items(fmt::format("  roofs ({}):", how), items, width);
 }
 

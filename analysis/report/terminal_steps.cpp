@@ -137,10 +137,9 @@ std::string terminal_batches(const Study& study, int width, bool plain)
     std::string text;
     for (const auto& [model, series] : models_of(study)) {
         text += text.empty() ? "" : "\n";
-        text += fitted_lines(
-            fmt::format("{}: {}/s of the median step ({}) over the batch", model, batch_items(study.results.rows),
-                        timed(study.results.rows.empty() ? "" : study.results.rows.front().description)),
-            wide);
+        text += fitted_lines(fmt::format("{}: {}/s of the median step ({}) over the batch", model,
+                                         batch_items(study.results.rows), time_known(study.results.rows)),
+                             wide);
         text += chart(series, std::min(wide, widest) - margin, plain);
         std::vector<std::string> names;
         for (const auto& [name, rates] : series)
@@ -159,7 +158,7 @@ std::string terminal_layers(const Study& study, int width, bool plain)
         DataTable table = table_of_kinds(kinds_of(*row), step, plain);
         if (table.empty()) continue;
         table.title = fmt::format("{}: where its {} go ({})", printable(step_title(*row, study.results.rows)),
-                                  format_duration(step), timed(row->description));
+                                  format_duration(step), name(row->time_known));
         double sum = 0;
         for (const Segment& kind : kinds_of(*row)) sum += kind.seconds;
         constexpr double rounding = 1e-9;

@@ -1,6 +1,5 @@
 // The roofs of several devices and of several nodes, and of the links between them.
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/table/rows.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -51,6 +50,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     sum.operation = first.operation;
     sum.precision = first.precision;
     sum.isa = first.isa;
+    sum.known = first.known;
     sum.devices = static_cast<int>(parts.size());
     sum.rate = first.rate;
     sum.rounds = first.rounds;
@@ -58,10 +58,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
     const Names devices = devices_in(group);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const Ceiling* const part = parts[i];
-        sum.variant += (i > 0                                ? " + "
-                        : timed(first.variant) == "emulated" ? "Emulated, added: "
-                                                             : "measured, added: ") +
-                       devices[i];
+        sum.variant += (i > 0 ? " + " : fmt::format("{}, added: ", name(first.known))) + devices[i];
         if (part->device != devices[i]) sum.variant += " (as " + part->device + ")";
         sum.steadiness = std::max(sum.steadiness, part->steadiness);
         sum.rounds = std::min(sum.rounds, part->rounds);

@@ -43,7 +43,7 @@ std::vector<std::string> devices_of(const Ceilings& ceilings);
 /// Appends the summed ceilings of each group of devices that a training step ran on, under the group's name: one for each
 /// operation on each memory level, and one for each precision. A ceiling that any of the devices lacks is left out. A device
 /// that was not calibrated counts as a calibrated one of the same model on `machine`. Capacities of levels are summed, too.
-/// `variant` is "measured, added: gpu:0 + gpu:1 (as gpu:0)"; of emulated GPUs "Emulated, added: …".
+/// `variant` is "measured, added: gpu:0 + gpu:1 (as gpu:0)"; of emulated GPUs "emulated, added: …".
 Ceilings with_groups(Ceilings ceilings, std::span<const Measurement> rows, const Machine& machine);
 
 /// The ceilings of one of several nodes.

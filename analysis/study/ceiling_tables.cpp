@@ -188,7 +188,7 @@ std::string title_of(const Ceiling& first)
 {
     return fmt::format("{}, {}{} ({})", first.kind == Role::bandwidth ? "Bandwidth" : "Compute",
                        processors_text(first.device, first.threads),
-                       first.condition.empty() ? "" : ", " + first.condition, timed(first.variant));
+                       first.condition.empty() ? "" : ", " + first.condition, name(first.known));
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ std::vector<DataTable> ceiling_tables(const Ceilings& ceilings, const Machine& m
                     add(kind, device, condition, threads);
     tables.push_back(table_of_ceilings(
         fmt::format("Latency ({}): one dependent load after another; core to core: a line moved to this core",
-                    timed(ceilings.all.empty() ? "" : ceilings.all.front().variant)),
+                    name(ceilings.known())),
         Role::latency, ceilings, machine, [](const Ceiling&) { return true; }));
     tables.push_back(named_ceilings(ceilings));
     tables.push_back(levels_table(ceilings));
@@ -246,8 +246,7 @@ DataTable levels_table(const Ceilings& ceilings)
         {"", "contradiction", [](L l) { return truth(l.contradiction); }},
     };
     DataTable table = table_of(columns, all);
-    table.title = fmt::format("Memory levels ({} beside reported)",
-                              timed(ceilings.all.empty() ? "" : ceilings.all.front().variant));
+    table.title = fmt::format("Memory levels ({} beside reported)", name(ceilings.known()));
     table.expendable = {"instances", "but not"};
     drop_empty_columns(table);
     return table;

@@ -31,7 +31,7 @@ struct EnergyRow {
 Cell counted(const Measurement& row)
 {
     return only_if(row.sustained.energy.median.value > 0,
-                   word(timed(row.description) == "emulated" ? "emulated" : "counter"));
+                   word(name(row.time_known == Known::emulated ? Known::emulated : Known::counter)));
 }
 
 /// FLOPs of a probe of compute, bytes of one of bandwidth.
@@ -124,7 +124,7 @@ DataTable sustained_table(const Study& study)
         {"limit", "power_limit_w", [](R row) { return if_known(row.sustained.limit.value, "W"); }},
         {"per joule", "per_joule_*",
          [](R row) { return over(work_done(row), row.sustained.energy, unit_of(row, "J")); }},
-        {"", "known", [](R row) { return word(timed(row.description)); }},
+        {"", "known", [](R row) { return word(name(row.time_known)); }},
         {"", "energy_known", counted},
     };
     DataTable table =

@@ -87,7 +87,7 @@ DataTable named_ceilings(const Ceilings& ceilings)
     }
     DataTable table = table_of(columns, rows);
     table.title = fmt::format("Named ceilings ({}): the roof, and what remains below it without one thing or another",
-                              timed(ceilings.all.empty() ? "" : ceilings.all.front().variant));
+                              name(ceilings.known()));
     drop_empty_columns(table);
     return table;
 }

@@ -194,7 +194,7 @@ DataTable ceilings_table(const Study& study)
         {"", "clock_median_hz", [](C c) { return number(c.clock.median.value); }},
         {"", "steadiness", [](C c) { return word(name(c.steadiness)); }},
         {"", "rounds", [](C c) { return count(c.rounds); }},
-        {"", "known", [](C c) { return word(timed(c.variant)); }},
+        {"", "known", [](C c) { return word(name(c.known)); }},
     };
     return table_of(columns, study.ceilings.all);
 }
@@ -214,7 +214,7 @@ DataTable bandwidth_table(const Study& study)
         {"", "rate_*_byte_per_s", [](S s) { return range(s.sustained.rate, "B/s"); }},
         {"", "samples", [](S s) { return count(s.sustained.rate.n); }},
         {"", "rounds", [](S s) { return count(s.rounds); }},
-        {"", "known", [](S s) { return word(timed(s.best.description)); }},
+        {"", "known", [](S s) { return word(name(s.best.time_known)); }},
     };
     std::vector<PointSummary> points = summarize_points(study.calibration.rows);
     std::erase_if(points, [](S s) { return !is_of_sweep(s); });
@@ -235,8 +235,7 @@ DataTable ert_table(const Study& study)
         {"", "roofs_allow_flop_per_s", [](D d) { return only_if(d.allowed > 0, number(d.allowed)); }},
         {"", "known", [](D d) { return word(d.how); }},
     };
-    const std::string_view how =
-        study.calibration.rows.empty() ? "" : timed(study.calibration.rows.front().description);
+    const std::string_view how = time_known(study.calibration.rows);
     std::vector<CurvePoint> points;
     for (const auto& [key, curves] : curves_of(study)) {
         const Roofs roofs = roofs_over(study.ceilings, key);

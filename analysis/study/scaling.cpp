@@ -106,14 +106,14 @@ DataTable scaling_table(const Study& study)
         {"bus bandwidth", "bus_bytes_per_s", [](S s) { return amount(bus_bandwidth(*s.row).value, "B/s"); }},
         {"link ceiling", "link_bytes_per_s",
          [](S s) { return s.link == nullptr ? absent() : amount(s.link->rate.median.value, "B/s"); }},
-        {"", "known", [](S s) { return word(timed(s.row->description)); }},
+        {"", "known", [](S s) { return word(name(s.row->time_known)); }},
     };
     DataTable table = table_of_steps(
         [](S s) -> auto& { return *s.row; }, columns, scalings(study));
     table.title = fmt::format(
         "Several ranks beside one with a rank's part of the threads or one of the devices ({}; bus bandwidth: "
         "bytes over that time, with the ring's count of crossings)",
-        timed(study.results.rows.empty() ? "" : study.results.rows.front().description));
+        time_known(study.results.rows));
     table.expendable = {"link ceiling", "hidden", "scaling", "bus bandwidth", "images/s"};
     return table;
 }

@@ -1,10 +1,10 @@
 #include "analysis/study/study.hpp"
 
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/recording/record_files.hpp"
 
@@ -85,13 +85,16 @@ std::vector<Measurement> sustained_probes(std::vector<Measurement> rows)
     return rows;
 }
 
-/// Empty for a machine whose devices are all real.
-std::string emulation_warning(const Machine& machine)
+/// Empty without rows of an emulated device.
+std::string emulation_warning(const Study& study)
 {
-    std::string devices;
-    for (const Device& device : machine.devices)
-        if (timed(device.model) == "emulated") devices += (devices.empty() ? "" : " and ") + device.name;
-    return devices.empty() ? "" : "Emulated: no number of " + devices + " is a measurement.";
+    std::set<std::string> emulated;
+    for (const Results* results : {&study.results, &study.calibration})
+        for (const Measurement& row : results->rows)
+            if (row.time_known == Known::emulated)
+                for (const std::string& device : devices_in(row.device)) emulated.insert(device);
+    const std::vector<std::string> devices(emulated.begin(), emulated.end());
+    return devices.empty() ? "" : "Emulated: no number of " + join(devices, " and ") + " is a measurement.";
 }
 
 std::string about_the_ceilings(const Study& study)
@@ -171,8 +174,7 @@ std::vector<Measurement> all_rows(const Study& study)
 std::string calibration_warning(const Study& study)
 {
     const std::string about = about_the_ceilings(study);
-    std::string emulated = emulation_warning(study.results.machine);
-    if (emulated.empty()) emulated = emulation_warning(study.calibration.machine);
+    const std::string emulated = emulation_warning(study);
     return emulated.empty() || about.empty() ? emulated + about : emulated + " " + about;
 }
 

@@ -28,7 +28,7 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
     const bool counted =
         std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
     const bool emulated =
-        std::ranges::any_of(rows, [](const Measurement* row) { return timed(row->description) == "emulated"; });
+        std::ranges::any_of(rows, [](const Measurement* row) { return row->time_known == Known::emulated; });
     std::string text =
         fmt::format("\nTimes and ceilings are {}; FLOPs and bytes are analytic", emulated ? "emulated" : "measured");
     text += counted ? ", except for rows whose work was counted: imported, or recorded alone." : ".";

@@ -227,9 +227,9 @@ std::string precision_of(const Measurement& row)
     return row.point.text_or("precision", "");
 }
 
-std::string_view timed(std::string_view text)
+std::string_view time_known(std::span<const Measurement> rows)
 {
-    return text.starts_with("Emulated") ? "emulated" : "measured";
+    return name(rows.empty() ? Known::measured : rows.front().time_known);
 }
 
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows)

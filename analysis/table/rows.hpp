@@ -56,9 +56,8 @@ std::string disturbances(const Measurement& row);
 std::string owner_of(const Machine& machine, const std::string& device);
 /// The precision; empty if the point has none.
 std::string precision_of(const Measurement& row);
-/// How a time is known: "measured", or "emulated" on an emulated device, which tests have. `text`: a device's model, or a
-/// row's or ceiling's description or variant.
-std::string_view timed(std::string_view text);
+/// How the times of these rows are known, by the first of them.
+std::string_view time_known(std::span<const Measurement> rows);
 
 /// The rows of training steps, grouped by model, otherwise in their order.
 std::vector<const Measurement*> step_rows(std::span<const Measurement> rows);

@@ -48,7 +48,7 @@ def record(study, made):
             "threads": made.threads, "rate": found.rate, "low": found.rate[1] if found.samples != 1 else None, "high": found.rate[2] if found.samples != 1 and not at_least else None,
             "seen_high": found.rate[2], "unit": UNITS[made.kind], "samples": found.samples, "extent_low": float(made.extent[0]), "extent_high": float(made.extent[1]),
             "condition": made.condition, "working_set_exact": made.working_set, "variant": row["variant"], "clock": float(made.clock), "state": found.state, "rounds": found.rounds,
-            "known": of_folder.timed(row["variant"]), "study": study.name, "at_least": at_least,
+            "known": of_folder.timed(row), "study": study.name, "at_least": at_least,
             # as people see them
             "device_unless_cpu": made.device if made.device != "cpu" else "", "condition_unless_level": made.condition if made.condition != made.level else "",
             "working_set": made.working_set or None, "giga_clock": clock / 1e9 if clock else None, "clocks": clock / found.rate[0] if clock and made.kind == "latency" else None,
@@ -119,7 +119,7 @@ def bandwidth(studies):
             if row["role"] == "bandwidth" and point.rounds and point.set:
                 yield {"study": study.name, "device": row["device"], "bench": row["bench"], **{name: axis(row, name) for name in ("operation", "isa", "placement", "pages", "path")},
                        "threads": row.threads, "working_set": point.set, "rate": point.sustained.rate, "samples": point.sustained.samples, "rounds": point.rounds,
-                       "known": of_folder.timed(row["description"])}
+                       "known": of_folder.timed(row)}
 
 
 def over_curve(study, device, precision, threads):
@@ -144,7 +144,7 @@ def ert(studies):
             allows = min(compute.median, roofs[at][1] * intensity) if at is not None and compute else None
             yield {"study": study.name, "device": row["device"], "precision": row["precision"], "threads": row.threads, "working_set": point.set, "intensity": intensity,
                    "rate": point.sustained.rate, "samples": point.sustained.samples, "level": roofs[at][0] if at is not None else "", "allows": allows,
-                   "known": of_folder.timed(study.calibration.rows[0]["description"]) if study.calibration.rows else ""}
+                   "known": of_folder.timed(study.calibration.rows[0]) if study.calibration.rows else ""}
 
 
 def named_ceilings(studies):

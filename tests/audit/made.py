@@ -69,7 +69,7 @@ class Writer:
         self.rows = []
 
     def add(self, bench, role, device, axes, cells, samples=(), layers=()):
-        row = {"id": identity(bench, device, axes), "bench": bench, "role": role, "device": device, **axes, **cells}
+        row = {"id": identity(bench, device, axes), "bench": bench, "role": role, "device": device, "time_known": "measured", **axes, **cells}
         self.rows.append((row, samples, layers))
         return row
 
@@ -78,7 +78,7 @@ class Writer:
         (folder / "machine.yaml").write_text(yaml.safe_dump(machine, sort_keys=False), encoding="utf-8")
         (folder / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False), encoding="utf-8")
         run = machine.get("run")
-        columns, sample_columns = (COLUMNS + HOST_COLUMNS + SUSTAINED_COLUMNS, SAMPLE_COLUMNS + HOST_COLUMNS) if run else (COLUMNS, SAMPLE_COLUMNS)
+        columns, sample_columns = (COLUMNS + HOST_COLUMNS + SUSTAINED_COLUMNS + ["time_known"], SAMPLE_COLUMNS + HOST_COLUMNS) if run else (COLUMNS, SAMPLE_COLUMNS)
         header, sample_header, layer_header = line(columns), line(sample_columns), line(LAYER_COLUMNS)
         whole = header + (f",row_checksum:{run}" if run else ",row_checksum")
         measurements, all_samples, all_layers, before = [whole], [sample_header], [layer_header], header

@@ -196,7 +196,7 @@ def of_steps(study):
         yield Said(title, needed=False)
         inside = sum(layer.time for layer in step.layers)
         more, values = ("; its layers, timed apart, took {} longer", [inside - step.step.time]) if inside > step.step.time * (1 + 1e-9) else ("", [])
-        how = fitted.timed(step.row["description"])
+        how = fitted.timed(step.row)
         yield Said(f"{title}: where its {{}} go ({how}){more}", step.step.time, *values, needed=False)
         yield Said(f"{title}: what reaching the roof would save", needed=False)
         yield Said(f"{title} (the longest {{}} of {{}} points)", 400, len(step.points) - 1, needed=False)
@@ -229,7 +229,7 @@ def ceilings(study):
     for record in TABLES["ceilings"]([study]):
         if record["kind"] != "latency":
             words = [{"bandwidth": "Bandwidth", "compute": "Compute"}[record["kind"]], told.processors(record["device"], record["threads"])]
-            yield Said(", ".join(words + ([record["condition"]] if record["condition"] else [])) + f" ({fitted.timed(record['variant'])})", needed=False)
+            yield Said(", ".join(words + ([record["condition"]] if record["condition"] else [])) + f" ({record['known']})", needed=False)
         if record.get("spec"):
             text = f"of spec: per clock and core, as a share of the figure of {record['spec']['source']}"
             yield Said(text, needed=False)

@@ -11,7 +11,7 @@ def as_roof(made):
     """A ceiling as roofs.py takes it."""
     rate = made.sustained.rate
     return Ceiling(made.device, made.kind, made.level, made.operation, made.precision, made.isa, made.threads, rate[0], rate[1], rate[2], made.sustained.samples,
-                   made.condition, int(made.working_set), made.sustained.state, fitted.timed(made.point.row["variant"]), made.sustained.rounds)
+                   made.condition, int(made.working_set), made.sustained.state, fitted.timed(made.point.row), made.sustained.rounds)
 
 
 STATES = ("steady", "unsteady: clock", "unsteady: rounds", "at least")  # a sum has the last of its parts

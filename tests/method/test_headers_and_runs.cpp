@@ -80,3 +80,26 @@ TEST_CASE("a folder of format 2 is read, and its edits are accepted in that form
     CHECK(statuses(back) == std::vector{Status::ok, Status::ok, Status::failed});
     CHECK(line_of(read_file(folder.run / "checksums.csv"), 1) == "file,bytes,end,edited,block_checksum\n");
 }
+
+TEST_CASE("a column says that times are emulated; in older files the first word of the description does")
+{
+    const fakes::TemporaryFolder folder;
+    auto rows = measured();
+    rows[0].time_known = Known::emulated;
+    rows[1].description = "Emulated, not a measurement";
+    {
+        RunDirectory run(folder / "run", plan_text, fakes::fake_machine());
+        for (const Measurement& row : rows) run.append(row);
+    }
+    const auto known = [&] {
+        std::vector<Known> all;
+        for (const Measurement& row : read_rows(folder / "run")) all.push_back(row.time_known);
+        return all;
+    };
+    CHECK(known() == std::vector{Known::emulated, Known::measured, Known::measured});
+    write_file(folder / "run" / "measurements.csv",
+               "id,bench,role,device,status,description\n"
+               "a gpu:0,a,step,gpu:0,ok,\"Emulated, not a measurement. A step\"\n"
+               "a cpu,a,step,cpu,ok,A step beside Emulated ones\n");
+    CHECK(known() == std::vector{Known::emulated, Known::measured});
+}

@@ -54,6 +54,7 @@ struct BenchTraits {
     Role role = Role::step;
     std::string device_kind;  ///< "cpu" or "gpu"
     std::string description;  ///< what the number means; stored with each row and shown in the report's footnotes
+    Known time_known = Known::measured;  ///< emulated on an emulated device, which tests have
 };
 
 class Bench {
@@ -65,6 +66,7 @@ class Bench {
     Role role() const { return traits_.role; }
     const std::string& device_kind() const { return traits_.device_kind; }
     const std::string& description() const { return traits_.description; }
+    Known time_known() const { return traits_.time_known; }
 
     /// The axes on this machine: the defaults may depend on its instruction sets, cores and caches.
     virtual std::vector<Axis> axes(const Machine& machine) const = 0;

@@ -155,8 +155,8 @@ const std::vector<Field<Measurement>>& measurement_fields()
                                                    "backward_energy_high_j"),
         estimate<Row, lasting, &Lasting::update>("update_energy_median_j", "update_energy_low_j",
                                                  "update_energy_high_j"),
-        field<Row, &Row::started>("started_utc"), field<Row, &Row::description>("description"),
-        field<Row, &Row::remarks>("remarks"));
+        field<Row, &Row::time_known>("time_known"), field<Row, &Row::started>("started_utc"),
+        field<Row, &Row::description>("description"), field<Row, &Row::remarks>("remarks"));
     return fields;
 }
 

@@ -69,6 +69,7 @@ struct Measurement {
     Bytes memory;         ///< planned; the bytes wanted where status is out_of_memory
     std::string started;  ///< UTC, ISO 8601
     std::string description;
+    Known time_known = Known::measured;  ///< measured or emulated, as the bench says
     std::string remarks;                 ///< of the subject, joined by "; "
     std::vector<Sample> samples;         ///< samples.csv
     std::vector<PartMeasurement> parts;  ///< layers.csv

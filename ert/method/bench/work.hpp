@@ -7,13 +7,14 @@
 namespace roof {
 
 /// How a number is known; every displayed number carries one of these names.
-enum class Known { measured, counter, simulated, analytic, spec };
-constexpr EnumNames<Known, 5> names_of(Known)
+enum class Known { measured, counter, simulated, emulated, analytic, spec };
+constexpr EnumNames<Known, 6> names_of(Known)
 {
     return {"origin of a number",
             {{{Known::measured, "measured"},
               {Known::counter, "counter"},
               {Known::simulated, "simulated"},
+              {Known::emulated, "emulated"},
               {Known::analytic, "analytic"},
               {Known::spec, "spec"}}}};
 }

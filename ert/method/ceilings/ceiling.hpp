@@ -26,6 +26,7 @@ struct Ceiling {
     Bytes working_set_high{};
     Bytes working_set{};  ///< at which the rate was measured
     std::string variant;  ///< the fastest variant in the probe's search
+    Known known = Known::measured;
     /// Of the cores under similar work over the run (run_clock.hpp); on a GPU, beside the samples. Empty if not known.
     Estimate<Hertz> clock{};
     /// FLOPs, bytes or lines per clock and thread; empty if the clock is not known.
@@ -93,6 +94,8 @@ struct Ceilings {
     /// The ceiling for multiply-adds, as in convolutions and matrix products: the best ISA of `fma`, `dot` or `tile`, else of
     /// `mul+add`, else compute(). A mix with extra independent additions (`fma+add`) does not apply to them.
     const Ceiling* multiply_add(const std::string& device, const std::string& precision, int threads) const;
+    /// How the rates are known, by the first ceiling.
+    Known known() const { return all.empty() ? Known::measured : all.front().known; }
     /// The most threads any ceiling of the device was measured with; 0 if none.
     int most_threads(const std::string& device) const;
 };

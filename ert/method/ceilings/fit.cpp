@@ -75,6 +75,7 @@ Ceiling ceiling_of(const PointSummary& point, const std::vector<Round>& samples,
     ceiling.threads = point.threads();
     ceiling.packs_cores = row.point.text_or("placement", "cores") == "siblings";
     ceiling.variant = row.variant;
+    ceiling.known = row.time_known;
     ceiling.typical = point.typical;
     ceiling.point = row.id();
     if (row.point.has("working_set")) ceiling.working_set = Bytes{row.point.number("working_set")};

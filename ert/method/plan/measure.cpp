@@ -149,7 +149,10 @@ Measurement row_of(const Item& item)
     row.device = item.device;
     row.point = item.point;
     row.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-    if (item.bench != nullptr) row.description = item.bench->description();
+    if (item.bench != nullptr) {
+        row.description = item.bench->description();
+        row.time_known = item.bench->time_known();
+    }
     return row;
 }
 

@@ -98,6 +98,8 @@ class Reader {
     {
         read<Measurement>(measurements_file, measurement_fields(),
                           [&](const CsvLines& lines, const std::string& id, Measurement row, std::string what) {
+                              if (!says_time_known_ && row.description.starts_with("Emulated"))
+                                  row.time_known = Known::emulated;
                               if (what.empty()) what = contradiction_in(row, id);
                               if (what.empty() && whole_.contains(id)) what = "the row appears twice";
                               if (what.empty() && row.status != Status::skipped) whole_.insert(id);
@@ -214,6 +216,7 @@ class Reader {
         before_ = lines.crc();
         if (is_first) {
             has_checksums_ = lines.has_checksums();
+            says_time_known_ = std::ranges::any_of(places, [](const auto& p) { return p.first->name == "time_known"; });
             run_header_ = lines.header();
             if (!has_checksums_)
                 results_.remarks.emplace_back(
@@ -271,7 +274,8 @@ class Reader {
     DamageList damage_;
     std::map<std::string, std::size_t, std::less<>> index_;
     std::set<std::string> whole_;
-    bool has_checksums_ = false;  ///< of the rows
+    bool has_checksums_ = false;   ///< of the rows
+    bool says_time_known_ = true;  ///< older files say it by the first word of the description
     std::optional<std::uint32_t> run_header_;
     std::vector<Proof> proofs_;  ///< of the rows, if they have checksums
     std::uint32_t before_ = 0;  ///< CRC-32 of the checksum of the row before, or of the header of the file that is read

@@ -213,9 +213,9 @@ TEST_CASE("without a ceiling of each kind the drawing is replaced by the reason,
 TEST_CASE("the times of an emulated device are called emulated, never measured")
 {
     Ceilings ceilings = made::ceilings();
-    for (Ceiling& one : ceilings.all) one.variant = "Emulated, " + one.variant;
+    for (Ceiling& one : ceilings.all) one.known = Known::emulated;
     Measurement row = made::row();
-    row.description = "Emulated, not a measurement: a training step";
+    row.time_known = Known::emulated;
     const Study study = made::study({row}, ceilings);
     for (const std::string& text : {terminal_roofline(study, 80, true), verdict_text(study),
                                     terminal_layers(study, 80, true), made::panel("roofline", study)}) {

@@ -81,6 +81,17 @@ TEST_CASE("the roofs of two devices are the sums of their roofs")
     CHECK(roofs.precision("bf16")->rate.median.value == Approx(190e12));
     CHECK(ceilings.levels.back().device == "gpu:0,1");
     CHECK(ceilings.levels.back().to.value == Approx(2e9));
+    CHECK(roofs.levels[1]->known == Known::measured);
+}
+
+TEST_CASE("the sums of emulated devices are emulated")
+{
+    Ceilings each = two_gpus();
+    for (Ceiling& one : each.all) one.known = Known::emulated;
+    const Ceilings ceilings = with_groups(each, std::vector{step_on("gpu:0,1", 0.1, 0)}, made::machine());
+    const Roofs roofs = roofs_of(ceilings, "gpu:0,1");
+    CHECK(roofs.levels.at(1)->known == Known::emulated);
+    CHECK(roofs.levels.at(1)->variant == "emulated, added: gpu:0 + gpu:1");
 }
 
 TEST_CASE("a group lacks a ceiling that one of its devices lacks, and one device is not a group")

@@ -43,7 +43,8 @@ class MarkedSubject final : public Subject {
 class MarkedBench final : public Bench {
   public:
     explicit MarkedBench(const Bench& from)
-        : Bench({from.name(), from.role(), from.device_kind(), std::string(words) + ". " + from.description()}),
+        : Bench({from.name(), from.role(), from.device_kind(), std::string(words) + ". " + from.description(),
+                 Known::emulated}),
           from_(from)
     {
     }

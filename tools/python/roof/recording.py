@@ -205,7 +205,7 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
     row.update({"flops": total.contraction_flops, "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse,
-                "work_known": "analytic", "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                "work_known": "analytic", "time_known": "measured", "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
                 "description": DESCRIPTION, "remarks": "; ".join(recording.remarks)})
     samples: List[results.Row] = []
     for number, step in enumerate(steps):

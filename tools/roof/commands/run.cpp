@@ -44,15 +44,13 @@ std::string step_text(const Measurement& row)
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(),
                                       [](const Sample& s) { return !s.used && s.window.empty(); });
     return fmt::format("{}  median and 95% interval of {} steps, {} warm-up left out ({})",
-                       analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup,
-                       analysis::timed(row.description));
+                       analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup, name(row.time_known));
 }
 
 std::string images_text(const Measurement& row)
 {
     return fmt::format("{:.4g} total images over total time, data wait included; {:.4g} of the median step ({})",
-                       row.images_per_second(), row.images_per_second_of_median_step(),
-                       analysis::timed(row.description));
+                       row.images_per_second(), row.images_per_second_of_median_step(), name(row.time_known));
 }
 
 std::string phases_text(const Measurement& row)
@@ -60,7 +58,7 @@ std::string phases_text(const Measurement& row)
     return fmt::format("forward {}, backward {}, update {}; wait for data {} (medians, {})",
                        format_duration(row.forward.median.value), format_duration(row.backward.median.value),
                        format_duration(row.update.median.value), format_duration(row.data.median.value),
-                       analysis::timed(row.description));
+                       name(row.time_known));
 }
 
 /// Multiply-adds are known for the models of this project. A row of another model shows only its declared values.
