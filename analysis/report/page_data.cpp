@@ -213,7 +213,7 @@ class Points {
                 has_flops && !p.levels.empty() ? plain_number(p.levels.back().intensity_high.value, 2) : "-",
                 json_text(has_roofs ? bottleneck_text(p) : "no roof"),
                 has_roofs ? share_text(p) : "-",
-                has_roofs ? format_duration(p.headroom.value) : "-"};
+                has_roofs ? format_duration(p.headroom().value) : "-"};
     }
 
     Shared names_, kinds_, rates_;

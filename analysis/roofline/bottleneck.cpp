@@ -140,10 +140,7 @@ bool is_confident(const Placement& placement)
 
 std::string bottleneck_text(const Placement& placement)
 {
-    const auto named = [&](const std::string& roof) {
-        const auto level = std::ranges::find(placement.levels, roof, &LevelPlacement::level);
-        return level == placement.levels.end() || level->access.empty() ? roof : roof + " " + level->access;
-    };
+    const auto named = [&](const std::string& roof) { return roof_name(placement, roof); };
     const std::vector<Bottleneck>& bottlenecks = placement.bottlenecks;
     if (bottlenecks.empty()) return named(placement.binds);
     if (is_confident(placement) || bottlenecks.size() < 2) return named(bottlenecks.front().roof);

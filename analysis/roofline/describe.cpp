@@ -6,13 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace roof::analysis {
 
 std::string share_text(const Placement& p)
 {
-    if (p.fraction >= shown_as_above)
+    if (p.fraction() >= shown_as_above)
         return (p.roof_may_be_higher ? "≤ 100%" : "> 100%") + (p.served_by.empty() ? "" : ", from " + p.served_by);
-    return (p.is_at_most() ? "≤ " : "") + percent(p.fraction);
+    return (p.is_at_most() ? "≤ " : "") + percent(p.fraction());
 }
 
 std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
@@ -21,9 +23,10 @@ std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
     return roof_may_be_higher ? "at least " : bytes_may_be_more ? "up to " : "";
 }
 
-std::string roof_name(const Placement& p)
+std::string roof_name(const Placement& p, const std::string& roof)
 {
-    return p.binding_access.empty() ? p.binds : p.binds + " " + p.binding_access;
+    const auto level = std::ranges::find(p.levels, roof, &LevelPlacement::level);
+    return level == p.levels.end() || level->access.empty() ? roof : roof + " " + level->access;
 }
 
 std::string bytes_text(const LevelBytes& bytes)
@@ -48,12 +51,12 @@ std::string explain(const Placement& p, const std::string& name)
         text += fmt::format("; {} over each link, {} FLOP/B", format_si(p.link->low.value, "B"),
                             plain_number(p.link->intensity_high.value, 2));
     if (!p.binds.empty())
-        text +=
-            (p.is_sum ? fmt::format("; its roofs allow {}, most of it {}: ", format_duration(p.attainable.value),
-                                    roof_name(p))
-                      : fmt::format("; the {} roof allows {}: ", roof_name(p), format_duration(p.attainable.value))) +
-            (p.fraction >= shown_as_above ? fmt::format("it took 1/{} of that", plain_number(p.fraction))
-                                          : share_text(p) + " reached");
+        text += (p.is_sum ? fmt::format("; its roofs allow {}, most of it {}: ", format_duration(p.attainable.value),
+                                        roof_name(p, p.binds))
+                          : fmt::format("; the {} roof allows {}: ", roof_name(p, p.binds),
+                                        format_duration(p.attainable.value))) +
+                (p.fraction() >= shown_as_above ? fmt::format("it took 1/{} of that", plain_number(p.fraction()))
+                                                : share_text(p) + " reached");
     return text + ".";
 }
 

@@ -70,7 +70,7 @@ std::string why_above_bandwidth(Placement& p)
     const auto binding = std::ranges::find(p.levels, p.binds, &LevelPlacement::level);
     const auto allows = [&](const LevelPlacement& level) { return level.low / level.roof <= p.seconds.median; };
     const auto serving = std::find_if(std::make_reverse_iterator(binding), p.levels.rend(), allows);
-    if (p.fraction < shown_as_above) return "at the " + p.binds + " roof";
+    if (p.fraction() < shown_as_above) return "at the " + p.binds + " roof";
     if (serving != p.levels.rend()) p.served_by = serving->level;
     const std::string nearer =
         p.served_by.empty() ? "no roof of a nearer level allows its rate: if its bytes are right, calibrate again"
@@ -81,7 +81,7 @@ std::string why_above_bandwidth(Placement& p)
     return fmt::format(
         "above the {} roof: in this time at most {:.0f}% of its bytes moved there, the others were in a "
         "nearer cache; {}",
-        p.binds, 100 / p.fraction, nearer);
+        p.binds, 100 / p.fraction(), nearer);
 }
 
 /// The roof that limits a piece of work, and the time it allows.
@@ -143,17 +143,13 @@ void bind(Placement& p, const std::vector<const Work*>& works, const std::vector
     if (longest == under.end()) return;
     p.binds = longest->second.roof;
     p.binds_compute = longest->second.compute;
-    if (p.binds.empty() || p.seconds.median.value <= 0) return;
-    p.fraction = p.attainable / p.seconds.median;
-    p.headroom = std::max(Seconds{}, p.seconds.median - p.attainable);
-    p.above = p.fraction > 1;
-    if (p.above) remark(p.note, p.binds_compute ? why_above_compute(p.executed.value > 0) : why_above_bandwidth(p));
+    if (p.above()) remark(p.note, p.binds_compute ? why_above_compute(p.executed.value > 0) : why_above_bandwidth(p));
 }
 
 /// The rate counts the model's FLOPs, so it may exceed a roof although the rate of executed FLOPs does not.
 void explain_rate(Placement& p)
 {
-    if (p.above || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
+    if (p.above() || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
     const auto share = std::lround(100 * p.executed / p.flops);
     remark(p.note, "the rate is above the compute roof because it counts the model's FLOPs: the algorithm executes " +
                        std::to_string(share) + "% of them");
@@ -182,8 +178,6 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
                             roof.rate, roof.access});
     }
     bind(p, works, taken, over);
-    for (const LevelPlacement& level : p.levels)
-        if (!p.binds_compute && level.level == p.binds) p.binding_access = level.access;
     explain_rate(p);
     return p;
 }
@@ -223,10 +217,7 @@ void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceil
     p.binds = p.link->level;
     p.binds_compute = false;
     p.bottlenecks = {{p.binds, 1}};
-    p.fraction = least / p.seconds.median;
-    p.headroom = std::max(Seconds{}, p.seconds.median - least);
-    p.above = p.fraction > 1;
-    if (p.above) remark(p.note, "above the link's roof: the calibration was disturbed: calibrate again");
+    if (p.above()) remark(p.note, "above the link's roof: the calibration was disturbed: calibrate again");
 }
 
 void place_phases(std::vector<Placement>& placements, const Placement& blank, const Measurement& row,
@@ -310,7 +301,7 @@ bool is_above(const LevelPlacement& level, FlopRate rate)
 Bound Placement::bound() const
 {
     if (binds.empty()) return Bound::unknown;
-    if (fraction < unexplained_fraction) return beyond_roofs;
+    if (fraction() < unexplained_fraction) return beyond_roofs;
     return binds_compute ? Bound::compute : Bound::bandwidth;
 }
 

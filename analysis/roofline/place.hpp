@@ -26,6 +26,7 @@
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/ceilings/ceiling.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -93,7 +94,8 @@ struct Bottleneck {
     double share = 0;
 };
 
-struct Placement {
+/// A piece of work: a step, a phase or a layer.
+struct Piece {
     std::string row;  ///< Measurement::id() of the row it comes from
     std::string model;
     long long batch = 0;
@@ -106,39 +108,51 @@ struct Placement {
     std::string kind;  ///< the layer's kind; empty for steps and phases
     std::optional<Phase> phase;
     std::string implementation;
+};
 
+/// What it did, and its time.
+struct MeasuredWork {
     Estimate<Seconds> seconds;
-    Flops flops;                         ///< the model's
-    Flops executed;                      ///< FLOPs of the algorithms; 0 if the same as `flops`
-    Known known = Known::analytic;       ///< how FLOPs and bytes are known
-    Estimate<FlopRate> rate;             ///< flops / seconds
+    Flops flops;                    ///< the model's
+    Flops executed;                 ///< FLOPs of the algorithms; 0 if the same as `flops`
+    Known known = Known::analytic;  ///< how FLOPs and bytes are known
+    Estimate<FlopRate> rate;        ///< flops / seconds
+};
+
+/// Its bytes, and the roofs over it.
+struct WorkRoofs {
     std::vector<LevelPlacement> levels;  ///< nearest to the core first; empty without ceilings or bytes
     std::vector<LevelBytes> moved{};     ///< one for each of `levels`; empty if not known. place() leaves it empty
-
     /// The link between the devices of a step as a level, with the bytes that each link carries each way (link_bytes()) and
     /// the fastest measured all-reduce. nullopt for one device.
     std::optional<LevelPlacement> link;
-
     FlopRate compute_roof;  ///< roof of the row's precision; 0 if it was not measured
     int roof_threads = 0;   ///< the thread count of the roofs
-    std::string binds;  ///< the level or precision under which most of the attainable time lies; empty without ceilings
+};
+
+/// The least time that the roofs allow, and which of them asks for it.
+struct LeastTime {
+    Seconds attainable;  ///< 0 without ceilings
+    std::string binds;   ///< the level or precision under which most of that time lies; empty without ceilings
     bool binds_compute = false;
-    std::string binding_access;               ///< LevelPlacement::access of the level that binds; empty if none binds
-    std::vector<Bottleneck> bottlenecks;      ///< the most likely first
-    Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
-    Seconds attainable;                       ///< 0 without ceilings
-    bool is_sum = false;                      ///< `attainable` is the sum over several works
+    bool is_sum = false;                  ///< over several works
+    std::vector<Bottleneck> bottlenecks;  ///< the most likely first
     bool roof_may_be_higher =
-        false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less time
+        false;  ///< a roof that limits it is a lower bound (Steadiness::at_least): it may allow less
     bool bytes_may_be_more =
-        false;            ///< with `high` in place of `low` bytes the roofs would allow more of the measured time
-    double fraction = 0;  ///< share of attainable; may exceed 1: then `above` is true and `note` has the reason
-    Seconds headroom;
-    bool above = false;
+        false;  ///< with `high` in place of `low` bytes the roofs would allow more of the measured time
+};
+
+struct Placement : Piece, MeasuredWork, WorkRoofs, LeastTime {
+    Bound beyond_roofs = Bound::unexplained;  ///< bound() below half of the roof
     /// Above a bandwidth roof: the farthest level whose roof allows the measured time. Empty otherwise, or if none does.
     std::string served_by{};
-    std::string note;
+    std::string note;  ///< why it is above its roof, and what is not known of it
 
+    /// The share of attainable; 0 without ceilings.
+    double fraction() const { return binds.empty() || seconds.median.value <= 0 ? 0 : attainable / seconds.median; }
+    bool above() const { return fraction() > 1; }
+    Seconds headroom() const { return binds.empty() ? Seconds{} : std::max(Seconds{}, seconds.median - attainable); }
     Bound bound() const;
     /// Whether `fraction` is an upper bound: the true roofs may allow less time, and more bytes cannot ask for more.
     bool is_at_most() const { return roof_may_be_higher && !bytes_may_be_more; }
@@ -166,8 +180,8 @@ std::string_view headroom_sense(bool roof_may_be_higher, bool bytes_may_be_more)
 /// The share of attainable: "78%", or "≤ 78%" if it is an upper bound. Above its roof "> 100%, from L3", with
 /// Placement::served_by.
 std::string share_text(const Placement& placement);
-/// The roof that binds, with its accesses: "DRAM update", "DRAM mix 2:1", "fp32".
-std::string roof_name(const Placement& placement);
+/// A level or precision, with the accesses of its roof if they are known: "DRAM update", "DRAM mix 2:1", "fp32".
+std::string roof_name(const Placement& placement, const std::string& roof);
 /// The arithmetic of a point: FLOPs, bytes, time, and its roof. `name`: in place of a step's model and batch.
 std::string explain(const Placement& placement, const std::string& name = {});
 /// Why the point is above the roof of the farthest level, and the time that its bytes would take without reuse. Each

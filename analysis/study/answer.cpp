@@ -74,7 +74,7 @@ void add_losses(std::vector<Action>& actions, const Study& study, const Measurem
         if (p->binds.empty()) continue;
         const std::string phase(roof::name(*p->phase));
         Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
-        loss.seconds += p->headroom;
+        loss.seconds += p->headroom();
         loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;
         loss.bytes_may_be_more = loss.bytes_may_be_more || p->bytes_may_be_more;
     }

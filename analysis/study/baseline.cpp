@@ -56,7 +56,7 @@ DataTable baseline_table(const Study& study)
     if (study.baseline != nullptr)
         for (Change& change : moved(compare(*study.baseline, study))) rows.push_back({"ceiling", std::move(change)});
     const auto share = [](const Placement* p) {
-        return only_if(p && p->attainable.value > 0, roof::analysis::share(p ? p->fraction : 0));
+        return only_if(p && p->attainable.value > 0, roof::analysis::share(p ? p->fraction() : 0));
     };
     const auto name_of = [&](R r) {
         const auto step = std::ranges::find_if(study.results.rows, [&](const Measurement& row) {

@@ -220,7 +220,7 @@ json study_json(const Study& study)
         json& fields = document["rows"].emplace_back(row_json(row));
         const Placement* const p = step_placement(study.placements, row);
         const bool is_placed = p != nullptr && !p->binds.empty();
-        fields["share_of_attainable"] = is_placed ? json_number(p->fraction) : json(nullptr);
+        fields["share_of_attainable"] = is_placed ? json_number(p->fraction()) : json(nullptr);
         fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most()) : json(nullptr);
         if (const Scaling scaling = scaling_of(row, study); row.ranks() > 1) {
             fields["ranks"]["speedup"] = scaling.alone ? json_number(scaling.speedup) : json(nullptr);

@@ -89,9 +89,9 @@ DataTable placements_table(const Study& study)
          [](A a) { return only_if(a.p.compute_roof.value > 0, number(a.p.compute_roof.value)); }},
         {"", "binds", [](A a) { return word(a.p.binds); }},
         {"", "attainable_s", [](A a) { return a.if_placed(a.p.attainable.value); }},
-        {"", "share_of_attainable", [](A a) { return a.if_placed(a.p.fraction); }},
+        {"", "share_of_attainable", [](A a) { return a.if_placed(a.p.fraction()); }},
         {"", "share_is_upper_bound", [](A a) { return truth(a.p.is_at_most()); }},
-        {"", "headroom_s", [](A a) { return a.if_placed(a.p.headroom.value); }},
+        {"", "headroom_s", [](A a) { return a.if_placed(a.p.headroom().value); }},
         {"", "note", [](A a) { return word(a.p.note); }},
     };
     std::vector<AtLevel> rows;

@@ -36,8 +36,8 @@ Cell ridge_cell(P p)
 /// The share of attainable; above the roof how many times it, "6,085 times": a slip in a number of one's own is told from it.
 std::string reached_text(P p)
 {
-    if (p.fraction < shown_as_above) return share_text(p);
-    std::string times = plain_number(p.fraction);
+    if (p.fraction() < shown_as_above) return share_text(p);
+    std::string times = plain_number(p.fraction());
     for (std::size_t at = times.find('.') == std::string::npos ? times.size() : 0; at > 3; at -= 3)
         times.insert(at - 3, ",");
     return times + " times";
@@ -134,13 +134,13 @@ DataTable points_table(const Study& study)
         {"ridge", "ridge_flop_per_byte", ridge_cell},
         {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
         {"reached", "share_of_attainable",
-         [](P p) { return only_if(!p.binds.empty(), number(p.fraction, reached_text(p))); }},
+         [](P p) { return only_if(!p.binds.empty(), number(p.fraction(), reached_text(p))); }},
         {"least time", "attainable_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.attainable)); }},
-        {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom)); }},
+        {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom())); }},
         {"at most", "times_as_fast",
          [](P p) {
-             return only_if(!p.binds.empty() && p.fraction > 0 && !p.above,
-                            number(1 / p.fraction, plain_number(1 / p.fraction) + "x"));
+             return only_if(!p.binds.empty() && p.fraction() > 0 && !p.above(),
+                            number(1 / p.fraction(), plain_number(1 / p.fraction()) + "x"));
          }},
         {"note", "note", [](P p) { return p.note.empty() ? absent() : word(p.note); }},
     };

@@ -143,7 +143,7 @@ DataTable verdict_table(const Study& study)
         {"efficiency", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
         {"exposed", "exposed_s", [](S s) { return only_if(s.p && s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
         {"reached", "share_of_attainable",
-         [](S s) { return s.is_placed() ? number(s.p->fraction, share_text(*s.p)) : absent(); }},
+         [](S s) { return s.is_placed() ? number(s.p->fraction(), share_text(*s.p)) : absent(); }},
         {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most()) : absent(); }},
         {"of peak", "share_of_peak", [](S s) { return s.has_peak() ? share(s.p->share_of_peak()) : absent(); }},
         {"model rate", "rate_median_flop_per_s", [](S s) { return s.p ? rate_cell(*s.p, "-") : absent(); }},
@@ -154,7 +154,7 @@ DataTable verdict_table(const Study& study)
         {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
         {"time bound by", "", shares_bar, Shown::page},
         {"headroom", "headroom_s",
-         [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom : Seconds{})); }},
+         [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom() : Seconds{})); }},
         {"", "share_compute_bound", [](S s) { return s.share_of_time(s.times.compute); }},
         {"", "share_bandwidth_bound", [](S s) { return s.share_of_time(s.times.bandwidth); }},
         {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
@@ -191,7 +191,7 @@ DataTable trajectories_table(const Study& study)
         {"", "speedup", [](S s) { return speedup_cell(s.scaling); }},
         {"", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
         {"", "exposed_s", [](S s) { return only_if(s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
-        {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction) : absent(); }},
+        {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction()) : absent(); }},
         {"", "share_of_peak", [](S s) { return s.has_peak() ? number(s.p->share_of_peak()) : absent(); }},
     };
     std::vector<Step> steps;
@@ -223,8 +223,8 @@ DataTable headroom_table(const Study& study, const Measurement& row, int n)
         {"", "intensity_high_flop_per_byte",
          [](H h) { return farthest(h) ? number(farthest(h)->intensity_high.value) : absent(); }},
         {"roof", "binds", [](H h) { return word(bottleneck_text(h.p), h.p.binds); }},
-        {"reached", "share_of_attainable", [](H h) { return number(h.p.fraction, share_text(h.p)); }},
-        {"headroom", "headroom_s", [](H h) { return seconds(h.p.headroom); }},
+        {"reached", "share_of_attainable", [](H h) { return number(h.p.fraction(), share_text(h.p)); }},
+        {"headroom", "headroom_s", [](H h) { return seconds(h.p.headroom()); }},
         {"implementation", "implementation", [](H h) { return word(h.p.implementation); }, Shown::page},
     };
     std::vector<Headroom> layers;

@@ -62,7 +62,7 @@ const Ceiling* binding_roof(const Placement& p, const Ceilings& ceilings)
 
 bool is_beyond_intervals(const Placement& p, const Ceilings& ceilings)
 {
-    if (!p.above || p.seconds.high.value <= 0) return false;
+    if (!p.above() || p.seconds.high.value <= 0) return false;
     const Ceiling* const roof = binding_roof(p, ceilings);
     const double leeway = roof != nullptr ? roof->rate.high.value / roof->rate.median.value : 1;
     return p.attainable / p.seconds.high > leeway;
@@ -100,15 +100,14 @@ std::string above_text(const Study& study)
 {
     const std::vector<const Placement*> above = above_their_roof(study);
     if (above.empty()) return {};
-    const Placement& highest =
-        **std::ranges::max_element(above, {}, [](const Placement* placement) { return placement->fraction; });
+    const Placement& highest = **std::ranges::max_element(above, {}, &Placement::fraction);
     const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
     const auto served = std::ranges::count_if(above, [](const Placement* p) { return !p->served_by.empty(); });
     std::string text = fmt::format(
         "{} of {} placed points lie above their roof, beyond all intervals; the highest, {}, took 1/{} of the time "
         "that "
         "the {} roof allows.",
-        above.size(), study.placements.size(), printable(highest.name), plain_number(highest.fraction),
+        above.size(), study.placements.size(), printable(highest.name), plain_number(highest.fraction()),
         printable(highest.binds));
     if (served > 0)
         text += fmt::format(
@@ -172,8 +171,8 @@ StepTimes step_times(std::span<const Placement> placements, const Measurement& r
 std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n)
 {
     std::vector<const Placement*> layers = layers_of(placements, row);
-    std::erase_if(layers, [](const Placement* p) { return !(p->headroom.value > 0); });
-    std::ranges::stable_sort(layers, std::greater{}, [](const Placement* p) { return p->headroom; });
+    std::erase_if(layers, [](const Placement* p) { return !(p->headroom().value > 0); });
+    std::ranges::stable_sort(layers, std::greater{}, &Placement::headroom);
     layers.resize(std::min(layers.size(), static_cast<std::size_t>(std::max(0, n))));
     return layers;
 }

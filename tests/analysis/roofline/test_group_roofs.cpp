@@ -151,7 +151,7 @@ TEST_CASE("a step on two devices is placed under their summed roofs, with the li
     const Placement step = placed(step_on("gpu:0,1", 0.020, 100e6));
     CHECK(step.binds == "bf16");
     CHECK(step.attainable.value == Approx(0.010));
-    CHECK(step.fraction == Approx(0.5));
+    CHECK(step.fraction() == Approx(0.5));
     REQUIRE(step.link);
     CHECK(step.link->low.value == Approx(100e6));
     CHECK(step.link->roof.value == Approx(50e9));
@@ -165,7 +165,7 @@ TEST_CASE("the link binds if the messages take longer than the work")
     CHECK(step.binds == "link");
     CHECK_FALSE(step.binds_compute);
     CHECK(step.attainable.value == Approx(0.016));
-    CHECK(step.fraction == Approx(0.8));
+    CHECK(step.fraction() == Approx(0.8));
     CHECK(bottleneck_text(step) == "link");
     CHECK(step.bound() == Bound::bandwidth);
 }

@@ -108,8 +108,7 @@ TEST_CASE("a layer is placed under the roof of its own reads and writes, and its
 
     const Placement unknown = place(row, ceilings, made::machine()).back();
     CHECK(unknown.levels.back().roof.value == 20e9);  // the fastest operation
-    CHECK(unknown.binding_access.empty());
-    CHECK(roof_name(unknown) == "DRAM");
+    CHECK(roof_name(unknown, unknown.binds) == "DRAM");
 
     work.read = Bytes{2e6};
     work.written = Bytes{1e6};
@@ -117,9 +116,9 @@ TEST_CASE("a layer is placed under the roof of its own reads and writes, and its
     const Placement& known = placements.back();
     CHECK(known.levels.back().roof.value == Approx(3 / (0.1e-9 + 0.1e-9)));
     CHECK(known.attainable.value == Approx(3e6 / 15e9));
-    CHECK(roof_name(known) == "DRAM mix 2:1");
+    CHECK(roof_name(known, known.binds) == "DRAM mix 2:1");
     CHECK(explain(known).find("the DRAM mix 2:1 roof allows") != std::string::npos);
-    CHECK(roof_name(placements.front()) == "DRAM mix 2:1");  // the step has this part alone
+    CHECK(roof_name(placements.front(), placements.front().binds) == "DRAM mix 2:1");  // the step has this part alone
     CHECK(placements.front().attainable.value == Approx(3e6 / 15e9));
 }
 
@@ -136,5 +135,5 @@ TEST_CASE("a step of several parts is under the roof of the sum of their times")
     row.parts[1].part.work.read = row.parts[1].part.work.written = Bytes{1e6};
     const Placement step = place(row, ceilings, made::machine()).front();
     CHECK(step.levels.back().roof.value == Approx(4e6 / (0.2e-3 + 0.1e-3)));
-    CHECK(roof_name(step) == "DRAM mix 3:1");
+    CHECK(roof_name(step, step.binds) == "DRAM mix 3:1");
 }

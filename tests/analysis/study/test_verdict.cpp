@@ -104,7 +104,7 @@ TEST_CASE("the layers with the most headroom of the largest batch come first, at
     const auto layers = most_headroom(study.placements, study.results.rows[1], 2);
     REQUIRE(layers.size() == 2);
     CHECK(layers[0]->phase == Phase::backward);
-    CHECK(layers[0]->headroom.value == Approx(0.015));
+    CHECK(layers[0]->headroom().value == Approx(0.015));
     CHECK(layers[1]->phase == Phase::update);
     const std::string text = headroom_text(study, 2);
     CHECK(holds(text, "net, batch 16, fp32 on cpu"));
@@ -202,19 +202,19 @@ TEST_CASE("the share of attainable is the same in table, trajectory, points, sen
 {
     const Study study = made::study({made::row()});
     const Placement& step = study.placements.front();
-    CHECK(step.fraction == Approx(16.8 / 40));
+    CHECK(step.fraction() == Approx(16.8 / 40));
     const auto share_in = [&](const DataTable& table, std::size_t row = 0) {
         return std::get<double>(table.cell(row, "share_of_attainable").value);
     };
-    CHECK(std::get<double>(verdict_table(study).cell(0, "reached").value) == step.fraction);
-    CHECK(share_in(trajectories_table(study)) == step.fraction);
-    CHECK(share_in(placements_table(study)) == step.fraction);
-    CHECK(study_json(study)["rows"][0]["share_of_attainable"] == step.fraction);
+    CHECK(std::get<double>(verdict_table(study).cell(0, "reached").value) == step.fraction());
+    CHECK(share_in(trajectories_table(study)) == step.fraction());
+    CHECK(share_in(placements_table(study)) == step.fraction());
+    CHECK(study_json(study)["rows"][0]["share_of_attainable"] == step.fraction());
     CHECK(study_json(study)["rows"][0]["share_of_peak"] == step.share_of_peak());
     const nlohmann::json points = page_json(std::span(&study, 1))["studies"][0]["points"];
-    CHECK(points["attainable"][0].get<double>() / points["median"][0].get<double>() == step.fraction);
-    CHECK(holds(explain(step), percent(step.fraction) + " reached"));
-    CHECK(verdict_table(study).cell(0, "reached").text == percent(step.fraction));
+    CHECK(points["attainable"][0].get<double>() / points["median"][0].get<double>() == step.fraction());
+    CHECK(holds(explain(step), percent(step.fraction()) + " reached"));
+    CHECK(verdict_table(study).cell(0, "reached").text == percent(step.fraction()));
     CHECK(std::get<double>(verdict_table(study).cell(0, "of peak").value) == step.share_of_peak());
 }
 
