@@ -16,19 +16,25 @@ namespace roof::cpu {
 namespace {
 
 struct Kind {
+    Arithmetic value;
     std::string_view name;
     int constants;
     int first_in_turn = 0;  ///< steps read the constants from this one on in turns
     int scratch = 0;        ///< further registers
 };
 
-/// In the order of the enumeration.
-constexpr std::array<Kind, 8> kinds{
-    {{"fma", 1}, {"mul", 1}, {"add", 1}, {"div", 2}, {"sqrt", 0}, {"dot", 3, 1}, {"tile", 3, 1}, {"widened", 3, 1, 5}}};
+constexpr std::array<Kind, 8> kinds{{{Arithmetic::fma, "fma", 1},
+                                     {Arithmetic::mul, "mul", 1},
+                                     {Arithmetic::add, "add", 1},
+                                     {Arithmetic::div, "div", 2},
+                                     {Arithmetic::sqrt, "sqrt", 0},
+                                     {Arithmetic::dot, "dot", 3, 1},
+                                     {Arithmetic::tile, "tile", 3, 1},
+                                     {Arithmetic::widened, "widened", 3, 1, 5}}};
 
 const Kind& row(Arithmetic kind)
 {
-    return kinds[static_cast<std::size_t>(kind)];
+    return *std::ranges::find(kinds, kind, &Kind::value);
 }
 
 int constant_in_turn(const Kind& kind, int turn)
