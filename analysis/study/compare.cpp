@@ -257,10 +257,8 @@ Comparison compare(const Study& a, const Study& b)
     return result;
 }
 
-std::string to_text(const Comparison& c, int width)
+std::string to_text(const Comparison& c, int columns)
 {
-    constexpr int usual_columns = 80;
-    const int columns = width > 0 ? width : usual_columns;
     const auto fitted = [columns](const std::string& lines) { return fitted_lines(lines, columns); };
     std::string head = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";

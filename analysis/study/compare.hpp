@@ -69,7 +69,7 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again);
 /// The steps of b that are slower by more than `share` (0.05 is 5%) and whose difference is shown.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
 /// The steps, the largest difference first; the ceilings that moved; the number of those that did not, or were not
-/// judged. In at most `columns`; 0: 80.
+/// judged. In at most `columns`; 0: unlimited.
 std::string to_text(const Comparison& comparison, int columns = 0);
 nlohmann::json to_json(const Comparison& comparison);
 

@@ -192,12 +192,22 @@ TEST_CASE("steps come first, the largest difference first, and only ceilings tha
         b.push_back(made::row(model));
         b.back().seconds = made::about<Seconds>(0.040 * factor);
     }
-    const std::string text = to_text(compare(made::study(a), made::study(b, later)));
+    const Comparison c = compare(made::study(a), made::study(b, later));
+    const std::string text = to_text(c, 80);
     CHECK(text.find("model=thrice") < text.find("model=twice"));
     CHECK(text.find("model=twice") < text.find("model=same"));
     CHECK(text.find("model=same") < text.find("L1 load"));
     CHECK_THAT(text, Catch::Contains("2 of 3 steps differ") && !Catch::Contains("DRAM"));
     for (const std::string& line : split(text, '\n')) CHECK(display_columns(line) <= 80);
+}
+
+TEST_CASE("without a terminal a comparison has the columns of a wide one")
+{
+    Measurement slow = made::row();
+    slow.seconds = made::about<Seconds>(0.080);
+    const Comparison c = compare(made::study({made::row()}), made::study({slow}));
+    CHECK_THAT(to_text(c), Catch::Contains("a [95%]") && Catch::Contains("b [95%]") && Catch::Contains("interval"));
+    CHECK(to_text(c) == to_text(c, 500));
 }
 
 TEST_CASE("steps of the same plan on two machines are matched without their threads")
