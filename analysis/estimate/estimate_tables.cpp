@@ -135,7 +135,7 @@ void add_memory(Columns& columns)
     columns.add("  of it activations", counted, [&](const MachineEstimate& e) { return bytes(e.footprint.kept()); });
     columns.add("  as PyTorch keeps them", counted,
                 [&](const MachineEstimate& e) { return bytes(e.footprint.kept_by_pytorch()); });
-    columns.add("available memory", "as given",
+    columns.add("memory of the device", "as given",
                 [&](const MachineEstimate& e) { return e.memory.value > 0 ? bytes(e.memory) : std::string("-"); });
     columns.add("fits", "as given", [](const MachineEstimate& e) {
         return e.memory.value <= 0 ? std::string("-") : std::string(e.fits() ? "yes" : "out of memory");
@@ -176,7 +176,7 @@ nlohmann::json memory_json(const MachineEstimate& estimate)
             {"activation_bytes", footprint.kept().value},
             {"activation_bytes_pytorch", footprint.kept_by_pytorch().value},
             {"working_bytes", footprint.working.value},
-            {"available_bytes", json_number(estimate.memory.value)},
+            {"device_bytes", json_number(estimate.memory.value)},
             {"fits", estimate.fits()}};
 }
 

@@ -203,7 +203,7 @@ TEST_CASE("the JSON of an estimate has SI units, and layers with their bottlenec
     CHECK(json["known"] == "spec");
     CHECK(json["peak_flops_per_second"] == 10e12);
     CHECK(json["levels"][1]["ridge"] == Approx(10));
-    CHECK(json["memory"]["available_bytes"] == 16e9);
+    CHECK(json["memory"]["device_bytes"] == 16e9);
     CHECK(json["memory"]["fits"] == true);
     CHECK(json["scaling"].is_null());
     CHECK(json["layers"][0]["layer"] == "conv1");
