@@ -81,15 +81,10 @@ std::string list_of(const std::string& title, const std::vector<std::string>& no
     constexpr std::size_t longest = 1000;
     return nodes.empty()
                ? ""
-               : fmt::format("{} {}: {}", counted(nodes.size(), "node"), title, shortened(join(nodes, ", "), longest));
+               : fmt::format("{} {}: {}", how_many(nodes.size(), "node"), title, shortened(join(nodes, ", "), longest));
 }
 
 }  // namespace
-
-std::string counted(std::size_t number, std::string_view thing)
-{
-    return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
-}
 
 std::string chance_text(double chance)
 {
@@ -152,9 +147,9 @@ FleetReport report_of(const std::vector<HistorySeries>& history, const std::vect
     FleetReport report;
     for (const HistorySeries& series : history) {
         std::string lead =
-            fmt::format("{} in {} from {} to {}; {} of nodes with {} weeks or more. ", counted(series.nodes, "node"),
-                        counted(series.weeks.size(), "week"), series.weeks.front(), series.weeks.back(),
-                        counted(series.tests, "ceiling"), fewest_weeks);
+            fmt::format("{} in {} from {} to {}; {} of nodes with {} weeks or more. ", how_many(series.nodes, "node"),
+                        how_many(series.weeks.size(), "week"), series.weeks.front(), series.weeks.back(),
+                        how_many(series.tests, "ceiling"), fewest_weeks);
         lead += series.tests == 0       ? "Nothing can be told yet."
                 : series.drifts.empty() ? "None drifted."
                                         : fmt::format("{} drifted.", series.drifts.size());

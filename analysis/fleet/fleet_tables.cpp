@@ -124,7 +124,7 @@ std::string title_of(const FleetGroup& group)
 std::string counts_of(const FleetGroup& group)
 {
     std::string text =
-        fmt::format("{}: {} slow, {} implausible, {} undecided, {} not slow.", counted(group.nodes.size(), "node"),
+        fmt::format("{}: {} slow, {} implausible, {} undecided, {} not slow.", how_many(group.nodes.size(), "node"),
                     nodes_with(group, Finding::slow), nodes_with(group, Finding::implausible),
                     nodes_with(group, Finding::undecided), nodes_with(group, Finding::not_slow));
     std::vector<std::string> drained;
@@ -157,7 +157,7 @@ DataTable links_table(const LinkFindings& links)
 
 FleetSection section_of(const LinkFindings& links)
 {
-    std::string lead = fmt::format("{} of {}, median {}.", counted(links.links, "link"), counted(links.nodes, "node"),
+    std::string lead = fmt::format("{} of {}, median {}.", how_many(links.links, "link"), how_many(links.nodes, "node"),
                                    format_si(links.median, "B/s"));
     lead += !links.note.empty()  ? " " + links.note + "."
             : links.slow.empty() ? " None is slow beyond its nodes, and no node's links are slow."
@@ -228,7 +228,7 @@ FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindi
     const std::string missing =
         findings.missing.empty() ? ""
                                  : fmt::format("Missing, though expected: {}: {}",
-                                               counted(findings.missing.size(), "node"), join(findings.missing, ", "));
+                                               how_many(findings.missing.size(), "node"), join(findings.missing, ", "));
     if (!findings.refused.empty() || !missing.empty())
         report.sections.push_back({"Not judged", shortened(missing, 20'000), {refused_table(findings.refused)}});
     return report;

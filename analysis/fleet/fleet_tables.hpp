@@ -47,8 +47,6 @@ std::string fleet_page(const FleetReport& report);
 
 // Parts of tables that several reports have.
 
-/// "1 node", "2 nodes".
-std::string counted(std::size_t number, std::string_view thing);
 std::string chance_text(double chance);
 DataTable refused_table(const std::vector<RefusedFolder>& refused);
 

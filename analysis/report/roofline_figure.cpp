@@ -25,17 +25,11 @@ constexpr int decades_above_ridge = 2;
 /// Decades beyond the frame that have ticks: a reader zooms out so far.
 constexpr double reach = 1e4;
 
-/// "≥ 58.0 GB/s" for a lower bound.
-std::string rate_of(const Ceiling& roof)
-{
-    return (roof.steadiness == Steadiness::at_least ? "≥ " : "") + format_si(roof.rate.median.value, roof.unit());
-}
-
 /// "DRAM, update: 58.0 GB/s": the figures of a data sheet have no operation.
 std::string label_of(const Ceiling& roof)
 {
     return fmt::format("{}{}{}: {}", level_or_precision(roof), roof.operation.empty() ? "" : ", ", roof.operation,
-                       rate_of(roof));
+                       rate_text(roof));
 }
 
 std::string sentence(const Ceiling& roof, double spec)
@@ -46,7 +40,7 @@ std::string sentence(const Ceiling& roof, double spec)
                                                : fmt::format("{} {} {}", how, roof.device == "cpu" ? "with" : "on",
                                                              processors_text(roof.device, roof.threads));
     std::string text = fmt::format("{} roof, {}: {}, {} samples, {}{}{}", level_or_precision(roof), known,
-                                   roof.steadiness == Steadiness::at_least ? rate_of(roof) + ", a lower bound"
+                                   roof.steadiness == Steadiness::at_least ? rate_text(roof) + ", a lower bound"
                                                                            : with_interval(roof.rate, roof.unit()),
                                    roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
     if (spec > 0)

@@ -64,6 +64,11 @@ const std::string& level_or_precision(const Ceiling& roof)
     return roof.kind == Role::bandwidth ? roof.level : roof.precision;
 }
 
+std::string rate_text(const Ceiling& roof)
+{
+    return (roof.steadiness == Steadiness::at_least ? "≥ " : "") + format_si(roof.rate.median.value, roof.unit());
+}
+
 const Ceiling* Roofs::level(const std::string& name) const
 {
     return find(levels, name, &Ceiling::level);

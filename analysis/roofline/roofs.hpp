@@ -28,6 +28,9 @@ struct Roofs {
 /// What names a roof: the level of a bandwidth, else the precision.
 const std::string& level_or_precision(const Ceiling& roof);
 
+/// "58.0 GB/s", or "≥ 58.0 GB/s" of a lower bound.
+std::string rate_text(const Ceiling& roof);
+
 /// The roofs at `threads` if the device has a ceiling with that count, otherwise at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads = -1);
 

@@ -21,16 +21,11 @@ namespace {
 using C = const Ceiling&;
 using Columns = std::vector<ColumnOf<Ceiling>>;
 
-Cell name_cell(const std::string& name)
-{
-    return only_if(!name.empty(), word(name));
-}
-
-/// "≥ 178 GB/s" for a lower bound, which has no upper end.
+/// A lower bound has no upper end.
 Cell rate_cell(C ceiling)
 {
     if (ceiling.steadiness != Steadiness::at_least) return range(ceiling.rate, ceiling.unit());
-    return numeric_text("≥ " + format_si(ceiling.rate.median.value, ceiling.unit()));
+    return numeric_text(rate_text(ceiling));
 }
 
 Cell samples_cell(C c)

@@ -53,11 +53,6 @@ Cell over(double done, const Estimate<Unit>& by, const std::string& unit)
     return range({done / by.median.value, done / by.high.value, done / by.low.value}, unit);
 }
 
-Cell named(const std::string& text)
-{
-    return only_if(!text.empty(), word(text));
-}
-
 Cell if_known(double value, std::string_view unit)
 {
     return only_if(value > 0, amount(value, unit));
@@ -111,9 +106,9 @@ DataTable sustained_table(const Study& study)
         {"", "row", [](R row) { return word(row.id()); }},
         {"probe", "", [](R row) { return word(row.bench); }},
         {"device", "device", [](R row) { return word(device_text(row.device, threads_of(row))); }},
-        {"operation", "operation", [](R row) { return named(row.point.text_or("operation", "")); }},
-        {"isa", "isa", [](R row) { return named(row.point.text_or("isa", "")); }},
-        {"precision", "precision", [](R row) { return named(precision_of(row)); }},
+        {"operation", "operation", [](R row) { return name_cell(row.point.text_or("operation", "")); }},
+        {"isa", "isa", [](R row) { return name_cell(row.point.text_or("isa", "")); }},
+        {"precision", "precision", [](R row) { return name_cell(precision_of(row)); }},
         {"launches of milliseconds", "burst_*_per_s",
          [](R row) { return over(work_done(row), row.seconds, unit_of(row, "s")); }},
         {"what lasts", "sustained_*_per_s",

@@ -145,7 +145,7 @@ DataTable counted_kernels_table(const Study& study)
              return cell;
          }},
         {"FLOPs", "flops", [](A a) { return counted_flops(a.work()); }},
-        {"", "level", [](A a) { return only_if(!a.level.empty(), word(a.level)); }},
+        {"", "level", [](A a) { return name_cell(a.level); }},
         {"", "bytes", [](A a) { return bytes_cell(a.work(), a.level); }},
         {"L1", "", [](A a) { return bytes_cell(a.work(), "L1"); }},
         {"L2", "", [](A a) { return bytes_cell(a.work(), "L2"); }},

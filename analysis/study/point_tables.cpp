@@ -231,7 +231,7 @@ DataTable ert_table(const Study& study)
         {"", "intensity_flop_per_byte", [](D d) { return number(d.dot.intensity); }},
         {"", "rate_*_flop_per_s", [](D d) { return range(d.dot.rate, "FLOP/s"); }},
         {"", "samples", [](D d) { return count(d.dot.rate.n); }},
-        {"", "level", [](D d) { return only_if(!d.level.empty(), word(d.level)); }},
+        {"", "level", [](D d) { return name_cell(d.level); }},
         {"", "roofs_allow_flop_per_s", [](D d) { return only_if(d.allowed > 0, number(d.allowed)); }},
         {"", "known", [](D d) { return word(d.how); }},
     };

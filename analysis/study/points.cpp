@@ -142,7 +142,7 @@ DataTable points_table(const Study& study)
              return only_if(!p.binds.empty() && p.fraction() > 0 && !p.above(),
                             number(1 / p.fraction(), plain_number(1 / p.fraction()) + "x"));
          }},
-        {"note", "note", [](P p) { return p.note.empty() ? absent() : word(p.note); }},
+        {"note", "note", [](P p) { return name_cell(p.note); }},
     };
     DataTable table = table_of(columns, study.placements);
     drop_empty_columns(table);

@@ -257,7 +257,7 @@ DataTable what_if_table(const std::vector<Predicted>& answers, const std::string
              const auto& [before, after] = std::tie(a.binds_before, a.binds);
              return if_known(a, word(before == after ? after : before + ", then " + after, after));
          }},
-        {"", "reason", [](A a) { return only_if(!a.reason.empty(), word(a.reason)); }},
+        {"", "reason", [](A a) { return name_cell(a.reason); }},
         {"", "known", [](A) { return word(name(Known::analytic)); }},
     };
     DataTable table = table_of_steps(

@@ -55,9 +55,14 @@ std::string samples_text(int n)
     return n < least ? fmt::format("range of {}", n) : std::to_string(n);
 }
 
+std::string how_many(std::size_t number, std::string_view thing)
+{
+    return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
 std::string threads_text(int threads)
 {
-    return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+    return how_many(static_cast<std::size_t>(threads), "thread");
 }
 
 std::string processors_text(const std::string& device, int threads)

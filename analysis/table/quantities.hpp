@@ -30,6 +30,8 @@ std::string intensity_text(Intensity low, Intensity high);
 /// "9"; below six samples, of which the interval is the range, "range of 4".
 std::string samples_text(int n);
 
+/// "1 node", "2 nodes".
+std::string how_many(std::size_t number, std::string_view thing);
 /// "1 thread", "2 threads".
 std::string threads_text(int threads);
 /// What a ceiling was measured with: "2 threads" of a CPU, else the device, "gpu:0".

@@ -36,19 +36,18 @@ std::vector<std::string> other_axes()
 std::vector<StepKey> made_step_keys()
 {
     using M = const Measurement&;
-    const auto text = [](const std::string& known) { return known.empty() ? absent() : word(known); };
     std::vector<StepKey> keys{
         {"model", "model", [](M m) { return word(model_of(m)); }},
         {"batch", "batch_images", [](M m) { return count(batch_of(m), batch_text(m)); }},
-        {"precision", "precision", [=](M m) { return text(precision_of(m)); }},
+        {"precision", "precision", [](M m) { return name_cell(precision_of(m)); }},
         {"device", "device", [](M m) { return word(m.device); }},
-        {"data", "data", [=](M m) { return text(m.point.has("data") ? data_of(m) : ""); }},
+        {"data", "data", [](M m) { return name_cell(m.point.has("data") ? data_of(m) : ""); }},
         {"ranks", "ranks", [](M m) { return count(m.ranks()); }},
-        {"scaling", "scaling", [=](M m) { return text(scaling_name(m)); }},
+        {"scaling", "scaling", [](M m) { return name_cell(scaling_name(m)); }},
         {"threads", "threads", [](M m) { return only_if(threads_of(m) > 0, count(threads_of(m))); }},
     };
     for (const std::string& axis : other_axes())
-        keys.push_back({in_words(axis), "", [=](M m) { return text(m.point.text_or(axis, "")); }});
+        keys.push_back({in_words(axis), "", [=](M m) { return name_cell(m.point.text_or(axis, "")); }});
     return keys;
 }
 

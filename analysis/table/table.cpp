@@ -110,6 +110,11 @@ Cell word(std::string_view text, std::string_view value)
     return {.value = std::string(value), .text = std::string(text)};
 }
 
+Cell name_cell(std::string_view name)
+{
+    return name.empty() ? absent() : word(name);
+}
+
 Cell number(double value, std::string text)
 {
     return {std::isfinite(value) ? Value(value) : Value(), std::move(text), true};

@@ -45,6 +45,8 @@ struct Cell {
 Cell absent();
 /// A name. Empty text stays empty.
 Cell word(std::string_view text);
+/// A name; absent() if it is empty.
+Cell name_cell(std::string_view name);
 /// Different texts for people and for programs.
 Cell word(std::string_view text, std::string_view value);
 /// A number for programs, and `text` for people. Infinities and NaN have no value.

@@ -5,6 +5,7 @@
 #include "analysis/study/ceiling_tables.hpp"
 #include "analysis/study/export.hpp"
 #include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -172,9 +173,10 @@ std::string more_time(const Outcome& outcome, const std::string& again)
         const std::size_t settled = times > 0 ? settled_by_more(rows, outcome.machine, times) : 0;
         if (settled > 0)
             return fmt::format(
-                "{} more minute{} would give about {} of the {} lower bounds enough undisturbed samples: `{} --minutes "
+                "{} would give about {} of the {} lower bounds enough undisturbed samples: `{} --minutes "
                 "{}`.",
-                minutes, minutes == 1 ? "" : "s", settled, bounds.ceilings, again, minutes);
+                analysis::how_many(static_cast<std::size_t>(minutes), "more minute"), settled, bounds.ceilings, again,
+                minutes);
     }
     return fmt::format("More time would not settle the {} lower bounds while the machine is as busy as it was.",
                        bounds.ceilings);
