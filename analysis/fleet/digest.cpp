@@ -2,8 +2,8 @@
 
 #include "analysis/estimate/network_fit.hpp"
 #include "analysis/estimate/prediction.hpp"
-#include "analysis/study/ceiling_tables.hpp"
-#include "analysis/study/compare.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/compared/compare.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"

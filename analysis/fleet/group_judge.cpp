@@ -1,6 +1,6 @@
 #include "analysis/fleet/group_judge.hpp"
 
-#include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
 #include "ert/method/ceilings/estimator.hpp"
 
 #include <fmt/format.h>

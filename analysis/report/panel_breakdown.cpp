@@ -1,6 +1,6 @@
 // The time of a step, as stacked bars by phase and by kind of layer.
 #include "analysis/report/report.hpp"
-#include "analysis/study/verdict.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"

@@ -1,7 +1,7 @@
 // Kernels with counted work under the roofs of their device. Each kernel has one point for each counted memory level,
 // joined by a line.
 #include "analysis/report/report.hpp"
-#include "analysis/study/counted_kernels.hpp"
+#include "analysis/study/recorded/counted_kernels.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"

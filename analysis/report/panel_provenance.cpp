@@ -2,8 +2,8 @@
 // with the way to get it.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 #include "analysis/table/table.hpp"

@@ -1,6 +1,6 @@
 // The roofline of each model: layers and phases at the largest batch, steps at all batches.
 #include "analysis/report/report.hpp"
-#include "analysis/study/verdict.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"

@@ -1,6 +1,6 @@
 // Throughput and the share of attainable over the batch: a line for each series of steps.
 #include "analysis/report/report.hpp"
-#include "analysis/study/verdict.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 

@@ -1,10 +1,10 @@
 // The panels in the order of the page, and those that need no picture.
 #include "analysis/report/report.hpp"
-#include "analysis/study/answer.hpp"
-#include "analysis/study/ceiling_tables.hpp"
-#include "analysis/study/compare.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/compared/compare.hpp"
+#include "analysis/study/steps/answer.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/study/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/rows.hpp"
 

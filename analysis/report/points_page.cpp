@@ -2,7 +2,7 @@
 
 #include "analysis/report/svg.hpp"
 #include "analysis/study/points.hpp"
-#include "analysis/study/verdict.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/html.hpp"
 #include "analysis/table/quantities.hpp"
 

@@ -1,8 +1,8 @@
 // Rooflines as figures: the roofs of a device, and its training steps under them.
 #include "analysis/report/figure.hpp"
 
-#include "analysis/study/ceiling_tables.hpp"
-#include "analysis/study/compare.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/compared/compare.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"

@@ -1,5 +1,5 @@
 #include "analysis/report/report.hpp"
-#include "analysis/study/verdict.hpp"
+#include "analysis/study/steps/verdict.hpp"
 
 #include <fmt/format.h>
 

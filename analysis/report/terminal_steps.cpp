@@ -1,7 +1,7 @@
 // Steps for a terminal: a small chart of batch trajectories for each model, and the time of a step by kind of layer, with bars.
 #include "analysis/report/canvas.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/study/verdict.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"

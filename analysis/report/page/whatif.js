@@ -1,5 +1,6 @@
-// The step time with a faster memory, a faster core or another batch, by the formula of analysis/study/whatif.hpp. A
-// test compares the two. Each layer keeps its share of the roof; time outside the layers does not change.
+// The step time with a faster memory, a faster core or another batch, by the formula of
+// analysis/study/steps/whatif.hpp. A test compares the two. Each layer keeps its share of the roof; time outside the
+// layers does not change.
 
 import {factorOf} from "./format.js";
 

@@ -2,9 +2,9 @@
 // that the message names over the approved one.
 #include "../fakes/temporary_folder.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/study/ceiling_tables.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/study.hpp"
-#include "analysis/study/verdict.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>

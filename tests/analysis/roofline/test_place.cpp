@@ -1,5 +1,5 @@
 #include "analysis/roofline/place.hpp"
-#include "analysis/study/whatif.hpp"
+#include "analysis/study/steps/whatif.hpp"
 #include "made.hpp"
 
 #include <catch2/catch.hpp>

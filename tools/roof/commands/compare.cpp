@@ -1,5 +1,5 @@
 // `roof compare`: compares two result folders row by row and reports the differences that their intervals support.
-#include "analysis/study/compare.hpp"
+#include "analysis/study/compared/compare.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/number.hpp"

@@ -1,6 +1,6 @@
 // `roof doctor`: the machine's description, inconsistencies in it, and what can or cannot be measured here, with
 // reasons and remedies.
-#include "analysis/study/export.hpp"
+#include "analysis/study/exports/export.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"

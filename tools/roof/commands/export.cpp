@@ -1,5 +1,5 @@
 // `roof export`: ceilings and points in the forms of other tools.
-#include "analysis/study/export.hpp"
+#include "analysis/study/exports/export.hpp"
 #include "ert/base/files.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/reading/study.hpp"

@@ -1,9 +1,9 @@
 // `roof report`: reads result folders and makes a page, tables and a terminal picture; works on any machine.
 #include "analysis/report/report.hpp"
 
-#include "analysis/study/answer.hpp"
-#include "analysis/study/compare.hpp"
-#include "analysis/study/export.hpp"
+#include "analysis/study/compared/compare.hpp"
+#include "analysis/study/exports/export.hpp"
+#include "analysis/study/steps/answer.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"

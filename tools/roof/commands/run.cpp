@@ -1,9 +1,9 @@
 // `roof run`: trains a model for a few steps, prints them as they happen, then each row under the ceilings.
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
-#include "analysis/study/export.hpp"
+#include "analysis/study/exports/export.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"

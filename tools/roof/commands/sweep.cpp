@@ -1,6 +1,6 @@
 // `roof sweep`: measures every item of a plan into a results folder; an interrupted sweep can be continued.
 #include "analysis/fleet/digest.hpp"
-#include "analysis/study/export.hpp"
+#include "analysis/study/exports/export.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"

@@ -1,5 +1,5 @@
 // `roof whatif`: predicts the measured steps under other roofs or at another batch.
-#include "analysis/study/whatif.hpp"
+#include "analysis/study/steps/whatif.hpp"
 
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"

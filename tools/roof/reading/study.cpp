@@ -1,8 +1,8 @@
 #include "tools/roof/reading/study.hpp"
 
 #include "analysis/report/report.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
-#include "analysis/study/verdict.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/estimate/target.hpp"
-#include "analysis/study/compare.hpp"
+#include "analysis/study/compared/compare.hpp"
 #include "analysis/study/study.hpp"
 #include "ert/method/plan/scheduler.hpp"
 #include "ert/method/results/results.hpp"

@@ -1,0 +1,166 @@
+// Ceilings beside the spec of the core, and beside the data sheet of the device.
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/quantities.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace roof::analysis {
+namespace {
+
+bool stands_beside(const SpecRate& spec, const Ceiling& ceiling)
+{
+    return spec.kind == name(ceiling.kind) && spec.level == ceiling.level && spec.operation == ceiling.operation &&
+           (spec.isa.empty() || spec.isa == ceiling.isa) &&
+           (spec.precision.empty() || spec.precision == ceiling.precision);
+}
+
+/// A GPU's rates are the sum over its multiprocessors; 0 for other devices.
+int multiprocessors(const Device* device)
+{
+    if (device == nullptr || device->kind != "gpu") return 0;
+    const auto count = device->facts.find("multiprocessors");
+    return count == device->facts.end() ? 0 : std::atoi(count->second.c_str());
+}
+
+/// Threads use one core after the other, unless they were packed onto each core's hardware threads.
+int cores_under(const Ceiling& ceiling, const Machine& machine)
+{
+    if (const int count = multiprocessors(machine.find_device(ceiling.device)); count > 0) return count;
+    const int per_core = std::max(1, machine.smt);
+    if (ceiling.packs_cores) return (ceiling.threads + per_core - 1) / per_core;
+    return std::clamp(ceiling.threads, 1, std::max(1, machine.cores));
+}
+
+/// The highest clock of any ceiling of the device.
+Hertz fastest_clock(const Ceilings& ceilings, const std::string& device)
+{
+    Hertz fastest;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (ceiling.device == device) fastest = std::max(fastest, ceiling.clock.median);
+    return fastest;
+}
+
+const MachineSheet* sheet_of(const Study& study, const Device& device)
+{
+    const auto found =
+        std::ranges::find_if(study.sheets, [&](const auto& sheet) { return sheet.describes(device.model); });
+    return found == study.sheets.end() ? nullptr : &*found;
+}
+
+std::string source_of(const MachineSheet& sheet)
+{
+    std::string text = sheet.title;
+    for (const std::string& source : sheet.sources) text += (&source == sheet.sources.data() ? ": " : "; ") + source;
+    return text;
+}
+
+void add_shares(const Study& study, const std::string& device, const MachineSheet& sheet,
+                std::vector<SheetShare>& shares)
+{
+    const int threads = study.ceilings.most_threads(device);
+    const auto add = [&](const std::string& what, double spec, const Ceiling* measured) {
+        if (measured == nullptr || !(spec > 0)) return;
+        shares.push_back({device, what, spec, measured->rate, std::string(measured->unit()), source_of(sheet)});
+    };
+    for (const auto& [precision, peak] : sheet.peaks)
+        add(std::string(traits(precision).name), peak.value,
+            study.ceilings.multiply_add(device, std::string(traits(precision).name), threads));
+    for (const SheetLevel& level : sheet.levels)
+        add(level.name, level.bandwidth.value, study.ceilings.bandwidth(device, level.name, threads));
+}
+
+}  // namespace
+
+const SpecRate* spec_rate_of(const Ceiling& ceiling, const Machine& machine)
+{
+    const Device* const device = machine.find_device(ceiling.device);
+    if (device == nullptr) return nullptr;
+    for (const SpecRate& spec : device->spec_rates)
+        if (stands_beside(spec, ceiling)) return &spec;
+    return nullptr;
+}
+
+double per_clock_and_core(const Ceiling& ceiling, const Machine& machine)
+{
+    return ceiling.per_clock.median.value * ceiling.threads / cores_under(ceiling, machine);
+}
+
+std::optional<double> share_of_spec(const Ceiling& ceiling, const Machine& machine)
+{
+    const SpecRate* const spec = spec_rate_of(ceiling, machine);
+    const double reached = per_clock_and_core(ceiling, machine);
+    if (spec == nullptr || spec->per_clock <= 0 || reached <= 0) return std::nullopt;
+    return reached / spec->per_clock;
+}
+
+bool is_above_spec(const Ceiling& ceiling, const Ceilings& ceilings, const Machine& machine)
+{
+    const std::optional<double> share = share_of_spec(ceiling, machine);
+    // A neighbour can make the measured clock too low, so it is also compared at the fastest one.
+    const double low_end = ceiling.per_clock.low / ceiling.per_clock.median;
+    if (!share || *share * low_end <= max_share_of_spec) return false;
+    const Hertz clock = fastest_clock(ceilings, ceiling.device);
+    return clock.value <= 0 || *share * (ceiling.clock.median / clock) > max_share_of_spec;
+}
+
+std::vector<std::string> above_spec(const Ceilings& ceilings, const Machine& machine)
+{
+    std::vector<std::string> names;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (is_above_spec(ceiling, ceilings, machine)) names.push_back(name_of(ceiling));
+    return names;
+}
+
+std::string name_of(const Ceiling& ceiling)
+{
+    std::vector<std::string> words;
+    const bool computes = ceiling.kind == Role::compute;
+    for (const std::string& word :
+         {computes ? ceiling.precision : ceiling.level, ceiling.operation, computes ? ceiling.isa : std::string()})
+        if (!word.empty()) words.push_back(word);
+    return fmt::format("{}, {}{}", join(words, " "), processors_text(ceiling.device, ceiling.threads),
+                       ceiling.condition.empty() ? "" : ", " + ceiling.condition);
+}
+
+std::vector<SheetShare> beside_sheets(const Study& study)
+{
+    std::vector<SheetShare> shares;
+    for (const Device& device : study.calibration.machine.devices)
+        if (const MachineSheet* sheet = sheet_of(study, device)) add_shares(study, device.name, *sheet, shares);
+    return shares;
+}
+
+DataTable sheet_table(const Study& study)
+{
+    using S = const SheetShare&;
+    static const std::vector<ColumnOf<SheetShare>> columns{
+        {"device", "device", [](S s) { return word(s.device); }},
+        {"what", "what", [](S s) { return word(s.what); }},
+        {"measured [95%]", "measured_*_per_s", [](S s) { return range(s.measured, s.unit); }},
+        {"data sheet", "spec_per_s", [](S s) { return amount(s.spec, s.unit); }},
+        {"reached", "", [](S s) { return share(s.share()); }},
+        {"", "unit", [](S s) { return word(s.unit); }},
+        {"", "source", [](S s) { return word(s.source); }},
+    };
+    DataTable table = table_of(columns, beside_sheets(study));
+    table.title = "Beside the data sheet";
+    return table;
+}
+
+std::string sheet_footnote(const Study& study)
+{
+    std::set<std::string> sources;
+    for (const SheetShare& share : beside_sheets(study)) sources.insert(share.source);
+    if (sources.empty()) return {};
+    std::string text = "Data sheet: spec, at the vendor's clock, matrix products without sparsity. ";
+    for (const std::string& source : sources) text += source + ". ";
+    text.pop_back();
+    return text;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,95 @@
+// The ceilings with names in the literature, from the best mix down to scalar code.
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/table/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace roof::analysis {
+
+namespace {
+
+struct Key {
+    std::string device;
+    std::string precision;
+    int threads;
+
+    auto operator<=>(const Key&) const = default;
+};
+
+/// The ceilings of one key; null if there is none.
+struct Named {
+    Key key;
+    bool names_device;
+    const Ceiling* mix;
+    const Ceiling* roof;
+    const Ceiling* add;
+    const Ceiling* without_fma;
+    const Ceiling* scalar;
+
+    bool has_names() const { return add != nullptr || without_fma != nullptr || scalar != nullptr || mix != roof; }
+};
+using N = const Named&;
+
+/// The fastest ceiling of this operation and, unless empty, ISA. Null if there is none.
+const Ceiling* best_of(const Ceilings& ceilings, const Key& key, std::string_view operation, std::string_view isa = "")
+{
+    return fastest(ceilings, [&](const Ceiling& c) {
+        return c.kind == Role::compute && c.condition.empty() && c.device == key.device &&
+               c.precision == key.precision && c.threads == key.threads && c.operation == operation &&
+               (isa.empty() || c.isa == isa);
+    });
+}
+
+Cell rate_cell(const Ceiling* ceiling)
+{
+    return only_if(ceiling != nullptr,
+                   amount(ceiling ? ceiling->rate.median.value : 0, ceiling ? ceiling->unit() : std::string_view{}));
+}
+
+Cell clock_cell(const Ceiling* ceiling)
+{
+    const double clock = ceiling != nullptr ? ceiling->clock.median.value : 0;
+    return only_if(clock > 0, amount(clock, "Hz"));
+}
+
+}  // namespace
+
+DataTable named_ceilings(const Ceilings& ceilings)
+{
+    static const std::vector<ColumnOf<Named>> columns{
+        {"device", "", [](N n) { return only_if(n.names_device, word(n.key.device)); }},
+        {"precision", "", [](N n) { return word(n.key.precision); }},
+        {"threads", "", [](N n) { return count(n.key.threads); }},
+        {"best mix", "", [](N n) { return rate_cell(n.mix); }},
+        {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof); }},
+        {"add only", "", [](N n) { return rate_cell(n.add); }},
+        {"without FMA", "", [](N n) { return rate_cell(n.without_fma); }},
+        {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }},
+        {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }},
+        {"clock, widest", "", [](N n) { return clock_cell(n.roof); }}};
+    std::set<Key> keys;
+    for (const Ceiling& c : ceilings.all)
+        if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});
+    const bool names_device = devices_of(ceilings).size() > 1;
+    std::vector<Named> rows;
+    for (const Key& key : keys) {
+        const Named named{key,
+                          names_device,
+                          ceilings.compute(key.device, key.precision, key.threads),
+                          ceilings.multiply_add(key.device, key.precision, key.threads),
+                          best_of(ceilings, key, "add"),
+                          best_of(ceilings, key, "mul+add"),
+                          best_of(ceilings, key, "fma", "scalar")};
+        if (named.has_names()) rows.push_back(named);
+    }
+    DataTable table = table_of(columns, rows);
+    table.title = fmt::format("Named ceilings ({}): the roof, and what remains below it without one thing or another",
+                              name(ceilings.known()));
+    drop_empty_columns(table);
+    return table;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,94 @@
+// A study beside an earlier one: which points belong together, and what changed.
+#include "analysis/study/compared/compare.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+
+namespace roof::analysis {
+
+namespace {
+
+/// The row's name in both studies: machines of different size run one plan with different numbers of threads.
+std::string common_id(const Study& study, const std::string& row)
+{
+    if (study.results.machine.name == study.baseline->results.machine.name) return row;
+    return id_without(row, "threads");
+}
+
+struct Row {
+    std::string_view what;
+    Change change;
+    const Placement* before = nullptr;  ///< null for ceilings
+    const Placement* now = nullptr;
+};
+using R = const Row&;
+
+/// Of both sides; one text where they are the same.
+Cell both(const std::string& before, const std::string& now)
+{
+    return word(before == now ? now : before + " \u2192 " + now);
+}
+
+}  // namespace
+
+const Placement* before(const Study& study, const Placement& now)
+{
+    if (study.baseline == nullptr) return nullptr;
+    const std::string id = common_id(study, now.row);
+    for (const Placement& p : study.baseline->placements)
+        if (p.scope == now.scope && p.phase == now.phase && p.name == now.name && common_id(study, p.row) == id)
+            return &p;
+    return nullptr;
+}
+
+DataTable baseline_table(const Study& study)
+{
+    std::vector<Row> rows;
+    for (const Scope scope : {Scope::step, Scope::layer})
+        for (const Placement& now : study.placements) {
+            const Placement* const then = now.scope == scope ? before(study, now) : nullptr;
+            if (then == nullptr || !(then->seconds.median.value > 0) || !(now.seconds.median.value > 0)) continue;
+            const std::string phase = now.phase ? " " + std::string(name(*now.phase)) : "";
+            rows.push_back({name(scope),
+                            change_of({now.scope == Scope::step ? now.row : now.name + phase}, "s",
+                                      side_of(then->seconds), side_of(now.seconds)),
+                            then, &now});
+        }
+    if (study.baseline != nullptr)
+        for (Change& change : moved(compare(*study.baseline, study))) rows.push_back({"ceiling", std::move(change)});
+    const auto share = [](const Placement* p) {
+        return only_if(p && p->attainable.value > 0, roof::analysis::share(p ? p->fraction() : 0));
+    };
+    const auto name_of = [&](R r) {
+        const auto step = std::ranges::find_if(study.results.rows, [&](const Measurement& row) {
+            return r.now && r.now->scope == Scope::step && row.id() == r.now->row;
+        });
+        const std::string id = r.change.id();
+        return word(step == study.results.rows.end() ? id : step_title(*step, study.results.rows), id);
+    };
+    DataTable table = table_of<Row>(
+        {{"", "row", [](R r) { return word(r.now ? r.now->row : r.change.id()); }},
+         {"", "what", [](R r) { return word(r.what); }},
+         {"step, layer or ceiling", "name", name_of},
+         {"before [95%]", "before_*", [](R r) { return range(r.change.a, r.change.unit); }},
+         {"now [95%]", "now_*", [](R r) { return range(r.change.b, r.change.unit); }},
+         {"now / before", "ratio_*",
+          [](R r) {
+              const Change& c = r.change;
+              return Cell{Range{c.ratio, c.low, c.high}, ratio_text(c.ratio, c.low, c.high, 2), true};
+          }},
+         {"", "unit", [](R r) { return word(r.change.unit); }},
+         {"verdict", "verdict", [](R r) { return word(verdict_of(r.change)); }},
+         {"bound by", "",
+          [](R r) { return r.now ? both(bottleneck_text(*r.before), bottleneck_text(*r.now)) : word(""); }},
+         {"reached", "", [](R r) { return r.now ? both(share_text(*r.before), share_text(*r.now)) : word(""); }},
+         {"", "share_of_attainable_before", [&](R r) { return share(r.before); }},
+         {"", "share_of_attainable_now", [&](R r) { return share(r.now); }}},
+        rows);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        table.rows[i].is_for_programs_only = rows[i].what == name(Scope::layer) && !rows[i].change.shown();
+    table.identifying = {"step, layer or ceiling"};
+    table.expendable = {"reached", "bound by", "before [95%]"};
+    return table;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,157 @@
+#include "analysis/study/exports/export.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/steps/verdict.hpp"
+#include "analysis/study/tables.hpp"
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double giga = 1e9;
+constexpr double mega = 1e6;
+
+std::string upper(std::string text)
+{
+    for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return text;
+}
+
+/// The roofs of the device at the most threads.
+Roofs roofs_for(const Study& study, const std::string& device)
+{
+    const std::vector<std::string> devices = devices_of(study.ceilings);
+    if (devices.empty()) throw InputError("there are no ceilings to export: " + calibration_warning(study));
+    if (std::ranges::find(devices, device) == devices.end()) throw InputError(unknown_word("device", device, devices));
+    return roofs_of(study.ceilings, device);
+}
+
+std::string as_ert(const Study& study, const std::string& device)
+{
+    using nlohmann::json;
+    const Roofs roofs = roofs_for(study, device);
+    json bytes = json::array();
+    json flops = json::array();
+    for (const Ceiling* roof : roofs.levels) bytes.push_back({roof->level, roof->rate.median.value / giga});
+    for (const Ceiling* roof : roofs.compute)
+        flops.push_back({upper(roof->precision) + " GFLOPs", roof->rate.median.value / giga});
+    const bool is_gpu = device.starts_with("gpu");
+    const json made{{"ROOF", study.calibration.machine.name},
+                    {"CALIBRATION", study.calibration.folder.filename().string()},
+                    {"CONFIG", fmt::format("{{'ERT_GPU': ['{}']}}", is_gpu ? "True" : "False")}};
+    const json document{{"empirical",
+                         {{"metadata", made},
+                          {"gbytes", {{"metadata", json::object()}, {"data", bytes}}},
+                          {"gflops", {{"metadata", json::object()}, {"data", flops}}}}}};
+    return json_document(document, 2) + "\n";
+}
+
+/// A table in frames of '+', '-' and '|', as likwid draws them.
+std::string framed(const std::vector<std::vector<std::string>>& rows)
+{
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    std::string line = "+";
+    for (const std::size_t width : widths) line += std::string(width + 2, '-') + "+";
+    line += "\n";
+    std::string text = line;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        text += "|";
+        for (std::size_t i = 0; i < rows[r].size(); ++i) text += fmt::format(" {:>{}} |", rows[r][i], widths[i]);
+        text += "\n";
+        if (r == 0) text += line;
+    }
+    return text + line;
+}
+
+std::string as_likwid(const Study& study, const std::string& device)
+{
+    const Roofs roofs = roofs_for(study, device);
+    const auto table = [](const char* what, const char* unit, const std::vector<const Ceiling*>& ceilings) {
+        std::vector<std::vector<std::string>> rows{{what, "Operation", "Threads", unit}};
+        for (const Ceiling* roof : ceilings)
+            rows.push_back({level_or_precision(*roof), roof->operation, std::to_string(roof->threads),
+                            fmt::format("{:.2f}", roof->rate.median.value / mega)});
+        return framed(rows);
+    };
+    return table("Memory level", "MByte/s", roofs.levels) + table("Precision", "MFLOP/s", roofs.compute);
+}
+
+/// The loads of a level at `threads`; null if they were not measured.
+const Ceiling* loads_of(const Study& study, const std::string& device, const std::string& level, int threads)
+{
+    return fastest(study.ceilings, [&](const Ceiling& c) {
+        return c.kind == Role::bandwidth && c.device == device && c.level == level && c.threads == threads &&
+               c.operation == "load" && c.condition.empty();
+    });
+}
+
+std::string rate_cell(const Ceiling* ceiling)
+{
+    return ceiling == nullptr ? "0" : fmt::format("{:.4f}", ceiling->rate.median.value / giga);
+}
+
+/// 0 for a level that the machine lacks.
+std::string kibibytes_of(const Machine& machine, const std::string& device, const std::string& level)
+{
+    const MemoryLevel* const cache = machine.find_level(device, level);
+    return cache == nullptr ? "0" : fmt::format("{:.0f}", cache->capacity.value / 1024);
+}
+
+std::string as_carm(const Study& study, const std::string& device)
+{
+    const Roofs roofs = roofs_for(study, device);
+    const Machine& machine = study.calibration.machine;
+    const auto size = [&](const char* level) { return kibibytes_of(machine, device, level); };
+    std::string text =
+        csv_line(std::vector<std::string>{"Name:",    machine.name, "L1 Size:", size("L1"), "L2 Size:", size("L2"),
+                                          "L3 Size:", size("L3"),   "",         "L1",       "L1",       "L2",
+                                          "L2",       "L3",         "L3",       "DRAM",     "DRAM",     "FP",
+                                          "FP",       "FP FMA",     "FP_FMA"});
+    text += csv_line(std::vector<std::string>{"Date",        "ISA",        "Precision", "Threads", "Loads",   "Stores",
+                                              "Interleaved", "DRAM Bytes", "FP Inst.",  "GB/s",    "I/Cycle", "GB/s",
+                                              "I/Cycle",     "GB/s",       "I/Cycle",   "GB/s",    "I/Cycle", "Gflop/s",
+                                              "I/Cycle",     "Gflop/s",    "I/Cycle"});
+    const Ceiling* const memory = loads_of(study, device, "DRAM", roofs.threads);
+    const std::string of_memory = memory == nullptr ? "0" : fmt::format("{:.0f}", memory->working_set.value / 1024);
+    bool has_rows = false;
+    for (const auto& [precision, name] : {std::pair{"fp64", "dp"}, {"fp32", "sp"}}) {
+        const Ceiling* const peak = roofs.precision(precision);
+        if (peak == nullptr) continue;
+        has_rows = true;
+        std::vector<std::string> cells{
+            calibration_date(study), peak->isa, name, std::to_string(roofs.threads), "1", "0", "No", of_memory, "fma"};
+        for (const char* level : {"L1", "L2", "L3", "DRAM"}) {
+            cells.push_back(rate_cell(loads_of(study, device, level, roofs.threads)));
+            cells.emplace_back();  // instructions per cycle: not known
+        }
+        cells.insert(cells.end(), {rate_cell(peak), "", "0", ""});  // the tool writes 0 beside a rate of multiply-adds
+        text += csv_line(cells);
+    }
+    if (!has_rows) throw InputError("the CARM tool draws fp64 and fp32 alone, and neither was measured on " + device);
+    return text;
+}
+
+}  // namespace
+
+std::string exported(const Study& study, std::string_view format, const std::string& device)
+{
+    static const std::vector<std::string> formats{"csv", "points", "ert", "likwid", "carm"};
+    if (format == "csv") return to_csv(ceilings_table(study));
+    if (format == "points") return to_csv(placements_table(study));
+    if (format == "ert") return as_ert(study, device);
+    if (format == "likwid") return as_likwid(study, device);
+    if (format == "carm") return as_carm(study, device);
+    throw InputError("--format: " + unknown_word("format", format, formats));
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,243 @@
+#include "analysis/study/exports/export.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/steps/answer.hpp"
+#include "analysis/study/steps/verdict.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/rows.hpp"
+#include "analysis/table/table.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/bench/machine_fields.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <optional>
+
+namespace roof::analysis {
+
+using nlohmann::json;
+
+namespace {
+
+json text_or_null(const std::string& text)
+{
+    return text.empty() ? json(nullptr) : json(json_text(text));
+}
+json positive_or_null(double value)
+{
+    return value > 0 ? json_number(value) : json(nullptr);
+}
+
+/// Writes the fields of a machine as its file has them. An empty text and an amount that is not known are null.
+struct Fields {
+    json object = json::object();
+
+    void operator()(const char* key, const std::string& text) { object[key] = text_or_null(text); }
+    void operator()(const char* key, int value) { object[key] = value; }
+    void operator()(const char* key, bool value) { object[key] = value; }
+    void operator()(const char* key, double value) { object[key] = json_number(value); }
+    template <int F, int B, int T>
+    void operator()(const char* key, Quantity<F, B, T> value)
+    {
+        object[key] = positive_or_null(value.value);
+    }
+    void operator()(const char* key, const std::vector<std::string>& words) { object[key] = json_texts(words); }
+    void operator()(const char* key, const std::map<std::string, std::string>& facts)
+    {
+        object[key] = json::object();
+        for (const auto& [name, value] : facts) object[key][json_text(name)] = json_text(value);
+    }
+    template <class Struct>
+    void operator()(const char* key, const std::vector<Struct>& list)
+    {
+        object[key] = json::array();
+        for (const Struct& entry : list) {
+            Fields inner;
+            list_fields(inner, entry);
+            object[key].push_back(std::move(inner.object));
+        }
+    }
+};
+
+json ceiling_json(const Ceiling& c, const Machine& machine)
+{
+    const SpecRate* const spec = spec_rate_of(c, machine);
+    const std::optional<double> share = share_of_spec(c, machine);
+    return {{"device", json_text(c.device)},
+            {"kind", name(c.kind)},
+            {"level", text_or_null(c.level)},
+            {"operation", text_or_null(c.operation)},
+            {"precision", text_or_null(c.precision)},
+            {"isa", text_or_null(c.isa)},
+            {"condition", text_or_null(c.condition)},
+            {"threads", c.threads},
+            {"median", json_number(c.rate.median.value)},
+            {"low", json_number(c.rate.low.value)},
+            {"high", c.steadiness == Steadiness::at_least ? json(nullptr) : json_number(c.rate.high.value)},
+            {"n", c.rate.n},
+            {"unit", c.unit()},
+            {"working_set_bytes", positive_or_null(c.working_set.value)},
+            {"known", name(c.known)},
+            {"variant", text_or_null(c.variant)},
+            {"clock_hertz", c.clock.median.value > 0 ? to_json(Range::of(c.clock)) : json(nullptr)},
+            {"per_clock_and_core", positive_or_null(per_clock_and_core(c, machine))},
+            {"spec_per_clock_and_core", spec ? json_number(spec->per_clock) : json(nullptr)},
+            {"share_of_spec", share ? json_number(*share) : json(nullptr)},
+            {"steadiness", name(c.steadiness)},
+            {"rounds", c.rounds},
+            {"seconds_per_access", c.kind == Role::latency ? json_number(c.per_access().value) : json(nullptr)},
+            {"point", text_or_null(c.point)}};
+}
+
+json levels_json(const std::vector<MeasuredLevel>& levels)
+{
+    json list = json::array();
+    for (const MeasuredLevel& level : levels)
+        list.push_back({{"device", json_text(level.device)},
+                        {"name", json_text(level.name)},
+                        {"threads", level.threads},
+                        {"from_bytes", json_number(level.from.value)},
+                        {"to_bytes", json_number(level.to.value)},
+                        {"beyond_bytes", positive_or_null(level.beyond.value)},
+                        {"reported_bytes", positive_or_null(level.reported.value)},
+                        {"sharing", name(level.sharing)},
+                        {"contradiction", level.contradiction}});
+    return list;
+}
+
+/// The communication of a step of several ranks.
+json ranks_json(const Measurement& row)
+{
+    json fields = {{"count", row.ranks()}, {"scaling", scaling_name(row)}};
+    if (row.status != Status::ok) return fields;
+    fields["exposed_seconds"] = json_number(row.exposed.median.value);
+    fields["hidden_seconds"] = json_number(row.hidden.median.value);
+    fields["message_bytes"] = json_number(row.messages.value);
+    fields["bus_bytes_per_second"] = json_number(bus_bandwidth(row).value);
+    fields["variant"] = text_or_null(row.variant);
+    return fields;
+}
+
+json answer_json(const StepAnswer& answer)
+{
+    if (answer.headline.empty()) return nullptr;
+    json actions = json::array();
+    for (const Action& one : answer.actions)
+        actions.push_back({{"action", json_text(one.what)},
+                           {"seconds", json_number(one.seconds.value)},
+                           {"sense", trim(one.sense)},
+                           {"known", one.known}});
+    return {{"headline", json_text(answer.headline)}, {"actions", std::move(actions)}};
+}
+
+/// What else used the machine; null where it is not known.
+json host_json(const Measurement& row)
+{
+    const auto known = [](const std::optional<double>& use) { return use ? json_number(*use) : json(nullptr); };
+    json cost = nullptr;
+    if (const auto busy = busy_cost(row)) cost = {{"share", json_number(busy->share)}, {"known", name(busy->known)}};
+    return {{"others_processors", known(row.host.others)},
+            {"stolen_processors", known(row.host.stolen)},
+            {"waited_share", known(row.host.waited)},
+            {"shared_share", known(row.host.shared)},
+            {"cost", cost}};
+}
+
+json row_json(const Measurement& row)
+{
+    const bool ok = row.status == Status::ok;
+    const auto seconds = [](const Estimate<Seconds>& e) { return positive_or_null(e.median.value); };
+    json losses = json::array();
+    for (const double loss : row.losses()) losses.push_back(json_number(loss));
+    json step = nullptr;
+    if (ok) {
+        step = to_json(Range::of(row.seconds));
+        step["n"] = row.seconds.n;
+    }
+    json fields = {
+        {"row", json_text(row.id())},
+        {"model", json_text(model_of(row))},
+        {"batch", batch_of(row) > 0 ? json(batch_of(row)) : json(nullptr)},
+        {"precision", text_or_null(precision_of(row))},
+        {"device", json_text(row.device)},
+        {"threads", threads_of(row) > 0 ? json(threads_of(row)) : json(nullptr)},
+        {"data", row.point.has("data") ? text_or_null(row.point.text("data")) : json(nullptr)},
+        {"status", name(row.status)},
+        {"known", name(row.time_known)},
+        {"reason", text_or_null(row.reason)},
+        {"unstable", is_unstable(row)},
+        {"remarks", text_or_null(row.remarks)},
+        {"step_seconds", step},
+        {"phase_seconds",
+         {{"forward", seconds(row.forward)}, {"backward", seconds(row.backward)}, {"update", seconds(row.update)}}},
+        {"data_seconds", ok ? json_number(row.data.median.value) : json(nullptr)},
+        {"images_per_second", ok ? positive_or_null(row.images_per_second()) : json(nullptr)},
+        {"images_per_second_median_step",
+         ok ? positive_or_null(row.images_per_second_of_median_step()) : json(nullptr)},
+        {"losses", losses},
+        {"host", host_json(row)},
+        {"flops_per_second", ok ? json_number(row.flop_rate().value) : json(nullptr)},
+        {"peak_memory_bytes", positive_or_null(row.memory.value)}};
+    if (row.ranks() > 1) fields["ranks"] = ranks_json(row);
+    return fields;
+}
+
+}  // namespace
+
+json machine_json(const Machine& machine)
+{
+    Fields fields;
+    list_fields(fields, machine);
+    return fields.object;
+}
+
+json ceilings_json(const Ceilings& ceilings, const Machine& machine)
+{
+    json all = json::array();
+    for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling, machine));
+    return {{"machine", machine_json(machine)},
+            {"ceilings", all},
+            {"levels", levels_json(ceilings.levels)},
+            {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
+            {"above_spec", json_texts(above_spec(ceilings, machine))}};
+}
+
+json samples_json(std::span<const Measurement> rows)
+{
+    const Disturbed found = disturbed_of(rows);
+    json reasons = json::object();
+    for (const auto& [reason, number] : found.reasons) reasons[json_text(reason)] = number;
+    return {{"taken", found.taken}, {"disturbed", reasons}};
+}
+
+json study_json(const Study& study)
+{
+    json document = {{"rows", json::array()}};
+    for (const Measurement& row : study.results.rows) {
+        if (row.role != Role::step) continue;
+        json& fields = document["rows"].emplace_back(row_json(row));
+        const Placement* const p = step_placement(study.placements, row);
+        const bool is_placed = p != nullptr && !p->binds.empty();
+        fields["share_of_attainable"] = is_placed ? json_number(p->fraction()) : json(nullptr);
+        fields["share_is_upper_bound"] = is_placed ? json(p->is_at_most()) : json(nullptr);
+        if (const Scaling scaling = scaling_of(row, study); row.ranks() > 1) {
+            fields["ranks"]["speedup"] = scaling.alone ? json_number(scaling.speedup) : json(nullptr);
+            fields["ranks"]["efficiency"] = scaling.alone ? json_number(scaling.efficiency) : json(nullptr);
+        }
+        fields["answer"] = answer_json(answer_of(study, row));
+        fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
+    }
+    document["calibration"] = nullptr;
+    if (!study.calibration.folder.empty())
+        document["calibration"] = {
+            {"folder", json_text(study.calibration.folder.string())},
+            {"date", text_or_null(calibration_date(study))},
+            {"quality", json_text(calibration_quality(study.ceilings.all, study.calibration.rows))}};
+    document["damage"] = json_texts(study.results.damage);
+    document["points_above_a_roof"] = above_their_roof(study).size();
+    return document;
+}
+
+}  // namespace roof::analysis

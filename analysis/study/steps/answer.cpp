@@ -1,0 +1,189 @@
+#include "analysis/study/steps/answer.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/compared/compare.hpp"
+#include "analysis/study/steps/verdict.hpp"
+#include "analysis/study/steps/whatif.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <tuple>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double alone = 0.6;        ///< the share of the time from which one bound is named alone
+constexpr double named = 0.1;        ///< the share from which it is named among others
+constexpr double unexplained = 0.5;  ///< the share from which no roof says what binds
+constexpr double worthwhile = 0.01;  ///< the least share of the step that an action saves
+constexpr double busy = 0.1;         ///< the share of disturbed samples from which the machine is called busy
+
+std::string headline_of(const StepTimes& times, const Measurement& row, bool no_roof_binds)
+{
+    const auto share = [&](double seconds) { return seconds / times.all(); };
+    if (no_roof_binds)
+        return fmt::format("neither: {} unexplained{}, so no roof says", percent(share(times.unexplained)),
+                           share(times.outside()) < named
+                               ? ""
+                               : fmt::format(" and {} outside the layers", percent(share(times.outside()))));
+    if (share(times.data) >= alone) return fmt::format("waiting for data: {} of the time", percent(share(times.data)));
+    if (share(times.communication) >= alone)
+        return fmt::format("communication-bound: {} of the time is exposed communication",
+                           percent(share(times.communication)));
+    if (share(times.compute) >= alone)
+        return fmt::format("compute-bound: {} of the time under the {} roof", percent(share(times.compute)),
+                           precision_of(row));
+    std::vector<std::pair<double, std::string>> parts{{times.compute, "compute"},
+                                                      {times.communication, "communication"},
+                                                      {times.data, "waiting for data"},
+                                                      {times.unexplained, "unexplained"},
+                                                      {times.outside(), "outside the layers"}};
+    for (const auto& [level, seconds] : times.levels) {
+        if (share(seconds) >= alone)
+            return fmt::format("memory-bound ({0}): {1} of the time under the {0} roof", level,
+                               percent(share(seconds)));
+        parts.emplace_back(seconds, level);
+    }
+    std::ranges::stable_sort(parts, std::greater{}, [](const auto& part) { return part.first; });
+    std::vector<std::string> words;
+    for (const auto& [seconds, name] : parts)
+        if (share(seconds) >= named) words.push_back(percent(share(seconds)) + " " + name);
+    return "mixed: " + join(words, ", ");
+}
+
+/// The time above what the roofs allow, by kind of layer and phase, and the time outside the layers.
+void add_losses(std::vector<Action>& actions, const Study& study, const Measurement& row)
+{
+    struct Loss {
+        Seconds seconds;
+        bool roof_may_be_higher = false;
+        bool bytes_may_be_more = false;
+    };
+    std::map<std::string, Loss> by_kind;
+    Seconds outside = row.seconds.median - row.exposed.median;
+    for (const Placement* p : layers_of(study.placements, row)) {
+        outside = outside - p->seconds.median;
+        if (p->binds.empty()) continue;
+        const std::string phase(roof::name(*p->phase));
+        Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
+        loss.seconds += p->headroom();
+        loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;
+        loss.bytes_may_be_more = loss.bytes_may_be_more || p->bytes_may_be_more;
+    }
+    for (const auto& [what, loss] : by_kind)
+        actions.push_back({what + " at its roofs", loss.seconds,
+                           headroom_sense(loss.roof_may_be_higher, loss.bytes_may_be_more), "analytic"});
+    if (!row.parts.empty()) actions.push_back({"less time outside the layers", outside, "up to ", "measured"});
+}
+
+/// A measured step that differs from `row` in one axis alone and makes its images faster, for each axis the fastest.
+void add_faster_steps(std::vector<Action>& actions, const Study& study, const Measurement& row)
+{
+    constexpr std::array other_work{"model", "data", "parameters", "lr", "round"};
+    std::map<std::string, std::pair<double, const Measurement*>> best;  // the fastest by axis, with its rate
+    for (const Measurement& other : study.results.rows) {
+        if (other.status != Status::ok || other.role != Role::step || other.bench != row.bench ||
+            other.device != row.device)
+            continue;
+        for (const std::string& axis : axis_names()) {
+            if (std::ranges::find(other_work, axis) != other_work.end() || !row.point.has(axis) ||
+                !other.point.has(axis) || row.point.text(axis) == other.point.text(axis) ||
+                !(row.point.without(axis) == other.point.without(axis)))
+                continue;
+            const Change change = rate_change(row, other);
+            auto& [rate, fastest] = best[axis];
+            if (change.ratio > 1 && change.shown() && change.b.median > rate)
+                std::tie(rate, fastest) = std::tuple(change.b.median, &other);
+        }
+    }
+    for (const auto& [axis, found] : best)
+        if (const auto& [rate, fastest] = found; fastest != nullptr)
+            actions.push_back(
+                {fmt::format("{} {} instead of {}{}", axis, fastest->point.text(axis), row.point.text(axis),
+                             fastest->images() == row.images() ? "" : ", for as many images"),
+                 {row.seconds.median.value - row.images() / rate},
+                 "",
+                 "measured"});
+}
+
+/// The precision with the highest roof, if no step of it was measured: each layer keeps the share of its roof.
+void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row, bool no_roof_binds)
+{
+    const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
+    const Ceiling* const own = roofs.precision(precision_of(row));
+    const Ceiling* const other = roofs.precision("bf16");
+    const bool is_measured = std::ranges::any_of(study.results.rows, [&](const Measurement& one) {
+        return one.status == Status::ok && one.device == row.device && precision_of(one) == "bf16";
+    });
+    if (own == nullptr || other == nullptr || is_measured || !(other->rate.median > own->rate.median)) return;
+    const WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
+    if (const Predicted then = what_if(study, row, change); then.reason.empty())
+        actions.push_back({"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds,
+                           no_roof_binds ? "up to " : "about ", "analytic"});
+}
+
+/// What other programs took of the step, if that is known; of several ranks it is not, since they take processors from each other.
+/// Else half of the samples of a quiet machine are no slower than their median; disturbed ones are.
+void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
+{
+    const Disturbed disturbed = disturbed_of({&row, 1});
+    if (const auto cost = row.ranks() > 1 ? std::nullopt : busy_cost(row))
+        actions.push_back(
+            {"a quiet machine", cost->share * row.seconds.median, "about ", std::string(name(cost->known))});
+    else if (disturbed.taken > 0 && disturbed.number >= busy * disturbed.taken)
+        actions.push_back({"a quiet machine (" + disturbances(row) + ")", row.seconds.median - row.seconds.low,
+                           "about ", "measured"});
+}
+
+}  // namespace
+
+StepAnswer answer_of(const Study& study, const Measurement& row)
+{
+    StepAnswer answer;
+    const Placement* const step = step_placement(study.placements, row);
+    if (step == nullptr) return answer;
+    const StepTimes times = step_times(study.placements, row);
+    if (step->binds.empty()) {
+        answer.headline =
+            step->levels.empty() ? "no roof over it was measured" : "no compute roof of its precision was measured";
+    } else {
+        answer.no_roof_binds = times.unexplained + times.outside() >= unexplained * times.all();
+        answer.headline = headline_of(times, row, answer.no_roof_binds);
+    }
+    std::vector<Action>& actions = answer.actions;
+    add_losses(actions, study, row);
+    add_faster_steps(actions, study, row);
+    add_precision(actions, study, row, answer.no_roof_binds);
+    actions.push_back({"communication hidden behind the backward pass", row.exposed.median, "up to ", "measured"});
+    actions.push_back({"no wait for data", row.data.median, "up to ", "measured"});
+    add_busy_machine(actions, row);
+    std::erase_if(actions, [&](const Action& one) { return !(one.seconds.value >= worthwhile * times.all()); });
+    std::ranges::stable_sort(actions, std::greater{}, &Action::seconds);
+    if (actions.size() > most_actions) actions.resize(most_actions);
+    return answer;
+}
+
+std::string answer_text(const Study& study, const Measurement& row, std::size_t actions)
+{
+    StepAnswer answer = answer_of(study, row);
+    if (answer.actions.size() > actions) answer.actions.resize(actions);
+    if (answer.headline.empty()) return {};
+    std::vector<std::string> words;
+    for (const Action& one : answer.actions)
+        words.push_back(
+            fmt::format("{}: {}{} ({})", one.what, one.sense, format_duration(one.seconds.value), one.known));
+    return fmt::format(
+        "{}.{}{}{}", answer.headline,
+        words.empty() ? "" : fmt::format(" Most worthwhile of its {}: ", format_duration(row.seconds.median.value)),
+        join(words, "; "), words.empty() ? "" : ".");
+}
+
+}  // namespace roof::analysis

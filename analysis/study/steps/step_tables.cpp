@@ -1,0 +1,285 @@
+// Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not
+// measured.
+#include "analysis/study/steps/answer.hpp"
+#include "analysis/study/steps/verdict.hpp"
+#include "analysis/study/steps/whatif.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/html.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace roof::analysis {
+
+namespace {
+
+/// A training step and its placement, null if it was not measured.
+struct Step {
+    const Measurement& row;
+    const Placement* p;
+    StepTimes times;
+    Scaling scaling;
+    bool no_roof_binds;
+
+    bool is_placed() const { return p != nullptr && !p->binds.empty(); }
+    /// Of the step's time; unknown without layers.
+    Cell share_of_time(double seconds) const
+    {
+        return only_if(is_placed() && !row.parts.empty(), number(seconds / times.step));
+    }
+    bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
+};
+using S = const Step&;
+
+std::vector<Step> steps_of(const Study& study)
+{
+    std::vector<Step> steps;
+    for (const Measurement* row : step_rows(study.results.rows))
+        steps.push_back({*row, step_placement(study.placements, *row), step_times(study.placements, *row),
+                         scaling_of(*row, study), answer_of(study, *row).no_roof_binds});
+    return steps;
+}
+
+const Measurement& row_of(S s)
+{
+    return s.row;
+}
+
+/// `without_flops`: the text of work that has none.
+Cell rate_cell(const Placement& p, const char* without_flops)
+{
+    const double rate = p.rate.median.value;
+    return number(rate, p.flops.value > 0 ? format_si(rate, "FLOP/s") : without_flops);
+}
+
+/// The step time. On the page, the reason for a missing time fills the rest of the row.
+Cell time_cell(S s)
+{
+    if (s.p) {
+        Cell cell = warning_if(is_unstable(s.row), range(s.p->seconds, "s"));
+        if (cell.is_warning) cell.html = escape(cell.text + ", unstable: " + disturbances(s.row));
+        return cell;
+    }
+    Cell cell = absent();
+    cell.html = escape(std::string(name(s.row.status)) + (s.row.reason.empty() ? "" : ": " + s.row.reason));
+    cell.is_warning = cell.spans_rest = true;
+    return cell;
+}
+
+Cell shares_cell(S s)
+{
+    if (!s.is_placed() || s.row.parts.empty()) return absent();
+    const auto of_step = [&](double seconds) { return percent(seconds / s.times.step); };
+    return numeric_text(fmt::format("{} / {} / {}", of_step(s.times.compute), of_step(s.times.bandwidth),
+                                    of_step(s.times.unexplained)));
+}
+
+/// The shares as a bar, with the numbers in its title.
+Cell shares_bar(S s)
+{
+    if (!s.is_placed() || s.row.parts.empty()) return absent();
+    const StepTimes& times = s.times;
+    const double rest = std::max(0.0, times.step - times.layers);
+    const auto of_step = [&](double seconds) { return percent(seconds / times.step); };
+    Cell cell;
+    const std::string title =
+        fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
+                    of_step(times.compute), of_step(times.bandwidth), of_step(times.unexplained), of_step(rest));
+    cell.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
+    for (const auto& [seconds, css_class] : {std::pair{times.compute, "compute"},
+                                             {times.bandwidth, "bandwidth"},
+                                             {times.unexplained, "unexplained"},
+                                             {rest, "rest"}})
+        cell.html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class,
+                                 100 * seconds / std::max(times.step, times.layers));
+    cell.html += "</span>";
+    return cell;
+}
+
+/// A layer with headroom, and its rank within its row.
+struct Headroom {
+    const Measurement& row;
+    const Placement& p;
+    int rank;
+};
+using H = const Headroom&;
+
+/// The farthest level; null without roofs or bytes.
+const LevelPlacement* farthest(H h)
+{
+    return h.p.levels.empty() ? nullptr : &h.p.levels.back();
+}
+
+struct Share {
+    const Measurement& row;
+    const char* of;  ///< "phase" or "kind"
+    Segment segment;
+};
+
+}  // namespace
+
+Cell phase_cell(const Placement& p)
+{
+    return p.phase ? word(roof::name(*p.phase)) : absent();
+}
+
+DataTable verdict_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Step>> columns{
+        {"status", "status", [](S s) { return word(status_text(s.row), name(s.row.status)); }, Shown::terminal},
+        {"", "reason", [](S s) { return word(s.row.reason); }},
+        {"step time [95%]", "time_*_s", time_cell},
+        {"n", "samples", [](S s) { return s.p ? count(s.p->seconds.n, samples_text(s.p->seconds.n)) : absent(); }},
+        {"images/s", "images_per_s",
+         [](S s) {
+             const double images = s.row.images_per_second();
+             return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
+         }},
+        {"speedup", "speedup", [](S s) { return speedup_cell(s.scaling); }},
+        {"efficiency", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
+        {"exposed", "exposed_s", [](S s) { return only_if(s.p && s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
+        {"reached", "share_of_attainable",
+         [](S s) { return s.is_placed() ? number(s.p->fraction(), share_text(*s.p)) : absent(); }},
+        {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most()) : absent(); }},
+        {"of peak", "share_of_peak", [](S s) { return s.has_peak() ? share(s.p->share_of_peak()) : absent(); }},
+        {"model rate", "rate_median_flop_per_s", [](S s) { return s.p ? rate_cell(*s.p, "-") : absent(); }},
+        {"", "compute_roof_flop_per_s", [](S s) { return s.has_peak() ? number(s.p->compute_roof.value) : absent(); }},
+        {"bound by", "binds",
+         [](S s) { return s.is_placed() && !s.no_roof_binds ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
+        {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
+        {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
+        {"time bound by", "", shares_bar, Shown::page},
+        {"headroom", "headroom_s",
+         [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom() : Seconds{})); }},
+        {"", "share_compute_bound", [](S s) { return s.share_of_time(s.times.compute); }},
+        {"", "share_bandwidth_bound", [](S s) { return s.share_of_time(s.times.bandwidth); }},
+        {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
+        {"", "share_outside_layers",
+         [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.step - s.times.layers)); }},
+    };
+    const std::vector<Step> steps = steps_of(study);
+    DataTable table = table_of_steps(row_of, columns, steps);
+    for (std::size_t i = 0; i < table.rows.size(); ++i)  // named below the table, in one line
+        table.rows[i].is_for_programs_only = steps[i].row.status == Status::unsupported;
+    const std::string images = batch_items(study.results.rows) + "/s";
+    table.columns[table.column("images/s")].title = images;
+    for (const char* of_ranks : {"speedup", "efficiency", "exposed"}) hide_if_empty(table, of_ranks);
+    table.expendable = {"compute / bandwidth / unexplained",
+                        "model rate",
+                        "status",
+                        "headroom",
+                        "scaling",
+                        "exposed",
+                        "speedup",
+                        "n",
+                        images,
+                        "of peak",
+                        "efficiency",
+                        "ranks",
+                        "bound by"};
+    return table;
+}
+
+DataTable trajectories_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Step>> columns{
+        {"", "images_per_s_*", [](S s) { return range(image_rate(s.row), "images/s"); }},
+        {"", "speedup", [](S s) { return speedup_cell(s.scaling); }},
+        {"", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
+        {"", "exposed_s", [](S s) { return only_if(s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
+        {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction()) : absent(); }},
+        {"", "share_of_peak", [](S s) { return s.has_peak() ? number(s.p->share_of_peak()) : absent(); }},
+    };
+    std::vector<Step> steps;
+    for (const Step& step : steps_of(study))
+        if (step.p != nullptr && step.p->batch > 0) steps.push_back(step);
+    return table_of_steps(row_of, columns, steps);
+}
+
+DataTable headroom_table(const Study& study, const Measurement& row, int n)
+{
+    static const std::vector<ColumnOf<Headroom>> columns{
+        {"", "row", [](H h) { return word(h.p.row); }},
+        {"", "rank", [](H h) { return count(h.rank); }},
+        {"layer", "layer", [](H h) { return word(h.p.name); }},
+        {"kind", "kind", [](H h) { return word(h.p.kind); }},
+        {"phase", "phase", [](H h) { return phase_cell(h.p); }},
+        {"time", "time_median_s", [](H h) { return seconds(h.p.seconds.median); }, Shown::terminal},
+        {"time", "", [](H h) { return range(h.p.seconds, "s"); }, Shown::page},
+        {"of step", "share_of_step", [](H h) { return share(h.p.seconds.median / h.row.seconds.median); }},
+        {"rate", "rate_median_flop_per_s", [](H h) { return rate_cell(h.p, "no FLOPs"); }, Shown::page},
+        {"intensity (FLOP/B)", "",
+         [](H h) {
+             const LevelPlacement* const at = farthest(h);
+             return at ? numeric_text(intensity_text(at->intensity_low, at->intensity_high)) : absent();
+         },
+         Shown::page},
+        {"", "intensity_low_flop_per_byte",
+         [](H h) { return farthest(h) ? number(farthest(h)->intensity_low.value) : absent(); }},
+        {"", "intensity_high_flop_per_byte",
+         [](H h) { return farthest(h) ? number(farthest(h)->intensity_high.value) : absent(); }},
+        {"roof", "binds", [](H h) { return word(bottleneck_text(h.p), h.p.binds); }},
+        {"reached", "share_of_attainable", [](H h) { return number(h.p.fraction(), share_text(h.p)); }},
+        {"headroom", "headroom_s", [](H h) { return seconds(h.p.headroom()); }},
+        {"implementation", "implementation", [](H h) { return word(h.p.implementation); }, Shown::page},
+    };
+    std::vector<Headroom> layers;
+    for (const Placement* p : most_headroom(study.placements, row, n))
+        layers.push_back({row, *p, static_cast<int>(layers.size()) + 1});
+    DataTable table = table_of(columns, layers);
+    if (!layers.empty()) table.title = step_title(row, study.results.rows);
+    table.expendable = {"kind", "of step", "reached"};
+    return table;
+}
+
+DataTable headroom_table(const Study& study)
+{
+    DataTable all = headroom_table(study, {}, 0);  // the columns
+    for (const Measurement* row : step_rows(study.results.rows))
+        append(all, headroom_table(study, *row, static_cast<int>(row->parts.size())));
+    return all;
+}
+
+DataTable breakdown_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Share>> columns{
+        {"", "row", [](const Share& s) { return word(s.row.id()); }},
+        {"", "by", [](const Share& s) { return word(s.of); }},
+        {"", "name", [](const Share& s) { return word(s.segment.name); }},
+        {"", "time_s", [](const Share& s) { return number(s.segment.seconds); }},
+        {"", "share_of_step", [](const Share& s) { return number(s.segment.seconds / s.row.seconds.median.value); }},
+    };
+    std::vector<Share> shares;
+    for (const Measurement* row : measured_steps(study.results.rows)) {
+        for (Segment& segment : phases_of(*row)) shares.push_back({*row, "phase", std::move(segment)});
+        for (Segment& segment : kinds_of(*row)) shares.push_back({*row, "kind", std::move(segment)});
+    }
+    return table_of(columns, shares);
+}
+
+DataTable not_measured_table(const Study& study)
+{
+    static const std::vector<ColumnOf<Measurement>> columns{
+        {"row", "row", [](const Measurement& m) { return word(m.id()); }},
+        {"status", "status", [](const Measurement& m) { return word(name(m.status)); }},
+        {"reason", "reason", [](const Measurement& m) { return word(m.reason); }},
+    };
+    std::vector<Measurement> rows = all_rows(study);
+    std::erase_if(rows, [](const Measurement& m) { return m.status == Status::ok; });
+    return table_of(columns, rows);
+}
+
+DataTable what_if_table(const Study& study)
+{
+    DataTable all = what_if_table({}, "");  // the columns
+    if (study.ceilings.all.empty()) return all;
+    append(all, what_if_table(what_if(study, all_doubled(study, Role::bandwidth)), "all memory twice as fast"));
+    append(all, what_if_table(what_if(study, all_doubled(study, Role::compute)), "arithmetic twice as fast"));
+    return all;
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,256 @@
+#include "analysis/study/steps/verdict.hpp"
+
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/tables.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace roof::analysis {
+namespace {
+
+constexpr int usual_columns = 108;  ///< width of sentences without a window
+
+/// A footnote on the meaning and origin of the columns that the window shows.
+std::string closing(const DataTable& shown, const std::vector<const Measurement*>& rows, int columns)
+{
+    const auto has_column = [&](const char* title) {
+        return std::ranges::find(shown.columns, title, &TableColumn::title) != shown.columns.end();
+    };
+    const bool counted =
+        std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
+    const bool emulated =
+        std::ranges::any_of(rows, [](const Measurement* row) { return row->time_known == Known::emulated; });
+    std::string text =
+        fmt::format("\nTimes and ceilings are {}; FLOPs and bytes are analytic", emulated ? "emulated" : "measured");
+    text += counted ? ", except for rows whose work was counted: imported, or recorded alone." : ".";
+    if (has_column("reached"))
+        text += " Reached: the share of attainable, which is the time that the roofs allow over the time taken.";
+    if (has_column("of peak")) text += " Of peak: the model rate's share of the compute roof.";
+    if (has_column("n")) text += " With n samples below six the interval is their range.";
+    if (has_column("compute / bandwidth / unexplained"))
+        text +=
+            " Compute / bandwidth / unexplained: shares of the step time of layers bound by the compute roof, by a "
+            "bandwidth roof, and by neither (below half of what their roof allows).";
+    return fitted_lines(text, columns > 0 ? columns : usual_columns);
+}
+
+/// A line for each row that has a text, under the heading; empty without one.
+std::string list_of(const std::string& heading, const std::vector<const Measurement*>& rows,
+                    const std::function<std::string(const Measurement&)>& text_of)
+{
+    std::vector<std::string> lines;
+    for (const Measurement* row : rows)
+        if (const std::string one = text_of(*row); !one.empty()) lines.push_back(row->id() + ": " + one);
+    return listed("\n" + heading + ":", lines);
+}
+
+/// The ceiling that binds a placement; null if it is not among the ceilings.
+const Ceiling* binding_roof(const Placement& p, const Ceilings& ceilings)
+{
+    const Roofs roofs = roofs_of(ceilings, p.device, p.roof_threads);
+    return p.binds_compute ? roofs.precision(p.binds) : roofs.level(p.binds);
+}
+
+bool is_beyond_intervals(const Placement& p, const Ceilings& ceilings)
+{
+    if (!p.above() || p.seconds.high.value <= 0) return false;
+    const Ceiling* const roof = binding_roof(p, ceilings);
+    const double leeway = roof != nullptr ? roof->rate.high.value / roof->rate.median.value : 1;
+    return p.attainable / p.seconds.high > leeway;
+}
+
+/// "2026-11-21T12:26:51Z" -> "2026-11-21 12:26 UTC"
+std::string minute_of(const std::string& started)
+{
+    constexpr std::size_t to_minute = 16;
+    if (started.size() < to_minute || started[10] != 'T') return started;
+    return started.substr(0, 10) + " " + started.substr(11, to_minute - 11) + " UTC";
+}
+
+std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
+{
+    constexpr double rounding = 1e-9;
+    double sum = 0;
+    for (const Segment& segment : segments) sum += segment.seconds;
+    if (sum <= 0) return {};
+    if (step - sum > rounding * step) segments.push_back({.name = std::string(outside_layers), .seconds = step - sum});
+    return segments;
+}
+
+}  // namespace
+
+std::vector<const Placement*> above_their_roof(const Study& study)
+{
+    std::vector<const Placement*> above;
+    for (const Placement& p : study.placements)
+        if (is_beyond_intervals(p, study.ceilings)) above.push_back(&p);
+    return above;
+}
+
+std::string above_text(const Study& study)
+{
+    const std::vector<const Placement*> above = above_their_roof(study);
+    if (above.empty()) return {};
+    const Placement& highest = **std::ranges::max_element(above, {}, &Placement::fraction);
+    const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
+    const auto served = std::ranges::count_if(above, [](const Placement* p) { return !p->served_by.empty(); });
+    std::string text = fmt::format(
+        "{} of {} placed points lie above their roof, beyond all intervals; the highest, {}, took 1/{} of the time "
+        "that "
+        "the {} roof allows.",
+        above.size(), study.placements.size(), printable(highest.name), plain_number(highest.fraction()),
+        printable(highest.binds));
+    if (served > 0)
+        text += fmt::format(
+            " {} of them are within the roof of a cache: their operands were still there from the layer before.",
+            served);
+    if (computes)
+        text +=
+            " Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save.";
+    if (served < std::ssize(above))
+        text +=
+            " If that does not explain the others, the calibration was disturbed or is out of date: `roof calibrate` "
+            "measures it again.";
+    return text;
+}
+
+std::string calibration_date(const Study& study)
+{
+    std::string first;
+    for (const Measurement& row : study.calibration.rows)
+        if (!row.started.empty() && (first.empty() || row.started < first)) first = row.started;
+    return minute_of(first);
+}
+
+std::string calibration_line(const Study& study)
+{
+    if (study.calibration.folder.empty()) return {};
+    const std::string date = calibration_date(study);
+    const std::filesystem::path& folder = study.calibration.folder;
+    return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
+           (date.empty() ? "" : " of " + printable(date)) + ". " +
+           calibration_quality(study.ceilings.all, study.calibration.rows);
+}
+
+const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)
+{
+    const std::string id = row.id();
+    const auto found = std::find_if(placements.begin(), placements.end(),
+                                    [&](const Placement& p) { return p.scope == Scope::step && p.row == id; });
+    return found == placements.end() ? nullptr : &*found;
+}
+
+StepTimes step_times(std::span<const Placement> placements, const Measurement& row)
+{
+    const Placement* const step = step_placement(placements, row);
+    if (step == nullptr) return {};
+    StepTimes times{
+        .step = row.seconds.median.value, .communication = row.exposed.median.value, .data = row.data.median.value};
+    for (const Placement* p : row.parts.empty() ? std::vector{step} : layers_of(placements, row)) {
+        const double seconds = p->seconds.median.value;
+        times.layers += seconds;
+        const Bound bound = p->bound();
+        if (bound == Bound::unknown) continue;
+        if (bound == Bound::bandwidth) times.levels[p->binds] += seconds;
+        (bound == Bound::compute     ? times.compute
+         : bound == Bound::bandwidth ? times.bandwidth
+                                     : times.unexplained) += seconds;
+    }
+    return times;
+}
+
+std::vector<const Placement*> most_headroom(std::span<const Placement> placements, const Measurement& row, int n)
+{
+    std::vector<const Placement*> layers = layers_of(placements, row);
+    std::erase_if(layers, [](const Placement* p) { return !(p->headroom().value > 0); });
+    std::ranges::stable_sort(layers, std::greater{}, &Placement::headroom);
+    layers.resize(std::min(layers.size(), static_cast<std::size_t>(std::max(0, n))));
+    return layers;
+}
+
+std::vector<std::string> reasons_not_measured(const Study& study)
+{
+    std::map<std::string, std::vector<const Measurement*>> missing;  // by status and reason
+    for (const Measurement* row : step_rows(study.results.rows))
+        if (row->status != Status::ok) missing[fmt::format("{}: {}", name(row->status), row->reason)].push_back(row);
+    std::vector<std::string> lines;
+    for (const auto& [reason, rows] : missing) {
+        std::set<std::string> devices;
+        for (const Measurement* row : rows) devices.insert(row->device);
+        const std::string on = join(std::vector(devices.begin(), devices.end()), " and ");
+        lines.push_back(printable(
+            (rows.size() == 1 ? rows.front()->id() : fmt::format("{} rows on {}", rows.size(), on)) + " " + reason));
+    }
+    return lines;
+}
+
+std::string verdict_text(const Study& study, int columns)
+{
+    const std::vector<const Measurement*> rows = step_rows(study.results.rows);
+    std::string text = calibration_warning(study);
+    if (!text.empty()) text = fitted_lines(text + "\n\n", columns);
+    if (rows.empty()) return text + "No training steps in this folder.\n";
+    const DataTable table = verdict_table(study);
+    const auto line = [](const std::string& sentence) { return sentence.empty() ? sentence : "\n" + sentence + "\n"; };
+    const std::string below =
+        listed("\nNot measured:", reasons_not_measured(study)) +
+        list_of("Unstable (the ends of the interval are more than a factor of two apart)", rows,
+                [](const Measurement& row) { return is_unstable(row) ? disturbances(row) : ""; }) +
+        list_of("Measured on a busy machine", rows, busy_text) +
+        list_of("Remarks", rows, [](const Measurement& row) { return row.remarks; }) + line(above_text(study));
+    return text + to_text(table, columns) + fitted_lines(below, columns) +
+           closing(fitted(table, columns), rows, columns);
+}
+
+std::string headroom_text(const Study& study, int n, int columns)
+{
+    std::string text;
+    for (const Measurement* row : largest_batches(study.results.rows)) {
+        DataTable table = headroom_table(study, *row, n);
+        if (table.empty()) continue;
+        table.title = printable(table.title) + ": what reaching the roof would save";
+        text += (text.empty() ? "" : "\n") + to_text(table, columns);
+    }
+    const bool has_roofs = std::ranges::any_of(study.placements, [](const Placement& p) { return !p.binds.empty(); });
+    return text.empty() && has_roofs ? "No layer was measured below its roof.\n" : text;
+}
+
+std::vector<Segment> phases_of(const Measurement& row)
+{
+    return with_rest({{.name = "forward", .seconds = row.forward.median.value, .is_phase = true},
+                      {.name = "backward", .seconds = row.backward.median.value, .is_phase = true},
+                      {.name = "update", .seconds = row.update.median.value, .is_phase = true}},
+                     row.seconds.median.value);
+}
+
+std::vector<Segment> kinds_of(const Measurement& row)
+{
+    std::map<std::string_view, Segment> by_kind;
+    for (const PartMeasurement& part : row.parts) {
+        const auto known = std::ranges::find(kinds_in_order, part.part.kind);
+        const Phase phase = part.part.phase;
+        const double seconds = part.seconds.median.value;
+        Segment& kind = by_kind[phase == Phase::update ? "update" : known != kinds_in_order.end() ? *known : "other"];
+        kind.seconds += seconds;
+        if (phase == Phase::forward) kind.forward += seconds;
+        if (phase == Phase::backward) kind.backward += seconds;
+    }
+    std::vector<Segment> segments;
+    for (const std::string_view kind : kinds_in_order) {
+        if (!by_kind.contains(kind)) continue;
+        segments.push_back(by_kind[kind]);
+        segments.back().name = kind;
+    }
+    return with_rest(std::move(segments), row.seconds.median.value);
+}
+
+}  // namespace roof::analysis

@@ -1,0 +1,221 @@
+#include "analysis/study/compared/compare.hpp"
+#include "analysis/table/fitted_text.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+Measurement scaled(double factor, int samples = 9)
+{
+    Measurement row = made::row();
+    row.seconds = made::about<Seconds>(0.040 * factor);
+    row.seconds.n = samples;
+    return row;
+}
+
+Comparison of(const Measurement& a, const Measurement& b)
+{
+    return compare(made::study({a}), made::study({b}));
+}
+
+}  // namespace
+
+TEST_CASE("the interval of a ratio combines both sides as independent, on the logarithmic scale")
+{
+    const Change change = change_of({"x"}, "s", {2, 1.8, 2.2, 9}, {3, 2.4, 3.9, 9});
+    CHECK(change.ratio == Approx(1.5));
+    CHECK(change.low == Approx(1.5 * std::exp(-std::hypot(std::log(3 / 2.4), std::log(2.2 / 2)))));
+    CHECK(change.high == Approx(1.5 * std::exp(std::hypot(std::log(3.9 / 3), std::log(2 / 1.8)))));
+}
+
+TEST_CASE("a row compared with itself shows no difference")
+{
+    const Comparison same = of(scaled(1), scaled(1));
+    REQUIRE(same.steps.size() == 1);
+    CHECK(same.steps[0].ratio == 1);
+    CHECK_FALSE(same.steps[0].shown());
+    CHECK(to_text(same).find("no difference shown") != std::string::npos);
+}
+
+TEST_CASE("a difference inside the intervals is not shown, one outside is")
+{
+    CHECK_FALSE(of(scaled(1), scaled(1.1)).steps[0].shown());
+    const Comparison slower = of(scaled(1), scaled(1.5));
+    CHECK(slower.steps[0].shown());
+    CHECK(to_text(slower).find("b is slower") != std::string::npos);
+    CHECK(to_text(of(scaled(1.5), scaled(1))).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("too few samples on one side show no difference")
+{
+    const Comparison few = of(scaled(1, 4), scaled(3));
+    CHECK_FALSE(few.steps[0].shown());
+    CHECK(to_text(few, 120).find("too few samples to tell (4 and 9)") != std::string::npos);
+    CHECK(of(scaled(1, 5), scaled(3)).steps[0].shown());
+}
+
+TEST_CASE("rows on one side only and rows that are not ok are listed")
+{
+    const Comparison c = compare(made::study({made::row("net"), made::row("old")}),
+                                 made::study({made::row("net"), made::failed("net", "full")}));
+    CHECK(c.steps.size() == 1);
+    CHECK(c.only_a == std::vector<std::string>{made::row("old").id()});
+    CHECK(c.only_b.empty());
+    CHECK(to_text(c).find("Measured only in a:") != std::string::npos);
+}
+
+TEST_CASE("common ceilings are compared, and a higher rate is faster")
+{
+    Ceilings faster = made::ceilings();
+    for (Ceiling& ceiling : faster.all) ceiling.rate = made::about<Hertz>(2 * ceiling.rate.median.value);
+    faster.all.pop_back();
+    const Comparison c = compare(made::study({made::row()}), made::study({made::row()}, faster));
+    CHECK(c.ceilings.size() == 9);
+    CHECK(c.ceilings[0].ratio == Approx(2));
+    CHECK(to_text(c).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("a comparison as JSON has ratios, intervals and verdicts")
+{
+    const nlohmann::json json = to_json(of(scaled(1), scaled(1.5)));
+    CHECK(json["steps"][0]["ratio"]["median"].get<double>() == Approx(1.5));
+    CHECK(json["steps"][0]["difference_shown"] == true);
+    CHECK(json["steps"][0]["verdict"] == "b is slower");
+    CHECK(json["only_a"].empty());
+}
+
+TEST_CASE("drift names only the ceilings that moved beyond their intervals")
+{
+    Ceilings later = made::ceilings();
+    later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
+    const Comparison c = compare(made::study({}), made::study({}, later));
+    REQUIRE(moved(c).size() == 1);
+    CHECK(moved(c)[0].id() == "cpu bandwidth L1 load threads=1");
+    CHECK_THAT(drift_text(c), Catch::StartsWith("drift since results/made/run: 1 of 10 ceilings moved beyond their") &&
+                                  Catch::Contains("L1 load threads=1"));
+    CHECK_THAT(drift_text(c), !Catch::Contains("DRAM"));
+    CHECK_THAT(to_text(c), Catch::Contains("1 of 10 ceilings moved beyond their intervals"));
+    const nlohmann::json json = drift_json(c);
+    CHECK(json["compared"] == 10);
+    CHECK(json["moved"][0]["verdict"] == "b is faster");
+}
+
+TEST_CASE("drift without changed ceilings is one line")
+{
+    const Comparison c = compare(made::study({}), made::study({}));
+    CHECK(drift_text(c) == "drift since results/made/run: none of 10 ceilings moved beyond its interval\n");
+}
+
+TEST_CASE("ceilings of levels are compared by condition, not by instruction set")
+{
+    Ceilings other = made::ceilings();
+    other.all[0].isa = "avx512";
+    other.all[1].condition = "small pages";
+    CHECK(compare(made::study({}), made::study({}, other)).ceilings.size() == 9);
+}
+
+TEST_CASE("a difference below that of two runs of the same plan is not shown")
+{
+    const Study a = made::study({scaled(1)});
+    Comparison faint = compare(a, made::study({scaled(1.3)}));
+    CHECK(faint.steps[0].shown());
+    CHECK(slower_than(faint, 0.05).size() == 1);
+    set_noise(faint, a, made::study({scaled(1.4)}));
+    CHECK(faint.floor == Approx(std::log(1.4)));
+    CHECK_FALSE(faint.steps[0].shown());
+    CHECK(slower_than(faint, 0.05).empty());
+    Comparison clear = compare(a, made::study({scaled(2)}));
+    set_noise(clear, a, made::study({scaled(1.4)}));
+    CHECK(clear.steps[0].shown());
+}
+
+TEST_CASE("a step is slower than allowed only by more than the share, and in the right direction")
+{
+    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.6).empty());
+    CHECK(slower_than(of(scaled(1), scaled(1.5)), 0.4).size() == 1);
+    CHECK(slower_than(of(scaled(1.5), scaled(1)), 0).empty());
+}
+
+TEST_CASE("a second run without a common step gives no noise floor")
+{
+    Comparison comparison = of(scaled(1), scaled(1));
+    CHECK_THROWS_AS(set_noise(comparison, made::study({scaled(1)}), made::study({})), InputError);
+}
+
+TEST_CASE("in 80 columns each comparison fits, has the common words once, and keeps rows distinct")
+{
+    std::vector<Measurement> rows;
+    for (const char* batch : {"8", "16"}) {
+        rows.push_back(made::row("a_model_of_some_length"));
+        rows.back().point.set("batch", batch);
+        rows.back().point.set("algorithm", "winograd");
+        rows.back().point.set("parameters", "seeded");
+    }
+    const Comparison c = compare(made::study(rows), made::study(rows));
+    const std::string text = to_text(c, 80);
+    for (const std::string& line : split(text, '\n')) {
+        INFO(line);
+        CHECK(display_columns(line) <= 80);
+    }
+    CHECK_THAT(text, Catch::Contains("All: ") && Catch::Contains("batch=8 ") && Catch::Contains("batch=16 "));
+    CHECK_THAT(text, Catch::Contains("no difference shown") && Catch::Contains("1.000"));
+}
+
+TEST_CASE("ceilings without enough samples are counted as not judged, and never as unmoved")
+{
+    Ceilings few = made::ceilings();
+    for (Ceiling& ceiling : few.all) ceiling.rate.n = 2;
+    const Comparison none = compare(made::study({}), made::study({}, few));
+    CHECK_THAT(to_text(none), Catch::Contains("none of 10 ceilings was judged: too few samples"));
+    few.all[0].rate.n = 9;
+    const Comparison one = compare(made::study({}), made::study({}, few));
+    CHECK_THAT(to_text(one), Catch::Contains("none of 10 ceilings moved beyond its interval; 9 not judged"));
+    CHECK(to_json(one)["ceilings_not_judged"] == 9);
+}
+
+TEST_CASE("steps come first, the largest difference first, and only ceilings that moved have lines")
+{
+    Ceilings later = made::ceilings();
+    later.all[0].rate = made::about<Hertz>(2 * later.all[0].rate.median.value);
+    std::vector<Measurement> a, b;
+    for (const auto& [model, factor] : {std::pair{"same", 1.0}, {"twice", 2.0}, {"thrice", 3.0}}) {
+        a.push_back(made::row(model));
+        b.push_back(made::row(model));
+        b.back().seconds = made::about<Seconds>(0.040 * factor);
+    }
+    const Comparison c = compare(made::study(a), made::study(b, later));
+    const std::string text = to_text(c, 80);
+    CHECK(text.find("model=thrice") < text.find("model=twice"));
+    CHECK(text.find("model=twice") < text.find("model=same"));
+    CHECK(text.find("model=same") < text.find("L1 load"));
+    CHECK_THAT(text, Catch::Contains("2 of 3 steps differ") && !Catch::Contains("DRAM"));
+    for (const std::string& line : split(text, '\n')) CHECK(display_columns(line) <= 80);
+}
+
+TEST_CASE("without a terminal a comparison has the columns of a wide one")
+{
+    Measurement slow = made::row();
+    slow.seconds = made::about<Seconds>(0.080);
+    const Comparison c = compare(made::study({made::row()}), made::study({slow}));
+    CHECK_THAT(to_text(c), Catch::Contains("a [95%]") && Catch::Contains("b [95%]") && Catch::Contains("interval"));
+    CHECK(to_text(c) == to_text(c, 500));
+}
+
+TEST_CASE("steps of the same plan on two machines are matched without their threads")
+{
+    Study other = made::study({made::row("net", 8, 64)});
+    other.results.machine.name = "other";
+    const Comparison c = compare(made::study({made::row("net", 8, 2)}), other);
+    CHECK(c.steps.size() == 1);
+    CHECK(c.only_a.empty());
+    CHECK(compare(made::study({made::row("net", 8, 2)}), made::study({made::row("net", 8, 64)})).steps.empty());
+}

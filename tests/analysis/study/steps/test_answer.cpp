@@ -1,0 +1,157 @@
+// What binds a step, and what is most worthwhile to do about it.
+#include "analysis/study/exports/export.hpp"
+#include "analysis/study/steps/answer.hpp"
+#include "analysis/study/tables.hpp"
+#include "made.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace roof;
+using namespace roof::analysis;
+
+namespace {
+
+/// A step of 40 ms: a convolution for `compute` ms at the fp32 roof, a ReLU for `memory` ms at DRAM's, and nothing else.
+Measurement step(double compute, double memory)
+{
+    Measurement row = made::row();
+    row.parts = {made::part("conv", "convolution", Phase::forward, 1e-3 * compute, 1e8 * compute, 2e6, 2e6),
+                 made::part("relu", "relu", Phase::forward, 1e-3 * memory, 1e3, 1e7 * memory, 1e7 * memory)};
+    return row;
+}
+
+StepAnswer answer(std::vector<Measurement> rows)
+{
+    const Study study = made::study(std::move(rows));
+    return answer_of(study, study.results.rows.front());
+}
+
+}  // namespace
+
+TEST_CASE("the headline names the roof under which the step spends most of its time")
+{
+    CHECK(answer({step(33.2, 1)}).headline == "compute-bound: 83% of the time under the fp32 roof");
+    CHECK(answer({step(1, 26)}).headline == "memory-bound (DRAM): 65% of the time under the DRAM roof");
+    CHECK(answer({step(22, 12)}).headline == "mixed: 55% compute, 30% DRAM, 15% outside the layers");
+}
+
+TEST_CASE("an update is named once, not by its kind and its phase")
+{
+    Measurement row = step(10, 1);
+    row.parts.push_back(made::part("SGD", "update", Phase::update, 0.020, 1e6, 1e6, 1e6));
+    CHECK(answer({row}).actions.front().what == "update at its roofs");
+}
+
+TEST_CASE("the headline is communication or data where a step waits for them")
+{
+    Measurement row = step(10, 1);
+    row.point.set("ranks", "2");
+    row.exposed.median = {0.026};
+    CHECK(answer({row}).headline == "communication-bound: 65% of the time is exposed communication");
+    row = step(10, 1);
+    row.data.median = {0.160};  // 160 of 200 ms
+    CHECK(answer({row}).headline == "waiting for data: 80% of the time");
+    CHECK(answer({row}).actions.front().what == "no wait for data");
+    CHECK(answer({row}).actions.front().seconds.value == 0.160);
+}
+
+TEST_CASE("where most of the time is unexplained no roof binds, in the headline and in the table")
+{
+    Measurement bound = step(33.2, 1);
+    bound.point.set("model", "other");
+    const Study study = made::study({made::row(), bound});
+    CHECK(answer_of(study, study.results.rows[0]).headline == "neither: 60% unexplained, so no roof says");
+    // Of the 39 ms, 1 ms is under a roof.
+    CHECK(answer({step(0, 1)}).headline == "neither: 0.0% unexplained and 98% outside the layers, so no roof says");
+    CHECK(verdict_table(study).cell(0, "bound by").is_absent);
+    CHECK(verdict_table(study).cell(1, "bound by").text == "fp32");
+    const Study bare = made::study({made::row()}, {});
+    CHECK(answer_of(bare, bare.results.rows[0]).headline == "no roof over it was measured");
+}
+
+TEST_CASE("the actions are those that save the most seconds, with their sense and how they are known")
+{
+    const Study study = made::study({made::row(), made::failed("net", "full")});
+    CHECK(answer_text(study, study.results.rows[0]) ==
+          "neither: 60% unexplained, so no roof says. Most worthwhile of its "
+          "40.0 ms: "
+          "convolution backward at its roofs: up to 15.0 ms (analytic); convolution update at its roofs: "
+          "3.00 ms "
+          "(analytic); convolution forward at its roofs: up to 2.50 ms (analytic).");
+    CHECK(answer_text(study, study.results.rows[1]).empty());
+    const auto json = study_json(study)["rows"][0]["answer"];
+    CHECK(json["headline"] == "neither: 60% unexplained, so no roof says");
+    REQUIRE(json["actions"].size() == 3);
+    CHECK(json["actions"][0]["seconds"].get<double>() == Approx(0.015));
+    CHECK(json["actions"][0]["sense"] == "up to");
+    CHECK(study_json(study)["rows"][1]["answer"].is_null());
+}
+
+TEST_CASE("a measured step that differs in one option and is faster is an action")
+{
+    Measurement slow = made::row(), fast = made::row(), both = made::row(), larger = made::row("net", 16);
+    slow.point.set("algorithm", "direct");
+    fast.point.set("algorithm", "auto");
+    both.point.set("algorithm", "fft");
+    both.point.set("precision", "fp64");
+    larger.point.set("algorithm", "direct");
+    fast.seconds = made::about<Seconds>(0.010);
+    both.seconds = made::about<Seconds>(0.001);
+    larger.seconds = made::about<Seconds>(0.040);  // twice the images in the same time
+    const std::vector<Action> actions = answer({slow, fast, both, larger}).actions;
+    REQUIRE(actions.size() == 3);
+    CHECK(actions[0].what == "algorithm auto instead of direct");
+    CHECK(actions[0].seconds.value == Approx(0.030));
+    CHECK(actions[0].known == "measured");
+    CHECK(actions[1].what == "batch 16 instead of 8, for as many images");
+    CHECK(actions[1].seconds.value == Approx(0.020));
+}
+
+TEST_CASE("bf16 is predicted from its roof where no step of it was measured")
+{
+    Ceilings roofs = made::ceilings();
+    roofs.all.push_back(made::compute("bf16", 2, 200e9));
+    const Study study = made::study({step(30, 1)}, roofs);
+    const std::vector<Action> actions = answer_of(study, study.results.rows.front()).actions;
+    REQUIRE_FALSE(actions.empty());
+    CHECK(actions[0].what == "bf16 instead of fp32");
+    CHECK(actions[0].seconds.value == Approx(0.015));
+    CHECK(actions[0].known == "analytic");
+}
+
+TEST_CASE("a busy machine is an action where samples were disturbed")
+{
+    Measurement row = step(39, 1);
+    row.samples.assign(4, row.samples.front());
+    CHECK(answer({row}).actions.empty());
+    row.samples[0].disturbance = "a core was shared";
+    const std::vector<Action> actions = answer({row}).actions;
+    REQUIRE(actions.size() == 1);
+    CHECK(actions[0].what == "a quiet machine (1 of 4 samples disturbed: a core was shared)");
+    CHECK(actions[0].seconds.value == Approx(0.004));  // 40 ms less the low end of 36 ms
+}
+
+TEST_CASE("of one rank, a busy machine is an action with what it cost")
+{
+    Measurement row = step(39, 1);
+    row.samples.clear();
+    row.host.waited = 0.25;
+    const std::vector<Action> actions = answer({row}).actions;
+    REQUIRE(actions.size() == 1);
+    CHECK(actions[0].what == "a quiet machine");
+    CHECK(actions[0].seconds.value == Approx(0.010));  // a quarter of 40 ms
+    CHECK(actions[0].known == "counter");
+    row.point.set("ranks", "2");  // wait for each other's processors
+    CHECK(answer({row}).actions.empty());
+}
+
+TEST_CASE("layers that took longer than the step leave nothing outside them")
+{
+    Measurement row = step(33, 11);  // 44 ms of 40 ms
+    const Study study = made::study({row});
+    const DataTable table = breakdown_table(study);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) CHECK(std::get<double>(table.cell(i, "time_s").value) >= 0);
+    CHECK(verdict_table(study).cell(0, "share_outside_layers").is_absent);
+    CHECK(answer({row}).headline == "compute-bound: 75% of the time under the fp32 roof");
+}
