@@ -63,8 +63,8 @@ std::vector<LegendEntry> legend_of(const std::vector<const Measurement*>& rows)
 Content breakdown_panel(const Study& study, const std::string&)
 {
     std::vector<const Measurement*> rows;
-    for (const Measurement* row : step_rows(study.results.rows))
-        if (row->status == Status::ok && (!row->parts.empty() || row->forward.median.value > 0)) rows.push_back(row);
+    for (const Measurement* row : measured_steps(study.results.rows))
+        if (!row->parts.empty() || row->forward.median.value > 0) rows.push_back(row);
     if (rows.empty()) return {};
     const std::vector<LegendEntry> legend = legend_of(rows);
     const double key = legend_height(legend, bar_width);

@@ -36,8 +36,8 @@ std::string series_name(const Measurement& row, std::span<const Measurement> amo
 Models models_of(const Study& study)
 {
     Models models;
-    for (const Measurement* row : step_rows(study.results.rows))
-        if (row->status == Status::ok && batch_of(*row) > 0 && row->seconds.median.value > 0)
+    for (const Measurement* row : measured_steps(study.results.rows))
+        if (batch_of(*row) > 0 && row->seconds.median.value > 0)
             models[printable(model_of(*row))][printable(series_name(*row, study.results.rows))].try_emplace(
                 batch_of(*row), image_rate(*row).median);
     std::erase_if(models, [](const auto& model) {

@@ -87,8 +87,8 @@ ByteRate bus_bandwidth(const Measurement& row)
 std::vector<Scaling> scalings(const Study& study)
 {
     std::vector<Scaling> found;
-    for (const Measurement* row : step_rows(study.results.rows)) {
-        if (row->status == Status::ok && row->ranks() > 1) found.push_back(scaling_of(*row, study));
+    for (const Measurement* row : measured_steps(study.results.rows)) {
+        if (row->ranks() > 1) found.push_back(scaling_of(*row, study));
     }
     return found;
 }

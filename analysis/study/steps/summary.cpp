@@ -30,8 +30,8 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
 {
     std::map<Trained, Devices> all;
     for (const Study& study : studies)
-        for (const Measurement* row : step_rows(study.results.rows)) {
-            if (row->status != Status::ok || batch_of(*row) <= 0) continue;
+        for (const Measurement* row : measured_steps(study.results.rows)) {
+            if (batch_of(*row) <= 0) continue;
             const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
             all[{model_of(*row), precision_of(*row), data_of(*row)}][machine + where_text(*row, study.results.rows)]
                 .try_emplace(batch_of(*row), Step{&study, row});

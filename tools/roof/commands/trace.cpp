@@ -25,9 +25,7 @@ struct Options {
 int write_trace(const Options& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(options.folder, {}, context);
-    std::vector<const Measurement*> steps;
-    for (const Measurement* row : analysis::step_rows(study.results.rows))
-        if (row->status == Status::ok) steps.push_back(row);
+    const std::vector<const Measurement*> steps = analysis::measured_steps(study.results.rows);
     if (steps.empty()) throw InputError("no training step was measured in '" + options.folder + "'");
     const int number = whole_number("--row", options.row, 1, static_cast<int>(steps.size()));
     const Measurement& row = *steps[static_cast<std::size_t>(number - 1)];
