@@ -22,7 +22,7 @@ inline __device__ void meet_cluster()
     asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/// So many blocks, in clusters of `size`. `attribute` is to outlive what is returned.
+/// That many blocks, in clusters of `size`. `attribute` must outlive what is returned.
 inline cudaLaunchConfig_t in_clusters(int blocks, int size, int threads, std::size_t shared_bytes, cudaStream_t stream,
                                       cudaLaunchAttribute& attribute)
 {
