@@ -254,7 +254,7 @@ TEST_CASE("Nsight Compute: sums follow from rates over time and over cycles")
         "\"inst/cycle\",\"inst\"\n"
         "\"0\",\"1\",\"app\",\"h\",\"triad\",\"1\",\"7\",\"0\",\"9.0\",\"2000\",\"2\",\"1.5\",\"10\",\"0\",\"40\","
         "\"99999\"\n";
-    const Measurement& row = imported_text(text).rows.at(0).measurement;
+    const Measurement row = imported_text(text).rows.at(0).measurement;
     CHECK(row.work.compulsory.value == Approx(2000e9 * 2e-3));
     // 3e6 cycles; 10 additions and 20 multiply-adds in each.
     CHECK(row.work.flops.value == Approx(3e6 * (10 + 2 * 20)));

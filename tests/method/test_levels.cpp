@@ -167,7 +167,7 @@ void add_arithmetic(std::vector<Measurement>& rows, const OfRounds& slower, cons
     add_rounds(rows, fma, slower, gigahertz);
 }
 
-const Ceiling& latency_of(const Ceilings& ceilings, const std::string& level)
+Ceiling latency_of(const Ceilings& ceilings, const std::string& level)
 {
     const auto found = std::ranges::find_if(
         ceilings.all, [&](const Ceiling& c) { return c.kind == Role::latency && c.level == level; });
@@ -221,7 +221,7 @@ TEST_CASE("where the clock varied, the sets of a latency are compared per clock"
     add_arithmetic(rows, slow, clocks);
     add_chase(rows, 128 * KiB, slow, clocks);
     add_chase(rows, 256 * KiB, same, {3.3, 3.3, 3.3});
-    const Ceiling& latency = latency_of(fit_ceilings(rows, machine()), "L2");
+    const Ceiling latency = latency_of(fit_ceilings(rows, machine()), "L2");
     CHECK(latency.steadiness == Steadiness::clock_varied);
     CHECK(latency.per_clock.relative_half_width() < 1e-9);
 }
@@ -231,7 +231,7 @@ TEST_CASE("where the clock varied, what lacks a clock is a lower bound, however 
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     add_arithmetic(rows, {1, 1.1, 1.1}, {3.3, 3, 3});
     add_chase(rows, 256 * KiB, same, {3.3, 0, 0});
-    const Ceiling& latency = latency_of(fit_ceilings(rows, machine()), "L2");
+    const Ceiling latency = latency_of(fit_ceilings(rows, machine()), "L2");
     CHECK(latency.steadiness == Steadiness::at_least);
     CHECK(latency.rate.median.value == Approx(16e9 / bytes_per_access));
 }

@@ -109,7 +109,8 @@ TEST_CASE("no two steps have the same title, and no two series of batches the sa
         series.push_back(precision_of(*row) + where_text(*row, study.results.rows));
     CHECK(series.size() == 40);
     CHECK(distinct(series) == 40);
-    for (const auto& row : page_json({&study, 1})["studies"][0]["rows"])
+    const auto page = page_json({&study, 1});
+    for (const auto& row : page["studies"][0]["rows"])
         CHECK(std::ranges::count(titles, row["title"].get<std::string>()) == 1);
     CHECK(titles.front() == "net, batch 4, fp32 on cpu, 1 thread, algorithm auto");
 }
