@@ -118,8 +118,9 @@ inline Results results_of(const Other& op)
 }
 
 template <class Kind>
-inline constexpr bool is_of_a_library = std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply> ||
-                                        std::is_same_v<Kind, LibraryNorm> || std::is_same_v<Kind, LibraryNormGradient>;
+inline constexpr bool is_of_a_library =
+    std::is_same_v<Kind, Convolve> || std::is_same_v<Kind, Multiply> || std::is_same_v<Kind, LibraryNorm> ||
+    std::is_same_v<Kind, LibraryNormGradient> || std::is_same_v<Kind, DescendProduct>;  // on CPUs alone
 
 class Comparison {
   public:

@@ -1,7 +1,9 @@
-#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/network.hpp"
+#include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <utility>
 
 using namespace roof;
 using namespace roof::onednn;
@@ -10,22 +12,18 @@ namespace {
 
 constexpr float probability = 0.25F;
 
-/// A network of one dropout layer with all inputs 1.
+/// A dropout of ones, in a program that runs it once forward and once backward.
 class Dropping {
   public:
-    explicit Dropping(Parameters parameters) : settings_{.batch = 4, .threads = 2, .parameters = parameters}
+    Dropping()
     {
-        graph_.dropout("drop", 0, probability);
-        Builder build(graph_, settings_, program_, state_);
-        build.outputs.front() = x_ = program_.resident(plain(build.map(0)));
-        dropout(build, {.layer = 1});
-        y_ = build.outputs.back();
-        build.give(1, {dy_ = program_.resident(y_.desc()), true});
-        build.tape.back()();
-        dx_ = build.gradient(0).tensor;
+        const ir::Dropout dropout{.layer = 1, .probability = probability};
+        for (const auto& [phase, result] : {std::pair{Phase::forward, y_}, std::pair{Phase::backward, dx_}}) {
+            program_.begin("drop", "dropout", phase);
+            append_dropout(program_, state_, dropout, ones_, result);
+        }
         program_.place("a test");
-        std::fill_n(x_.data(), x_.stored(), 1.0F);
-        std::fill_n(dy_.data(), dy_.stored(), 1.0F);
+        std::fill_n(ones_.data(), ones_.stored(), 1.0F);
     }
 
     std::vector<float> forward(std::uint32_t step)
@@ -41,11 +39,10 @@ class Dropping {
     }
 
   private:
-    model::Graph graph_{"dropping", {64, 16, 16}};
-    Settings settings_;
-    StepState state_;
     Program program_{dnnl::engine(dnnl::engine::kind::cpu, 0)};
-    Tensor x_, y_, dy_, dx_;
+    StepState state_;
+    Tensor ones_ = program_.resident(plain(Dims{4, 64, 16, 16})), y_ = program_.resident(ones_.desc()),
+           dx_ = program_.resident(ones_.desc());
     Clock clock_ = [] { return Seconds{}; };
     Trace trace_{clock_, 2};
 };
@@ -54,7 +51,7 @@ class Dropping {
 
 TEST_CASE("Dropout zeroes the expected share and keeps the mean")
 {
-    const std::vector<float> y = Dropping(Parameters::random).forward(0);
+    const std::vector<float> y = Dropping().forward(0);
     const auto zeroed = static_cast<double>(std::count(y.begin(), y.end(), 0.0F)) / static_cast<double>(y.size());
     double sum = 0;
     for (const float value : y) {
@@ -67,7 +64,7 @@ TEST_CASE("Dropout zeroes the expected share and keeps the mean")
 
 TEST_CASE("Dropout repeats its decisions in the backward pass and changes them in the next step")
 {
-    Dropping dropping(Parameters::random);
+    Dropping dropping;
     const std::vector<float> first = dropping.forward(0);
     CHECK(dropping.backward() == first);
     CHECK(dropping.forward(1) != first);
@@ -77,13 +74,10 @@ TEST_CASE("Dropout repeats its decisions in the backward pass and changes them i
 TEST_CASE("Dropout is disabled for hashed parameters")
 {
     model::Graph graph("dropping", {8, 4, 4});
-    graph.dropout("drop", 0, probability);
-    const Settings settings{.parameters = Parameters::hashed};
-    Program program{dnnl::engine(dnnl::engine::kind::cpu, 0)};
-    StepState state;
-    Builder build(graph, settings, program, state);
-    build.outputs.front() = program.resident(plain(build.map(0)));
-    dropout(build, {.layer = 1});
-    CHECK(program.parts().empty());
-    CHECK(build.outputs[1].block == build.outputs[0].block);
+    graph.linear("last", graph.flatten("flat", graph.dropout("drop", 0, probability)), 3);
+    for (const Parameters parameters : {Parameters::hashed, Parameters::random}) {
+        const Network network(graph, {.parameters = parameters});
+        const auto parts = network.parts();
+        CHECK(std::ranges::count(parts, "dropout", &TimedPart::kind) == (parameters == Parameters::hashed ? 0 : 2));
+    }
 }

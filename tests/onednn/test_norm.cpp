@@ -1,6 +1,6 @@
 // The batch norm loops of every supported instruction set, compared with the definition in double.
 #include "workloads/model/hashed.hpp"
-#include "workloads/onednn/layers/batch_norm_passes.hpp"
+#include "workloads/onednn/operations/batch_norm_passes.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -55,6 +55,7 @@ struct ConvolutionPass : Convolution {
     /// Not backward_data: the source is read as max(source * scale + shift, 0), rounded to the precision.
     bool prologue = false;
     bool statistics = false;  ///< forward: also sums the result and its squares per channel
+    bool of_images = false;   ///< the source is the images as they are given, which need no gradient
 
     auto operator<=>(const ConvolutionPass&) const = default;
 };

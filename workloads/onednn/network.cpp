@@ -4,7 +4,7 @@
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step_facts.hpp"
 #include "workloads/kernels/parallel.hpp"
-#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
 
@@ -34,6 +34,27 @@ void touch(const Trained& trained)
     });
 }
 
+ir::Settings settings_of(const Settings& settings)
+{
+    ir::Settings all{.batch = settings.batch,
+                     .parameters = settings.parameters,
+                     .learning_rate = settings.learning_rate,
+                     .precision = settings.precision,
+                     .algorithm = settings.algorithm};
+    if (settings.ranks != nullptr) all.share = {.rank = settings.ranks->rank, .ranks = settings.ranks->size};
+    return all;
+}
+
+ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
+{
+    return {.convolution = [&](const ConvolutionPass& shape) { return convolutions.choose(shape); },
+            .product = [](const ir::Product&) { return ir::Choice{}; },
+            .reads_images = true,
+            .whole_norms = true,
+            .whole_gradients = true,
+            .updates_from_factors = settings.ranks == nullptr};
+}
+
 }  // namespace
 
 Network::Network(const model::Graph& graph, const Settings& settings)
@@ -43,13 +64,14 @@ Network::Network(const model::Graph& graph, const Settings& settings)
       program_(dnnl::engine(dnnl::engine::kind::cpu, 0))
 {
     const ThreadCount threads(settings_.threads);
-    Builder build(graph, settings_, program_, state_);
-    images_ = program_.outside(plain(build.map(0)));
-    build.outputs.front() = images_;
-    engine::write_layers(build);
-    trained_ = std::move(build.trained);
-    running_ = std::move(build.running);
-    algorithms_ = std::move(build.algorithms);
+    Convolutions convolutions(program_.engine(), settings_);
+    const ir::Written list(graph, settings_of(settings_), choosers_of(convolutions, settings_));
+    Binding binding(list, convolutions, settings_, program_, state_);
+    binding.append();
+    images_ = binding.read(list.images());
+    trained_ = std::move(binding.trained);
+    running_ = binding.running();
+    algorithms_ = list.algorithms();
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
     for (const Trained& trained : trained_) touch(trained);

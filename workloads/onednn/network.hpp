@@ -2,9 +2,9 @@
 // allocates no tensors.
 #pragma once
 
+#include "workloads/engine/builder.hpp"
 #include "workloads/model/graph.hpp"
-#include "workloads/onednn/layers/builder.hpp"
-#include "workloads/onednn/program/program.hpp"
+#include "workloads/onednn/operations/trained.hpp"
 #include "workloads/onednn/program/settings.hpp"
 #include "workloads/parallel/exchange.hpp"
 
@@ -15,6 +15,8 @@
 #include <vector>
 
 namespace roof::onednn {
+
+using Running = engine::Running<Tensor>;
 
 class Network {
   public:

@@ -93,13 +93,13 @@ void require_operands(const Convolve& op, const Memory& memory)
     check(op.source, maps(shape.source), precision, "the source");
     check(op.result, maps(shape.result), precision, "the result");
     check(op.weights, outputs * inputs / static_cast<std::size_t>(shape.groups) * window, precision, "the weights");
-    require(shape.bias == static_cast<bool>(op.bias), "a bias is given exactly if the graph has one");
+    const bool has_bias = shape.bias && shape.pass != Pass::backward_data;  // backward, what a CPU's layer has
+    require(has_bias == static_cast<bool>(op.bias), "a bias is given exactly if the graph has one");
     require(shape.prologue == (op.scale && op.shift), "scale and shift are given exactly if the graph has them");
     require(shape.statistics == (op.sum && op.squares), "sums are given exactly if the graph has them");
-    require(!(shape.bias || shape.relu || shape.statistics) || shape.pass == Pass::forward,
-            "only the forward pass has something behind it");
+    require(!shape.statistics || shape.pass == Pass::forward, "only the forward pass has something behind it");
     require(!shape.prologue || shape.pass != Pass::backward_data, "the gradient of the data has nothing before it");
-    if (shape.bias) check(op.bias, outputs, precision, "the bias");
+    if (has_bias) check(op.bias, outputs, precision, "the bias");
     for (const Tensor& one : {op.scale, op.shift})
         if (one) check(one, inputs, Precision::fp32, "scale or shift");
     for (const Tensor& one : {op.sum, op.squares})
@@ -172,9 +172,15 @@ void convolve(const Convolve& op, const Memory& memory)
         }
     });
     Values target(memory, written);
+    const bool is_forward = shape.pass == Pass::forward;
     for (std::size_t k = 0; k < sums.size(); ++k) {
-        const float sum = static_cast<float>(sums[k]) + (shape.bias ? bias[k % outputs] : 0);
-        target.put(k, shape.relu ? relu_of(sum) : sum);
+        const float sum = static_cast<float>(sums[k]) + (is_forward && shape.bias ? bias[k % outputs] : 0);
+        target.put(k, is_forward && shape.relu ? relu_of(sum) : sum);
+    }
+    for (std::size_t o = 0; shape.pass == Pass::backward_weights && op.bias && o < outputs; ++o) {
+        double sum = 0;
+        for (std::size_t k = o; k < result.size(); k += outputs) sum += result[k];
+        Values(memory, op.bias).put(o, static_cast<float>(sum));
     }
     if (!shape.statistics) return;
     for (std::size_t o = 0; o < outputs; ++o) {

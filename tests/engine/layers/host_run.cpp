@@ -1,5 +1,6 @@
 #include "tests/engine/layers/host_run.hpp"
 
+#include "ert/base/error.hpp"
 #include "tests/engine/layers/host_channels.hpp"
 #include "tests/engine/layers/host_moments.hpp"
 
@@ -275,6 +276,8 @@ class Run : private HostChannels {
             if (copies) copies.put(k, next.value);
         }
     }
+
+    void operator()(const DescendProduct&) { throw Error("updates from factors have no loops here"); }
 
     void operator()(const Advance& op)
     {

@@ -27,7 +27,7 @@ std::string lacking(const std::function<int(Graph&, int)>& add)
 TEST_CASE("Layers that read PyTorch's order of a flattened map are refused, and those that treat values alike are not")
 {
     const auto sentence = [](const std::string& what) {
-        return "the GPU's engine has no " + what + " of a flattened map, which 'layer' is";
+        return "there is no " + what + " of a flattened map, which 'layer' is";
     };
     CHECK(lacking([](Graph&, int x) { return x; }).empty());
     CHECK(lacking([](Graph& net, int x) { return net.relu("layer", net.dropout("drop", x, 0.5F)); }).empty());

@@ -125,6 +125,27 @@ TEST_CASE("The step's program trains the same when a library computes whole batc
     CHECK(apart > 0);
 }
 
+TEST_CASE("The list as a CPU wants it trains as that for a GPU")
+{
+    Choosers choosers = loops(true);
+    choosers.whole_norms = choosers.whole_gradients = true;
+    for (const model::Graph& graph : {plain_network(), residual_network(), squeeze_network(), mobile_network()}) {
+        INFO(graph.name());
+        HostTraining whole(graph, hashed(Precision::fp32), choosers);
+        HostTraining apart(graph, hashed(Precision::fp32), false);
+        for (int step = 0; step < 2; ++step) {
+            CHECK(whole.differentiate() == Approx(apart.differentiate()).epsilon(1e-5));
+            whole.update();
+            apart.update();
+        }
+        for (std::size_t k = 0; k < graph.parameters().size(); ++k) {
+            if (graph.parameters()[k].name == "conv2.bias" && graph.name() == "plain") continue;
+            INFO(graph.parameters()[k].name);
+            CHECK(distance(whole.value(k), apart.value(k)) < 1e-4);
+        }
+    }
+}
+
 /// With few values per channel, one ReLU whose input changes sign by rounding strongly changes a gradient.
 TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these formats")
 {

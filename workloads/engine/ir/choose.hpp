@@ -1,6 +1,8 @@
-// Functions that choose the implementations of a program's operations; a device or a test provides them.
+// Functions that choose the implementations of a program's operations, and which operations an executor wants; a device
+// or a test provides them.
 #pragma once
 
+#include "ert/base/units.hpp"
 #include "workloads/engine/ir/operations.hpp"
 
 #include <functional>
@@ -13,6 +15,7 @@ struct Choice {
     std::size_t workspace = 0;   ///< bytes
     std::string implementation;  ///< "cudnn: engine 62 k2=1"
     std::string algorithm;       ///< convolutions: gemm, winograd or fft
+    Flops executed{};            ///< that the implementation executes; 0: unknown
     int winograd_tile = 0;       ///< outputs along a tile's edge, if the library gives it; 0: unknown
     bool fused = true;           ///< computes all that the shape has beside the pass; else the plan is of the bare pass
 };
@@ -38,9 +41,20 @@ struct Choosers {
     std::function<Choice(const NormShape&)> norm{};
     /// Returns whether the first convolution should read images by space_to_depth(), given its forward pass. Empty: no.
     std::function<bool(const ConvolutionPass& first)> deep_images{};
-    /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments of
-    /// the convolution's source (moments.hpp), given its forward pass. Empty: no.
+    /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments
+    /// of the convolution's source (moments.hpp), given its forward pass. Empty: no.
     std::function<bool(const ConvolutionPass& forward)> moments{};
+
+    /// The first layer reads the images as they are given. Otherwise an operation imports them.
+    bool reads_images = false;
+    /// A batch norm, the sum behind it and its ReLU are one pass over memory in each direction: their operations are
+    /// neighbours in one stage, and no other layer normalises what it reads.
+    bool whole_norms = false;
+    /// Convolutions read trained values in fp32 and write gradients of weights in fp32, with that of the bias in the
+    /// same pass.
+    bool whole_gradients = false;
+    /// Linear layers' weights are updated from the factors of their gradient (DescendProduct).
+    bool updates_from_factors = false;
 };
 
 }  // namespace roof::ir

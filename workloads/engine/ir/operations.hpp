@@ -13,7 +13,8 @@
 
 namespace roof::ir {
 
-/// Channels-last: value (n, y, x, c) has index ((n * height + y) * width + x) * channels + c.
+/// On a GPU channels-last: value (n, y, x, c) has index ((n * height + y) * width + x) * channels + c. An executor on a
+/// CPU gives each tensor a layout.
 struct Tensor {
     int batch = 0;
     int channels = 1;
@@ -22,6 +23,7 @@ struct Tensor {
     Precision precision = Precision::fp32;  ///< fp32, bf16 or fp16; int8 for bytes of any meaning
     int block = -1;                         ///< block of the memory plan; -1: no tensor
     std::size_t begin = 0;                  ///< byte offset in the block
+    int like = -1;  ///< of a gradient: the block of its values, which have the layout that it is read in
 
     explicit operator bool() const { return block >= 0; }
     /// Returns the number of values per channel: the positions of all images.
@@ -43,8 +45,8 @@ struct StepState {
     float loss = 0;             ///< of the last forward pass
 };
 
-/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a block
-/// of 1, 2 or 4: space to depth of 3 channels, see space_to_depth(); 0: position by position.
+/// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a
+/// block of 1, 2 or 4: space to depth of 3 channels, see space_to_depth(); 0: position by position.
 struct ImportImages {
     Tensor from{}, to{};
     Tensor labels_from{}, labels{};
@@ -58,8 +60,9 @@ struct ClearUnused {
     DepthWeights weights{};
 };
 
-/// One pass: source, weights -> result; weights, result -> source; or source, result -> weights. `plan`: chosen
-/// implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a value per channel.
+/// One pass: source, weights -> result; weights, result -> source; or source, result -> weights and, if the shape has
+/// it, bias. `plan`: chosen implementation. `scale`, `shift`: of a prologue; `sum`, `squares`: of statistics; fp32, a
+/// value per channel.
 struct Convolve {
     ConvolutionPass shape{};
     Tensor source{}, weights{}, result{}, bias{}, workspace{};
@@ -113,7 +116,8 @@ struct Normalise {
     bool relu = false;
 };
 
-/// The second batch norm of a sum whose branches both end in one: g is the gradient of both. Channels are a multiple of 8.
+/// The second batch norm of a sum whose branches both end in one: g is the gradient of both. Channels are a multiple of
+/// 8.
 struct OtherNorm {
     Tensor source{}, weight{};
     ChannelNumbers channels{};
@@ -166,9 +170,9 @@ struct MomentOffset {
 
 /// The gradient g before a ReLU: one share or the sum of two, and 0 where the ReLU's output is 0. That is known from
 /// `output`, from its `signs`, or, with `relu`, from the source and its channels; without any there is no ReLU. With
-/// `winners`, a max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel g,
-/// and g times the normalised source if that is given. Optionally writes g. Of another batch norm there may be only the
-/// sum to write.
+/// `winners`, a max pool of this window reads the ReLU, and the share is the gradient of its result. Sums per channel
+/// g, and g times the normalised source if that is given. Optionally writes g. Of another batch norm there may be only
+/// the sum to write.
 struct ReduceGradient {
     Tensor share{}, other_share{}, output{}, signs{};
     Tensor winners{};
@@ -243,14 +247,15 @@ struct AveragePoolGradient {
     model::Window window{};
 };
 
-/// result = f(source), see activations.hpp; with a gradient of that, result = gradient * f'(source), which may overwrite it.
+/// result = f(source), see activations.hpp; with a gradient of that, result = gradient * f'(source), which may
+/// overwrite it.
 struct Activate {
     model::LayerKind kind = model::LayerKind::relu6;
     Tensor source{}, gradient{}, result{};
 };
 
-/// Channels to, to + 1, ... of the result, `count` of them, are channels from, from + 1, ... of the source; zeros where it
-/// has no such channel. With `order`, int32, channel k of the result is channel order[k] of the source.
+/// Channels to, to + 1, ... of the result, `count` of them, are channels from, from + 1, ... of the source; zeros where
+/// it has no such channel. With `order`, int32, channel k of the result is channel order[k] of the source.
 struct CopyChannels {
     Tensor source{}, result{};
     int from = 0, to = 0, count = 0;
@@ -261,8 +266,8 @@ struct CopyChannels {
 struct Scale {
     Tensor source{}, factor{}, result{};
 };
-/// From the gradient of the result: to_source = gradient * factor, which may overwrite the gradient; to_factor = gradient *
-/// source, summed over the positions where the factor has one value for them.
+/// From the gradient of the result: to_source = gradient * factor, which may overwrite the gradient; to_factor =
+/// gradient * source, summed over the positions where the factor has one value for them.
 struct ScaleGradient {
     Tensor gradient{}, source{}, factor{};
     Tensor to_source{}, to_factor{};
@@ -293,11 +298,19 @@ struct CheckFinite {
     Tensor gradients{};
 };
 
-/// Updates all parameters. Values, gradients, momenta and narrow copies have the same order, each in one piece.
+/// Updates all parameters but those of a DescendProduct. Values, gradients, momenta and narrow copies have the same
+/// order, each in one piece.
 struct Descend {
     Tensor values{}, gradients{}, momenta{}, copies{};
     float learning_rate = 0;
     bool scaled = false;  ///< the loss was scaled: gradients may not be finite
+};
+
+/// As Descend for a linear layer's weights, whose gradient, the product of source and result gradient, is not stored.
+struct DescendProduct {
+    Tensor source{}, gradient{};
+    Tensor values{}, momenta{}, copies{};
+    float learning_rate = 0;
 };
 
 /// Advances the state to the next step, with a new loss scale if the loss is scaled.
@@ -331,10 +344,10 @@ inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
     return {.batch = batch, .channels = map.channels, .height = map.height, .width = map.width, .precision = precision};
 }
 
-using Operation =
-    std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
-                 NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset, LibraryNorm,
-                 LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool, AveragePoolGradient,
-                 Activate, CopyChannels, Scale, ScaleGradient, Dropout, Loss, Widen, CheckFinite, Descend, Advance>;
+using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
+                               ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
+                               LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
+                               AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient, Dropout, Loss, Widen,
+                               CheckFinite, Descend, DescendProduct, Advance>;
 
 }  // namespace roof::ir

@@ -1,16 +1,19 @@
-// ReLU and the other activations. A ReLU goes with the layer before it where that can compute it.
+// ReLU and the other activations. A ReLU goes with the layer before it where that can compute it. The slope of a ReLU6 is found from
+// its result, which the next layer keeps; the others keep their source.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
 
 Tensor gradient_of_unit(Builder& build, const Unit& unit)
 {
-    const bool has_bias = build.layer(unit).bias;
+    const bool is_convolution = build.layer(unit).kind == model::LayerKind::convolution;
+    const bool has_bias = build.layer(unit).bias && !(is_convolution && build.choosers.whole_gradients);
     if (!unit.fused() && !has_bias) return build.shares(unit.layer, 1).front().tensor;
     if (unit.fused()) build.add_work(build.work(unit.relu).backward_data);
     const std::vector<Builder::Share> given = build.shares(unit.last(), 2);
     const Tensor first = given.front().tensor;
     const Tensor other = given.size() > 1 ? given[1].tensor : Tensor{};
+    if (other) build.program.add_work(moving({other}, {}, 1));
     const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
     const bool changes = mask || other;
     const Tensor gradient = changes ? build.over(given) : first;
@@ -32,32 +35,32 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
 
 void relu(Builder& build, const Unit& unit)
 {
-    const auto forward = [&](const Tensor& source) {
-        const Tensor result = build.program.tensor(source);
-        Normalise clip{.source = source, .result = result, .relu = true};
-        build.program.append(clip, {source, result}, "roof:relu");
-        return result;
-    };
-    write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {
-        const Tensor gradient = build.over({given});
-        const Tensor result = build.output(unit.layer).tensor;
-        build.program.append(MaskGradient{given.tensor, {}, result, gradient}, {given.tensor, result, gradient},
-                             "roof:relu");
-        return Builder::Share{gradient};
+    begin_with_work(build, unit, Phase::forward);
+    const Tensor source = build.input(unit);
+    const Tensor result = build.program.tensor(source);
+    build.program.append(Normalise{.source = source, .result = result, .relu = true}, {source, result}, "roof:relu");
+    build.put(unit, result);
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.give(build.source(unit), {gradient_of_unit(build, {.layer = unit.layer, .relu = unit.layer})});
     });
 }
 
 void activation(Builder& build, const Unit& unit)
 {
-    const Tensor source = build.input(unit);
-    const auto append = [&build, source, kind = build.layer(unit).kind](const Tensor& gradient, const Tensor& result) {
+    const model::LayerKind kind = build.layer(unit).kind;
+    const auto append = [&build, kind](const Tensor& source, const Tensor& gradient, const Tensor& result) {
         build.program.append(Activate{kind, source, gradient, result}, {source, gradient, result},
                              "roof:" + std::string(model::name(kind)));
         return result;
     };
+    const Tensor source = build.input(unit);
     write_simple(
-        build, unit, [&](const Tensor&) { return append({}, build.program.tensor(source)); },
-        [=, &build](const Builder::Share& given) { return Builder::Share{append(given.tensor, build.over({given}))}; });
+        build, unit, [&](const Tensor&) { return append(source, {}, build.program.tensor(source)); },
+        [=, &build](const Builder::Share& given) {
+            const Tensor& kept = kind == model::LayerKind::relu6 ? build.output(unit.layer).tensor : source;
+            return Builder::Share{append(kept, given.tensor, build.over({given}))};
+        });
 }
 
 void relu6(Builder& build, const Unit& unit)

@@ -4,7 +4,7 @@
 // Our own kernels support all shapes and precisions: two passes over memory in each direction, fused with the ReLU, its
 // gradient and the residual sum. A batch norm that only a residual sum reads is not written: the sum normalises it.
 // Others use the library in one operation where trials found that faster, and behind 1x1 convolutions moments of what those
-// read (moments.hpp).
+// read (moments.hpp). An executor that wants whole norms gets those of a sum in the sum's stage.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -79,38 +79,6 @@ void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gr
                          choice.implementation);
     complete(build, unit.layer);
     build.give(build.source(unit), {norm.result});
-}
-
-/// Appends the statistics of the unit's source and stores them in its output.
-void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
-{
-    const Tensor channels = build.channels_of(unit.layer);
-    const ChannelNumbers found{.mean = build.program.tensor(channels),
-                               .inverse_deviation = build.program.tensor(channels),
-                               .scale = build.program.tensor(channels),
-                               .shift = build.program.tensor(channels)};
-    const Trained& weight = build.parameters.of(unit.layer, false);
-    const Trained& bias = build.parameters.of(unit.layer, true);
-    const Running& running = running_of(build, unit);
-    const Output& given = build.output(build.source(unit));
-    const Statistics statistics{.source = source,
-                                .weight = weight.value,
-                                .bias = bias.value,
-                                .sum = given.sum,
-                                .squares = given.squares,
-                                .channels = found,
-                                .running_mean = running.mean,
-                                .running_variance = running.variance,
-                                .partial = given.sum ? Tensor{} : build.program.tensor(partial_sums_of(source)),
-                                .epsilon = build.layer(unit).epsilon};
-    build.program.append(
-        statistics,
-        {given.sum ? Tensor{} : source, given.sum, given.squares, weight.value, bias.value, found.mean,
-         found.inverse_deviation, found.scale, found.shift, running.mean, running.variance, statistics.partial},
-        given.sum ? "roof:statistics of sums" : "roof:statistics");
-    Output& output = build.output(unit.layer);
-    output.channels = found;
-    output.weight = weight.value;
 }
 
 /// The unit's batch norm and the convolution before it.
@@ -212,17 +180,11 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
             .result = pool.layer < 0 ? build.over({given}) : build.program.tensor(build.map(unit.layer))});
 }
 
-bool is_for_a_sum(const Builder& build, const Unit& unit)
-{
-    const std::vector<int> reading = readers(build.graph, unit.layer);
-    return reading.size() == 1 && build.graph.layer(reading.front()).kind == model::LayerKind::add;
-}
-
 /// Whether the only reader of the unit's ReLU normalises what it reads.
 bool is_for_its_reader(const Builder& build, const Unit& unit)
 {
     const std::vector<int> reading = readers(build.graph, unit.last());
-    if (!unit.fused() || reading.size() != 1) return false;
+    if (build.choosers.whole_norms || !unit.fused() || reading.size() != 1) return false;
     const model::LayerKind kind = build.graph.layer(reading.front()).kind;
     if (kind == model::LayerKind::convolution) return reads_scaled(build, reading.front());
     return kind == model::LayerKind::max_pool;
@@ -230,13 +192,60 @@ bool is_for_its_reader(const Builder& build, const Unit& unit)
 
 }  // namespace
 
+void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
+{
+    const Tensor channels = build.channels_of(unit.layer);
+    const ChannelNumbers found{.mean = build.program.tensor(channels),
+                               .inverse_deviation = build.program.tensor(channels),
+                               .scale = build.program.tensor(channels),
+                               .shift = build.program.tensor(channels)};
+    const Trained& weight = build.parameters.of(unit.layer, false);
+    const Trained& bias = build.parameters.of(unit.layer, true);
+    const Running& running = running_of(build, unit);
+    const Output& given = build.output(build.source(unit));
+    const Statistics statistics{.source = source,
+                                .weight = weight.value,
+                                .bias = bias.value,
+                                .sum = given.sum,
+                                .squares = given.squares,
+                                .channels = found,
+                                .running_mean = running.mean,
+                                .running_variance = running.variance,
+                                .partial = given.sum ? Tensor{} : build.program.tensor(partial_sums_of(source)),
+                                .epsilon = build.layer(unit).epsilon};
+    build.program.append(
+        statistics,
+        {given.sum ? Tensor{} : source, given.sum, given.squares, weight.value, bias.value, found.mean,
+         found.inverse_deviation, found.scale, found.shift, running.mean, running.variance, statistics.partial},
+        given.sum ? "roof:statistics of sums" : "roof:statistics");
+    Output& output = build.output(unit.layer);
+    output.channels = found;
+    output.weight = weight.value;
+}
+
+bool is_for_a_sum(const model::Graph& graph, int layer)
+{
+    const std::vector<int> reading = readers(graph, layer);
+    return graph.layer(layer).kind == model::LayerKind::batch_norm && reading.size() == 1 &&
+           graph.layer(reading.front()).kind == model::LayerKind::add;
+}
+
+bool is_whole_with_sum(const Builder& build, int layer)
+{
+    if (!build.choosers.whole_norms || !is_for_a_sum(build.graph, layer)) return false;
+    const int sum = readers(build.graph, layer).front();
+    const std::vector<int>& inputs = build.graph.layer(sum).inputs;
+    return engine::relu_behind(build.graph, sum) >= 0 && inputs[0] != inputs[1];
+}
+
 void batch_norm(Builder& build, const Unit& unit)
 {
+    if (is_whole_with_sum(build, unit.layer)) return;
     const Tensor source = build.input(unit);
     begin_with_work(build, unit, Phase::forward);
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });
     Output& output = build.output(unit.layer);
-    if (is_for_a_sum(build, unit)) {
+    if (!build.choosers.whole_norms && is_for_a_sum(build.graph, unit.layer)) {
         if (is_by_moments(build, build.source(unit)))
             find_moments(build, unit);
         else
@@ -264,74 +273,6 @@ void batch_norm(Builder& build, const Unit& unit)
             .source = source, .scale = channels.scale, .shift = channels.shift, .result = result, .relu = unit.fused()},
         {source, channels.scale, channels.shift, result}, "roof:normalise");
     build.put(unit, result);
-}
-
-// Residual sum with its ReLU:  y = max(a + b, 0). a and b may be batch norms that are not yet normalised. Both inputs
-// have the gradient of the sum. The backward pass also computes the sums that the first batch norm needs.
-void add(Builder& build, const Unit& unit)
-{
-    begin_with_work(build, unit, Phase::forward);
-    std::vector<int> inputs = build.layer(unit).inputs;
-    const auto is_by_kernels = [&build](int input) {
-        return build.output(input).deferred && !build.output(input).moments;
-    };
-    // The first, whose sums are found with the mask, is a batch norm; one that is read for its sums where there is one.
-    if (!build.output(inputs[0]).deferred || (!is_by_kernels(inputs[0]) && is_by_kernels(inputs[1])))
-        std::swap(inputs[0], inputs[1]);
-    const Output first = build.output(inputs[0]);
-    const Output second = build.output(inputs[1]);
-    const Tensor result = build.program.tensor(build.map(unit.layer));
-    // The backward pass reads a bit instead of the output.
-    Tensor signs = result;
-    signs.channels /= signs_per_byte;
-    signs.precision = Precision::int8;
-    const bool is_signed = unit.fused() && first.deferred && result.channels % signs_per_byte == 0;
-    signs = is_signed ? build.program.tensor(signs) : Tensor{};
-    const auto scale_of = [](const Output& output) { return output.deferred ? output.channels.scale : Tensor{}; };
-    const auto shift_of = [](const Output& output) { return output.deferred ? output.channels.shift : Tensor{}; };
-    const Normalise sum{.source = first.tensor,
-                        .scale = scale_of(first),
-                        .shift = shift_of(first),
-                        .other = second.tensor,
-                        .other_scale = scale_of(second),
-                        .other_shift = shift_of(second),
-                        .result = result,
-                        .signs = signs,
-                        .relu = unit.fused()};
-    build.program.append(
-        sum, {sum.source, sum.scale, sum.shift, sum.other, sum.other_scale, sum.other_shift, sum.result, sum.signs},
-        "roof:normalise+sum");
-    build.put(unit, result);
-
-    build.tape.emplace_back([=, &build] {
-        build.begin(unit, Phase::backward);
-        if (unit.fused()) build.add_work(build.work(unit.relu).backward_data);
-        const std::vector<Builder::Share> given = build.shares(unit.last(), 2);
-        const Tensor mask = unit.fused() ? build.output(unit.relu).tensor : Tensor{};
-        const Tensor other = given.size() > 1 ? given[1].tensor : Tensor{};
-        Tensor gradient = given.front().tensor;
-        if (first.deferred) {
-            if (mask || other) gradient = build.over(given);
-            const bool is_pair = signs && second.deferred;
-            reduce(build, inputs[0],
-                   {.share = given.front().tensor,
-                    .other_share = other,
-                    .output = signs ? Tensor{} : mask,
-                    .signs = signs,
-                    .source = first.tensor,
-                    .result = mask || other ? gradient : Tensor{}},
-                   is_pair ? inputs[1] : -1);
-            for (const int each : {0, 1}) {
-                if (is_pair && is_by_kernels(inputs[0]) && is_by_kernels(inputs[1]))
-                    build.output(inputs[each]).partner = inputs[1 - each];
-            }
-        } else if (mask || other) {
-            gradient = build.over(given);
-            build.program.append(MaskGradient{given.front().tensor, other, mask, gradient},
-                                 {given.front().tensor, other, mask, gradient}, "roof:relu");
-        }
-        for (const int input : inputs) build.give(input, {gradient, true});
-    });
 }
 
 }  // namespace roof::ir

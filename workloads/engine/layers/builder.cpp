@@ -47,6 +47,13 @@ Tensor Builder::map(int index) const
     return maps_of(settings.batch, graph.layer(index).output, settings.storage());
 }
 
+Tensor Builder::gradient_like(int index)
+{
+    Tensor made = program.tensor(map(index));
+    made.like = output(index).tensor.block;
+    return made;
+}
+
 void Builder::put(const Unit& unit, const Tensor& tensor)
 {
     output(unit.layer).tensor = tensor;
@@ -56,10 +63,11 @@ void Builder::put(const Unit& unit, const Tensor& tensor)
 std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
 {
     std::vector<Share> all = given(layer);
+    for (Share& share : all) share.tensor.like = output(layer).tensor.block;
     while (all.size() > most) {
         const std::vector<Share> pair{all[all.size() - 2], all.back()};
         const Tensor sum = over(pair);
-        program.add_work(moving({pair[0].tensor, pair[1].tensor, sum}, 1));
+        program.add_work(moving({pair[0].tensor, pair[1].tensor}, {sum}, 1));
         program.append(
             MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
             {pair[0].tensor, pair[1].tensor, sum}, "roof:sum");
@@ -139,13 +147,19 @@ void append_product(Program& program, const Choosers& choosers, Precision precis
     if (!is_fused && (apart.bias || apart.relu)) program.append(apart, {written, written, apart.bias}, "roof:bias");
 }
 
-Work moving(const std::vector<Tensor>& tensors, double flops_each)
+Work moving(const std::vector<Tensor>& read, const std::vector<Tensor>& written, double flops_each)
 {
-    Bytes bytes{};
-    for (const Tensor& tensor : tensors) bytes += Bytes{static_cast<double>(tensor.bytes())};
-    return {.flops = {flops_each * static_cast<double>(tensors.front().elements())},
-            .compulsory = bytes,
-            .no_reuse = bytes};
+    const auto bytes = [](const std::vector<Tensor>& tensors) {
+        Bytes sum{};
+        for (const Tensor& tensor : tensors) sum += Bytes{static_cast<double>(tensor.bytes())};
+        return sum;
+    };
+    const Bytes moved = bytes(read) + bytes(written);
+    return {.flops = {flops_each * static_cast<double>(read.front().elements())},
+            .compulsory = moved,
+            .no_reuse = moved,
+            .read = bytes(read),
+            .written = bytes(written)};
 }
 
 }  // namespace roof::ir

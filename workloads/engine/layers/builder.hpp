@@ -1,4 +1,4 @@
-// State and helpers that the layers of the GPU engine need in addition to the shared builder.
+// State and helpers that the layers need to write themselves.
 #pragma once
 
 #include "workloads/engine/builder.hpp"
@@ -53,15 +53,20 @@ class Builder : public engine::Builder<Program, Tensor> {
     Tensor images, labels_given, labels, row_losses;
     std::vector<Output> outputs;                  ///< indexed by layer
     std::vector<std::pair<Tensor, int>> waiting;  ///< narrow gradients of weights, with their layers
+    std::vector<std::function<void()>> updates;   ///< of parameters that sgd() does not update itself
 
     Output& output(int index) { return outputs[static_cast<std::size_t>(index)]; }
     Tensor input(const Unit& unit) { return output(source(unit)).tensor; }
 
     /// Returns the shape of the layer's output for a batch, without memory.
     Tensor map(int index) const;
+    /// Returns a new tensor for a gradient of the layer's output.
+    Tensor gradient_like(int index);
     Tensor channels_of(int index) const { return {.batch = 1, .channels = graph.layer(index).output.channels}; }
 
     void put(const Unit& unit, const Tensor& tensor);
+    /// Whether convolutions write gradients of weights in the precision of the activations.
+    bool writes_narrow_gradients() const { return settings.narrow() && !choosers.whole_gradients; }
     /// Returns the sum of the gradient's shares; with `most` 2, up to two shares stay separate.
     std::vector<Share> shares(int layer, std::size_t most);
     Share gradient(int layer) { return shares(layer, 1).front(); }
@@ -80,7 +85,7 @@ class Builder : public engine::Builder<Program, Tensor> {
 /// the library does not add them.
 void append_product(Program& program, const Choosers& choosers, Precision precision, Multiply product);
 
-/// Elementwise work: FLOPs per value, and the bytes of each tensor once.
-Work moving(const std::vector<Tensor>& tensors, double flops_each);
+/// Elementwise work: FLOPs per value of the first, and the bytes of each tensor once.
+Work moving(const std::vector<Tensor>& read, const std::vector<Tensor>& written, double flops_each);
 
 }  // namespace roof::ir

@@ -28,7 +28,7 @@ void concat(Builder& build, const Unit& unit)
         const Tensor given = build.gradient(unit.layer).tensor;
         int from = 0;
         for (const int input : inputs) {
-            const Tensor share = build.program.tensor(build.map(input));
+            const Tensor share = build.gradient_like(input);
             append(build, {.source = given, .result = share, .from = from, .count = share.channels});
             from += share.channels;
             build.give(input, {share});

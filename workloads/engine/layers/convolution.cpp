@@ -17,18 +17,20 @@ bool is_deep(const Builder& build, const Unit& unit)
 ConvolutionPass shape_of(const Builder& build, const Unit& unit, Pass pass)
 {
     const model::Layer& layer = build.layer(unit);
-    const bool forward = pass == Pass::forward;
-    const ConvolutionPass shape{model::convolution_of(build.graph, unit.layer, build.settings.batch), pass,
-                                build.settings.precision, forward && layer.bias, forward && unit.fused()};
+    const bool whole = pass == Pass::forward || build.choosers.whole_gradients;
+    ConvolutionPass shape{model::convolution_of(build.graph, unit.layer, build.settings.batch), pass,
+                          build.settings.precision, whole && layer.bias, whole && unit.fused()};
+    shape.of_images = build.choosers.reads_images && build.is_image(build.source(unit));
     return is_deep(build, unit) ? space_to_depth(shape) : shape;
 }
 
-/// The batch norm that alone reads the convolution; -1 if there is none, or if the layer is no convolution. In fp32, sums of squares are not precise enough for it.
+/// The batch norm that alone reads the convolution, for which that may sum its result; -1 if there is none. In fp32, sums of squares
+/// are not precise enough.
 int norm_behind(const Builder& build, int layer)
 {
     const std::vector<int> reading = readers(build.graph, layer);
     const bool is_normed = build.graph.layer(layer).kind == model::LayerKind::convolution && build.settings.narrow() &&
-                           !build.graph.layer(layer).bias && reading.size() == 1 &&
+                           !build.choosers.whole_norms && !build.graph.layer(layer).bias && reading.size() == 1 &&
                            build.graph.layer(reading.front()).kind == model::LayerKind::batch_norm;
     return is_normed ? reading.front() : -1;
 }
@@ -47,6 +49,7 @@ Choice choose_forward(const Builder& build, ConvolutionPass& shape)
 void account(Builder& build, const Unit& unit, const model::PassWork& work, const Choice& choice)
 {
     Work done = to_work(work);
+    done.executed = choice.executed;
     if (choice.winograd_tile > 0) {
         const long long products = model::winograd_multiply_adds(
             model::convolution_of(build.graph, unit.layer, build.settings.batch), choice.winograd_tile);
@@ -71,7 +74,7 @@ void append(Builder& build, const Choice& choice, Convolve operation)
                          choice.implementation);
 }
 
-/// Returns the gradient in the precision of the activations.
+/// Returns the gradient as it is written.
 Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, const Tensor& gradient)
 {
     ConvolutionPass shape = shape_of(build, unit, Pass::backward_weights);
@@ -79,7 +82,7 @@ Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, c
     const Choice choice = build.choosers.convolution(shape);
     account(build, unit, build.work(unit.layer).backward_weights, choice);
     Tensor written = build.parameters.of(unit.layer, false).gradient;
-    if (build.settings.narrow()) {
+    if (build.writes_narrow_gradients()) {
         written.precision = build.settings.storage();
         written.begin = 0;
         written = build.program.tensor(written);
@@ -89,6 +92,7 @@ Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, c
             .source = given.tensor,
             .weights = written,
             .result = gradient,
+            .bias = shape.bias ? build.parameters.of(unit.layer, true).gradient : Tensor{},
             .scale = given.scaled ? given.channels.scale : Tensor{},
             .shift = given.scaled ? given.channels.shift : Tensor{}});
     if (is_deep(build, unit)) {
@@ -118,10 +122,9 @@ void backward(Builder& build, const Unit& unit, const Output& given)
     const Tensor gradient = gradient_of_unit(build, unit);
     const Tensor of_weights = backward_weights(build, unit, given, gradient);
     if (!build.is_image(build.source(unit))) build.give(build.source(unit), {backward_data(build, unit, gradient)});
-    if (build.settings.narrow())
-        build.widen_later(of_weights, unit.layer);
-    else
-        build.completed(unit.layer, false);
+    if (build.writes_narrow_gradients()) return build.widen_later(of_weights, unit.layer);
+    if (build.choosers.whole_gradients && build.layer(unit).bias) build.completed(unit.layer, true);
+    build.completed(unit.layer, false);
 }
 
 }  // namespace

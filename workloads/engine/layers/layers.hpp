@@ -39,9 +39,18 @@ bool reads_scaled(const Builder& build, int layer);
 /// Whether the batch norm that alone reads this convolution is found from moments, see moments.hpp.
 bool is_by_moments(const Builder& build, int convolution);
 
+/// FLOPs per parameter of a step of gradient descent with momentum and weight decay.
+inline constexpr double descent_flops = 6;
+
 /// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
 /// gradient if the layer has a bias.
 Tensor gradient_of_unit(Builder& build, const Unit& unit);
+
+/// Appends the statistics of the unit's source and stores them in its output.
+void find_statistics(Builder& build, const Unit& unit, const Tensor& source);
+bool is_for_a_sum(const model::Graph& graph, int layer);
+/// Whether the batch norm is written in the stage of a sum with a ReLU.
+bool is_whole_with_sum(const Builder& build, int layer);
 
 // The two passes of a batch norm's backward pass by our kernels, for one batch norm or for both of a residual sum.
 

@@ -1,8 +1,10 @@
 // The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// The weight gradient is always written in fp32. After a map, inputs and weights are channels-last (parameters.hpp).
+// The weight gradient is always written in fp32, or not stored: then the layer's own update finds it. After a map, inputs and weights are channels-last (parameters.hpp).
 // The result of the last layer is fp32, for the loss.
 #include "workloads/engine/layers/layers.hpp"
+
+#include <algorithm>
 
 namespace roof::ir {
 namespace {
@@ -12,13 +14,34 @@ void append(Builder& build, const Multiply& product)
     append_product(build.program, build.choosers, build.settings.precision, product);
 }
 
+void update(Builder& build, const Unit& unit, const Tensor& source, const Tensor& gradient)
+{
+    const Trained& trained = build.parameters.of(unit.layer, false);
+    const Tensor copies = build.settings.narrow() ? trained.read : Tensor{};
+    const DescendProduct descent{source,           gradient, trained.value,
+                                 trained.momentum, copies,   build.settings.learning_rate};
+    build.begin(Unit{.layer = unit.layer}, Phase::update);
+    Work work = moving({trained.value, trained.momentum, source, gradient}, {trained.value, trained.momentum, copies},
+                       descent_flops);
+    const model::PassWork product = build.work(unit.layer).backward_weights;
+    work.flops += product.flops;
+    work.no_reuse = std::max(work.compulsory, product.no_reuse);
+    build.program.add_work(work);
+    build.program.append(descent, {source, gradient, trained.value, trained.momentum, copies}, "roof:sgd");
+}
+
 void backward(Builder& build, const Unit& unit, const Tensor& source)
 {
     build.begin(unit, Phase::backward);
     const Tensor gradient = gradient_of_unit(build, unit);
     const Trained& weights = build.parameters.of(unit.layer, false);
-    build.add_work(build.work(unit.layer).backward_weights);
-    append(build, {.pass = Pass::backward_weights, .source = source, .weights = weights.gradient, .result = gradient});
+    if (build.choosers.updates_from_factors) {
+        build.updates.emplace_back([=, &build] { update(build, unit, source, gradient); });
+    } else {
+        build.add_work(build.work(unit.layer).backward_weights);
+        append(build,
+               {.pass = Pass::backward_weights, .source = source, .weights = weights.gradient, .result = gradient});
+    }
     build.completed(unit.layer, false);
     if (build.is_image(build.source(unit))) return;
 

@@ -23,10 +23,23 @@ void import_images(Builder& build)
         padding = first.window.padding;
     }
     to = build.program.tensor(to);
-    build.program.add_work(moving({build.images, to}, 0));
+    build.program.add_work(moving({build.images}, {to}, 0));
     build.program.append(ImportImages{build.images, to, build.labels_given, build.labels, build.image_block, padding},
                          {build.images, to, build.labels_given, build.labels}, "roof:import");
     build.output(0).tensor = to;
+}
+
+/// A value of each parameter that has no update of its own, without memory.
+Tensor updated_here(const Builder& build)
+{
+    Tensor each{.batch = 1, .channels = 0};
+    const std::vector<model::Parameter> parameters = build.graph.parameters();
+    for (const model::Parameter& parameter : parameters) {
+        const bool is_linear = build.graph.layer(parameter.layer).kind == model::LayerKind::linear;
+        if (build.choosers.updates_from_factors && is_linear && !parameter.is_bias) continue;
+        each.channels += static_cast<int>(parameter.elements());
+    }
+    return each;
 }
 
 }  // namespace
@@ -43,8 +56,8 @@ std::optional<std::string> lacking_layers(const model::Graph& graph)
         const bool flattens = layer.kind == model::LayerKind::flatten && source.height * source.width > 1;
         is_map[static_cast<std::size_t>(index)] = keeps_order(layer.kind) && (reads_map || flattens);
         if (reads_map && !keeps_order(layer.kind) && layer.kind != model::LayerKind::linear)
-            return "the GPU's engine has no " + std::string(model::name(layer.kind)) + " of a flattened map, which '" +
-                   layer.name + "' is";
+            return "there is no " + std::string(model::name(layer.kind)) + " of a flattened map, which '" + layer.name +
+                   "' is";
     }
     return std::nullopt;
 }
@@ -52,7 +65,10 @@ std::optional<std::string> lacking_layers(const model::Graph& graph)
 void write_step(Builder& build)
 {
     if (const auto lacking = lacking_layers(build.graph)) throw Unsupported(*lacking);
-    import_images(build);
+    if (build.choosers.reads_images)
+        build.output(0).tensor = build.images;
+    else
+        import_images(build);
     engine::write_layers(build);
 }
 
@@ -69,7 +85,7 @@ void softmax_cross_entropy(Builder& build)
         logits = wide;
     }
     const Tensor gradient = build.program.tensor(build.map(last));
-    build.program.add_work(moving({logits, gradient}, 5));
+    build.program.add_work(moving({logits}, {gradient}, 5));
     build.program.append(Loss{logits, build.labels, gradient, build.row_losses},
                          {logits, build.labels, gradient, build.row_losses}, "roof:softmax");
     build.give(last, {gradient});
@@ -77,19 +93,19 @@ void softmax_cross_entropy(Builder& build)
 
 void sgd(Builder& build)
 {
-    constexpr double descent = 6;  // FLOPs per parameter
     const Parameters& all = build.parameters;
     const bool is_scaled = build.settings.storage() == Precision::fp16;
     build.widen_waiting();
+    for (const auto& update : build.updates) update();
     build.program.begin("sgd", "sgd", Phase::update);
     if (is_scaled) {
-        build.program.add_work(moving({all.gradients}, 0));
+        build.program.add_work(moving({all.gradients}, {}, 0));
         build.program.append(CheckFinite{all.gradients}, {all.gradients}, "roof:finite");
     }
-    Work work = moving({all.values, all.values, all.gradients, all.momenta, all.momenta}, descent);
-    if (all.copies) work.compulsory += Bytes{static_cast<double>(all.copies.bytes())};
-    work.no_reuse = work.compulsory;
-    build.program.add_work(work);
+    const Tensor each = updated_here(build);
+    Tensor copies = build.writes_narrow_gradients() ? each : Tensor{};
+    copies.precision = build.settings.storage();
+    build.program.add_work(moving({each, each, each}, {each, each, copies}, descent_flops));
     build.program.append(
         Descend{all.values, all.gradients, all.momenta, all.copies, build.settings.learning_rate, is_scaled},
         {all.values, all.values, all.gradients, all.momenta, all.momenta, all.copies}, "roof:sgd");

@@ -51,13 +51,15 @@ class Trials {
 
 class Chooser {
   public:
-    Chooser(const dnnl::engine& engine, ConvolutionPass shape, const Settings& settings, Pass pass, bool is_plain)
+    Chooser(const dnnl::engine& engine, ConvolutionPass shape, const Settings& settings, Pass pass)
         : engine_(engine), shape_(shape), settings_(settings), pass_name_(model::name(pass))
     {
         shape_.pass = pass;
-        all_ = candidates(engine, shape_, settings.threads, is_plain);
+        all_ = candidates(engine, shape_, settings.threads, shape.of_images);
         if (all_.empty()) throw Error("oneDNN has no " + pass_name_ + " pass of a convolution for " + text(shape_));
     }
+
+    const ConvolutionPass& shape() const { return shape_; }
 
     /// oneDNN's first choice, or its matrix product if the settings ask for gemm.
     const Candidate& default_candidate() const
@@ -139,20 +141,30 @@ std::string library_of(std::span<const Candidate> candidates)
            " candidates " + sum.text();
 }
 
-ChosenConvolution choose_convolution(const dnnl::engine& engine, const ConvolutionPass& shape, const Settings& settings,
-                                     bool first)
+ir::Choice Convolutions::choose(const ConvolutionPass& shape)
 {
-    const Chooser forward(engine, shape, settings, Pass::forward, first);
-    const Chooser backward_weights(engine, shape, settings, Pass::backward_weights, first);
-    ChosenConvolution chosen;
-    chosen.edges = {.source = forward.default_candidate().layouts.source,
-                    .weights = backward_weights.default_candidate().layouts.weights,
-                    .result = forward.default_candidate().layouts.result};
-    chosen.forward = forward.choose(chosen.edges);
-    chosen.backward_weights = backward_weights.choose(chosen.edges);
-    if (!first)
-        chosen.backward_data = Chooser(engine, shape, settings, Pass::backward_data, first).choose(chosen.edges);
-    return chosen;
+    if (const auto known = numbers_.find(shape); known == numbers_.end()) {
+        converting_errors(text(shape), [&] {
+            const Chooser forward(engine_, shape, settings_, Pass::forward);
+            const Chooser backward_weights(engine_, shape, settings_, Pass::backward_weights);
+            const Layouts edges{.source = forward.default_candidate().layouts.source,
+                                .weights = backward_weights.default_candidate().layouts.weights,
+                                .result = forward.default_candidate().layouts.result};
+            const auto add = [&](const Chooser& chooser) {
+                numbers_.emplace(chooser.shape(), static_cast<int>(plans_.size()));
+                plans_.push_back({chooser.choose(edges), edges});
+            };
+            add(forward);
+            add(backward_weights);
+            if (!shape.of_images) add(Chooser(engine_, shape, settings_, Pass::backward_data));
+        });
+    }
+    const int plan = numbers_.at(shape);
+    const Candidate& chosen = (*this)[plan].candidate;
+    return {.plan = plan,
+            .implementation = chosen.name,
+            .algorithm = std::string(name(chosen.algorithm)),
+            .executed = chosen.executed};
 }
 
 }  // namespace roof::onednn

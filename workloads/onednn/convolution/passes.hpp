@@ -3,11 +3,13 @@
 #pragma once
 
 #include "workloads/engine/algorithm.hpp"
+#include "workloads/engine/ir/choose.hpp"
 #include "workloads/model/work.hpp"
 #include "workloads/onednn/program/program.hpp"
 #include "workloads/onednn/program/settings.hpp"
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,10 +44,10 @@ struct Candidate {
     std::function<void(Program&, const ConvolutionTensors&)> append{};
 };
 
-/// All candidates for a pass: oneDNN's direct ones in its order of preference, this project's kernels, oneDNN's Winograd
-/// ones. For bf16 also oneDNN's in fp32 ("jit:avx512_core in fp32"), which convert their operands. Direct includes
-/// matrix products (gemm). Reference code is included only if there is nothing else. `is_plain`: oneDNN's read a plain
-/// source. Throws dnnl::error.
+/// All candidates for a pass: oneDNN's direct ones in its order of preference, this project's kernels, oneDNN's
+/// Winograd ones. For bf16 also oneDNN's in fp32 ("jit:avx512_core in fp32"), which convert their operands. Direct
+/// includes matrix products (gemm). Reference code is included only if there is nothing else. `is_plain`: oneDNN's read
+/// a plain source. Throws dnnl::error.
 std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionPass& shape, int threads, bool is_plain);
 
 /// oneDNN's implementations for `algorithm` (direct or winograd).
@@ -67,19 +69,32 @@ bool offers_winograd(Precision precision);
 /// in the step and in trials.
 void append_pass(Program& program, Pass pass, const Candidate& candidate, const ConvolutionTensors& tensors);
 
-/// `edges`: layouts between the convolution and its neighbours, as oneDNN's first direct implementation prefers them
-/// (or its matrix product, for gemm).
-struct ChosenConvolution {
-    Candidate forward, backward_data, backward_weights;
+/// The implementation of one pass. `edges`: layouts between the convolution and its neighbours, as oneDNN's first
+/// direct implementation prefers them (or its matrix product, for gemm).
+struct ChosenPass {
+    Candidate candidate;
     Layouts edges;
 };
 
-/// Selects the candidates by the algorithm of the settings. `auto` measures all candidates and takes the fastest.
-/// `direct` takes the fastest of oneDNN's first choice and this project's direct kernels. In bf16 the candidates multiply
-/// in both ways: by the dot product, or widened to fp32. `shape` is that of any pass. `first`: the source is the image, in a
-/// plain layout, which needs no gradient; backward_data is then empty. Throws Error, dnnl::error.
-ChosenConvolution choose_convolution(const dnnl::engine& engine, const ConvolutionPass& shape, const Settings& settings,
-                                     bool first);
+/// Selects the candidates of convolutions by the algorithm of the settings. `auto` measures all candidates of a pass
+/// and takes the fastest. `direct` takes the fastest of oneDNN's first choice and this project's direct kernels. In
+/// bf16 the candidates multiply in both ways: by the dot product, or widened to fp32. Images are read in a plain
+/// layout.
+class Convolutions {
+  public:
+    /// Both must outlive it.
+    Convolutions(const dnnl::engine& engine, const Settings& settings) : engine_(engine), settings_(settings) {}
+
+    /// Chooses all passes of a convolution when it is first asked for one. Throws Error.
+    ir::Choice choose(const ConvolutionPass& shape);
+    const ChosenPass& operator[](int plan) const { return plans_.at(static_cast<std::size_t>(plan)); }
+
+  private:
+    const dnnl::engine& engine_;
+    const Settings& settings_;
+    std::vector<ChosenPass> plans_;
+    std::map<ConvolutionPass, int> numbers_;
+};
 
 /// The version of oneDNN, the instruction set of this project's kernels, and a checksum of the candidates' names. A
 /// remembered choice is valid for these only, so a new candidate is tried.

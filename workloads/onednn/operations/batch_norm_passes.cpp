@@ -3,7 +3,9 @@
 //   db = sum of dy;  dg = sum of dy * (x - m) / sqrt(v + eps)
 //   dx = g / sqrt(v + eps) * (dy - db / n - (x - m) * sum of dy * (x - m) / (n * (v + eps)))
 // fp32 numbers are summed as differences from one value of the channel, to avoid cancellation.
-#include "workloads/onednn/layers/batch_norm_passes.hpp"
+#include "workloads/onednn/operations/batch_norm_passes.hpp"
+
+#include "workloads/engine/recipe.hpp"
 
 #include <omp.h>
 
@@ -112,8 +114,8 @@ struct PlacedNorm {
           shift(of.shift.value.data()),
           scale_gradient(of.scale.gradient.data()),
           shift_gradient(of.shift.gradient.data()),
-          running_mean(of.running.mean.data()),
-          running_variance(of.running.variance.data())
+          running_mean(of.running_mean.data()),
+          running_variance(of.running_variance.data())
     {
     }
 
@@ -166,7 +168,7 @@ Strip strip_to(const ChannelMap& map, const Elements& result)
 
 void follow(float& running, double value)
 {
-    running = static_cast<float>((1 - batch_norm_momentum) * running + batch_norm_momentum * value);
+    running = static_cast<float>((1 - engine::batch_norm_momentum) * running + engine::batch_norm_momentum * value);
 }
 
 /// Computes the group's factors and running statistics from its sums. Factors are zero for padded channels.

@@ -2,7 +2,7 @@
 //   y[n,c,p] = x[n,c,p] * f[n,c,p or 0];  dx = dy * f;  df = dy * x, summed over the positions where f has one
 // A row is the positions of one channel, or of the block of channels that the layout keeps together.
 #include "workloads/kernels/parallel.hpp"
-#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/operations/binding.hpp"
 
 #include <array>
 
@@ -133,44 +133,48 @@ Layout layout_of(const Desc& desc, Precision precision)
     return known.front();
 }
 
+/// A product with its map and factor in one layout.
+struct Placed {
+    Product product;
+    Tensor x, f;
+};
+
+Placed placed(Binding& to, const ir::Tensor& source, const ir::Tensor& factor)
+{
+    const Dims map = dims_of(source);
+    const Layout layout = layout_of(to.read(source).desc(), source.precision);
+    return {.product = {.rows = map[0] * ((map[1] + layout.lanes - 1) / layout.lanes),
+                        .positions = map[2] * map[3],
+                        .lanes = layout.lanes,
+                        .one_factor = dims_of(factor) != map},
+            .x = to.read(source, in_format(map, layout.tag, source.precision)),
+            .f = to.read(factor, in_format(dims_of(factor), layout.tag, factor.precision))};
+}
+
 }  // namespace
 
-void multiply(Builder& build, const Unit& unit)
+void bind(Binding& to, const ir::Scale& operation)
 {
-    const Precision precision = build.settings.precision;
-    const std::vector<int> inputs = build.layer(unit).inputs;
-    const Dims map = build.map(inputs[0]);
-    const Dims factors = build.map(inputs[1]);
-    const Layout layout = layout_of(build.input(unit).desc(), precision);
-    const Product product{.rows = map[0] * ((map[1] + layout.lanes - 1) / layout.lanes),
-                          .positions = map[2] * map[3],
-                          .lanes = layout.lanes,
-                          .one_factor = factors != map};
-    begin_with_work(build, unit, Phase::forward);
-    const Tensor x = build.program.in_layout(build.input(unit), in_format(map, layout.tag, precision));
-    const Tensor f = build.program.in_layout(build.outputs[static_cast<std::size_t>(inputs[1])],
-                                             in_format(factors, layout.tag, precision));
-    const Tensor y = build.program.tensor(x.desc());
-    build.program.append(
-        [=] {
+    const auto [product, x, f] = placed(to, operation.source, operation.factor);
+    const Tensor y = to.write(operation.result, x.desc());
+    to.program.append(
+        [product = product, x = x, f = f, y] {
             run(product, {y.elements(), x.elements(), f.elements(), {}, {}});
         },
         {x, f, y}, "roof:multiply");
-    build.put(unit, y);
-    build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
-        const Gradient given = build.gradient(unit.layer);
-        const Tensor dy = given.tensor;
-        const Tensor to_x = build.over(given);
-        const Tensor to_f = build.program.tensor(f.desc());
-        build.program.append(
-            [=] {
-                run(product, {dy.elements(), x.elements(), f.elements(), to_x.elements(), to_f.elements()});
-            },
-            {dy, x, f, to_x, to_f}, "roof:multiply");
-        build.give(inputs[0], {to_x});
-        build.give(inputs[1], {to_f});
-    });
+}
+
+void bind(Binding& to, const ir::ScaleGradient& operation)
+{
+    const auto [product, x, f] = placed(to, operation.source, operation.factor);
+    const Tensor dy = to.read(operation.gradient, x.desc());
+    const Tensor to_x = to.write(operation.to_source, x.desc());
+    const Tensor to_f = to.write(operation.to_factor, f.desc());
+    to.program.append(
+        [product = product, x = x, f = f, dy, to_x, to_f] {
+            run(product, {dy.elements(), x.elements(), f.elements(), to_x.elements(), to_f.elements()});
+        },
+        {dy, x, f, to_x, to_f}, "roof:multiply");
 }
 
 }  // namespace roof::onednn

@@ -1,9 +1,8 @@
 // Stochastic gradient descent with momentum and weight decay, as in PyTorch, for every parameter:
 //   g += decay * p;   m = momentum * m + g;   p -= rate * m
-// The momentum starts at zero. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes per number. The weights of
-// linear layers have an earlier stage that also computes their gradient (linear.cpp).
+// The momentum starts at zero. One pass over all tensors: 6 FLOPs, 3 reads and 2 writes per number.
 #include "workloads/kernels/parallel.hpp"
-#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
 
@@ -60,41 +59,26 @@ void cut(std::vector<Piece>& pieces, const std::vector<Trained>& trained)
     }
 }
 
-Work work_on(long long elements)
-{
-    const auto count = static_cast<double>(elements);
-    const Bytes bytes{5 * sizeof(float) * count};
-    return {.flops = {6 * count},
-            .compulsory = bytes,
-            .no_reuse = bytes,
-            .read = bytes * (3.0 / 5),
-            .written = bytes * (2.0 / 5)};
-}
-
 }  // namespace
 
-void sgd(Builder& build)
+void bind(Binding& to, const ir::Descend& operation)
 {
-    for (const auto& update : build.updates) update();
-    build.program.begin("sgd", "sgd", Phase::update);
     std::vector<Trained> stored;
     std::vector<Tensor> used;
-    for (std::size_t k = 0; k < build.trained.size(); ++k) {
-        const Trained& tensor = build.trained[k];
+    for (const Trained& tensor : to.trained) {
         if (tensor.factors) continue;
-        build.program.add_work(work_on(build.graph.parameters()[k].elements()));
         stored.push_back(tensor);
         used.insert(used.end(), {tensor.value, tensor.gradient, tensor.momentum});
     }
-    build.program.append(
-        [stored, rate = build.settings.learning_rate, pieces = std::vector<Piece>()]() mutable {
+    to.program.append(
+        [stored, rate = operation.learning_rate, pieces = std::vector<Piece>()]() mutable {
             if (pieces.empty()) cut(pieces, stored);
 #pragma omp parallel for schedule(static)
             for (const Piece& piece : pieces) descend(piece.value, piece.gradient, piece.momentum, rate, piece.count);
         },
         used, "roof:sgd");
     for (const Trained& tensor : stored) {
-        if (tensor.copy) append_copy(build.program, tensor.value, tensor.copy);
+        if (tensor.copy) append_copy(to.program, tensor.value, tensor.copy);
     }
 }
 

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "workloads/kernels/norm/isa.hpp"
-#include "workloads/onednn/layers/builder.hpp"
+#include "workloads/onednn/operations/trained.hpp"
+#include "workloads/parallel/communicator.hpp"
 
 #include <memory>
 #include <optional>
@@ -45,7 +46,7 @@ struct Norm {
     Tensor source;
     Tensor factors;  ///< [factor_rows][channels, padded to whole groups]
     Trained scale, shift;
-    Running running;
+    Tensor running_mean, running_variance;
 };
 
 /// result = sum of norms + addend; max(result, 0) if `relu`. Either one norm, or two with `relu` and without addend.

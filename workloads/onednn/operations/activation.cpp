@@ -1,7 +1,10 @@
-// Activations with an exponential or with limits, y = f(x); dx = dy f'(x). Each keeps its input and computes f'(x) from it.
+// Activations with an exponential or with limits, y = f(x); dx = dy f'(x).
 #include "workloads/engine/activations.hpp"
 #include "workloads/kernels/parallel.hpp"
-#include "workloads/onednn/layers/layers.hpp"
+#include "workloads/onednn/operations/binding.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace roof::onednn {
 namespace {
@@ -32,6 +35,7 @@ template <LayerKind kind, class Element>
 template <class Element>
 [[gnu::always_inline]] inline void loops(LayerKind kind, const Operands& of, std::size_t begin, std::size_t end)
 {
+    if (kind == LayerKind::relu6) return loop<LayerKind::relu6, Element>(of, begin, end);
     if (kind == LayerKind::sigmoid) return loop<LayerKind::sigmoid, Element>(of, begin, end);
     if (kind == LayerKind::silu) return loop<LayerKind::silu, Element>(of, begin, end);
     if (kind == LayerKind::hard_sigmoid) return loop<LayerKind::hard_sigmoid, Element>(of, begin, end);
@@ -47,37 +51,22 @@ template <class Element>
         loops<float>(kind, of, begin, end);
 }
 
-void append(Program& program, LayerKind kind, const Tensor& y, const Tensor& x, const Tensor& given)
+}  // namespace
+
+void bind(Binding& to, const ir::Activate& operation)
 {
-    program.append(
-        [=] {
+    // f(0) is not 0 for the others: a layout with padding, whose values are zero, would not stay so.
+    constexpr std::array keep_zero{LayerKind::relu6, LayerKind::silu, LayerKind::hard_swish};
+    const bool keeps_zero = std::ranges::find(keep_zero, operation.kind) != keep_zero.end();
+    const Tensor x = keeps_zero ? to.read(operation.source) : to.read(operation.source, plain(operation.source));
+    const Tensor given = operation.gradient ? to.read(operation.gradient, x.desc()) : Tensor{};
+    const Tensor y = to.write(operation.result, x.desc());
+    to.program.append(
+        [=, kind = operation.kind] {
             const Operands of{y.elements(), x.elements(), given.elements()};
             for_ranges(y.stored(), [&](auto begin, auto end) { run(kind, of, begin, end); });
         },
-        {x, y, given}, "roof:" + std::string(model::name(kind)));
-}
-
-}  // namespace
-
-void activation(Builder& build, const Unit& unit)
-{
-    const LayerKind kind = build.layer(unit).kind;
-    begin_with_work(build, unit, Phase::forward);
-    // f(0) is not 0 for these two: a layout with padding, whose values are zero, would not stay so.
-    const bool keeps_zero = kind == LayerKind::silu || kind == LayerKind::hard_swish;
-    const Tensor given = build.input(unit);
-    const Tensor x =
-        keeps_zero ? given : build.program.in_layout(given, plain(dims_of(given.desc()), build.settings.precision));
-    const Tensor y = build.program.tensor(x.desc());
-    append(build.program, kind, y, x, {});
-    build.put(unit, y);
-    build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
-        const Gradient received = build.gradient(unit.layer);
-        const Tensor dx = build.over(received);
-        append(build.program, kind, dx, x, received.tensor);
-        build.give(build.source(unit), {dx});
-    });
+        {x, y, given}, "roof:" + std::string(model::name(operation.kind)));
 }
 
 }  // namespace roof::onednn

@@ -1,4 +1,4 @@
-#include "workloads/onednn/layers/batch_norm_passes.hpp"
+#include "workloads/onednn/operations/batch_norm_passes.hpp"
 
 #include <array>
 

@@ -1,0 +1,105 @@
+#include "workloads/onednn/operations/binding.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <type_traits>
+#include <variant>
+
+namespace roof::onednn {
+
+Binding::Binding(const ir::Written& list, const Convolutions& chosen, const Settings& of, Program& into,
+                 StepState& shared)
+    : written(list),
+      convolutions(chosen),
+      settings(of),
+      program(into),
+      state(shared),
+      trained(list.parameters().all().size())
+{
+    find_cuts(written.program(), cut);
+    set(written.images(), program.outside(plain(written.images())));
+}
+
+void Binding::append()
+{
+    for (const ir::Program::Stage& stage : written.program().stages()) {
+        const TimedPart& part = stage.part;
+        program.begin(part.layer, part.kind, part.phase);
+        program.add_work(part.work);
+        for (const std::size_t parameter : stage.ready) program.completes(parameter);
+        const auto append_one = [&](const auto& operation) {
+            if constexpr (requires { bind(*this, operation); })
+                bind(*this, operation);
+            else if constexpr (!std::is_same_v<decltype(operation), const ir::Advance&>)
+                throw std::logic_error("the CPU has no such operation");
+        };
+        converting_errors(part.layer, [&] {
+            for (const ir::Operation& operation : stage.operations) std::visit(append_one, operation);
+        });
+    }
+}
+
+Tensor Binding::read(const ir::Tensor& tensor)
+{
+    const Tensor& place = places_.at(tensor.block);
+    return tensor.like < 0 || tensor.like == tensor.block ? place : read(tensor, layout_of(tensor.like));
+}
+
+Tensor Binding::read(const ir::Tensor& tensor, const Desc& layout)
+{
+    const Tensor& place = places_.at(tensor.block);
+    if (place.desc() == layout) return place;
+    std::vector<Tensor>& copies = copies_[tensor.block];
+    for (const Tensor& copy : copies) {
+        if (copy.desc() == layout) return copy;
+    }
+    return copies.emplace_back(program.in_layout(place, layout));
+}
+
+Tensor Binding::write(const ir::Tensor& tensor, const Desc& layout)
+{
+    Tensor& place = places_[tensor.block];
+    if (!place || place.desc() != layout) {
+        const std::vector<Tensor>& copies = copies_[tensor.block];
+        const auto copy = std::ranges::find(copies, layout, &Tensor::desc);
+        place = copy == copies.end() ? program.tensor(layout) : *copy;
+    }
+    copies_.erase(tensor.block);
+    return place;
+}
+
+void Binding::set(const ir::Tensor& tensor, const Tensor& place)
+{
+    places_[tensor.block] = place;
+}
+
+Trained& Binding::trained_of(const ir::Tensor& piece)
+{
+    const std::size_t first = piece.begin / static_cast<std::size_t>(traits(piece.precision).storage_bytes);
+    const auto& all = written.parameters().all();
+    const auto found = std::ranges::find(all, first, &ir::Trained::first);
+    return trained.at(static_cast<std::size_t>(found - all.begin()));
+}
+
+Trained& Binding::train(const ir::Tensor& piece, const Desc& layout, const Dims& dims)
+{
+    Trained& made = trained_of(piece);
+    made = {program.resident(layout), settings.ranks == nullptr ? program.resident(layout) : program.outside(layout),
+            program.resident(layout), dims};
+    return made;
+}
+
+std::vector<engine::Running<Tensor>> Binding::running() const
+{
+    std::vector<engine::Running<Tensor>> all;
+    for (const ir::Running& one : written.running())
+        all.push_back({one.layer, places_.at(one.mean.block), places_.at(one.variance.block)});
+    return all;
+}
+
+Dims dims_of(const ir::Tensor& tensor)
+{
+    return {tensor.batch, tensor.channels, tensor.height, tensor.width};
+}
+
+}  // namespace roof::onednn

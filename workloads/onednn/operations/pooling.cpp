@@ -1,0 +1,52 @@
+// Pooling, by oneDNN. Max:  y = the maximum of the window; oneDNN stores its position, which receives dy.
+// Average:  y = the mean of the window; each position receives dy / size^2. Average windows never include padding.
+#include "workloads/onednn/operations/binding.hpp"
+
+namespace roof::onednn {
+namespace {
+
+void forward(Binding& to, const ir::Tensor& source, const ir::Tensor& result, const model::Window& window,
+             dnnl::algorithm algorithm)
+{
+    const Tensor x = to.read(source);
+    const PoolingPasses passes = describe_pooling(to.program.engine(), x.desc(), dims_of(result), window, algorithm);
+    const Desc winners = passes.forward.layout_of(DNNL_ARG_WORKSPACE);
+    const Pooling& made =
+        to.poolings[result.block] = {passes, winners.get_size() > 0 ? to.program.tensor(winners) : Tensor{}};
+    const Tensor y = to.write(result, passes.forward.layout_of(DNNL_ARG_DST));
+    to.program.append(passes.forward, {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, made.winners}});
+}
+
+/// `given`: the gradient of the result, in whose layout it is read.
+void backward(Binding& to, const ir::Tensor& source, const ir::Tensor& given)
+{
+    const auto& [passes, winners] = to.poolings.at(given.like);
+    const Tensor dy = to.read(given);
+    const Tensor dx = to.write(source, passes.backward.layout_of(DNNL_ARG_DIFF_SRC));
+    to.program.append(passes.backward,
+                      {{DNNL_ARG_DIFF_DST, dy}, {DNNL_ARG_DIFF_SRC, dx}, {DNNL_ARG_WORKSPACE, winners}});
+}
+
+}  // namespace
+
+void bind(Binding& to, const ir::MaxPool& operation)
+{
+    forward(to, operation.source, operation.result, operation.window, dnnl::algorithm::pooling_max);
+}
+
+void bind(Binding& to, const ir::MaxPoolGradient& operation)
+{
+    backward(to, operation.source, operation.result);
+}
+
+void bind(Binding& to, const ir::AveragePool& operation)
+{
+    forward(to, operation.source, operation.result, operation.window, dnnl::algorithm::pooling_avg_exclude_padding);
+}
+
+void bind(Binding& to, const ir::AveragePoolGradient& operation)
+{
+    backward(to, operation.source, operation.result);
+}
+
+}  // namespace roof::onednn
