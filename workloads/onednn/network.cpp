@@ -70,7 +70,8 @@ Network::Network(const model::Graph& graph, const Settings& settings)
     binding.append();
     images_ = binding.read(list.images());
     trained_ = std::move(binding.trained);
-    running_ = binding.running();
+    for (const ir::Running& one : list.running())
+        running_.push_back({one.layer, binding.read(one.mean), binding.read(one.variance)});
     algorithms_ = list.algorithms();
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 

@@ -2,7 +2,6 @@
 // allocates no tensors.
 #pragma once
 
-#include "workloads/engine/builder.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/operations/trained.hpp"
 #include "workloads/onednn/program/settings.hpp"
@@ -16,7 +15,11 @@
 
 namespace roof::onednn {
 
-using Running = engine::Running<Tensor>;
+/// A batch norm's running statistics, [channels] each.
+struct Running {
+    std::string layer;
+    Tensor mean, variance;
+};
 
 class Network {
   public:

@@ -48,8 +48,8 @@ std::vector<Tensor> LayersTrial::write(Builder& build, int first, const std::vec
                                        const Tensor& gradient)
 {
     for (std::size_t layer = 0; layer < outputs.size(); ++layer) build.outputs[layer].tensor = outputs[layer];
-    for (const engine::Unit& unit : engine::units_of(build.graph)) {
-        if (unit.layer >= first) engine::write_unit(build, unit);
+    for (const ir::Unit& unit : ir::units_of(build.graph)) {
+        if (unit.layer >= first) ir::write_unit(build, unit);
     }
     const int last = last_of(build.graph);
     std::vector<Tensor> results{build.output(last).tensor};

@@ -1,5 +1,5 @@
-// ReLU and the other activations. A ReLU goes with the layer before it where that can compute it. The slope of a ReLU6 is found from
-// its result, which the next layer keeps; the others keep their source.
+// ReLU and the other activations. A ReLU goes with the layer before it where that can compute it. The slope of a ReLU6
+// is found from its result, which the next layer keeps; the others keep their source.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -35,7 +35,7 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
 
 void relu(Builder& build, const Unit& unit)
 {
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const Tensor source = build.input(unit);
     const Tensor result = build.program.tensor(source);
     build.program.append(Normalise{.source = source, .result = result, .relu = true}, {source, result}, "roof:relu");
@@ -55,17 +55,12 @@ void activation(Builder& build, const Unit& unit)
         return result;
     };
     const Tensor source = build.input(unit);
-    write_simple(
-        build, unit, [&](const Tensor&) { return append(source, {}, build.program.tensor(source)); },
+    build.write_simple(
+        unit, [&](const Tensor&) { return append(source, {}, build.program.tensor(source)); },
         [=, &build](const Builder::Share& given) {
             const Tensor& kept = kind == model::LayerKind::relu6 ? build.output(unit.layer).tensor : source;
-            return Builder::Share{append(kept, given.tensor, build.over({given}))};
+            return append(kept, given.tensor, build.over({given}));
         });
-}
-
-void relu6(Builder& build, const Unit& unit)
-{
-    activation(build, unit);
 }
 
 }  // namespace roof::ir

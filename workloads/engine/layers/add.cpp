@@ -81,7 +81,7 @@ void add(Builder& build, const Unit& unit)
     std::vector<int> whole;
     std::ranges::copy_if(inputs, std::back_inserter(whole), [&](int input) { return is_whole_with_sum(build, input); });
     if (!whole.empty()) return whole_sum(build, unit, whole);
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const auto is_by_kernels = [&build](int input) {
         return build.output(input).deferred && !build.output(input).moments;
     };

@@ -3,8 +3,8 @@
 //   db = sum of dy;  dg = sum of dy * (x - m) / sqrt(v + eps);  dx follows from both
 // Our own kernels support all shapes and precisions: two passes over memory in each direction, fused with the ReLU, its
 // gradient and the residual sum. A batch norm that only a residual sum reads is not written: the sum normalises it.
-// Others use the library in one operation where trials found that faster, and behind 1x1 convolutions moments of what those
-// read (moments.hpp). An executor that wants whole norms gets those of a sum in the sum's stage.
+// Others use the library in one operation where trials found that faster, and behind 1x1 convolutions moments of what
+// those read (moments.hpp). An executor that wants whole norms gets those of a sum in the sum's stage.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -148,7 +148,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     if (own.moments) return backward_by_moments(build, unit);
     if (own.partner > unit.layer) return;  // whose backward pass came first
     if (own.partner >= 0) return both_backward(build, unit, source);
-    begin_with_work(build, unit, Phase::backward);
+    build.begin_with_work(unit, Phase::backward);
     if (unit.fused()) build.add_flops(build.work(unit.relu).backward_data.flops);
     const Builder::Share given = build.shares(unit.last(), 1).front();
     const Output& read = build.output(unit.last());
@@ -235,14 +235,14 @@ bool is_whole_with_sum(const Builder& build, int layer)
     if (!build.choosers.whole_norms || !is_for_a_sum(build.graph, layer)) return false;
     const int sum = readers(build.graph, layer).front();
     const std::vector<int>& inputs = build.graph.layer(sum).inputs;
-    return engine::relu_behind(build.graph, sum) >= 0 && inputs[0] != inputs[1];
+    return relu_behind(build.graph, sum) >= 0 && inputs[0] != inputs[1];
 }
 
 void batch_norm(Builder& build, const Unit& unit)
 {
     if (is_whole_with_sum(build, unit.layer)) return;
     const Tensor source = build.input(unit);
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     build.tape.emplace_back([=, &build] { backward(build, unit, source); });
     Output& output = build.output(unit.layer);
     if (!build.choosers.whole_norms && is_for_a_sum(build.graph, unit.layer)) {

@@ -25,13 +25,24 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
 
 }  // namespace
 
+Work to_work(const model::PassWork& work)
+{
+    return {.flops = work.flops,
+            .compulsory = work.compulsory,
+            .no_reuse = work.no_reuse,
+            .read = work.compulsory - work.written,
+            .written = work.written};
+}
+
 Builder::Builder(const model::Graph& network, const Settings& chosen, const Choosers& who, Program& into)
-    : engine::Builder<Program, Tensor>(network, into, chosen.batch, chosen.precision),
+    : graph(network),
       settings(chosen),
       choosers(who),
+      program(into),
       image_block(image_block_of(network, chosen, who)),
       parameters(network, chosen, image_block, into),
-      outputs(network.layers().size())
+      outputs(network.layers().size()),
+      shares_(network.layers().size())
 {
     Tensor planar = map(0);
     planar.precision = Precision::fp32;
@@ -45,6 +56,38 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
 Tensor Builder::map(int index) const
 {
     return maps_of(settings.batch, graph.layer(index).output, settings.storage());
+}
+
+void Builder::begin(const std::vector<int>& layers, Phase phase)
+{
+    std::vector<std::string> names;
+    for (const int index : layers) names.push_back(graph.layer(index).name);
+    program.begin(join(names, "+"), std::string(model::name(graph.layer(layers.front()).kind)), phase);
+}
+
+void Builder::begin_with_work(const Unit& unit, Phase phase)
+{
+    const model::LayerWork of_layer = work(unit.layer);
+    begin(unit, phase);
+    add_work(phase == Phase::forward ? of_layer.forward : of_layer.backward_data);
+    if (phase == Phase::forward && unit.fused()) add_flops(work(unit.relu).forward.flops);
+}
+
+void Builder::write_simple(const Unit& unit, const std::function<Tensor(const Tensor&)>& forward,
+                           const std::function<Tensor(const Share&)>& backward)
+{
+    begin_with_work(unit, Phase::forward);
+    put(unit, forward(input(unit)));
+    tape.emplace_back([=, this] {
+        begin_with_work(unit, Phase::backward);
+        give(source(unit), {backward(gradient(unit.layer))});
+    });
+}
+
+void Builder::pass_through(const Unit& unit)
+{
+    put(unit, input(unit));
+    tape.emplace_back([=, this] { give(source(unit), gradient(unit.layer)); });
 }
 
 Tensor Builder::gradient_like(int index)
@@ -62,7 +105,7 @@ void Builder::put(const Unit& unit, const Tensor& tensor)
 
 std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
 {
-    std::vector<Share> all = given(layer);
+    std::vector<Share> all = shares_[static_cast<std::size_t>(layer)];
     for (Share& share : all) share.tensor.like = output(layer).tensor.block;
     while (all.size() > most) {
         const std::vector<Share> pair{all[all.size() - 2], all.back()};

@@ -1,4 +1,5 @@
-// Layers that only move channels: concatenation, slice and shuffle. The slices of one map write their gradients into one tensor.
+// Layers that only move channels: concatenation, slice and shuffle. The slices of one map write their gradients into
+// one tensor.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -14,7 +15,7 @@ void append(Builder& build, const CopyChannels& copy)
 void concat(Builder& build, const Unit& unit)
 {
     const std::vector<int> inputs = build.layer(unit).inputs;
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const Tensor result = build.program.tensor(build.map(unit.layer));
     int first = 0;
     for (const int input : inputs) {
@@ -24,7 +25,7 @@ void concat(Builder& build, const Unit& unit)
     }
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
+        build.begin_with_work(unit, Phase::backward);
         const Tensor given = build.gradient(unit.layer).tensor;
         int from = 0;
         for (const int input : inputs) {
@@ -39,14 +40,14 @@ void concat(Builder& build, const Unit& unit)
 void slice(Builder& build, const Unit& unit)
 {
     const int first = build.layer(unit).first;
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const Tensor result = build.program.tensor(build.map(unit.layer));
     append(build, {.source = build.input(unit), .result = result, .from = first, .count = result.channels});
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
+        build.begin_with_work(unit, Phase::backward);
         const int source = build.source(unit);
-        const std::vector<int> slices = engine::whole_cut(build.graph, source);
+        const std::vector<int> slices = whole_cut(build.graph, source);
         const Tensor given = build.gradient(unit.layer).tensor;
         Tensor& to_source = build.gradients_of_slices[source];
         if (slices.empty() || unit.layer == slices.back()) to_source = build.program.tensor(build.map(source));
@@ -67,13 +68,13 @@ void shuffle(Builder& build, const Unit& unit)
         append(build, {.source = source, .result = result, .count = result.channels, .order = constant});
         return result;
     };
-    write_simple(
-        build, unit, [&](const Tensor& source) { return move(source, order); },
+    build.write_simple(
+        unit, [&](const Tensor& source) { return move(source, order); },
         [=](const Builder::Share& given) {
             std::vector<int> back(order.size());
             for (std::size_t k = 0; k < order.size(); ++k)
                 back[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
-            return Builder::Share{move(given.tensor, back)};
+            return move(given.tensor, back);
         });
 }
 

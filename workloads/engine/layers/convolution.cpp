@@ -1,8 +1,8 @@
 // Convolution, fused with bias and ReLU where an implementation supports that:
 //   y[n,o] = b[o] + sum over i and the window of w[o,i] * x[n,i];   dx, dw and db as for any convolution
 // With narrow activations, a library writes a narrow gradient of the weights; those of several layers are converted
-// together to fp32 in the block of gradients. Between batch norms, a library may also apply the one before with its ReLU
-// to what it reads, and sum what it writes for the one behind.
+// together to fp32 in the block of gradients. Between batch norms, a library may also apply the one before with its
+// ReLU to what it reads, and sum what it writes for the one behind.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -24,8 +24,8 @@ ConvolutionPass shape_of(const Builder& build, const Unit& unit, Pass pass)
     return is_deep(build, unit) ? space_to_depth(shape) : shape;
 }
 
-/// The batch norm that alone reads the convolution, for which that may sum its result; -1 if there is none. In fp32, sums of squares
-/// are not precise enough.
+/// The batch norm that alone reads the convolution, for which that may sum its result; -1 if there is none. In fp32,
+/// sums of squares are not precise enough.
 int norm_behind(const Builder& build, int layer)
 {
     const std::vector<int> reading = readers(build.graph, layer);
@@ -132,10 +132,9 @@ void backward(Builder& build, const Unit& unit, const Output& given)
 bool is_by_moments(const Builder& build, int convolution)
 {
     const int norm = norm_behind(build, convolution);
-    const std::vector<int> reading = norm < 0 ? std::vector<int>{} : readers(build.graph, norm);
-    const bool is_for_a_sum = reading.size() == 1 && build.graph.layer(reading.front()).kind == model::LayerKind::add;
+    const bool is_summed = norm >= 0 && is_for_a_sum(build.graph, norm);
     const int from = build.graph.layer(convolution).inputs.front();
-    if (!build.choosers.moments || !is_for_a_sum || build.is_image(from) ||
+    if (!build.choosers.moments || !is_summed || build.is_image(from) ||
         build.outputs[static_cast<std::size_t>(from)].scaled)
         return false;
     const ConvolutionPass shape = shape_of(build, {.layer = convolution}, Pass::forward);

@@ -5,7 +5,7 @@ namespace roof::ir {
 
 void dropout(Builder& build, const Unit& unit)
 {
-    if (build.settings.parameters == engine::Parameters::hashed) return pass_through(build, unit);
+    if (build.settings.parameters == engine::Parameters::hashed) return build.pass_through(unit);
     const auto drop = [&build, probability = build.layer(unit).dropout, layer = static_cast<std::uint32_t>(unit.layer)](
                           const Tensor& from, const Tensor& to) {
         const std::size_t first = static_cast<std::size_t>(build.settings.share.rank) * from.elements();
@@ -13,9 +13,9 @@ void dropout(Builder& build, const Unit& unit)
                              "roof:dropout");
         return to;
     };
-    write_simple(
-        build, unit, [&](const Tensor& source) { return drop(source, build.program.tensor(source)); },
-        [=, &build](const Builder::Share& given) { return Builder::Share{drop(given.tensor, build.over({given}))}; });
+    build.write_simple(
+        unit, [&](const Tensor& source) { return drop(source, build.program.tensor(source)); },
+        [=, &build](const Builder::Share& given) { return drop(given.tensor, build.over({given})); });
 }
 
 }  // namespace roof::ir

@@ -12,13 +12,14 @@ namespace roof::ir {
 std::optional<std::string> lacking_layers(const model::Graph& graph);
 /// Writes the whole step: import of images, forward, loss, backward, update.
 void write_step(Builder& build);
+/// Writes one unit by the function for its kind.
+void write_unit(Builder& build, const Unit& unit);
 
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
-void relu6(Builder& build, const Unit& unit);
 /// Hard swish, hard sigmoid, SiLU, sigmoid and ReLU6.
 void activation(Builder& build, const Unit& unit);
 void multiply(Builder& build, const Unit& unit);
@@ -28,12 +29,14 @@ void shuffle(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);
-/// Loss of the last layer's output, converted to fp32 if it is not. Its mean over the batch is written to the step's state.
+/// Loss of the last layer's output, converted to fp32 if it is not. Its mean over the batch is written to the step's
+/// state.
 void softmax_cross_entropy(Builder& build);
 /// Appends one stage that updates all parameters.
 void sgd(Builder& build);
 
-/// Whether the convolution of this layer reads a source that its batch norm did not normalise: in both passes that read it.
+/// Whether the convolution of this layer reads a source that its batch norm did not normalise: in both passes that read
+/// it.
 bool reads_scaled(const Builder& build, int layer);
 
 /// Whether the batch norm that alone reads this convolution is found from moments, see moments.hpp.
@@ -54,15 +57,15 @@ bool is_whole_with_sum(const Builder& build, int layer);
 
 // The two passes of a batch norm's backward pass by our kernels, for one batch norm or for both of a residual sum.
 
-/// Appends both sums over g: the gradients of bias and weight, of the layer and, if it is one, of its partner. By moments,
-/// only that of the bias.
+/// Appends both sums over g: the gradients of bias and weight, of the layer and, if it is one, of its partner. By
+/// moments, only that of the bias.
 void reduce(Builder& build, int layer, ReduceGradient reduction, int partner = -1);
 
 /// Appends the gradient of the source of the layer and, if it is one, of its partner.
 void spread(Builder& build, int layer, NormGradient spreading, int partner = -1);
 
-/// Marks the gradients of a batch norm's parameters as complete, which other ranks may then change. So not before the operation
-/// that finds the source's gradient has read them.
+/// Marks the gradients of a batch norm's parameters as complete, which other ranks may then change. So not before the
+/// operation that finds the source's gradient has read them.
 void complete(Builder& build, int norm);
 
 }  // namespace roof::ir

@@ -1,7 +1,7 @@
 // The linear layer:  y[n,o] = b[o] + sum over i of w[o,i] * x[n,i]
 //   dx[n,i] = sum over o of w[o,i] * dy[n,o];  dw[o,i] = sum over n of x[n,i] * dy[n,o];  db[o] = sum over n of dy[n,o]
-// The weight gradient is always written in fp32, or not stored: then the layer's own update finds it. After a map, inputs and weights are channels-last (parameters.hpp).
-// The result of the last layer is fp32, for the loss.
+// The weight gradient is always written in fp32, or not stored: then the layer's own update finds it. After a map,
+// inputs and weights are channels-last (parameters.hpp). The result of the last layer is fp32, for the loss.
 #include "workloads/engine/layers/layers.hpp"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
 
 void linear(Builder& build, const Unit& unit)
 {
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const bool last = readers(build.graph, unit.last()).empty();
     const Tensor source = build.input(unit);
     Tensor shape = build.map(unit.layer);

@@ -7,14 +7,14 @@ namespace roof::ir {
 void multiply(Builder& build, const Unit& unit)
 {
     const std::vector<int> inputs = build.layer(unit).inputs;
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const Tensor source = build.output(inputs[0]).tensor;
     const Tensor factor = build.output(inputs[1]).tensor;
     const Tensor result = build.program.tensor(source);
     build.program.append(Scale{source, factor, result}, {source, factor, result}, "roof:multiply");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
-        begin_with_work(build, unit, Phase::backward);
+        build.begin_with_work(unit, Phase::backward);
         const Builder::Share given = build.gradient(unit.layer);
         const ScaleGradient gradient{given.tensor, source, factor, build.over({given}), build.program.tensor(factor)};
         build.program.append(gradient, {given.tensor, source, factor, gradient.to_source, gradient.to_factor},

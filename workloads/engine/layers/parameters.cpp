@@ -1,7 +1,7 @@
 #include "workloads/engine/layers/parameters.hpp"
 
 #include "ert/base/checksum.hpp"
-#include "workloads/engine/builder.hpp"
+#include "ert/base/error.hpp"
 #include "workloads/engine/ir/formulas.hpp"
 
 #include <algorithm>
@@ -120,7 +120,10 @@ std::string Parameters::checksums(std::span<const float> values) const
 
 std::size_t Parameters::index_of(int layer, bool is_bias) const
 {
-    return engine::parameter_index(described_, layer, is_bias);
+    for (std::size_t k = 0; k < described_.size(); ++k) {
+        if (described_[k].layer == layer && described_[k].is_bias == is_bias) return k;
+    }
+    throw Error("layer " + std::to_string(layer) + " has no such parameter");
 }
 
 }  // namespace roof::ir

@@ -12,7 +12,7 @@ void max_pool(Builder& build, const Unit& unit)
     winners = build.program.tensor(winners);
     const int from = build.source(unit);
     const Output read = build.output(from);
-    begin_with_work(build, unit, Phase::forward);
+    build.begin_with_work(unit, Phase::forward);
     const Tensor result = build.program.tensor(build.map(unit.layer));
     const Tensor none;
     const Tensor scale = read.scaled ? read.channels.scale : none;
@@ -28,7 +28,7 @@ void max_pool(Builder& build, const Unit& unit)
                 build.give(from, share);
             return;
         }
-        begin_with_work(build, unit, Phase::backward);
+        build.begin_with_work(unit, Phase::backward);
         const Builder::Share given = build.gradient(unit.layer);
         const Tensor gradient = build.program.tensor(source);
         build.program.append(MaxPoolGradient{gradient, given.tensor, winners, window},
@@ -39,7 +39,7 @@ void max_pool(Builder& build, const Unit& unit)
 
 void average_pool(Builder& build, const Unit& unit)
 {
-    if (build.layer(unit).window.size == 1) return pass_through(build, unit);
+    if (build.layer(unit).window.size == 1) return build.pass_through(unit);
     const Tensor source = build.input(unit);
     const model::Window window = build.layer(unit).window;
     const auto forward = [&](const Tensor&) {
@@ -47,11 +47,11 @@ void average_pool(Builder& build, const Unit& unit)
         build.program.append(AveragePool{source, result, window}, {source, result}, "roof:average_pool");
         return result;
     };
-    write_simple(build, unit, forward, [=, &build](const Builder::Share& given) {
+    build.write_simple(unit, forward, [=, &build](const Builder::Share& given) {
         const Tensor gradient = build.program.tensor(source);
         build.program.append(AveragePoolGradient{gradient, given.tensor, window}, {gradient, given.tensor},
                              "roof:average_pool");
-        return Builder::Share{gradient};
+        return gradient;
     });
 }
 

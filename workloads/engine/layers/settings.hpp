@@ -1,4 +1,4 @@
-// Settings for building and training a network on the GPU.
+// Settings of a network that is written as operations and trained.
 #pragma once
 
 #include "ert/base/precision.hpp"
@@ -23,7 +23,8 @@ struct Settings {
     bool deterministic = false;  ///< use only engines and kernels that give the same bits in each run
     /// Whether suggested engines are timed and the fastest used; otherwise the first suggestion is used.
     bool tune = true;
-    /// Use moments (moments.hpp) wherever they serve, without a trial. Otherwise only where a trial shows that they are faster.
+    /// Use moments (moments.hpp) wherever they serve, without a trial. Otherwise only where a trial shows that they are
+    /// faster.
     bool moments = false;
     data::Share share{};  ///< this rank of all ranks; each trains on its own batch
 

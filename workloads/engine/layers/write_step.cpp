@@ -62,6 +62,47 @@ std::optional<std::string> lacking_layers(const model::Graph& graph)
     return std::nullopt;
 }
 
+void write_unit(Builder& build, const Unit& unit)
+{
+    using model::LayerKind;
+    switch (build.layer(unit).kind) {
+        case LayerKind::input:
+            return;
+        case LayerKind::convolution:
+            return convolution(build, unit);
+        case LayerKind::batch_norm:
+            return batch_norm(build, unit);
+        case LayerKind::relu:
+            return relu(build, unit);
+        case LayerKind::max_pool:
+            return max_pool(build, unit);
+        case LayerKind::average_pool:
+            return average_pool(build, unit);
+        case LayerKind::add:
+            return add(build, unit);
+        case LayerKind::flatten:
+            return build.pass_through(unit);
+        case LayerKind::dropout:
+            return dropout(build, unit);
+        case LayerKind::linear:
+            return linear(build, unit);
+        case LayerKind::concat:
+            return concat(build, unit);
+        case LayerKind::relu6:
+        case LayerKind::hard_swish:
+        case LayerKind::hard_sigmoid:
+        case LayerKind::silu:
+        case LayerKind::sigmoid:
+            return activation(build, unit);
+        case LayerKind::multiply:
+            return multiply(build, unit);
+        case LayerKind::slice:
+            return slice(build, unit);
+        case LayerKind::shuffle:
+            return shuffle(build, unit);
+    }
+}
+
 void write_step(Builder& build)
 {
     if (const auto lacking = lacking_layers(build.graph)) throw Unsupported(*lacking);
@@ -69,7 +110,10 @@ void write_step(Builder& build)
         build.output(0).tensor = build.images;
     else
         import_images(build);
-    engine::write_layers(build);
+    for (const Unit& unit : units_of(build.graph)) write_unit(build, unit);
+    softmax_cross_entropy(build);
+    for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
+    sgd(build);
 }
 
 void softmax_cross_entropy(Builder& build)

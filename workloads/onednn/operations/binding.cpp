@@ -68,11 +68,6 @@ Tensor Binding::write(const ir::Tensor& tensor, const Desc& layout)
     return place;
 }
 
-void Binding::set(const ir::Tensor& tensor, const Tensor& place)
-{
-    places_[tensor.block] = place;
-}
-
 Trained& Binding::trained_of(const ir::Tensor& piece)
 {
     const std::size_t first = piece.begin / static_cast<std::size_t>(traits(piece.precision).storage_bytes);
@@ -87,19 +82,6 @@ Trained& Binding::train(const ir::Tensor& piece, const Desc& layout, const Dims&
     made = {program.resident(layout), settings.ranks == nullptr ? program.resident(layout) : program.outside(layout),
             program.resident(layout), dims};
     return made;
-}
-
-std::vector<engine::Running<Tensor>> Binding::running() const
-{
-    std::vector<engine::Running<Tensor>> all;
-    for (const ir::Running& one : written.running())
-        all.push_back({one.layer, places_.at(one.mean.block), places_.at(one.variance.block)});
-    return all;
-}
-
-Dims dims_of(const ir::Tensor& tensor)
-{
-    return {tensor.batch, tensor.channels, tensor.height, tensor.width};
 }
 
 }  // namespace roof::onednn

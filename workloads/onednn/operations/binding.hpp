@@ -1,5 +1,5 @@
-// Binds a step's list of operations to oneDNN's primitives and to this project's kernels. A tensor gets the layout of what writes it; an
-// operation that needs another layout reads a copy.
+// Binds a step's list of operations to oneDNN's primitives and to this project's kernels. A tensor gets the layout of
+// what writes it; an operation that needs another layout reads a copy.
 #pragma once
 
 #include "workloads/engine/layers/written.hpp"
@@ -9,7 +9,6 @@
 #include "workloads/onednn/program/settings.hpp"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -23,7 +22,7 @@ struct Pooling {
 
 class Binding {
   public:
-    /// All must outlive the program.
+    /// `state` must outlive the program, the others the binding.
     Binding(const ir::Written& list, const Convolutions& chosen, const Settings& settings, Program& program,
             StepState& state);
 
@@ -41,22 +40,22 @@ class Binding {
     Tensor read(const ir::Tensor& tensor);
     /// Returns the tensor in this layout and precision: itself or a copy, which later readers share.
     Tensor read(const ir::Tensor& tensor, const Desc& layout);
-    /// Returns the tensor, to be written in this layout. It has the memory of its earlier values if they had that layout.
+    /// Returns the tensor, to be written in this layout. It has the memory of its earlier values if they had that
+    /// layout.
     Tensor write(const ir::Tensor& tensor, const Desc& layout);
     bool has(const ir::Tensor& tensor) const { return places_.contains(tensor.block); }
     Desc layout_of(int block) const { return places_.at(block).desc(); }
     /// The tensor is this one.
-    void set(const ir::Tensor& tensor, const Tensor& place);
+    void set(const ir::Tensor& tensor, const Tensor& place) { places_[tensor.block] = place; }
 
     /// The parameter of a part of the blocks of values, copies, gradients or momenta.
     Trained& trained_of(const ir::Tensor& piece);
     /// Makes it in this layout, with dimensions as PyTorch has them.
     Trained& train(const ir::Tensor& piece, const Desc& layout, const Dims& dims);
-    std::vector<engine::Running<Tensor>> running() const;
 
     // From an operation to those that need what it found, by a block of theirs.
     std::map<int, Norm> norms;        ///< by the scale: statistics that the sum or the normalisation behind computes
-    std::map<int, NormSum> sums;      ///< by the mean of the first batch norm
+    std::map<int, NormSum> sums;      ///< by the scale of the first batch norm
     ir::ReduceGradient reduction;     ///< the last of a batch norm, which the NormGradient behind it computes
     std::map<int, Pooling> poolings;  ///< by the result
     std::set<int> cut;                ///< maps of which a copied part begins or ends within a block of channels
@@ -67,7 +66,10 @@ class Binding {
 };
 
 /// {batch, channels, height, width}
-Dims dims_of(const ir::Tensor& tensor);
+inline Dims dims_of(const ir::Tensor& tensor)
+{
+    return {tensor.batch, tensor.channels, tensor.height, tensor.width};
+}
 /// Dense, in PyTorch's order.
 inline Desc plain(const ir::Tensor& tensor)
 {

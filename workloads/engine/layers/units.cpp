@@ -1,12 +1,9 @@
-#include "workloads/engine/builder.hpp"
-
-#include "ert/base/error.hpp"
+#include "workloads/engine/layers/units.hpp"
 
 #include <algorithm>
 #include <array>
-#include <string>
 
-namespace roof::engine {
+namespace roof::ir {
 
 using model::LayerKind;
 
@@ -55,26 +52,4 @@ std::vector<Unit> units_of(const model::Graph& graph)
     return units;
 }
 
-std::vector<int> layers_of(const Unit& unit)
-{
-    return unit.fused() ? std::vector<int>{unit.layer, unit.relu} : std::vector<int>{unit.layer};
-}
-
-std::size_t parameter_index(const std::vector<model::Parameter>& parameters, int layer, bool is_bias)
-{
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-        if (parameters[k].layer == layer && parameters[k].is_bias == is_bias) return k;
-    }
-    throw Error("layer " + std::to_string(layer) + " has no such parameter");
-}
-
-Work to_work(const model::PassWork& work)
-{
-    return {.flops = work.flops,
-            .compulsory = work.compulsory,
-            .no_reuse = work.no_reuse,
-            .read = work.compulsory - work.written,
-            .written = work.written};
-}
-
-}  // namespace roof::engine
+}  // namespace roof::ir

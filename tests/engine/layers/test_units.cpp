@@ -1,11 +1,11 @@
-#include "workloads/engine/builder.hpp"
+#include "workloads/engine/layers/units.hpp"
 
 #include "workloads/model/models.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace roof;
-using namespace roof::engine;
+using namespace roof::ir;
 
 namespace {
 
