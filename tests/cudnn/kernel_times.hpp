@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ert/base/units.hpp"
-#include "workloads/engine/layers/settings.hpp"
+#include "workloads/engine/settings.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <string>
@@ -21,6 +21,6 @@ struct KernelTime {
 
 /// The operations of a stage that has several are timed together, too: the second finds in the L2 what the first left there.
 /// The memory is that of a step, all zeros. Operations of the libraries are left out. Throws OutOfMemory or Error.
-std::vector<KernelTime> time_kernels(const model::Graph& graph, const ir::Settings& settings);
+std::vector<KernelTime> time_kernels(const model::Graph& graph, const engine::Settings& settings);
 
 }  // namespace roof::cudnn

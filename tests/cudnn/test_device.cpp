@@ -38,8 +38,7 @@ Settings hashed(int batch, Precision precision, bool deterministic = false)
 /// Trains on the parity batch, stage by stage.
 class DeviceTraining {
   public:
-    DeviceTraining(const model::Graph& graph, const Settings& settings)
-        : program_(graph, settings, stream_, nullptr, "this GPU")
+    DeviceTraining(const model::Graph& graph, const Settings& settings) : program_(graph, settings, stream_, "this GPU")
     {
         const Tensor& images = program_.written().images();
         std::vector<float> values(images.elements());
@@ -300,8 +299,9 @@ TEST_CASE("On a GPU a captured graph gives the same losses bit for bit and alloc
 {
     if (is_without_gpu()) return skip("there is no GPU here");
     const model::Graph graph = model::build_model("resnet18");
-    const Settings settings = hashed(8, Precision::bf16, true);
-    StepOptions options{.device = {0}, .device_model = "this GPU", .choices = std::make_shared<engine::Choices>()};
+    Settings settings = hashed(8, Precision::bf16, true);
+    settings.choices = std::make_shared<engine::Choices>();
+    StepOptions options{.device = {0}, .device_model = "this GPU"};
     Step captured(graph, settings, options);
     options.graph = false;
     Step apart(graph, settings, options);
@@ -322,15 +322,15 @@ TEST_CASE("On a GPU one rank that uses NCCL computes the same step as without NC
     const auto library = gpu::Nccl::open();
     if (library == nullptr) return skip("libnccl.so.2 was not found");
     const model::Graph graph = model::build_model("resnet18");
-    const Settings settings = hashed(8, Precision::bf16, true);
-    const StepOptions options{
-        .device = {0}, .device_model = "this GPU", .choices = std::make_shared<engine::Choices>()};
+    Settings settings = hashed(8, Precision::bf16, true);
+    settings.choices = std::make_shared<engine::Choices>();
+    const StepOptions options{.device = {0}, .device_model = "this GPU", .nccl = library};
     Step alone(graph, settings, options);
     const std::vector<double> due = losses_of(alone, 3);
     for (const auto mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast}) {
         Step step(graph, settings, options);
         const auto hosts = parallel::shared_memory_communicator(parallel::SharedMemory::create(1), 0);
-        step.train_with({hosts, nullptr, {}}, library, {.mode = mode, .bucket_bytes = 4'000'000});
+        step.train_with({hosts, nullptr, {}}, {.mode = mode, .bucket_bytes = 4'000'000});
         CHECK(losses_of(step, 3) == due);
         CHECK_THAT(step.variant(), Catch::Contains("1 rank by NCCL"));
     }
@@ -341,5 +341,5 @@ TEST_CASE("On a GPU a batch that exceeds the memory is an error that gives the b
     if (is_without_gpu()) return skip("there is no GPU here");
     const model::Graph graph = model::build_model("vgg16");
     const gpu::Stream stream;
-    CHECK_THROWS_AS(DeviceProgram(graph, hashed(16384, Precision::bf16), stream, nullptr, "this GPU"), OutOfMemory);
+    CHECK_THROWS_AS(DeviceProgram(graph, hashed(16384, Precision::bf16), stream, "this GPU"), OutOfMemory);
 }

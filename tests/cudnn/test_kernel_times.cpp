@@ -69,7 +69,7 @@ TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments",
     if (is_without_gpu()) return skip("there is no GPU here");
     const Settings settings = chosen_settings();
     const gpu::Stream stream;
-    Convolutions convolutions(stream, settings, nullptr, "this GPU");
+    Convolutions convolutions(stream, settings, "this GPU");
     Products products(stream, true);
     std::printf("shape,us_by_passes,us_by_moments,is_right\n");
     for (const auto& [channels, side] : {std::pair{64, 56}, {128, 28}, {256, 14}, {512, 7}}) {

@@ -27,14 +27,14 @@ model::Graph network()
     return net;
 }
 
-Settings settings_of(int batch, const data::Share& share)
+Settings settings_of(int batch, const std::shared_ptr<parallel::Communicator>& ranks)
 {
-    return {.batch = batch, .learning_rate = 0.05F, .share = share};
+    return {.batch = batch, .learning_rate = 0.05F, .ranks = ranks};
 }
 
 std::vector<double> alone(int batch)
 {
-    HostTraining training(network(), settings_of(batch, {}));
+    HostTraining training(network(), settings_of(batch, nullptr));
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
         losses.push_back(training.differentiate());
@@ -78,7 +78,7 @@ parallel::ExchangeOperations operations_on(HostTraining& training, parallel::Com
 /// Returns the mean losses of all ranks, as this rank receives them.
 std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
 {
-    HostTraining training(network(), settings_of(batch, {.rank = communicator.rank, .ranks = communicator.size}));
+    HostTraining training(network(), settings_of(batch, parallel::shared(communicator)));
     parallel::ExchangeOrder exchange(pack(training.written().parameters(), 2048), mode,
                                      operations_on(training, communicator));
     std::vector<double> losses;

@@ -41,7 +41,12 @@ ConvolutionPass between_norms()
 /// What chooses, with the choices of `kept`, which outlive it.
 struct Choosing {
     explicit Choosing(std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>(), bool tune = true)
-        : choices(std::move(kept)), settings{.batch = 2, .precision = Precision::bf16, .tune = tune}
+        : choices(std::move(kept)),
+          settings{.batch = 2,
+                   .precision = Precision::bf16,
+                   .algorithm = Algorithm::automatic,
+                   .tune = tune,
+                   .choices = choices}
     {
         offers().runs = 0;
     }
@@ -49,10 +54,10 @@ struct Choosing {
     gpu::Stream stream;
     std::shared_ptr<engine::Choices> choices;
     Settings settings;
-    Convolutions convolutions{stream, settings, choices, "emulated"};
-    Norms norms{stream, settings, choices, "emulated"};
+    Convolutions convolutions{stream, settings, "emulated"};
+    Norms norms{stream, settings, "emulated"};
     Products products{stream, settings.tune};
-    NormedProducts normed_products{stream, settings, convolutions, products, choices, "emulated"};
+    NormedProducts normed_products{stream, settings, convolutions, products, "emulated"};
 };
 
 /// Offers `whole` for a pass with all that its shape has, `bare` for the pass alone.
@@ -191,8 +196,7 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
     Choosing untried(std::make_shared<engine::Choices>(), false);
     CHECK_FALSE(untried.normed_products.choose(forward));
     untried.settings.moments = true;
-    NormedProducts always(untried.stream, untried.settings, untried.convolutions, untried.products, nullptr,
-                          "emulated");
+    NormedProducts always(untried.stream, untried.settings, untried.convolutions, untried.products, "emulated");
     CHECK(always.choose(forward));
     CHECK(offers().runs == 0);
 }

@@ -25,7 +25,7 @@ ConvolutionPass between_norms(Precision precision, Pass pass = Pass::forward)
 /// A trial, and the loops that run its operations.
 struct Tried {
     explicit Tried(const ConvolutionPass& shape)
-        : loops(stream, {.batch = shape.batch, .precision = shape.precision}, nullptr, "emulated"), trial(shape, stream)
+        : loops(stream, {.batch = shape.batch, .precision = shape.precision}, "emulated"), trial(shape, stream)
     {
     }
 

@@ -117,7 +117,7 @@ TEST_CASE("the trial of moments finds that both ways agree in each format, and e
     for (const Precision precision : {Precision::bf16, Precision::fp16}) {
         INFO(traits(precision).name);
         const Settings settings{.batch = 4, .precision = precision};
-        Convolutions convolutions(stream, settings, nullptr, "emulated");
+        Convolutions convolutions(stream, settings, "emulated");
         Products products(stream, true);
         const ConvolutionPass forward{{.batch = 4,
                                        .source = {16, 10, 10},

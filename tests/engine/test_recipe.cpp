@@ -1,8 +1,7 @@
 // Checks and remarks that all engines share.
 #include "ert/base/error.hpp"
-#include "workloads/engine/axes.hpp"
-#include "workloads/engine/recipe.hpp"
-#include "workloads/engine/step_facts.hpp"
+#include "workloads/engine/step.hpp"
+#include "workloads/engine/train_bench.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -25,13 +25,13 @@ const gpu::Stream& with_room(const gpu::Stream& stream, const model::Graph& grap
 }  // namespace
 
 DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
-                             std::shared_ptr<engine::Choices> choices, const std::string& device_model)
+                             const std::string& device_model)
     : stream_(with_room(stream, graph, settings)),
-      convolutions_(stream, settings, choices, device_model),
-      norms_(stream, settings, choices, device_model),
+      convolutions_(stream, settings, device_model),
+      norms_(stream, settings, device_model),
       products_(stream,
                 settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
-      normed_products_(stream, settings, convolutions_, products_, std::move(choices), device_model),
+      normed_products_(stream, settings, convolutions_, products_, device_model),
       written_(graph, settings,
                {[this](const ConvolutionPass& shape) { return convolutions_.choose(shape); },
                 [this](const Product& product) { return products_.choose(product); },

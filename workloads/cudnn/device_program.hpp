@@ -20,7 +20,7 @@ class DeviceProgram {
     /// Tries candidates for convolutions and products, plans and allocates the memory, and writes the initial values.
     /// Throws OutOfMemory, Unsupported or Error.
     DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
-                  std::shared_ptr<engine::Choices> choices, const std::string& device_model);
+                  const std::string& device_model);
     DeviceProgram(const DeviceProgram&) = delete;
     DeviceProgram& operator=(const DeviceProgram&) = delete;
 

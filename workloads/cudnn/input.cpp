@@ -1,7 +1,7 @@
 #include "workloads/cudnn/input.hpp"
 
 #include "ert/gpu/check.hpp"
-#include "workloads/engine/step_facts.hpp"
+#include "workloads/engine/step.hpp"
 
 #include <algorithm>
 #include <cstring>

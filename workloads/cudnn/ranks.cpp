@@ -26,13 +26,14 @@ parallel::Packing pack(const Parameters& parameters, std::size_t least_bytes)
 }
 
 Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
-             const parallel::Options& options, bool shares_gpu, cudaStream_t step)
-    : world_(std::move(world)), shares_gpu_(shares_gpu), library_("NCCL " + library->version())
+             const parallel::Options& options, cudaStream_t step)
+    : world_(std::move(world)), library_("NCCL " + library->version())
 {
     try {
         join(program, std::move(library), options, step);
     } catch (const std::exception& error) {
-        fail(error.what());
+        world_.communicator->fail(error.what());
+        abandon();
         throw;
     }
 }
@@ -57,8 +58,7 @@ void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> 
 Ranks::~Ranks()
 {
     exchange_.reset();
-    const bool is_alone = world_.followers != nullptr && !world_.followers->release();
-    if (is_alone && devices_ != nullptr) devices_->abandon();
+    if (world_.followers != nullptr && !world_.followers->release()) abandon();
 }
 
 GradientHooks Ranks::hooks()
@@ -69,25 +69,16 @@ GradientHooks Ranks::hooks()
             .updates = exchange_->updates()};
 }
 
-void Ranks::compare(const DeviceProgram& program) const
+std::string Ranks::checksums(const DeviceProgram& program) const
 {
-    world_.compare_parameters([&] {
-        exchange_->complete_parameters();
-        const Parameters& parameters = program.written().parameters();
-        return parameters.checksums(program.numbers(parameters.values));
-    });
+    exchange_->complete_parameters();
+    const Parameters& parameters = program.written().parameters();
+    return parameters.checksums(program.numbers(parameters.values));
 }
 
-void Ranks::fail(const std::string& message)
+void Ranks::abandon()
 {
-    world_.communicator->fail(message);
     if (devices_ != nullptr) devices_->abandon();
-}
-
-std::vector<std::string> Ranks::remarks() const
-{
-    return world_.remarks(
-        shares_gpu_ ? "several ranks on one GPU: they take turns, and this time is not one of ranks side by side" : "");
 }
 
 bool may_share_gpu()

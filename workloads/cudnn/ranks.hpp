@@ -35,9 +35,9 @@ parallel::Packing pack(const Parameters& parameters, std::size_t least_bytes);
 class Ranks {
   public:
     /// Joins the other ranks on the current device. Collective: if one fails, all throw Error. `step` is the stream of
-    /// the step's work; it and the program must outlive this object. `shares_gpu`: several ranks use this rank's GPU.
+    /// the step's work; it and the program must outlive this object.
     Ranks(const DeviceProgram& program, parallel::World world, std::shared_ptr<const gpu::Nccl> library,
-          const parallel::Options& options, bool shares_gpu, cudaStream_t step);
+          const parallel::Options& options, cudaStream_t step);
     /// Destroy all graphs that contain this rank's communication before.
     ~Ranks();
     Ranks(const Ranks&) = delete;
@@ -46,34 +46,28 @@ class Ranks {
     /// Returns hooks that put the communication into the step. Call it for each launch or capture.
     GradientHooks hooks();
 
-    /// On rank 0: makes the other ranks launch.
-    void begin() const { world_.tell(parallel::CommandKind::launch); }
     /// Waits until the step is complete on this rank's device. Returns the cost of its communication.
     Communication wait() const { return exchange_->cost(); }
-    /// Waits for all ranks, which ends the launch. Returns the mean of their losses.
-    double mean(double loss) const { return world_.mean(loss); }
-    /// Throws Error unless all ranks have the same parameters to the last bit. Collective, by Subject::check() of each.
-    void compare(const DeviceProgram& program) const;
-    /// Reports a failure of this rank to the others and ends pending communication on the device. Graphs as in
-    /// ~Ranks().
-    void fail(const std::string& message);
+    /// As Parameters::checksums(), once all parameters are complete.
+    std::string checksums(const DeviceProgram& program) const;
+    /// Ends pending communication on the device. Graphs as in ~Ranks().
+    void abandon();
 
     /// Returns "2 ranks by NCCL 2.28.9, 3 buckets".
     std::string describe() const { return world_.describe(buckets_, library_); }
-    /// Returns warnings about the times.
-    std::vector<std::string> remarks() const;
 
   private:
     void join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library, const parallel::Options& options,
               cudaStream_t step);
 
     parallel::World world_;
-    bool shares_gpu_;
     std::string library_;
     std::size_t buckets_ = 0;
     std::shared_ptr<nccl::Ranks> devices_;
     std::unique_ptr<nccl::DeviceExchange> exchange_;
 };
+
+inline constexpr const char* lacking_nccl = "ranks on GPUs exchange gradients by NCCL, and libnccl.so.2 was not found";
 
 /// Returns whether NCCL is told to let ranks share a GPU: by NCCL_HOSTID, or from 2.30 on by NCCL_MULTI_RANK_GPU_ENABLE=1, which an older
 /// one ignores and refuses them. For functional tests only.

@@ -3,7 +3,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/gpu/check.hpp"
-#include "workloads/engine/step_facts.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,15 +31,13 @@ std::size_t first_of(const Program& program, Phase phase)
 }  // namespace
 
 Step::Step(const model::Graph& graph, const Settings& settings, const StepOptions& options)
-    : current_(options.device),
-      graph_(graph),
-      settings_(settings),
+    : engine::Step(graph, settings),
+      current_(options.device),
       options_(options),
-      program_(graph, settings, stream_, options.choices, options.device_model),
+      program_(graph, settings, stream_, options.device_model),
       input_(data::open_source(options.data, settings.batch, graph.layer(0).output, graph.classes(), options.workers,
-                               engine::data_seed, settings.share),
+                               engine::data_seed, settings.share()),
              target_of(program_, graph.classes())),
-      work_(engine::step_work(graph, settings.batch, settings.precision, parts(), settings.share.ranks)),
       first_update_(first_of(program_.written().program(), Phase::update)),
       between_(program_.written().program().stages().size() + 1),
       part_seconds_(program_.written().program().stages().size()),
@@ -50,38 +47,23 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
 {
 }
 
-void Step::train_with(const parallel::World& world, std::shared_ptr<const gpu::Nccl> library,
-                      const parallel::Options& options, bool shares_gpu)
+void Step::join(const parallel::Options& options)
 {
     const gpu::CurrentDevice current(options_.device);
-    ranks_.emplace(program_, world, std::move(library), options, shares_gpu, stream_.get());
+    ranks_.emplace(program_, *world(), options_.nccl, options, stream_.get());
     options_.gradients = ranks_->hooks();
 }
 
-std::vector<TimedPart> Step::parts() const
+void Step::abandon()
 {
-    std::vector<TimedPart> all = program_.written().program().parts();
-    for (TimedPart& part : all) part.work = part.work * settings_.share.ranks;
-    return all;
+    step_graph_.reset();
+    watched_graph_.reset();
+    ranks_->abandon();
 }
 
-void Step::launch(Trace& trace)
+double Step::train(Trace& trace)
 {
     const gpu::CurrentDevice current(options_.device);
-    if (!ranks_) return train(trace);
-    try {
-        ranks_->begin();
-        train(trace);
-    } catch (const std::exception& error) {
-        step_graph_.reset();
-        watched_graph_.reset();
-        ranks_->fail(error.what());
-        throw;
-    }
-}
-
-void Step::train(Trace& trace)
-{
     const Seconds waited = carried_ + (launches_ > 0 ? input_.arrive(end_) : Seconds{});
     carried_ = {};
     exposed_ += waited;
@@ -101,16 +83,18 @@ void Step::train(Trace& trace)
     trace.took(is_graph ? graph_end_.since(graph_begin_) : end_.since(begin_));
     look(trace);
 
-    StepState state;
-    std::memcpy(&state, state_.data(), sizeof(state));
-    last_loss_ = static_cast<double>(state.loss);
-    if (ranks_) last_loss_ = ranks_->mean(last_loss_);
-    if (!first_loss_) first_loss_ = last_loss_;
-    trace.saw_loss(last_loss_);
-
     if (launches_ % launches_per_look == 0 && trace.recording() == Recording::none) run_watched(trace);
     for (std::size_t i = 0; i < part_seconds_.size(); ++i) trace.part_took(i, part_seconds_[i]);
     ++launches_;
+    return static_cast<double>(state().loss);
+}
+
+/// As the last launch left it; a watched step, which follows a launch, does not copy its own.
+StepState Step::state() const
+{
+    StepState state;
+    std::memcpy(&state, state_.data(), sizeof(state));
+    return state;
 }
 
 /// Returns whether this launch uses the graph; if needed, captures and uploads it outside the timed step. The first
@@ -155,9 +139,8 @@ Communication Step::wait() const
     return {};
 }
 
-bool Step::launch_to(Phase last, Trace& trace)
+void Step::differentiate(Phase last, Trace& trace)
 {
-    if (ranks_) return false;
     const gpu::CurrentDevice current(options_.device);
     trace.waited_for_data(input_.arrive(end_));
     const std::size_t end =
@@ -168,7 +151,6 @@ bool Step::launch_to(Phase last, Trace& trace)
     stream_.synchronize();
     trace.took(end_.since(begin_));
     look(trace);
-    return true;
 }
 
 void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between, std::size_t end)
@@ -206,23 +188,27 @@ void Step::look(Trace& trace)
     clocks_.look(trace, state, state.clock);
 }
 
-void Step::check()
+std::string Step::checksums()
 {
-    engine::check_losses(settings_.parameters, graph_.classes(), first_loss_, last_loss_);
     const gpu::CurrentDevice current(options_.device);
-    if (ranks_) ranks_->compare(program_);
+    return ranks_->checksums(program_);
 }
 
-std::string Step::variant() const
+std::string Step::how() const
 {
-    return engine::describe_passes(program_.written().algorithms()) +
-           (options_.graph ? "; one CUDA graph" : "; launch by launch") + (ranks_ ? "; " + ranks_->describe() : "");
+    return (options_.graph ? "one CUDA graph" : "launch by launch") + (ranks_ ? "; " + ranks_->describe() : "");
 }
 
-std::vector<std::string> Step::remarks() const
+std::string Step::taking_turns() const
 {
-    std::vector<std::string> all = engine::remarks_on(input_.facts());
-    if (ranks_) std::ranges::move(ranks_->remarks(), std::back_inserter(all));
+    return options_.shares_gpu
+               ? "several ranks on one GPU: they take turns, and this time is not one of ranks side by side"
+               : "";
+}
+
+std::vector<std::string> Step::own_remarks() const
+{
+    std::vector<std::string> all;
     if (input_.copies() > 0) {
         const Seconds each = input_.copying() / input_.copies();
         const double rate = static_cast<double>(input_.bytes_each()) / each.value;
@@ -231,13 +217,31 @@ std::vector<std::string> Step::remarks() const
                       " for it on average");
     }
     std::ranges::move(clocks_.remarks(), std::back_inserter(all));
-    StepState state;
-    std::memcpy(&state, state_.data(), sizeof(state));
-    if (launches_ > 0 && state.skipped > 0) {
-        all.push_back(std::to_string(state.skipped) + " updates were left out while the loss scale was found; it is " +
-                      format_exact(static_cast<double>(state.loss_scale)));
+    if (launches_ > 0 && state().skipped > 0) {
+        all.push_back(std::to_string(state().skipped) +
+                      " updates were left out while the loss scale was found; it is " +
+                      format_exact(static_cast<double>(state().loss_scale)));
     }
     return all;
+}
+
+engine::MakeStep step_maker(std::shared_ptr<const gpu::Nvml> nvml)
+{
+    return [nvml = std::move(nvml)](const engine::Order& order) {
+        StepOptions options{.device = gpu::id_of(order.device),
+                            .device_model = order.device.model,
+                            .data = order.point.text("data"),
+                            .workers = order.workers,
+                            .graph = order.point.text("graph") == "on",
+                            .nvml = nvml};
+        if (order.world != nullptr) {
+            claim_own_machine(order.world->place);
+            options.nccl = gpu::Nccl::open();
+            options.shares_gpu = order.device.others.empty() && order.world->place.ranks_here > 1;
+            if (options.nccl == nullptr) throw Unsupported(lacking_nccl);
+        }
+        return std::make_unique<Step>(order.graph, order.settings, options);
+    };
 }
 
 }  // namespace roof::cudnn

@@ -2,34 +2,22 @@
 #pragma once
 
 #include "ert/gpu/nvml.hpp"
-#include "ert/method/bench/bench.hpp"
-#include "workloads/cudnn/step.hpp"
-
-#include <filesystem>
-#include <memory>
-#include <utility>
+#include "workloads/engine/train_bench.hpp"
 
 namespace roof::cudnn {
 
-class TrainBench : public Bench {
+class TrainBench : public engine::TrainBench {
   public:
-    /// `cache`: folder for stored choices, one file per GPU model; empty: none. `nvml` may be null.
-    explicit TrainBench(std::filesystem::path cache = {}, std::shared_ptr<const gpu::Nvml> nvml = {});
-
-    std::vector<Axis> axes(const Machine& machine) const override;
-    /// Checks `device` and device.others.
-    std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,
-                                                  const Device& device) const override;
-    std::unique_ptr<Subject> create(const Point& point, const Machine& machine, const Device& device) const override;
+    /// Choices are remembered in one file per GPU model. `nvml` may be null.
+    explicit TrainBench(std::filesystem::path memory = {}, std::shared_ptr<const gpu::Nvml> nvml = {});
 
   private:
-    std::unique_ptr<Subject> make_on_ranks(const Point& point, const Machine& machine, const Device& device) const;
-    std::unique_ptr<Step> make_step(const Point& point, const Device& device, int workers, const data::Share& share,
-                                    std::shared_ptr<engine::Choices> choices) const;
-    std::shared_ptr<engine::Choices> choices_of(const Device& device) const;
-
-    std::filesystem::path cache_;
-    std::shared_ptr<const gpu::Nvml> nvml_;
+    std::vector<Axis> own_axes(const Machine& machine) const override;
+    std::optional<std::string> lacking(const Point& point, const Machine& machine, const Device& device) const override;
+    std::optional<std::string> lacking_for_ranks(const Point& point, const Device& device) const override;
+    /// A single rank uses NCCL if its point sets `communication`: this measures the cost of that path and tests it.
+    bool exchanges_alone(const Point& point) const override;
+    std::filesystem::path choices_file(const Machine& machine, const Device& device) const override;
 };
 
 }  // namespace roof::cudnn

@@ -2,7 +2,7 @@
 
 #include "ert/base/checksum.hpp"
 #include "workloads/engine/initial.hpp"
-#include "workloads/engine/step_facts.hpp"
+#include "workloads/engine/step.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
@@ -34,17 +34,6 @@ void touch(const Trained& trained)
     });
 }
 
-ir::Settings settings_of(const Settings& settings)
-{
-    ir::Settings all{.batch = settings.batch,
-                     .parameters = settings.parameters,
-                     .learning_rate = settings.learning_rate,
-                     .precision = settings.precision,
-                     .algorithm = settings.algorithm};
-    if (settings.ranks != nullptr) all.share = {.rank = settings.ranks->rank, .ranks = settings.ranks->size};
-    return all;
-}
-
 ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
 {
     return {.convolution = [&](const ConvolutionPass& shape) { return convolutions.choose(shape); },
@@ -65,7 +54,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
 {
     const ThreadCount threads(settings_.threads);
     Convolutions convolutions(program_.engine(), settings_);
-    const ir::Written list(graph, settings_of(settings_), choosers_of(convolutions, settings_));
+    const ir::Written list(graph, settings_, choosers_of(convolutions, settings_));
     Binding binding(list, convolutions, settings_, program_, state_);
     binding.append();
     images_ = binding.read(list.images());

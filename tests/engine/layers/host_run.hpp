@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/engine/ir/program.hpp"
-#include "workloads/engine/layers/settings.hpp"
+#include "workloads/engine/settings.hpp"
 
 namespace roof::ir {
 

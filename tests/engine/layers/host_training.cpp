@@ -79,7 +79,7 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
         std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
     const Tensor& images = written_.images();
     data::Source source = data::open_source("hashed", settings.batch, graph.layer(0).output, graph.classes(), 1,
-                                            engine::data_seed, settings.share);
+                                            engine::data_seed, settings.share());
     const data::Batch batch = source.next();
     std::copy_n(batch.images, images.elements(), memory_.at<float>(images));
     std::copy_n(batch.labels, settings.batch, memory_.at<std::int32_t>(written_.labels()));

@@ -2,6 +2,7 @@
 // program: each tensor that an operation reads or writes, once. docs/gpu_training.md has the table.
 #include "tests/engine/layers/host_training.hpp"
 #include "workloads/model/models.hpp"
+#include "workloads/parallel/shared_memory.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -136,7 +137,7 @@ TEST_CASE("Gradients of convolutions are widened in one launch, or a bucket at a
     const model::Graph graph = model::build_model("resnet50");
     Settings settings{.batch = 2, .precision = Precision::bf16};
     CHECK(traffic_of(graph, settings).at("roof:widen").launches == 1);
-    settings.share = {.rank = 0, .ranks = 2};
+    settings.ranks = parallel::shared_memory_communicator(parallel::SharedMemory::create(2), 0);
     const int launches = traffic_of(graph, settings).at("roof:widen").launches;
     CHECK(launches > 10);
     CHECK(launches < 40);

@@ -3,7 +3,7 @@
 
 #include "workloads/cudnn/library/pass_graphs.hpp"
 #include "workloads/engine/ir/choose.hpp"
-#include "workloads/engine/layers/settings.hpp"
+#include "workloads/engine/settings.hpp"
 
 #include <functional>
 #include <optional>
@@ -11,6 +11,9 @@
 #include <vector>
 
 namespace roof::cudnn {
+
+using engine::Algorithm;
+using engine::Settings;
 
 /// For fp32, engines that use tensor cores or round their inputs are not allowed.
 bool is_allowed(const EngineNotes& notes, const Settings& settings);

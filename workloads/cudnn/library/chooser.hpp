@@ -3,9 +3,7 @@
 
 #include "ert/gpu/stream.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
-#include "workloads/engine/choices.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,10 +12,9 @@ namespace roof::cudnn {
 
 class Chooser {
   public:
-    /// Choices are stored per `device_model` and library version; null: not at all.
-    Chooser(const gpu::Stream& stream, const Settings& settings, std::shared_ptr<engine::Choices> choices,
-            std::string device_model)
-        : stream_(stream), settings_(settings), choices_(std::move(choices)), device_model_(std::move(device_model))
+    /// The settings' choices are stored per `device_model` and library version.
+    Chooser(const gpu::Stream& stream, const Settings& settings, std::string device_model)
+        : stream_(stream), settings_(settings), device_model_(std::move(device_model))
     {
     }
 
@@ -28,18 +25,17 @@ class Chooser {
     }
     std::optional<std::string> known(const engine::Question& asked) const
     {
-        return choices_ ? choices_->find(asked) : std::nullopt;
+        return settings_.choices ? settings_.choices->find(asked) : std::nullopt;
     }
     void keep(const engine::Question& asked, const std::string& implementation, Seconds seconds = {}) const
     {
-        if (choices_) choices_->remember(asked, implementation, seconds);
+        if (settings_.choices) settings_.choices->remember(asked, implementation, seconds);
     }
 
     const gpu::Stream& stream_;
     Settings settings_;
 
   private:
-    std::shared_ptr<engine::Choices> choices_;
     std::string device_model_;
 };
 

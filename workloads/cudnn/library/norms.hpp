@@ -41,10 +41,8 @@ class NormedProducts : public Chooser {
   public:
     /// All must outlive this object.
     NormedProducts(const gpu::Stream& stream, const Settings& settings, Convolutions& convolutions, Products& products,
-                   std::shared_ptr<engine::Choices> choices, std::string device_model)
-        : Chooser(stream, settings, std::move(choices), std::move(device_model)),
-          convolutions_(convolutions),
-          products_(products)
+                   std::string device_model)
+        : Chooser(stream, settings, std::move(device_model)), convolutions_(convolutions), products_(products)
     {
     }
 

@@ -139,7 +139,7 @@ void Builder::widen_later(const Tensor& narrow, int layer)
     std::size_t bytes = 0;
     for (const auto& [tensor, of] : waiting) bytes += tensor.elements() * sizeof(float);
     // Other ranks wait for the first of them; one rank alone waits for none.
-    const bool is_bucket = settings.share.ranks > 1 && bytes >= parallel::first_bucket_bytes;
+    const bool is_bucket = settings.share().ranks > 1 && bytes >= parallel::first_bucket_bytes;
     if (is_bucket || waiting.size() == Widen::most) widen_waiting();
 }
 

@@ -7,8 +7,8 @@
 #include "workloads/engine/ir/program.hpp"
 #include "workloads/engine/layers/moments.hpp"
 #include "workloads/engine/layers/parameters.hpp"
-#include "workloads/engine/layers/settings.hpp"
 #include "workloads/engine/layers/units.hpp"
+#include "workloads/engine/settings.hpp"
 #include "workloads/model/work.hpp"
 
 #include <functional>

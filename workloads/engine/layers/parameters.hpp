@@ -4,7 +4,7 @@
 #pragma once
 
 #include "workloads/engine/ir/program.hpp"
-#include "workloads/engine/layers/settings.hpp"
+#include "workloads/engine/settings.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <optional>
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace roof::ir {
+
+using engine::Settings;
 
 /// A trained tensor, channels-last: convolution [o][y][x][i], linear [o][inputs], inputs in the order of a preceding
 /// map.

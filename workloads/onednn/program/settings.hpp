@@ -1,14 +1,9 @@
-// Settings of a network and its training, and the state that changes from step to step.
+// The settings of a step, by this engine's names, and the state that changes from step to step.
 #pragma once
 
-#include "ert/base/precision.hpp"
-#include "workloads/engine/algorithm.hpp"
-#include "workloads/engine/choices.hpp"
-#include "workloads/engine/recipe.hpp"
-#include "workloads/parallel/communicator.hpp"
+#include "workloads/engine/settings.hpp"
 
 #include <cstdint>
-#include <memory>
 
 namespace roof::onednn {
 
@@ -18,27 +13,8 @@ using engine::Choices;
 using engine::momentum;
 using engine::Parameters;
 using engine::Question;
+using engine::Settings;
 using engine::weight_decay;
-
-struct Settings {
-    int batch = 1;
-    int threads = 1;
-    Parameters parameters = Parameters::random;
-    float learning_rate = 0.01F;
-    /// Precision of activations and of the weights that the passes read: fp32 or bf16. Trained values, gradients,
-    /// momentum, statistics, the loss and all sums are fp32.
-    Precision precision = Precision::fp32;
-    /// Convolution algorithm; direct if oneDNN does not have it for a shape. `automatic`: the fastest of all for each
-    /// pass of each shape. `direct`: the fastest of oneDNN's first choice and this project's direct kernels.
-    Algorithm algorithm = Algorithm::direct;
-    /// Remembered choices of `automatic` and `direct`. Null: `automatic` measures each time, and `direct` takes this
-    /// project's first kernel if there is one.
-    std::shared_ptr<Choices> choices{};
-    /// The other ranks, each with its own batch; null: none. With ranks every gradient is stored in memory of the
-    /// caller, and dropout decides as in one large batch.
-    std::shared_ptr<parallel::Communicator> ranks{};
-    bool synchronised_batch_norm = false;  ///< statistics over the batches of all ranks, not per rank
-};
 
 /// State that the operations of a step share, besides tensors.
 struct StepState {

@@ -1,4 +1,4 @@
-#include "workloads/engine/step_facts.hpp"
+#include "workloads/engine/step.hpp"
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
@@ -8,6 +8,70 @@
 #include <cmath>
 
 namespace roof::engine {
+
+void Step::train_with(const parallel::World& world, const parallel::Options& options)
+{
+    world_ = world;
+    join(options);
+}
+
+Work Step::work() const
+{
+    return step_work(graph_, settings_.batch, settings_.precision, parts(), settings_.share().ranks);
+}
+
+std::vector<TimedPart> Step::parts() const
+{
+    std::vector<TimedPart> all = own_parts();
+    for (TimedPart& part : all) part.work = part.work * settings_.share().ranks;
+    return all;
+}
+
+void Step::launch(Trace& trace)
+{
+    try {
+        if (world_) world_->tell(parallel::CommandKind::launch);
+        last_loss_ = train(trace);
+        if (world_) last_loss_ = world_->mean(last_loss_);
+    } catch (const std::exception& error) {
+        if (world_) {
+            world_->communicator->fail(error.what());
+            abandon();
+        }
+        throw;
+    }
+    if (!first_loss_) first_loss_ = last_loss_;
+    trace.saw_loss(last_loss_);
+}
+
+bool Step::launch_to(Phase last, Trace& trace)
+{
+    if (!world_) differentiate(last, trace);
+    return !world_;
+}
+
+void Step::check()
+{
+    check_losses(settings_.parameters, graph_.classes(), first_loss_, last_loss_);
+    if (world_) world_->compare_parameters([this] { return checksums(); });
+}
+
+std::string Step::variant() const
+{
+    std::vector<std::string> counts;
+    for (const auto& [algorithm, passes] : algorithms()) counts.push_back(std::to_string(passes) + " " + algorithm);
+    return (counts.empty() ? "" : "convolution passes: " + roof::join(counts, ", ") + "; ") + how();
+}
+
+std::vector<std::string> Step::remarks() const
+{
+    std::vector<std::string> all = remarks_on(facts());
+    const auto add = [&all](const std::vector<std::string>& some) { all.insert(all.end(), some.begin(), some.end()); };
+    if (settings_.choices) add(settings_.choices->remarks());
+    if (world_) add(world_->remarks(taking_turns()));
+    add(own_remarks());
+    return all;
+}
 
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
                int ranks)
@@ -29,13 +93,6 @@ void check_losses(Parameters parameters, int classes, std::optional<double> firs
         throw Error("the first loss is " + std::to_string(*first) + ", far above that of guessing, " +
                     std::to_string(guessing));
     }
-}
-
-std::string describe_passes(const std::map<std::string, int, std::less<>>& algorithms)
-{
-    std::vector<std::string> counts;
-    for (const auto& [algorithm, passes] : algorithms) counts.push_back(std::to_string(passes) + " " + algorithm);
-    return counts.empty() ? "" : "convolution passes: " + join(counts, ", ");
 }
 
 void require_labels(const int* labels, std::size_t count, int classes)

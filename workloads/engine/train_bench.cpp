@@ -1,0 +1,124 @@
+#include "workloads/engine/train_bench.hpp"
+
+#include "ert/base/error.hpp"
+#include "workloads/parallel/place.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+namespace roof::engine {
+namespace {
+
+/// The point's `lr`. Throws InputError if it is negative or no number.
+float learning_rate(const Point& point)
+{
+    const double rate = point.number("lr");
+    if (!std::isfinite(rate) || rate < 0)
+        throw InputError("lr: a learning rate is no less than 0, not " + point.text("lr"));
+    return static_cast<float>(rate);
+}
+
+std::vector<Axis> training_axes(const TrainTraits& of_device)
+{
+    const Values models = model::model_names();
+    Axis model{"model", "network: a name, an ONNX file, or its layers", models, models};
+    model.file_ending = model::network_ending;
+    model.takes_map = true;
+    return {model,
+            {"batch", "images", of_device.batches, {}, true, 1, 65536},
+            {"precision",
+             "number format of activations and of the weights that are read; " + of_device.precision_note +
+                 "sums and updates are fp32",
+             of_device.precisions, of_device.allowed_precisions},
+            {"algorithm",
+             "of convolutions; auto: of each pass of each shape the fastest, tried once",
+             {of_device.algorithms.front()},
+             of_device.algorithms},
+            {"data", "synthetic, hashed, or a folder of class/image.jpg", {"synthetic"}, {}},
+            {"parameters",
+             "start of training; hashed: reproducible in any language, without dropout",
+             {"random"},
+             {"random", "hashed"}},
+            {"lr", "learning rate", {"0.01"}, {}}};
+}
+
+}  // namespace
+
+void require_legal(const Point& point)
+{
+    learning_rate(point);
+    data::require_source(point.text("data"));
+    if (model::is_own_network(point.text("model"))) model::build_model(point.text("model"));
+}
+
+TrainBench::TrainBench(TrainTraits traits, std::filesystem::path memory)
+    : Bench(
+          {"train", Role::step, traits.device_kind,
+           "One training step on " + traits.device +
+               ": forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are those of convolutions and "
+               "linear layers over the full window, forward and both gradients; the rest is not counted." +
+               traits.timing}),
+      traits_(std::move(traits)),
+      memory_(std::move(memory))
+{
+}
+
+std::vector<Axis> TrainBench::axes(const Machine& machine) const
+{
+    std::vector<Axis> all = training_axes(traits_);
+    for (const auto& some : {own_axes(machine), parallel::axes()}) all.insert(all.end(), some.begin(), some.end());
+    return all;
+}
+
+std::optional<std::string> TrainBench::unsupported_reason(const Point& point, const Machine& machine,
+                                                          const Device& device) const
+{
+    require_legal(point);
+    if (auto reason = lacking(point, machine, device)) return reason;
+    for (const std::string& other : device.others) {
+        if (auto reason = lacking(point, machine, machine.device(other))) return other + ": " + *reason;
+    }
+    if (auto reason = parallel::unsupported_reason(point)) return reason;
+    return exchanges(point) ? lacking_for_ranks(point, device) : std::nullopt;
+}
+
+Settings TrainBench::settings_of(const Point& point, const Machine& machine)
+{
+    return {.batch = static_cast<int>(parallel::options_of(point).batch),
+            .threads = point.has("threads") ? static_cast<int>(point.integer("threads")) : machine.threads,
+            .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
+            .learning_rate = learning_rate(point),
+            .precision = point.precision(),
+            .algorithm = parse_enum<Algorithm>(point.text("algorithm")),
+            .deterministic = point.text_or("deterministic", "off") == "on"};
+}
+
+std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& machine, const Device& device) const
+{
+    Settings settings = settings_of(point, machine);
+    settings.choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / choices_file(machine, device));
+    const auto make = [&](int workers, const parallel::World* world) {
+        const std::string name = point.text("model");
+        const model::Graph graph = traits_.build ? traits_.build(name) : model::build_model(name);
+        return traits_.make({point, device, graph, settings, workers, world});
+    };
+    if (parallel::place_of_process().rank == 0 && !exchanges(point)) return make(machine.threads, nullptr);
+
+    const parallel::Options options = parallel::options_of(point);
+    const parallel::World world = parallel::open_world(parallel::assignment_of("train", device, point), options.ranks);
+    settings.threads = parallel::threads_of_rank(settings.threads, world.place.ranks_here);
+    settings.ranks = world.communicator;
+    settings.synchronised_batch_norm = options.synchronised_batch_norm;
+    auto step = world.made_by_first(
+        [&] {
+            if (const auto reason = lacking(point, machine, device)) throw Unsupported(*reason);
+            return make(settings.threads, &world);
+        },
+        [&] { return settings.choices->decisions(); },
+        [&](const std::string& decisions) { settings.choices->follow(decisions); });
+    step->train_with(world, options);
+    return step;
+}
+
+}  // namespace roof::engine
