@@ -4,7 +4,6 @@
 #include "ert/gpu/probes/device_facts.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/cudnn/step.hpp"
-#include "workloads/engine/layers/layers.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <algorithm>
@@ -51,9 +50,6 @@ std::vector<Axis> TrainBench::own_axes(const Machine&) const
 
 std::optional<std::string> TrainBench::lacking(const Point& point, const Machine& machine, const Device& device) const
 {
-    if (const std::string model = point.text("model"); model::is_own_network(model)) {
-        if (auto reason = lacking_layers(model::build_model(model))) return reason;
-    }
     const Settings settings = settings_of(point, machine);
     const int least = settings.precision == Precision::fp32 || settings.precision == Precision::fp16 ? 75 : 80;
     if (auto missing = gpu::missing_capability(device, least, "training in " + point.text("precision"))) return missing;

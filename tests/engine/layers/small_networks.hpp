@@ -104,6 +104,20 @@ inline model::Graph mobile_network()
     return net;
 }
 
+/// A flattened map that a linear layer, a slice and a concatenation read, by way of a ReLU.
+inline model::Graph flattened_network()
+{
+    model::Graph net("flattened", {3, 8, 8});
+    int x = net.convolution("conv", 0, 5, {.size = 3, .stride = 2, .padding = 1}, true);
+    x = net.relu("relu", net.flatten("flat", x));  // of 5 x 4 x 4
+    const int linear = net.linear("fc1", x, 16);
+    const int part = net.multiply("product", net.slice("cut", x, 7, 16), linear);
+    x = net.concat("join", {part, x, net.add("sum", linear, part)});
+    x = net.linear("fc2", net.batch_norm("norm", x), 12);
+    net.linear("fc3", x, 10);
+    return net;
+}
+
 /// Ends in an average pool, with overlapping windows that end outside the map, and joined branches; numbers of channels that
 /// no vector divides.
 inline model::Graph squeeze_network()

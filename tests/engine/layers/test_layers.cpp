@@ -1,11 +1,12 @@
-// What the layers of the program do not train is refused by its kind and its name before anything is made for the step.
+// Layers that read PyTorch's order of a flattened map's values get it: losses and gradients by hand, from PyTorch's layouts.
+#include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
-#include "workloads/engine/layers/layers.hpp"
+#include "workloads/model/hashed.hpp"
 #include "workloads/model/models.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <functional>
+#include <cmath>
 
 using namespace roof;
 using namespace roof::ir;
@@ -13,43 +14,129 @@ using model::Graph;
 
 namespace {
 
-/// What is lacking for a flattened map of 8 channels, then the layers that `add` appends to it, then a linear layer.
-std::string lacking(const std::function<int(Graph&, int)>& add)
+constexpr int batch = 2;
+using Numbers = std::vector<double>;
+
+/// The images in PyTorch's order, one after the other.
+std::vector<float> images_of(const Graph& graph)
 {
-    Graph net("net", {3, 16, 16});
-    const int first = net.convolution("conv", 0, 8, {.size = 3, .stride = 1, .padding = 1}, true);
-    net.linear("last", add(net, net.flatten("flat", first)), 10);
-    return lacking_layers(net).value_or("");
+    std::vector<float> images(static_cast<std::size_t>(batch * graph.layer(0).output.elements()));
+    model::hashed_input().fill(images);
+    return images;
+}
+
+std::vector<float> parameter_of(const Graph& graph, std::size_t k)
+{
+    std::vector<float> values(static_cast<std::size_t>(graph.parameters()[k].elements()));
+    model::hashed_parameter(graph, static_cast<int>(k)).fill(values);
+    return values;
+}
+
+/// Returns the loss of the logits [n][class]; they become their gradients.
+double differentiate_loss(std::vector<Numbers>& logits)
+{
+    double loss = 0;
+    for (std::size_t n = 0; n < logits.size(); ++n) {
+        Numbers& row = logits[n];
+        const auto label =
+            static_cast<std::size_t>(model::hashed_label(static_cast<int>(n), static_cast<int>(row.size())));
+        double sum = 0;
+        for (const double one : row) sum += std::exp(one);
+        loss += std::log(sum) - row[label];
+        for (double& one : row) one = std::exp(one) / sum;
+        row[label] -= 1;
+        for (double& one : row) one /= static_cast<double>(logits.size());
+    }
+    return loss / static_cast<double>(logits.size());
+}
+
+void check_same(const std::vector<float>& found, const Numbers& due)
+{
+    REQUIRE(found.size() == due.size());
+    for (std::size_t k = 0; k < due.size(); ++k) CHECK(found[k] == Approx(due[k]).margin(1e-6));
+}
+
+HostTraining training_of(const Graph& graph)
+{
+    return HostTraining(graph, {.batch = batch, .parameters = engine::Parameters::hashed});
 }
 
 }  // namespace
 
-TEST_CASE("Layers that read PyTorch's order of a flattened map are refused, and those that treat values alike are not")
+TEST_CASE("A slice and a linear layer of one flattened map read the values that they read in PyTorch")
 {
-    const auto sentence = [](const std::string& what) {
-        return "there is no " + what + " of a flattened map, which 'layer' is";
+    constexpr std::size_t features = 12;
+    constexpr std::size_t first = 5;
+    constexpr std::size_t classes = 4;
+    Graph net("slice", {3, 2, 2});
+    const int flat = net.relu("relu", net.flatten("flat", 0));
+    net.add("sum", net.linear("fc", flat, classes), net.slice("cut", flat, first, classes));
+
+    const std::vector<float> images = images_of(net);
+    const std::vector<float> weights = parameter_of(net, 0);
+    const std::vector<float> bias = parameter_of(net, 1);
+    const auto input = [&](std::size_t n, std::size_t i) {
+        return std::max(0.0, static_cast<double>(images[n * features + i]));
     };
-    CHECK(lacking([](Graph&, int x) { return x; }).empty());
-    CHECK(lacking([](Graph& net, int x) { return net.relu("layer", net.dropout("drop", x, 0.5F)); }).empty());
-    CHECK(lacking([](Graph& net, int x) { return net.slice("layer", x, 4, 4); }) == sentence("slice"));
-    CHECK(lacking([](Graph& net, int x) {
-              return net.concat("layer", {net.relu("relu", x), x});
-          }) == sentence("concat"));
-    CHECK(lacking([](Graph& net, int x) {
-              return net.concat("layer", {net.linear("fc", x, 8), x});
-          }) == sentence("concat"));
-    CHECK(lacking([](Graph& net, int x) { return net.slice("layer", net.linear("fc", x, 8), 4, 4); }).empty());
+    std::vector<Numbers> logits(batch, Numbers(classes));
+    for (std::size_t n = 0; n < batch; ++n)
+        for (std::size_t o = 0; o < classes; ++o) {
+            logits[n][o] = bias[o] + input(n, first + o);
+            for (std::size_t i = 0; i < features; ++i) logits[n][o] += weights[o * features + i] * input(n, i);
+        }
+    const double loss = differentiate_loss(logits);
+    Numbers gradient(classes * features);
+    for (std::size_t n = 0; n < batch; ++n)
+        for (std::size_t o = 0; o < classes; ++o)
+            for (std::size_t i = 0; i < features; ++i) gradient[o * features + i] += logits[n][o] * input(n, i);
+
+    HostTraining training = training_of(net);
+    CHECK(training.differentiate() == Approx(loss).epsilon(1e-6));
+    check_same(training.gradient(0), gradient);
 }
 
-TEST_CASE("The layers lack nothing of the built-in networks and of those from ONNX files")
+TEST_CASE("The classes of a network that ends in a flattened map are in PyTorch's order")
 {
-    for (const std::string& name : model::model_names())
-        CHECK(lacking_layers(model::build_model(name)).value_or("") == "");
-    for (const char* const name : {"densenet121", "efficientnet_b0", "googlenet", "mobilenet_v2", "mobilenet_v3_large",
-                                   "resnext50_32x4d", "shufflenet_v2_x1_0", "squeezenet1_1"}) {
-        const std::string file = std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + name + ".onnx";
-        CHECK(lacking_layers(model::build_model(file)).value_or("") == "");
-    }
-    for (const Graph& graph : {plain_network(), residual_network(), mobile_network(), squeeze_network()})
-        CHECK(lacking_layers(graph).value_or("") == "");
+    constexpr std::size_t channels = 2;
+    constexpr std::size_t places = 4;
+    Graph net("map", {3, 2, 2});
+    net.flatten("flat", net.convolution("conv", 0, channels, {.size = 1, .stride = 1, .padding = 0}, true));
+
+    const std::vector<float> images = images_of(net);
+    const std::vector<float> weights = parameter_of(net, 0);
+    const std::vector<float> bias = parameter_of(net, 1);
+    std::vector<Numbers> logits(batch, Numbers(channels * places));
+    const auto input = [&](std::size_t n, std::size_t i, std::size_t place) {
+        return static_cast<double>(images[(n * 3 + i) * places + place]);
+    };
+    for (std::size_t n = 0; n < batch; ++n)
+        for (std::size_t o = 0; o < channels; ++o)
+            for (std::size_t place = 0; place < places; ++place) {
+                double& logit = logits[n][o * places + place];
+                logit = bias[o];
+                for (std::size_t i = 0; i < 3; ++i) logit += weights[o * 3 + i] * input(n, i, place);
+            }
+    const double loss = differentiate_loss(logits);
+    Numbers gradient(channels * 3);
+    for (std::size_t n = 0; n < batch; ++n)
+        for (std::size_t o = 0; o < channels; ++o)
+            for (std::size_t i = 0; i < 3; ++i)
+                for (std::size_t place = 0; place < places; ++place)
+                    gradient[o * 3 + i] += logits[n][o * places + place] * input(n, i, place);
+
+    HostTraining training = training_of(net);
+    CHECK(training.differentiate() == Approx(loss).epsilon(1e-6));
+    check_same(training.gradient(0), gradient);
+}
+
+TEST_CASE("A flattened map that only linear layers read is not moved")
+{
+    const auto moves = [](const Graph& graph) {
+        const Written written(graph, {.batch = batch}, loops());
+        return std::ranges::any_of(written.program().parts(),
+                                   [](const TimedPart& part) { return part.kind == "flatten"; });
+    };
+    for (const char* const name : {"alexnet", "vgg11", "resnet18"}) CHECK_FALSE(moves(model::build_model(name)));
+    for (const Graph& graph : {plain_network(), residual_network(), mobile_network()}) CHECK_FALSE(moves(graph));
+    CHECK(moves(flattened_network()));
 }

@@ -1,5 +1,6 @@
-// Layers that only move channels: concatenation, slice and shuffle. The slices of one map write their gradients into
-// one tensor.
+// Layers that only move channels: concatenation, slice, shuffle, and flatten where PyTorch's order is read. The slices of one
+// map write their gradients into one tensor.
+#include "workloads/engine/ir/formulas.hpp"
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -8,6 +9,38 @@ namespace {
 void append(Builder& build, const CopyChannels& copy)
 {
     build.program.append(copy, {copy.source, copy.result, copy.order}, "roof:channels");
+}
+
+/// Writes a layer whose channel k is channel order[k] of its source, where both have as many positions as the layer's output.
+void reorder(Builder& build, const Unit& unit, const std::vector<int>& order)
+{
+    const Tensor own = build.map(unit.layer);
+    const bool is_flatten = build.layer(unit).kind == model::LayerKind::flatten;
+    const auto move = [&build, own, is_flatten](const Tensor& source, const Tensor& result,
+                                                const std::vector<int>& from) {
+        const auto seen = [&own](Tensor tensor) {
+            tensor.channels = own.channels;
+            tensor.height = own.height;
+            tensor.width = own.width;
+            return tensor;
+        };
+        const Bytes bytes{static_cast<double>(source.bytes())};
+        const Bytes both = bytes + bytes;
+        if (is_flatten)  // the model moves nothing
+            build.program.add_work(
+                {.flops = {}, .compulsory = both, .no_reuse = both, .read = bytes, .written = bytes});
+        const Tensor constant = build.program.constant({from.begin(), from.end()});
+        append(build, {.source = seen(source), .result = seen(result), .count = own.channels, .order = constant});
+        return result;
+    };
+    build.write_simple(
+        unit, [&](const Tensor& source) { return move(source, build.program.tensor(own), order); },
+        [=, &build](const Builder::Share& given) {
+            std::vector<int> back(order.size());
+            for (std::size_t k = 0; k < order.size(); ++k)
+                back[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
+            return move(given.tensor, build.program.tensor(build.map(build.source(unit))), back);
+        });
 }
 
 }  // namespace
@@ -61,21 +94,18 @@ void slice(Builder& build, const Unit& unit)
 
 void shuffle(Builder& build, const Unit& unit)
 {
-    const std::vector<int> order = build.layer(unit).order;
-    const auto move = [&build, shape = build.map(unit.layer)](const Tensor& source, const std::vector<int>& from) {
-        const Tensor result = build.program.tensor(shape);
-        const Tensor constant = build.program.constant({from.begin(), from.end()});
-        append(build, {.source = source, .result = result, .count = result.channels, .order = constant});
-        return result;
-    };
-    build.write_simple(
-        unit, [&](const Tensor& source) { return move(source, order); },
-        [=](const Builder::Share& given) {
-            std::vector<int> back(order.size());
-            for (std::size_t k = 0; k < order.size(); ++k)
-                back[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
-            return move(given.tensor, back);
-        });
+    reorder(build, unit, build.layer(unit).order);
+}
+
+void flatten(Builder& build, const Unit& unit)
+{
+    if (build.choosers.reads_images || !is_in_pytorch_order(build.graph, unit.layer)) return build.pass_through(unit);
+    const Tensor map = build.input(unit);
+    const auto positions = static_cast<std::size_t>(map.height * map.width);
+    std::vector<int> order(positions * static_cast<std::size_t>(map.channels));
+    for (std::size_t k = 0; k < order.size(); ++k)
+        order[planar_place(k, static_cast<std::size_t>(map.channels), positions)] = static_cast<int>(k);
+    reorder(build, unit, order);
 }
 
 }  // namespace roof::ir

@@ -3,13 +3,8 @@
 
 #include "workloads/engine/layers/builder.hpp"
 
-#include <optional>
-#include <string>
-
 namespace roof::ir {
 
-/// What of the network these layers do not train, or nothing.
-std::optional<std::string> lacking_layers(const model::Graph& graph);
 /// Writes the whole step: import of images, forward, loss, backward, update.
 void write_step(Builder& build);
 /// Writes one unit by the function for its kind.
@@ -26,6 +21,7 @@ void multiply(Builder& build, const Unit& unit);
 void concat(Builder& build, const Unit& unit);
 void slice(Builder& build, const Unit& unit);
 void shuffle(Builder& build, const Unit& unit);
+void flatten(Builder& build, const Unit& unit);
 void max_pool(Builder& build, const Unit& unit);
 void average_pool(Builder& build, const Unit& unit);
 void dropout(Builder& build, const Unit& unit);

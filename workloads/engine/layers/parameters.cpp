@@ -3,16 +3,35 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "workloads/engine/ir/formulas.hpp"
+#include "workloads/engine/layers/units.hpp"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
 namespace roof::ir {
+
+bool keeps_order(model::LayerKind kind)
+{
+    using enum model::LayerKind;
+    constexpr std::array kinds{flatten, dropout, relu, relu6, hard_swish, hard_sigmoid, silu, sigmoid};
+    return std::ranges::find(kinds, kind) != kinds.end();
+}
+
 namespace {
 
 /// In values: 256 bytes of the narrowest type, which cuBLASLt assumes for every matrix.
 constexpr std::size_t alignment = 128;
+
+/// Whether a layer behind this one reads PyTorch's order of its values: any but a linear layer, and the loss.
+bool is_read_in_order(const model::Graph& graph, int layer)
+{
+    const std::vector<int> reading = readers(graph, layer);
+    return reading.empty() || std::ranges::any_of(reading, [&](int reader) {
+               const model::LayerKind kind = graph.layer(reader).kind;
+               return keeps_order(kind) ? is_read_in_order(graph, reader) : kind != model::LayerKind::linear;
+           });
+}
 
 model::Shape span_of(const model::Graph& graph, const model::Parameter& parameter)
 {
@@ -22,7 +41,7 @@ model::Shape span_of(const model::Graph& graph, const model::Parameter& paramete
     int source = graph.layer(parameter.layer).inputs.front();
     for (;;) {
         const model::Layer& layer = graph.layer(source);
-        if (!keeps_order(layer.kind)) return layer.output;
+        if (!keeps_order(layer.kind) || is_in_pytorch_order(graph, source)) return layer.output;
         source = layer.inputs.front();
     }
 }
@@ -57,11 +76,11 @@ std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
     return planar_place(k, static_cast<std::size_t>(per_output.channels), map);
 }
 
-bool keeps_order(model::LayerKind kind)
+bool is_in_pytorch_order(const model::Graph& graph, int flatten)
 {
-    using enum model::LayerKind;
-    constexpr std::array kinds{flatten, dropout, relu, relu6, hard_swish, hard_sigmoid, silu, sigmoid};
-    return std::ranges::find(kinds, kind) != kinds.end();
+    const bool is_flattened = graph.layer(flatten).kind == model::LayerKind::flatten &&
+                              graph.input_shape(flatten).channels != graph.layer(flatten).output.channels;
+    return is_flattened && is_read_in_order(graph, flatten);
 }
 
 Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program)

@@ -31,9 +31,11 @@ struct Trained {
     std::optional<std::size_t> pytorch_place(std::size_t k) const;
 };
 
-/// Whether the layer's values have the order of its source's: flatten, dropout and activations. The inputs of a linear layer
-/// behind such layers have the order of the map before them.
+/// Whether the layer treats all values alike.
 bool keeps_order(model::LayerKind kind);
+/// Whether the values of this flattened map are stored in PyTorch's order, because a layer reads that order, by way of layers that
+/// treat all values alike. Else they keep the order of the map, and so do the weights of the linear layers that read them.
+bool is_in_pytorch_order(const model::Graph& graph, int flatten);
 
 class Parameters {
   public:

@@ -1,9 +1,6 @@
 // Writes the step from the import of images to the update of all parameters.
 #include "workloads/engine/layers/layers.hpp"
 
-#include <algorithm>
-#include <vector>
-
 namespace roof::ir {
 namespace {
 
@@ -42,8 +39,6 @@ Tensor updated_here(const Builder& build)
     return each;
 }
 
-}  // namespace
-
 /// Layers that read PyTorch's order of a flattened map's values do not get it: they stay in the order of the map.
 std::optional<std::string> lacking_layers(const model::Graph& graph)
 {
@@ -61,6 +56,8 @@ std::optional<std::string> lacking_layers(const model::Graph& graph)
     }
     return std::nullopt;
 }
+
+}  // namespace
 
 void write_unit(Builder& build, const Unit& unit)
 {
@@ -81,7 +78,7 @@ void write_unit(Builder& build, const Unit& unit)
         case LayerKind::add:
             return add(build, unit);
         case LayerKind::flatten:
-            return build.pass_through(unit);
+            return flatten(build, unit);
         case LayerKind::dropout:
             return dropout(build, unit);
         case LayerKind::linear:
@@ -105,11 +102,12 @@ void write_unit(Builder& build, const Unit& unit)
 
 void write_step(Builder& build)
 {
-    if (const auto lacking = lacking_layers(build.graph)) throw Unsupported(*lacking);
-    if (build.choosers.reads_images)
+    if (build.choosers.reads_images) {
+        if (const auto lacking = lacking_layers(build.graph)) throw Unsupported(*lacking);
         build.output(0).tensor = build.images;
-    else
+    } else {
         import_images(build);
+    }
     for (const Unit& unit : units_of(build.graph)) write_unit(build, unit);
     softmax_cross_entropy(build);
     for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
