@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace roof::cudnn {
 namespace {
@@ -46,28 +46,27 @@ std::size_t workspace_limit()
     return available / 8;
 }
 
-/// Limit for the plans of one shape, by number and time. The heuristics list the most likely engines first.
-class TrialBudget {
-  public:
-    bool is_spent() const { return tried_ >= least_tried && steady_clock::now() - begin_ > most_time; }
-    /// Compiling an engine takes a good part of a second, so only the first such engine is tried.
-    bool takes(const EngineNotes& notes)
-    {
-        if (notes.compiled_at_run_time && ++compiled_ > most_compiled) return false;
-        ++tried_;
-        return true;
+/// Returns the plans to try, of the engines that support the device and need no more than `limit` bytes. The heuristics list the
+/// most likely engines first, so planning ends after a time; of those that are compiled at run time, which takes a good part of a
+/// second, only the first is planned.
+std::vector<Candidate> planned_in_time(const std::vector<Engine>& among, const Descriptor& device, std::size_t limit)
+{
+    constexpr int least_tried = 2;
+    constexpr Seconds most_time{0.25};
+    const Clock clock = steady_clock();
+    const Seconds begin = clock();
+    std::vector<Candidate> all;
+    int tried = 0;
+    bool has_compiled = false;
+    for (const Engine& engine : among) {
+        if (tried >= least_tried && clock() - begin > most_time) break;
+        if (engine.notes.compiled_at_run_time && std::exchange(has_compiled, true)) continue;
+        ++tried;
+        std::optional<Candidate> one = planned(engine, device);
+        if (one && static_cast<std::size_t>(one->plan.workspace) <= limit) all.push_back(*std::move(one));
     }
-
-  private:
-    using steady_clock = std::chrono::steady_clock;
-    static constexpr int least_tried = 2;
-    static constexpr int most_compiled = 1;
-    static constexpr std::chrono::milliseconds most_time{250};
-
-    steady_clock::time_point begin_ = steady_clock::now();
-    int tried_ = 0;
-    int compiled_ = 0;
-};
+    return all;
+}
 
 }  // namespace
 
@@ -151,7 +150,7 @@ bool Convolutions::reads_by_depth(const ConvolutionPass& first)
     engine::Question asked = question(first);
     asked.pass = "layout of the images";
     if (const auto kept = known(asked)) return kept == by_depth;
-    try {
+    const auto both = [&] {
         std::vector<std::unique_ptr<ConvolutionTrial>> trials;
         std::array<std::vector<std::function<void()>>, 2> ways;
         for (std::size_t way = 0; way < ways.size(); ++way) {
@@ -166,17 +165,13 @@ bool Convolutions::reads_by_depth(const ConvolutionPass& first)
                     ways[way].emplace_back([] { throw Error("no engine computes the pass"); });
             }
         }
-        const Fastest fastest = fastest_of(ways.size(), [&](std::size_t way) {
+        return fastest_of(ways.size(), [&](std::size_t way) {
             double sum = 0;
             for (const std::function<void()>& run : ways[way]) sum += seconds_of(stream_, run);
             return sum;
         });
-        const bool is_deep = fastest.candidate == 1;
-        keep(asked, is_deep ? by_depth : "as they are", Seconds{fastest.cost});
-        return is_deep;
-    } catch (const OutOfMemory&) {
-        return false;  // no memory for both
-    }
+    };
+    return tried(asked, {"as they are", by_depth}, both) == 1;
 }
 
 /// Returns the fastest of an earlier run if it is among the engines. Makes no other plan.
@@ -201,21 +196,12 @@ std::optional<std::pair<Candidate, Seconds>> Convolutions::fastest(const Convolu
                                                                    const std::vector<Engine>& among)
 {
     if (among.empty()) return std::nullopt;
-    const std::size_t limit = workspace_limit();
-    ConvolutionTrial trial(shape, stream_);
-    TrialBudget budget;
-    std::vector<Candidate> all;
-    std::size_t scratch = 0;
-    for (const Engine& engine : among) {
-        if (budget.is_spent()) break;
-        if (!budget.takes(engine.notes)) continue;
-        const std::optional<Candidate> one = planned(engine, device_);
-        if (!one || static_cast<std::size_t>(one->plan.workspace) > limit) continue;
-        all.push_back(*one);
-        scratch = std::max(scratch, static_cast<std::size_t>(one->plan.workspace));
-    }
+    const std::vector<Candidate> all = planned_in_time(among, device_, workspace_limit());
     if (all.empty()) return std::nullopt;
-    void* const workspace = trial.workspace(scratch);
+    ConvolutionTrial trial(shape, stream_);
+    std::int64_t scratch = 0;
+    for (const Candidate& one : all) scratch = std::max(scratch, one.plan.workspace);
+    void* const workspace = trial.workspace(static_cast<std::size_t>(scratch));
     std::vector<std::function<void()>> runs;
     for (const Candidate& one : all)
         runs.push_back(running(one, handle_, addresses_of(trial.whole(), trial.memory(), workspace)));

@@ -1,6 +1,5 @@
 #include "workloads/cudnn/library/norms.hpp"
 
-#include "ert/base/error.hpp"
 #include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/library/layers_trial.hpp"
 #include "workloads/engine/recipe.hpp"
@@ -92,7 +91,9 @@ Choice Norms::choose(const NormShape& shape)
 
 std::optional<Candidate> Norms::find(const NormShape& shape)
 {
-    const auto kept = known(question(shape));
+    const engine::Question asked =
+        question("batch norm of " + text(shape), shape.backward ? "backward" : "forward", shape.precision);
+    const auto kept = known(asked);
     if (kept == own_kernels || !settings_.tune) return std::nullopt;
     const std::vector<Engine> engines = offered_for(shape, settings_, device_);
     const auto same = std::ranges::find(engines, kept, &Engine::name);
@@ -101,15 +102,13 @@ std::optional<Candidate> Norms::find(const NormShape& shape)
     }
     // Most engines are compiled at run time (a good part of a second each): only the heuristics' first is tried.
     const std::optional<Candidate> first = engines.empty() ? std::nullopt : planned(engines.front(), device_);
-    try {
-        return first && is_better(shape, *first) ? first : std::nullopt;
-    } catch (const OutOfMemory&) {
-        return std::nullopt;  // no memory for both: our kernels need no workspace
-    }
+    if (!first) return std::nullopt;
+    const auto both = [&] { return fastest_right(shape, *first); };
+    return tried(asked, {own_kernels, first->engine.name}, both) == 1 ? first : std::nullopt;
 }
 
-/// Whether the candidate is faster than our kernels and gives the same values. Keeps the choice.
-bool Norms::is_better(const NormShape& shape, const Candidate& offered)
+/// The faster of our kernels and the candidate; our kernels if it gives other values.
+Fastest Norms::fastest_right(const NormShape& shape, const Candidate& offered) const
 {
     Choice choice = choice_of(offered, shape.relu);
     choice.plan = 0;
@@ -117,19 +116,11 @@ bool Norms::is_better(const NormShape& shape, const Candidate& offered)
     const LayersTrial trial = norm_trial(shape, choice, [&](const ir::Operation& operation, const Memory& memory) {
         return cudnn::bound(operation, memory, stream_, library);
     });
-    const Fastest fastest = fastest_of(stream_, {[&] { trial.enqueue(0); }, [&] { trial.enqueue(1); }});
-    const auto is_right = [&] {
-        trial.run();
-        return trial.agrees();
-    };
-    const bool is_chosen = fastest.candidate == 1 && is_right();
-    keep(question(shape), is_chosen ? offered.engine.name : own_kernels, Seconds{fastest.cost});
-    return is_chosen;
-}
-
-engine::Question Norms::question(const NormShape& shape) const
-{
-    return Chooser::question("batch norm of " + text(shape), shape.backward ? "backward" : "forward", shape.precision);
+    Fastest fastest = fastest_of(stream_, {[&] { trial.enqueue(0); }, [&] { trial.enqueue(1); }});
+    if (fastest.candidate == 0) return fastest;
+    trial.run();
+    if (!trial.agrees()) fastest.candidate = 0;
+    return fastest;
 }
 
 std::function<void()> Norms::bound(const LibraryNorm& operation, const Memory& memory) const
@@ -149,20 +140,16 @@ bool NormedProducts::choose(const ConvolutionPass& forward)
     if (!is_new) return place->second;
     const engine::Question asked = question(text(forward), "batch norm behind", forward.precision);
     if (const auto kept = known(asked)) return place->second = kept == by_moments;
-    try {
+    const auto both = [&] {
         const LayersTrial trial = moments_trial(forward, convolutions_, products_, stream_);
         trial.run();
         const bool is_right = trial.agrees();
         const RunInGraph ways[]{{stream_, [&] { trial.enqueue(0); }}, {stream_, [&] { trial.enqueue(1); }}};
-        const Fastest fastest = fastest_of(std::size(ways), [&](std::size_t way) { return ways[way].seconds(); });
-        place->second = is_right && fastest.candidate == 1;
-        keep(asked, place->second ? by_moments : by_passes, Seconds{fastest.cost});
-    } catch (const Unsupported&) {
-        return false;  // a library lacks one of the products
-    } catch (const OutOfMemory&) {
-        return false;  // no memory for both
-    }
-    return place->second;
+        Fastest fastest = fastest_of(std::size(ways), [&](std::size_t way) { return ways[way].seconds(); });
+        if (!is_right) fastest.candidate = 0;
+        return fastest;
+    };
+    return place->second = tried(asked, {by_passes, by_moments}, both) == 1;
 }
 
 }  // namespace roof::cudnn

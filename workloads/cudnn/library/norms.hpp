@@ -27,8 +27,7 @@ class Norms : public Chooser {
 
   private:
     std::optional<Candidate> find(const NormShape& shape);
-    bool is_better(const NormShape& shape, const Candidate& offered);
-    engine::Question question(const NormShape& shape) const;
+    Fastest fastest_right(const NormShape& shape, const Candidate& offered) const;
 
     Handle handle_{stream_.get()};
     Descriptor device_ = current_device();
