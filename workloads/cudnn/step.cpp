@@ -227,20 +227,20 @@ std::vector<std::string> Step::own_remarks() const
 
 engine::MakeStep step_maker(std::shared_ptr<const gpu::Nvml> nvml)
 {
-    return [nvml = std::move(nvml)](const engine::Order& order) {
-        StepOptions options{.device = gpu::id_of(order.device),
-                            .device_model = order.device.model,
-                            .data = order.point.text("data"),
-                            .workers = order.workers,
-                            .graph = order.point.text("graph") == "on",
+    return [nvml = std::move(nvml)](const engine::StepRequest& request) {
+        StepOptions options{.device = gpu::id_of(request.device),
+                            .device_model = request.device.model,
+                            .data = request.point.text("data"),
+                            .workers = request.workers,
+                            .graph = request.point.text("graph") == "on",
                             .nvml = nvml};
-        if (order.world != nullptr) {
-            claim_own_machine(order.world->place);
+        if (request.world != nullptr) {
+            claim_own_machine(request.world->place);
             options.nccl = gpu::Nccl::open();
-            options.shares_gpu = order.device.others.empty() && order.world->place.ranks_here > 1;
+            options.shares_gpu = request.device.others.empty() && request.world->place.ranks_here > 1;
             if (options.nccl == nullptr) throw Unsupported(lacking_nccl);
         }
-        return std::make_unique<Step>(order.graph, order.settings, options);
+        return std::make_unique<Step>(request.graph, request.settings, options);
     };
 }
 

@@ -76,7 +76,7 @@ class Step : public Subject {
 };
 
 /// What a device makes a step of.
-struct Order {
+struct StepRequest {
     const Point& point;
     const Device& device;
     model::Graph graph;
@@ -85,7 +85,7 @@ struct Order {
     const parallel::World* world;  ///< null: no other ranks
 };
 /// Throws Unsupported, OutOfMemory, InputError or Error.
-using MakeStep = std::function<std::unique_ptr<Step>(const Order&)>;
+using MakeStep = std::function<std::unique_ptr<Step>(const StepRequest&)>;
 
 /// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
 /// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over

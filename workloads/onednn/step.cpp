@@ -68,10 +68,10 @@ std::string Step::taking_turns() const
                     : "";
 }
 
-std::unique_ptr<engine::Step> make_step(const engine::Order& order)
+std::unique_ptr<engine::Step> make_step(const engine::StepRequest& request)
 {
-    return std::make_unique<Step>(order.graph, order.settings, order.point.text("data"), order.workers,
-                                  order.world == nullptr ? parallel::Place{} : order.world->place);
+    return std::make_unique<Step>(request.graph, request.settings, request.point.text("data"), request.workers,
+                                  request.world == nullptr ? parallel::Place{} : request.world->place);
 }
 
 }  // namespace roof::onednn

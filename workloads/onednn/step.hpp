@@ -43,6 +43,6 @@ class Step : public engine::Step {
 };
 
 /// As engine::MakeStep.
-std::unique_ptr<engine::Step> make_step(const engine::Order& order);
+std::unique_ptr<engine::Step> make_step(const engine::StepRequest& request);
 
 }  // namespace roof::onednn
