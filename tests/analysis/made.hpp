@@ -101,6 +101,15 @@ inline Measurement row(const std::string& model = "net", int batch = 8, int thre
     return r;
 }
 
+/// A step of row() on this device.
+inline Measurement on(const std::string& device, int batch, double seconds)
+{
+    Measurement r = row("net", batch);
+    r.device = device;
+    r.seconds = about<Seconds>(seconds);
+    return r;
+}
+
 inline Measurement failed(const std::string& model, const std::string& reason)
 {
     Measurement r = row(model, 64);

@@ -23,7 +23,7 @@ class Program : public engine::Program<Operation> {
     Tensor resident(Tensor shape);
     void keep(const Tensor& tensor) { plan().keep(tensor.block); }
     Tensor resident_bytes(std::size_t bytes);
-    /// Adds int32 numbers that never change; whoever provides the memory writes all constants() into it.
+    /// Adds a tensor of constant int32 numbers. The caller that allocates the program's memory copies constants() into it.
     Tensor constant(std::vector<std::int32_t> numbers);
     const std::vector<std::pair<Tensor, std::vector<std::int32_t>>>& constants() const { return constants_; }
     /// Returns at least `bytes` bytes for one operation; no tensor for 0.

@@ -8,7 +8,6 @@
 namespace roof::onednn {
 
 using engine::Algorithm;
-using engine::batch_norm_momentum;
 using engine::Choices;
 using engine::momentum;
 using engine::Parameters;

@@ -9,18 +9,7 @@
 
 using namespace roof;
 using namespace roof::analysis;
-
-namespace {
-
-Measurement on(const std::string& device, int batch, double seconds)
-{
-    Measurement row = made::row("net", batch);
-    row.device = device;
-    row.seconds = made::about<Seconds>(seconds);
-    return row;
-}
-
-}  // namespace
+using made::on;
 
 TEST_CASE("a crossover is where the ratio of the times crosses 1 on logarithmic scales")
 {

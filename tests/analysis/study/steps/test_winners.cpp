@@ -6,16 +6,9 @@
 
 using namespace roof;
 using namespace roof::analysis;
+using made::on;
 
 namespace {
-
-Measurement on(const std::string& device, int batch, double seconds)
-{
-    Measurement row = made::row("net", batch);
-    row.device = device;
-    row.seconds = made::about<Seconds>(seconds);
-    return row;
-}
 
 DataTable table_of(std::vector<Measurement> rows)
 {
