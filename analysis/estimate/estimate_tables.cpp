@@ -201,7 +201,7 @@ nlohmann::json layers_json(const MachineEstimate& estimate)
     for (const Placement& layer : estimate.layers) {
         layers.push_back({{"layer", layer.name},
                           {"kind", layer.kind},
-                          {"phase", roof::name(*layer.phase)},
+                          {"phase", layer.phase_name()},
                           {"flops", layer.flops.value},
                           {"compulsory_bytes", layer.levels.empty() ? 0 : layer.levels.back().low.value},
                           {"seconds", layer.attainable.value},

@@ -22,7 +22,7 @@ DataTable first_rows(DataTable table)
     return table;
 }
 
-std::string html_of(DataTable table)
+std::string html_of(const DataTable& table)
 {
     const std::string html = html_table(first_rows(table));
     return html.empty() ? "" : subheading(table.title) + html;

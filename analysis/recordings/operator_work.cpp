@@ -60,7 +60,8 @@ OperatorWork elementwise(std::string kind, const OperatorCall& call, double flop
 /// Positions along an axis that windows of a convolution or a pool give.
 double outputs(long long extent, long long window, long long stride, long long padding, long long dilation)
 {
-    return stride < 1 ? 0 : static_cast<double>((extent + 2 * padding - dilation * (window - 1) - 1) / stride + 1);
+    const long long steps = stride < 1 ? -1 : (extent + 2 * padding - dilation * (window - 1) - 1) / stride;
+    return static_cast<double>(steps + 1);
 }
 
 Result convolution(const OperatorCall& call)

@@ -76,7 +76,7 @@ void add_levels(Figure& figure, const Ceilings& ceilings, const std::string& dev
     }
 }
 
-Figure figure_of(Series series, const Ceilings& ceilings, const std::string& device)
+Figure figure_of(const Series& series, const Ceilings& ceilings, const std::string& device)
 {
     Figure figure{.title = "Bandwidth against working set of " + device, .height = 386};
     Extent bytes, rate;
@@ -94,7 +94,7 @@ Figure figure_of(Series series, const Ceilings& ceilings, const std::string& dev
     figure.y.ticks =
         decade_ticks(figure.y.frame.low, figure.y.frame.high, [](double v) { return tick_text(v, "B/s"); });
     add_levels(figure, ceilings, device);
-    for (auto& [name, samples] : series) add_series(figure, figure.legend.size(), name, std::move(samples));
+    for (const auto& [name, samples] : series) add_series(figure, figure.legend.size(), name, samples);
     return figure;
 }
 
@@ -107,9 +107,9 @@ Content bandwidth_curve_panel(const Study& study, const std::string& key)
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
     Content content;
     for (const std::string& device : devices) {
-        Series series = series_of(summarize_points(study.calibration.rows), device);
+        const Series series = series_of(summarize_points(study.calibration.rows), device);
         if (!series.empty())
-            content.emplace_back(Picture{device, draw(figure_of(std::move(series), study.ceilings, device),
+            content.emplace_back(Picture{device, draw(figure_of(series, study.ceilings, device),
                                                       fmt::format("{}-{}", key, content.size()))});
     }
     return content;

@@ -66,15 +66,14 @@ Figure time_figure(const std::string& title, std::span<const Placement* const> l
         const Placement& p = *layer;
         const Needs needs = needs_of(p);
         const auto at = [&](Seconds need) { return std::max(need.value, low); };
-        const std::string look = std::string(roof::name(*p.phase)) + " dot";
         figure.marks.push_back(
             {.of = layer,
              .x = {at(needs.memory), at(needs.memory), at(needs.memory)},
              .y = {at(needs.compute), at(needs.compute), at(needs.compute)},
              .shape = shape_of(p),
-             .look = look,
+             .look = p.phase_name() + " dot",
              .radius = radius_of(p, steps.at(p.row)),
-             .title = fmt::format("{} {}: {}; memory allows {}, compute {}", p.name, roof::name(*p.phase),
+             .title = fmt::format("{} {}: {}; memory allows {}, compute {}", p.name, p.phase_name(),
                                   format_duration(p.seconds.median.value), format_duration(needs.memory.value),
                                   format_duration(needs.compute.value))});
     }

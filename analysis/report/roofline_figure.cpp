@@ -73,7 +73,7 @@ std::string hover_text(const Placement& p)
 {
     std::string text;
     if (p.scope != Scope::step)
-        text = fmt::format("{}{}: ", p.name, p.scope == Scope::layer ? " " + std::string(roof::name(*p.phase)) : "");
+        text = fmt::format("{}{}: ", p.name, p.scope == Scope::layer ? " " + p.phase_name() : "");
     text += format_duration(p.seconds.median.value);
     text += p.flops.value > 0 ? ", " + format_si(p.rate.median.value, "FLOP/s") : ", no FLOPs";
     if (!p.binds.empty()) text += ", of attainable: " + share_text(p);
@@ -98,7 +98,7 @@ Mark mark_of(const Placement& p, Seconds step)
     }
     const bool above = !p.levels.empty() && is_above(p.levels.back(), p.rate.median);
     mark.shape = shape_of(p);
-    mark.look = std::string(roof::name(*p.phase)) + (p.scope == Scope::phase ? " outline" : above ? " hollow" : " dot");
+    mark.look = p.phase_name() + (p.scope == Scope::phase ? " outline" : above ? " hollow" : " dot");
     mark.radius = radius_of(p, step);
     return mark;
 }
@@ -255,7 +255,7 @@ double radius_of(const Placement& p, Seconds step)
 
 std::string short_name(const Placement& p)
 {
-    const std::string first = split(p.name, '+').front();
+    std::string first = split(p.name, '+').front();
     if (!p.phase) return first;
     return first + (*p.phase == Phase::forward ? " fwd" : *p.phase == Phase::backward ? " bwd" : " update");
 }

@@ -48,7 +48,7 @@ json slice(int track, const std::string& name, long long from, long long length,
 json arguments_of(const Placement& p)
 {
     return {{"kind", json_text(p.kind)},
-            {"phase", p.phase ? std::string(roof::name(*p.phase)) : ""},
+            {"phase", p.phase_name()},
             {"implementation", json_text(p.implementation)},
             {"flops", json_number(p.flops.value)},
             {"time", with_interval(p.seconds, "s")},

@@ -38,7 +38,7 @@ std::string explain(const Placement& p, const std::string& name)
 {
     std::string what = name.empty() ? p.name : name;
     if (name.empty() && p.scope == Scope::step && p.batch > 0) what += fmt::format(" batch {} step", p.batch);
-    if (p.scope == Scope::layer && p.phase) what += fmt::format(" {}", roof::name(*p.phase));
+    if (p.scope == Scope::layer && p.phase) what += " " + p.phase_name();
     std::string text =
         fmt::format("{}: {} in {}", what, format_si(p.flops.value, "FLOP"), with_interval(p.seconds, "s"));
     if (p.flops.value > 0) text += " = " + format_si(p.rate.median.value, "FLOP/s");

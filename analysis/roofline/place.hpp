@@ -108,6 +108,9 @@ struct Piece {
     std::string kind;  ///< the layer's kind; empty for steps and phases
     std::optional<Phase> phase;
     std::string implementation;
+
+    /// Empty for a step.
+    std::string phase_name() const { return phase ? std::string(roof::name(*phase)) : ""; }
 };
 
 /// What it did, and its time.

@@ -42,9 +42,7 @@ Counts counted_bytes(const RecordedFolder& folder)
 
 PartKey key_of(const Placement& p)
 {
-    const std::string phase = p.phase ? std::string(name(*p.phase)) : "";
-    if (p.scope == Scope::layer) return {p.row, p.name, phase};
-    return {p.row, "", p.scope == Scope::phase ? phase : ""};
+    return {p.row, p.scope == Scope::layer ? p.name : "", p.phase_name()};
 }
 
 /// What all parts of a row share.

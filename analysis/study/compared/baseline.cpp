@@ -47,7 +47,7 @@ DataTable baseline_table(const Study& study)
         for (const Placement& now : study.placements) {
             const Placement* const then = now.scope == scope ? before(study, now) : nullptr;
             if (then == nullptr || !(then->seconds.median.value > 0) || !(now.seconds.median.value > 0)) continue;
-            const std::string phase = now.phase ? " " + std::string(name(*now.phase)) : "";
+            const std::string phase = now.phase ? " " + now.phase_name() : "";
             rows.push_back({name(scope),
                             change_of({now.scope == Scope::step ? now.row : now.name + phase}, "s",
                                       side_of(then->seconds), side_of(now.seconds)),

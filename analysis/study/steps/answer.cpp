@@ -72,7 +72,7 @@ void add_losses(std::vector<Action>& actions, const Study& study, const Measurem
     for (const Placement* p : layers_of(study.placements, row)) {
         outside = outside - p->seconds.median;
         if (p->binds.empty()) continue;
-        const std::string phase(roof::name(*p->phase));
+        const std::string phase = p->phase_name();
         Loss& loss = by_kind[p->kind == phase ? phase : p->kind + " " + phase];
         loss.seconds += p->headroom();
         loss.roof_may_be_higher = loss.roof_may_be_higher || p->roof_may_be_higher;

@@ -124,7 +124,7 @@ struct Share {
 
 Cell phase_cell(const Placement& p)
 {
-    return p.phase ? word(roof::name(*p.phase)) : absent();
+    return p.phase ? word(p.phase_name()) : absent();
 }
 
 DataTable verdict_table(const Study& study)
