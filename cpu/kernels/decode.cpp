@@ -193,7 +193,7 @@ void check_loop(const StreamKernel& kernel)
             if (found == iteration.writes.end() || !covers(found->second, step)) fail("does not store each byte once");
         }
     }
-    const std::size_t written = static_cast<std::size_t>(stream.stores * form.parts);
+    const auto written = static_cast<std::size_t>(stream.stores) * static_cast<std::size_t>(form.parts);
     if (iteration.reads.size() != read || iteration.writes.size() != written) fail("accesses other memory");
     if (iteration.advances != advances) fail("does not advance by the bytes that it accesses");
 }

@@ -25,7 +25,7 @@ struct Resident {
 };
 
 /// Returns a source of this rank's part of a batch that was made for all ranks.
-Source source_of(std::shared_ptr<Resident> data, int classes, const Share& share)
+Source source_of(const std::shared_ptr<Resident>& data, int classes, const Share& share)
 {
     const auto ranks = static_cast<std::size_t>(share.ranks);
     const auto rank = static_cast<std::size_t>(share.rank);

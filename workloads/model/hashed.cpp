@@ -28,7 +28,8 @@ Damping damping(const Graph& graph)
 double weight_scale(const Graph& graph, const Parameter& parameter)
 {
     const Layer& layer = graph.layer(parameter.layer);
-    const double fan_in = static_cast<double>(parameter.elements() / parameter.shape.front());
+    const long long inputs = parameter.elements() / parameter.shape.front();
+    const auto fan_in = static_cast<double>(inputs);
     if (&layer == &graph.layers().back()) return 2 * std::sqrt(3 / fan_in) * 0.1;
     const Damping damp = damping(graph);
     return 2 * std::sqrt(6 / fan_in) * (layer.kind == LayerKind::convolution ? damp.convolution : damp.linear);

@@ -137,7 +137,7 @@ std::vector<const PointSummary*> agreeing(std::vector<const PointSummary*> point
     std::vector<Round> pooled;
     for (const PointSummary* const point : points) add_samples(*point, pooled);
     const double centre = sustained_rate(pooled, tolerance_of(level)).centre;
-    const std::vector<const PointSummary*> showing = those([&](const PointSummary* point) {
+    std::vector<const PointSummary*> showing = those([&](const PointSummary* point) {
         int samples = 0;
         for (const Round& round : point->samples)
             for (const RateSample& sample : round) samples += std::abs(sample.rate / centre - 1) <= agreement ? 1 : 0;

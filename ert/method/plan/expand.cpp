@@ -23,7 +23,7 @@ bool holds(const std::vector<std::string>& words, const std::string& word)
 /// "cpu" or "gpu:0" -> "cpu", "gpu".
 std::string kind_of(const std::string& device, const std::string& where)
 {
-    const std::string kind = kind_of_device(device);
+    std::string kind = kind_of_device(device);
     if (device != "cpu" && kind != "gpu") {
         const std::vector<std::string> legal{"cpu", "gpu:0", "gpu:1", "…; gpu:0,1 for a rank on each"};
         throw InputError(where + ": device: " + unknown_word("device", device, legal));

@@ -38,7 +38,7 @@ int norm_behind(const Builder& build, int layer)
 /// A library's choice with all that the batch norms need, or with less. With a scaled source, at least that is kept.
 Choice choose_forward(const Builder& build, ConvolutionPass& shape)
 {
-    const Choice choice = build.choosers.convolution(shape);
+    Choice choice = build.choosers.convolution(shape);
     if (choice.fused) return choice;
     const bool less = shape.prologue && shape.statistics;
     shape.bias = shape.relu = shape.statistics = false;

@@ -24,8 +24,12 @@ constexpr std::array<std::pair<std::string_view, Isa>, 6> limits{{{"SSE41", Isa:
 
 Isa isa_of_processor()
 {
-    if (!__builtin_cpu_supports("x86-64-v3")) return Isa::sse;
-    if (!__builtin_cpu_supports("x86-64-v4")) return Isa::avx2;
+    // clang 16 does not know the names of the levels x86-64-v3 and v4. No processor has these without the rest of a level.
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
+        return Isa::sse;
+    if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl"))
+        return Isa::avx2;
     return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
 }
 
