@@ -99,7 +99,8 @@ void StreamKernel::generate()
 
     if (stream_.nontemporal) sfence();
     if (results() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, result)]);
-    for (int i = 0; i < results(); ++i) store(ptr[rcx + i * isa().register_bytes], i);
+    const auto width = static_cast<std::size_t>(isa().register_bytes);
+    for (int i = 0; i < results(); ++i) store(ptr[rcx + width * static_cast<std::size_t>(i)], i);
     finish();
 }
 

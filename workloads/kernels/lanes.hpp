@@ -4,6 +4,8 @@
 
 #include "workloads/kernels/elements.hpp"
 
+#include <immintrin.h>
+
 #include <utility>
 
 namespace roof::kernels {
@@ -126,11 +128,11 @@ struct Lanes {
             typename VectorTypes<bytes / 4>::Floats value;
             __builtin_memcpy(&value, from, bytes);
             if constexpr (bytes == 64)
-                __builtin_ia32_movntps512(static_cast<float*>(to), value);
+                _mm512_stream_ps(static_cast<float*>(to), value);
             else if constexpr (bytes == 32)
-                __builtin_ia32_movntps256(static_cast<float*>(to), value);
+                _mm256_stream_ps(static_cast<float*>(to), value);
             else
-                __builtin_ia32_movntps(static_cast<float*>(to), value);
+                _mm_stream_ps(static_cast<float*>(to), value);
         }
     }
     [[gnu::always_inline]] static void add_quarters(const Floats& of, Four& to)

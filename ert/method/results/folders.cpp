@@ -177,8 +177,7 @@ fs::path choose_folder(const fs::path& root, const Machine& machine, const std::
     const fs::path home = root / machine.name;
     const std::string ending = ending_of(machine);
     // Older runs are abandoned: reading all of them would take longer with each run.
-    if (const fs::path newest = newest_of_plan(home, machine, plan_text);
-        !newest.empty() && !is_complete(newest, scheduler))
+    if (fs::path newest = newest_of_plan(home, machine, plan_text); !newest.empty() && !is_complete(newest, scheduler))
         return newest;
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + ending);
@@ -202,7 +201,7 @@ CalibrationKind calibration_kind(const fs::path& folder)
 
 fs::path find_calibration(const fs::path& folder, std::string node)
 {
-    const fs::path here = fs::absolute(folder).lexically_normal();
+    fs::path here = fs::absolute(folder).lexically_normal();
     std::string machine_name;
     if (fs::exists(here / "machine.yaml")) {
         const Machine machine = read_machine_of(here);

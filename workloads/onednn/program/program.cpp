@@ -40,7 +40,7 @@ Tensor Program::tensor(const Desc& desc)
 
 Tensor Program::resident(const Desc& desc)
 {
-    const Tensor kept = tensor(desc);
+    Tensor kept = tensor(desc);
     plan().keep(kept.block);
     return kept;
 }
@@ -87,7 +87,7 @@ void Program::append(const Implementation& implementation, Arguments arguments)
 Tensor Program::in_layout(const Tensor& from, const Desc& desc)
 {
     if (from.desc() == desc) return from;
-    const Tensor to = tensor(desc);
+    Tensor to = tensor(desc);
     reorder(from, to);
     return to;
 }
