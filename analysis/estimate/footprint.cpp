@@ -47,11 +47,9 @@ std::vector<int> read_by_backward(const Graph& graph, int index)
 {
     const Layer& layer = graph.layer(index);
     if (is_relu(layer)) return {index};
-    constexpr std::array of_input{LayerKind::batch_norm, LayerKind::hard_swish, LayerKind::hard_sigmoid,
-                                  LayerKind::silu, LayerKind::sigmoid};
     if (layer.kind == LayerKind::multiply) return layer.inputs;
     const bool reads_input =
-        model::is_contraction(layer.kind) || std::ranges::find(of_input, layer.kind) != of_input.end();
+        model::is_contraction(layer.kind) || model::is_activation(layer.kind) || layer.kind == LayerKind::batch_norm;
     return reads_input ? std::vector{layer.inputs.front()} : std::vector<int>{};
 }
 

@@ -1,9 +1,7 @@
 // Activations, copies of channels and products of maps, alone: odd channels, more positions than a block has lines, grids of few blocks.
 #include "tests/emulated_gpu/one_operation.hpp"
-#include "workloads/engine/activations.hpp"
+#include "tests/engine/layers/defined_activations.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <tuple>
 
 using namespace roof;
@@ -26,47 +24,28 @@ double input(std::size_t k)
     return 4 * quarters(k, 1) + 0.25;
 }
 
-std::pair<double, double> value_and_slope(LayerKind kind, double x)
-{
-    const double sigmoid = 1 / (1 + std::exp(-x));
-    const double hard = std::clamp(x / 6 + 0.5, 0.0, 1.0);
-    const double hard_slope = x > -3 && x < 3 ? 1.0 / 6 : 0;
-    switch (kind) {
-        case LayerKind::relu6:
-            return {std::clamp(x, 0.0, 6.0), x > 0 && x < 6 ? 1 : 0};
-        case LayerKind::sigmoid:
-            return {sigmoid, sigmoid * (1 - sigmoid)};
-        case LayerKind::silu:
-            return {x * sigmoid, sigmoid + x * sigmoid * (1 - sigmoid)};
-        case LayerKind::hard_sigmoid:
-            return {hard, hard_slope};
-        default:
-            return {x * hard, hard + x * hard_slope};
-    }
-}
-
 }  // namespace
 
 TEST_CASE("activations give their values, and a gradient times their slopes, also in its place",
           "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
-        for (const LayerKind kind :
-             {LayerKind::relu6, LayerKind::sigmoid, LayerKind::silu, LayerKind::hard_sigmoid, LayerKind::hard_swish}) {
+        for (const model::Activation& activation : model::activations) {
+            const LayerKind kind = activation.kind;
             for (const Tensor& map : {map_of(3, 7, 13, precision), map_of(2, 24, 11, precision)}) {
                 for (const Dim& grid : grids) {
                     const FewBlocks few(grid);
                     OneOperation forward;
                     const Activate op{.kind = kind, .source = forward.filled(map, input), .result = forward.empty(map)};
                     forward.run(op, {op.result});
-                    forward.check(op.result, [&](std::size_t k) { return value_and_slope(kind, input(k)).first; });
+                    forward.check(op.result, [&](std::size_t k) { return defined_activation(kind, input(k)).value; });
                     OneOperation backward;
                     const Tensor gradient = backward.filled(map, 2);
                     const Activate back{
                         .kind = kind, .source = backward.filled(map, input), .gradient = gradient, .result = gradient};
                     backward.run(back, {gradient});
                     backward.check(gradient, [&](std::size_t k) {
-                        return quarters(k, 2) * value_and_slope(kind, input(k)).second;
+                        return quarters(k, 2) * defined_activation(kind, input(k)).slope;
                     });
                 }
             }

@@ -48,6 +48,17 @@ TEST_CASE("a network of layers is read with its names, shapes and parameters")
     CHECK(graph.parameter_count() == 8 * 3 * 9 + 16 + 8 * 2 + 8 + 80);
 }
 
+TEST_CASE("every activation is a kind of layer without settings")
+{
+    for (const char* const kind :
+         {"relu", "relu6", "silu", "sigmoid", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh"}) {
+        INFO(kind);
+        const Graph graph = build_model(text_of(std::string(kind) + ", average_pool"));
+        CHECK(name(graph.layer(1).kind) == kind);
+        CHECK(graph.layer(1).output == Shape{3, 16, 16});
+    }
+}
+
 TEST_CASE("a layer that is wrong is named by its place and kind, with what is legal")
 {
     CHECK_THAT(

@@ -205,6 +205,47 @@ TEST_CASE("A sigmoid times its input is SiLU, and a hard sigmoid times its input
     CHECK_THAT(refusal_of(model), Catch::Contains("HardSigmoid with other than x / 6 + 1 / 2 at 'at h'"));
 }
 
+TEST_CASE("Gelu is exact, or its approximation by tanh where it says so")
+{
+    onnx::ModelProto model = small_network();
+    add_node(model, "Gelu", {"images"}, "exact");
+    add_node(model, "Gelu", {"exact"}, "near");
+    auto& approximate = *model.mutable_graph()->mutable_node(1)->add_attribute();
+    approximate.set_name("approximate");
+    approximate.set_s("tanh");
+    add_end(model, "near", 3);
+    CHECK(kinds_of(read(model)) == std::vector{LayerKind::input, LayerKind::gelu, LayerKind::gelu_tanh,
+                                               LayerKind::average_pool, LayerKind::flatten, LayerKind::linear});
+    approximate.set_s("sigmoid");
+    CHECK_THAT(refusal_of(model), Catch::Contains("Gelu with approximate sigmoid at 'at near'"));
+}
+
+TEST_CASE("The five operators that were GELU before opset 20 are one layer, and not with other constants")
+{
+    const auto written = [](float root, const char* product, const char* factor) {
+        onnx::ModelProto model = small_network();
+        for (const auto& [name, value] : {std::pair{"root", root}, {"one", 1.0F}, {"half", 0.5F}}) {
+            add_weights(model, name, {});
+            model.mutable_graph()->mutable_initializer()->rbegin()->add_float_data(value);
+        }
+        add_node(model, "Relu", {"images"}, "x");
+        add_node(model, "Div", {"x", "root"}, "scaled");
+        add_node(model, "Erf", {"scaled"}, "erf");
+        add_node(model, "Add", {"erf", "one"}, "sum");
+        add_node(model, "Mul", {factor, "sum"}, "product");
+        add_node(model, "Mul", {product, "half"}, "gelu");
+        add_end(model, "gelu", 3);
+        return model;
+    };
+    const std::vector kinds{LayerKind::input,        LayerKind::relu,    LayerKind::gelu,
+                            LayerKind::average_pool, LayerKind::flatten, LayerKind::linear};
+    CHECK(kinds_of(read(written(1.41421356F, "product", "x"))) == kinds);
+    CHECK_THAT(refusal_of(written(1.5F, "product", "x")), Catch::Contains("Div of a layer's output at 'at scaled'"));
+    CHECK_THAT(refusal_of(written(1.41421356F, "product", "images")), Catch::Contains("Mul of 'sum'"));
+    CHECK_THAT(refusal_of(written(1.41421356F, "sum", "x")),
+               Catch::Contains("Add of '") && Catch::Contains("at 'at sum'"));
+}
+
 TEST_CASE("A sigmoid that others read too stays, and a product takes its factors on either side")
 {
     onnx::ModelProto model = small_network();

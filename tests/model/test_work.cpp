@@ -165,6 +165,7 @@ TEST_CASE("activations read their input again, and a product with factors per ch
     const int product = graph.multiply("product", swish, gate);
     const int square = graph.multiply("square", product, swish);
     const int half = graph.slice("half", square, 2, 2);
+    const int gelu = graph.activation(LayerKind::gelu, "gelu", half);
     const auto work = [&](int layer) { return work_of(graph, layer, 2, Precision::fp32); };
     const double map = 2 * 4 * 9, vector = 2 * 4;
     CHECK(work(swish).forward.flops.value == 5 * map);
@@ -177,6 +178,9 @@ TEST_CASE("activations read their input again, and a product with factors per ch
     CHECK(work(square).backward_data.flops.value == 2 * map);
     CHECK(work(square).backward_data.compulsory.value == 4 * 5 * map);
     CHECK(work(half).forward.compulsory.value == 4 * map);
+    CHECK(work(gelu).forward.flops.value == 5 * map / 2);
+    CHECK(work(gelu).backward_data.flops.value == 11 * map / 2);
+    CHECK(work(gelu).backward_data.compulsory.value == 4 * 3 * map / 2);
     CHECK_THROWS_AS(graph.multiply("wrong", swish, half), std::logic_error);
     CHECK_THROWS_AS(graph.slice("wrong", swish, 3, 2), std::logic_error);
     CHECK_THROWS_AS(graph.shuffle("wrong", swish, {0, 1, 2, 2}), std::logic_error);

@@ -46,6 +46,11 @@ TEST_CASE("SqueezeNet, of concatenations and pools in ceil mode, trains as in Py
     compare("squeezenet1_1", 2e-5);
 }
 
+TEST_CASE("SqueezeNet with GELUs, exact and by tanh, trains as in PyTorch over five steps")
+{
+    compare("squeezenet1_1_gelu", 2e-5);
+}
+
 TEST_CASE("MobileNetV3-Large, of hard swish and squeeze and excitation, trains as in PyTorch over five steps")
 {
     compare("mobilenet_v3_large", 2e-5);

@@ -6,6 +6,7 @@ depth, batch norm in training mode, mean cross-entropy, SGD with learning rate 0
 gradients, those of the first and of the last weight: the whole way back lies between the two.
 
     torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
+    torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
 """
 
 import argparse
@@ -64,8 +65,19 @@ def scale_and_offset(torch, model, network, name, parameter):
     return 2 * math.sqrt(6 / fan_in) * hidden, 0.0
 
 
+def with_gelus(torch, network):
+    """Replaces the ReLUs, in the order of the modules, by GELUs, every second by the approximation by tanh."""
+    relus = [(owner, name) for owner in network.modules() for name, layer in owner.named_children()
+             if isinstance(layer, torch.nn.ReLU)]
+    for k, (owner, name) in enumerate(relus):
+        setattr(owner, name, torch.nn.GELU(approximate="tanh" if k % 2 else "none"))
+    return network
+
+
 def hashed_network(torch, torchvision, model):
-    network = network_of(torchvision, model, CLASSES).double().train()
+    network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES).double().train()
+    if model.endswith("_gelu"):
+        with_gelus(torch, network)
     for layer in network.modules():
         if isinstance(layer, torch.nn.Dropout):
             layer.p = 0

@@ -3,7 +3,11 @@
 //   sigmoid s(x) = 1 / (1 + e^-x)           s (1 - s)
 //   SiLU x s(x)                             s + x s (1 - s)
 //   hard sigmoid h(x) = relu6(x + 3) / 6    1/6 where -3 < x < 3, else 0
+//   GELU x P(x)                             P + x p
+//   GELU by tanh x s(u(x))                  s + x s (1 - s) u'
 //   hard swish x h(x)                       0 below -3, 1 above 3, else x / 3 + 1/2, as PyTorch has it
+// p and P: density and distribution function of the normal distribution; u(x) = √(8/π) (x + 0.044715 x³), since s(u) is
+// (1 + tanh(u / 2)) / 2.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -43,6 +47,28 @@ using model::LayerKind;
     return sixth > 0 ? (sixth < 1 ? sixth : 1) : 0;
 }
 
+struct Normal {
+    float density = 0;
+    float below = 0;  ///< share of the values below x: (1 + erf(x / √2)) / 2
+};
+
+/// To 8e-8: Abramowitz and Stegun, 26.2.17. Branchless, too.
+[[gnu::always_inline]] constexpr Normal normal_at(float x)
+{
+    const float away = x < 0 ? -x : x;
+    const float t = 1 / (1 + 0.2316419F * away);
+    float sum = 1.330274429F * t - 1.821255978F;
+    sum = sum * t + 1.781477937F;
+    sum = sum * t - 0.356563782F;
+    sum = sum * t + 0.319381530F;
+    const float density = 0.398942280F * exponential(-0.5F * x * x);
+    const float tail = density * sum * t;
+    return {density, x < 0 ? tail : 1 - tail};
+}
+
+/// Of GELU by tanh: 2 √(2/π), and 0.044715 times that.
+inline constexpr float tanh_slope = 1.59576912F, tanh_cubic = 0.0713548163F;
+
 template <LayerKind kind>
 [[gnu::always_inline]] constexpr float activated(float x)
 {
@@ -50,7 +76,9 @@ template <LayerKind kind>
     if constexpr (kind == LayerKind::sigmoid) return sigmoid_of(x);
     if constexpr (kind == LayerKind::silu) return x * sigmoid_of(x);
     if constexpr (kind == LayerKind::hard_sigmoid) return hard_sigmoid_of(x);
-    return x * hard_sigmoid_of(x);
+    if constexpr (kind == LayerKind::gelu) return x * normal_at(x).below;
+    if constexpr (kind == LayerKind::gelu_tanh) return x * sigmoid_of(x * (tanh_slope + tanh_cubic * x * x));
+    if constexpr (kind == LayerKind::hard_swish) return x * hard_sigmoid_of(x);
 }
 
 template <LayerKind kind>
@@ -61,20 +89,26 @@ template <LayerKind kind>
         const float s = sigmoid_of(x);
         return kind == LayerKind::sigmoid ? s * (1 - s) : s * (1 + x * (1 - s));
     }
+    if constexpr (kind == LayerKind::gelu) {
+        const Normal normal = normal_at(x);
+        return normal.below + x * normal.density;
+    }
+    if constexpr (kind == LayerKind::gelu_tanh) {
+        const float s = sigmoid_of(x * (tanh_slope + tanh_cubic * x * x));
+        return s * (1 + x * (1 - s) * (tanh_slope + 3 * tanh_cubic * x * x));
+    }
     const bool inside = x > -3 && x < 3;
     if constexpr (kind == LayerKind::hard_sigmoid) return inside ? 1.0F / 6 : 0;
     return inside ? x * (1.0F / 3) + 0.5F : (x > 0 ? 1.0F : 0.0F);
 }
 
-/// Calls call<kind>().
-template <class Call>
-constexpr void with_activation(LayerKind kind, const Call& call)
+/// Calls call<kind>() of an activation.
+template <std::size_t index = 0, class Call>
+[[gnu::always_inline]] constexpr void with_activation(LayerKind kind, const Call& call)
 {
-    if (kind == LayerKind::relu6) return call.template operator()<LayerKind::relu6>();
-    if (kind == LayerKind::sigmoid) return call.template operator()<LayerKind::sigmoid>();
-    if (kind == LayerKind::silu) return call.template operator()<LayerKind::silu>();
-    if (kind == LayerKind::hard_sigmoid) return call.template operator()<LayerKind::hard_sigmoid>();
-    call.template operator()<LayerKind::hard_swish>();
+    constexpr LayerKind here = model::activations[index].kind;
+    if (kind == here) return call.template operator()<here>();
+    if constexpr (index + 1 < model::activations.size()) with_activation<index + 1>(kind, call);
 }
 
 }  // namespace roof::engine

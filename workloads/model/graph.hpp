@@ -3,6 +3,8 @@
 
 #include "workloads/model/convolution.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,10 +30,30 @@ enum class LayerKind {
     sigmoid,
     multiply,
     slice,
-    shuffle
+    shuffle,
+    gelu,
+    gelu_tanh
 };
 
 std::string_view name(LayerKind kind);
+
+/// A function of each value, and its FLOPs per value (docs/method.md, section 4).
+struct Activation {
+    LayerKind kind;
+    double forward_flops, backward_flops;
+};
+/// All but the ReLU, which the layer before it may compute. `workloads/engine/activations.hpp` has the functions.
+inline constexpr std::array<Activation, 7> activations{{{LayerKind::relu6, 2, 1},
+                                                        {LayerKind::sigmoid, 3, 6},
+                                                        {LayerKind::silu, 4, 8},
+                                                        {LayerKind::hard_sigmoid, 4, 2},
+                                                        {LayerKind::hard_swish, 5, 5},
+                                                        {LayerKind::gelu, 5, 11},
+                                                        {LayerKind::gelu_tanh, 8, 15}}};
+constexpr bool is_activation(LayerKind kind)
+{
+    return std::ranges::find(activations, kind, &Activation::kind) != activations.end();
+}
 
 struct Layer {
     std::string name;  ///< torchvision's module name ("layer1.0.conv1"), or else "layer1.0.add", "flatten"
@@ -69,7 +91,8 @@ class Graph {
     int batch_norm(std::string name, int input, float epsilon = 1e-5F);
     int relu(std::string name, int input) { return activation(LayerKind::relu, std::move(name), input); }
     /// relu; relu6: min(max(x, 0), 6); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); hard_sigmoid: relu6(x + 3) / 6;
-    /// hard_swish: x hard_sigmoid(x).
+    /// hard_swish: x hard_sigmoid(x); gelu: x (1 + erf(x / √2)) / 2; gelu_tanh: its approximation
+    /// x (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
     int activation(LayerKind kind, std::string name, int input);
     /// `ceil`: the last window may begin inside the map and end outside, as PyTorch's ceil_mode.
     int max_pool(std::string name, int input, Window window, bool ceil = false);

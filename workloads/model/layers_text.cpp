@@ -66,9 +66,8 @@ class Reader {
             put(LayerKind::shuffle, &Reader::shuffle);
             for (const LayerKind kind : {LayerKind::add, LayerKind::multiply, LayerKind::concat})
                 put(kind, &Reader::joined);
-            for (const LayerKind kind : {LayerKind::relu, LayerKind::relu6, LayerKind::hard_swish,
-                                         LayerKind::hard_sigmoid, LayerKind::silu, LayerKind::sigmoid})
-                put(kind, &Reader::activation);
+            put(LayerKind::relu, &Reader::activation);
+            for (const Activation& one : activations) put(one.kind, &Reader::activation);
             return made;
         }();
         return all;

@@ -4,7 +4,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
-#include "workloads/model/onnx_values.hpp"
+#include "workloads/model/onnx_gelu.hpp"
 
 #include <cmath>
 #include <limits>
@@ -55,6 +55,7 @@ class Reader {
             {"Concat", &Reader::concat},
             {"Conv", &Reader::convolution},
             {"Dropout", &Reader::dropout},
+            {"Gelu", &Reader::gelu},
             {"Gemm", &Reader::linear},
             {"GlobalAveragePool", &Reader::global_pool},
             {"HardSigmoid", &Reader::hard_sigmoid},
@@ -76,6 +77,10 @@ class Reader {
             if (reads_unknown(node)) {  // it follows from an operator that is already named
                 add_unknown(node);
                 if (is_known) return;
+            }
+            if (const auto source = gelus_.take(node, values_)) {
+                if (*source >= 0) values_.put(node.output(), graph_.activation(LayerKind::gelu, node.name(), *source));
+                return;
             }
             if (!is_known) throw Refused{""};
             if (values_.take(node)) return;
@@ -200,6 +205,14 @@ class Reader {
         const bool usual = std::abs(node.real("alpha", 0.2F) - 1.0F / 6) < 1e-6F && node.real("beta", 0.5F) == 0.5F;
         if (!usual) throw Refused{"with other than x / 6 + 1 / 2"};
         return gate(node, LayerKind::hard_sigmoid, LayerKind::hard_swish);
+    }
+
+    int gelu(const Node& node)
+    {
+        const std::string approximate = node.word("approximate", "none");
+        if (approximate != "none" && approximate != "tanh") throw Refused{"with approximate " + approximate};
+        return graph_.activation(approximate == "none" ? LayerKind::gelu : LayerKind::gelu_tanh, node.name(),
+                                 layer(node));
     }
 
     /// The activation `alone`; where its input is multiplied by it and nothing else reads it, Mul adds `product`.
@@ -363,6 +376,7 @@ class Reader {
     const onnx::GraphProto& proto_;
     Graph graph_;
     Values values_;
+    onnx_file::Gelus gelus_;
     std::map<std::string, LayerKind> gates_;  ///< sigmoids that Mul joins with their input, and what it makes
     std::set<std::string> with_bias_;         ///< products whose Add is their bias
     std::set<std::string> unknown_;           ///< values of operators that are refused

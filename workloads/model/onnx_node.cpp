@@ -162,9 +162,8 @@ Window window_of(const Node& node, const Numbers& kernel)
     const Numbers strides = node.numbers("strides", {1, 1});
     const Numbers pads = node.numbers("pads", {0, 0, 0, 0});
     const Numbers dilations = node.numbers("dilations", {1, 1});
-    const onnx::AttributeProto* const automatic = node.attribute("auto_pad");
-    if (automatic != nullptr && automatic->s() != "NOTSET" && automatic->s() != "VALID")
-        throw Refused{"with auto_pad " + automatic->s()};
+    const std::string automatic = node.word("auto_pad", "NOTSET");
+    if (automatic != "NOTSET" && automatic != "VALID") throw Refused{"with auto_pad " + automatic};
     if (kernel.size() != 2 || !all_equal(kernel)) throw Refused{"with a window of " + text(kernel)};
     if (strides.size() != 2 || !all_equal(strides)) throw Refused{"with strides of " + text(strides)};
     if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};

@@ -62,6 +62,11 @@ class Node {
         const onnx::AttributeProto* const found = attribute(of);
         return found == nullptr ? usual : found->f();
     }
+    std::string word(const std::string& of, const std::string& usual) const
+    {
+        const onnx::AttributeProto* const found = attribute(of);
+        return found == nullptr ? usual : found->s();
+    }
     Numbers numbers(const std::string& of, const Numbers& usual) const
     {
         const onnx::AttributeProto* const found = attribute(of);

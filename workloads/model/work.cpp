@@ -2,7 +2,6 @@
 #include "workloads/model/work.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace roof::model {
@@ -84,25 +83,6 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
-/// FLOPs of an activation per value, forward and backward.
-std::pair<double, double> activation_flops(LayerKind kind)
-{
-    switch (kind) {
-        case LayerKind::relu6:
-            return {2, 1};
-        case LayerKind::hard_sigmoid:
-            return {4, 2};
-        case LayerKind::hard_swish:
-            return {5, 5};
-        case LayerKind::sigmoid:
-            return {3, 6};
-        case LayerKind::silu:
-            return {4, 8};
-        default:
-            return {1, 1};
-    }
-}
-
 /// FLOPs and bytes per element are listed per layer in docs/method.md.
 LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
 {
@@ -122,16 +102,9 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
                 elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
             break;
         case LayerKind::relu:
-        case LayerKind::relu6:
-        case LayerKind::hard_sigmoid:
-        case LayerKind::hard_swish:
-        case LayerKind::sigmoid:
-        case LayerKind::silu: {
-            const auto [forward, backward] = activation_flops(layer.kind);
-            work.forward = elementwise(forward * out, moved, to_output);
-            work.backward_data = elementwise(backward * out, moved + to_output, to_input);
+            work.forward = elementwise(out, moved, to_output);
+            work.backward_data = elementwise(out, moved + to_output, to_input);
             break;
-        }
         case LayerKind::multiply: {
             const double factors =
                 static_cast<double>(batch * graph.layer(layer.inputs[1]).output.elements()) * size.stored;
@@ -165,6 +138,11 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             break;
         default:
             break;
+    }
+    const auto activation = std::ranges::find(activations, layer.kind, &Activation::kind);
+    if (activation != activations.end()) {
+        work.forward = elementwise(activation->forward_flops * out, moved, to_output);
+        work.backward_data = elementwise(activation->backward_flops * out, moved + to_output, to_input);
     }
     return work;
 }

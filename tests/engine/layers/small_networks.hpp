@@ -96,11 +96,12 @@ inline model::Graph mobile_network()
     x = net.shuffle("b.shuffle", x, {0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
     y = net.slice("c.part", x, 3, 6);
     y = net.convolution("c.dilated", y, 16, {.size = 3, .stride = 1, .padding = 2, .dilation = 2}, true);
+    y = net.activation(gelu, "c.gelu", y);
     y = net.multiply("c.product", y, net.activation(sigmoid, "c.sigmoid", y));
     x = net.average_pool("c.pool", net.concat("c.concat", {x, y}), model::Window{.size = 2, .stride = 2, .padding = 0});
     x = net.linear("fc1", net.activation(silu, "end", net.flatten("flat", x)), 24, false);
     x = net.linear("fc2", net.relu("fc1.relu", x), 20, false);
-    net.linear("fc3", net.activation(hard_swish, "fc2.swish", x), 10);
+    net.linear("fc3", net.activation(gelu_tanh, "fc2.gelu", net.activation(hard_swish, "fc2.swish", x)), 10);
     return net;
 }
 

@@ -58,3 +58,8 @@ TEST_CASE("SqueezeNet 1.1 trains by plain loops as in PyTorch")
 {
     compare("squeezenet1_1", 2e-5);
 }
+
+TEST_CASE("SqueezeNet 1.1 with GELUs, exact and by tanh, trains by plain loops as in PyTorch")
+{
+    compare("squeezenet1_1_gelu", 2e-5);
+}

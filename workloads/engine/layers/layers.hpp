@@ -15,7 +15,7 @@ void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
-/// Hard swish, hard sigmoid, SiLU, sigmoid and ReLU6.
+/// All activations but the ReLU.
 void activation(Builder& build, const Unit& unit);
 void multiply(Builder& build, const Unit& unit);
 void concat(Builder& build, const Unit& unit);

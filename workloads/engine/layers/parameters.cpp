@@ -6,7 +6,6 @@
 #include "workloads/engine/layers/units.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace roof::ir {
@@ -14,8 +13,7 @@ namespace roof::ir {
 bool keeps_order(model::LayerKind kind)
 {
     using enum model::LayerKind;
-    constexpr std::array kinds{flatten, dropout, relu, relu6, hard_swish, hard_sigmoid, silu, sigmoid};
-    return std::ranges::find(kinds, kind) != kinds.end();
+    return kind == flatten || kind == dropout || kind == relu || model::is_activation(kind);
 }
 
 namespace {

@@ -85,18 +85,14 @@ void write_unit(Builder& build, const Unit& unit)
             return linear(build, unit);
         case LayerKind::concat:
             return concat(build, unit);
-        case LayerKind::relu6:
-        case LayerKind::hard_swish:
-        case LayerKind::hard_sigmoid:
-        case LayerKind::silu:
-        case LayerKind::sigmoid:
-            return activation(build, unit);
         case LayerKind::multiply:
             return multiply(build, unit);
         case LayerKind::slice:
             return slice(build, unit);
         case LayerKind::shuffle:
             return shuffle(build, unit);
+        default:
+            return activation(build, unit);
     }
 }
 

@@ -3,9 +3,6 @@
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace roof::onednn {
 namespace {
 
@@ -35,11 +32,8 @@ template <LayerKind kind, class Element>
 template <class Element>
 [[gnu::always_inline]] inline void loops(LayerKind kind, const Operands& of, std::size_t begin, std::size_t end)
 {
-    if (kind == LayerKind::relu6) return loop<LayerKind::relu6, Element>(of, begin, end);
-    if (kind == LayerKind::sigmoid) return loop<LayerKind::sigmoid, Element>(of, begin, end);
-    if (kind == LayerKind::silu) return loop<LayerKind::silu, Element>(of, begin, end);
-    if (kind == LayerKind::hard_sigmoid) return loop<LayerKind::hard_sigmoid, Element>(of, begin, end);
-    loop<LayerKind::hard_swish, Element>(of, begin, end);
+    engine::with_activation(
+        kind, [&]<LayerKind one>() __attribute__((always_inline)) { loop<one, Element>(of, begin, end); });
 }
 
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run(LayerKind kind, const Operands& of,
@@ -55,9 +49,9 @@ template <class Element>
 
 void bind(Binding& to, const ir::Activate& operation)
 {
-    // f(0) is not 0 for the others: a layout with padding, whose values are zero, would not stay so.
-    constexpr std::array keep_zero{LayerKind::relu6, LayerKind::silu, LayerKind::hard_swish};
-    const bool keeps_zero = std::ranges::find(keep_zero, operation.kind) != keep_zero.end();
+    // A layout with padding, whose values are zero, has to stay so.
+    bool keeps_zero = false;
+    engine::with_activation(operation.kind, [&]<LayerKind one>() { keeps_zero = engine::activated<one>(0) == 0; });
     const Tensor x = keeps_zero ? to.read(operation.source) : to.read(operation.source, plain(operation.source));
     const Tensor given = operation.gradient ? to.read(operation.gradient, x.desc()) : Tensor{};
     const Tensor y = to.write(operation.result, x.desc());

@@ -1,0 +1,27 @@
+// GELU as exporters write it before opset 20: x / √2, its Erf, + 1, times x, times 1/2.
+#pragma once
+
+#include "workloads/model/onnx_values.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace roof::model::onnx_file {
+
+class Gelus {
+  public:
+    /// Takes the node if it is the next of the five operators. Returns the layer that gives x for the last, -1 for the others.
+    /// Throws Refused.
+    std::optional<int> take(const Node& node, Values& values);
+
+  private:
+    struct Begun {
+        std::size_t operators = 0;  ///< that were taken
+        std::string source;         ///< x
+        int layer = -1;             ///< that gives it
+    };
+    std::map<std::string, Begun> begun_;  ///< by the value that the last of them gives
+};
+
+}  // namespace roof::model::onnx_file
