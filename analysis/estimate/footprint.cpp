@@ -4,7 +4,6 @@
 #include "workloads/model/work.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // is found from its result, which the next layer keeps; the others keep their source.
 #include "workloads/engine/layers/layers.hpp"
 
+#include <stdexcept>
+
 namespace roof::ir {
 
 Tensor gradient_of_unit(Builder& build, const Unit& unit)
