@@ -4,7 +4,9 @@
 #include "ert/base/precision.hpp"
 #include "tests/cudnn/kernel_times.hpp"
 #include "tests/skip.hpp"
-#include "workloads/cudnn/library/layers_trial.hpp"
+#include "workloads/cudnn/library/bind.hpp"
+#include "workloads/cudnn/library/plans.hpp"
+#include "workloads/cudnn/library/ways.hpp"
 #include "workloads/model/models.hpp"
 #include "workloads/model/work.hpp"
 
@@ -69,8 +71,8 @@ TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments",
     if (is_without_gpu()) return skip("there is no GPU here");
     const Settings settings = chosen_settings();
     const gpu::Stream stream;
-    Convolutions convolutions(stream, settings, "this GPU");
     Products products(stream, true);
+    Plans plans(stream, settings, "this GPU", products);
     std::printf("shape,us_by_passes,us_by_moments,is_right\n");
     for (const auto& [channels, side] : {std::pair{64, 56}, {128, 28}, {256, 14}, {512, 7}}) {
         const ConvolutionPass forward{{.batch = settings.batch,
@@ -79,13 +81,16 @@ TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments",
                                        .window = {.size = 1, .stride = 1, .padding = 0}},
                                       Pass::forward,
                                       settings.precision};
-        const LayersTrial trial = moments_trial(forward, convolutions, products, stream);
-        trial.run();
-        const bool is_right = trial.agrees();
+        Choosers passes = plans.choosers();
+        passes.moments = {};
+        Trial trial(stream);
+        add_moments(trial, forward, passes);
+        trial.place("trying moments", [&](const ir::Operation& operation, const Memory& memory) {
+            return bound(operation, memory, stream, plans, products);
+        });
+        const bool is_right = trial.is_right(1);
         CHECK(is_right);
-        const RunInGraph passes(stream, [&] { trial.enqueue(0); });
-        const RunInGraph moments(stream, [&] { trial.enqueue(1); });
-        std::printf("\"%s\",%.1f,%.1f,%d\n", text(forward).c_str(), 1e6 * passes.seconds(), 1e6 * moments.seconds(),
+        std::printf("\"%s\",%.1f,%.1f,%d\n", text(forward).c_str(), 1e6 * trial.seconds(0), 1e6 * trial.seconds(1),
                     is_right ? 1 : 0);
     }
 }

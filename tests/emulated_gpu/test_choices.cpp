@@ -3,8 +3,7 @@
 #include "ert/base/error.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/emulated_gpu/library/engines.hpp"
-#include "workloads/cudnn/library/convolutions.hpp"
-#include "workloads/cudnn/library/norms.hpp"
+#include "workloads/cudnn/library/plans.hpp"
 #include "workloads/model/work.hpp"
 
 using namespace roof;
@@ -54,10 +53,8 @@ struct Choosing {
     gpu::Stream stream;
     std::shared_ptr<engine::Choices> choices;
     Settings settings;
-    Convolutions convolutions{stream, settings, "emulated"};
-    Norms norms{stream, settings, "emulated"};
     Products products{stream, settings.tune};
-    NormedProducts normed_products{stream, settings, convolutions, products, "emulated"};
+    Plans plans{stream, settings, "emulated", products};
 };
 
 /// Offers `whole` for a pass with all that its shape has, `bare` for the pass alone.
@@ -74,16 +71,16 @@ TEST_CASE("the fastest engine that runs is chosen, and known without a trial the
                {.name = "second", .seconds = fast},
                {.name = "broken", .seconds = {}, .runs = false}});
     Choosing chooser;
-    CHECK(chooser.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
+    CHECK(chooser.plans.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
     CHECK(offers().runs > 0);
     Choosing next(chooser.choices);
-    CHECK(next.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
+    CHECK(next.plans.choose(shape_of(Pass::forward)).implementation == "cudnn:second");
     CHECK(offers().runs == 0);
     Choosing untried(std::make_shared<engine::Choices>(), false);
-    CHECK(untried.convolutions.choose(shape_of(Pass::forward)).implementation == "cudnn:first");
+    CHECK(untried.plans.choose(shape_of(Pass::forward)).implementation == "cudnn:first");
     CHECK(offers().runs == 0);
     offer({}, {});
-    CHECK_THROWS_AS(Choosing().convolutions.choose(shape_of(Pass::forward)), Unsupported);
+    CHECK_THROWS_AS(Choosing().plans.choose(shape_of(Pass::forward)), Unsupported);
 }
 
 TEST_CASE(
@@ -91,7 +88,7 @@ TEST_CASE(
 {
     const auto chosen = [](const ConvolutionPass& shape, const OfferedEngine& whole, Seconds alone) {
         offer({whole}, {{.name = "alone", .seconds = alone}});
-        return Choosing().convolutions.choose(shape);
+        return Choosing().plans.choose(shape);
     };
     for (const ConvolutionPass& shape : {with_bias(), between_norms()}) {
         INFO(text(shape) << (shape.prologue ? " between batch norms" : ""));
@@ -110,13 +107,13 @@ TEST_CASE("that the bare pass is better is kept, and a pass between batch norms 
 {
     offer({{.name = "whole", .seconds = slow}}, {{.name = "alone", .seconds = fast}});
     Choosing chooser;
-    CHECK_FALSE(chooser.convolutions.choose(with_bias()).fused);
+    CHECK_FALSE(chooser.plans.choose(with_bias()).fused);
     Choosing next(chooser.choices);
-    CHECK_FALSE(next.convolutions.choose(with_bias()).fused);
+    CHECK_FALSE(next.plans.choose(with_bias()).fused);
     CHECK(offers().runs == 0);
     Choosing untried(std::make_shared<engine::Choices>(), false);
-    CHECK(untried.convolutions.choose(with_bias()).fused);
-    CHECK_FALSE(untried.convolutions.choose(between_norms()).fused);
+    CHECK(untried.plans.choose(with_bias()).fused);
+    CHECK_FALSE(untried.plans.choose(between_norms()).fused);
 }
 
 TEST_CASE("images are read by space to depth where both passes of the first convolution are faster so together")
@@ -130,9 +127,9 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
             return {{.name = "one", .seconds = shape.source.channels == 3 ? fast : deep}};
         };
         Choosing chooser;
-        const bool found = chooser.convolutions.reads_by_depth(first);
+        const bool found = chooser.plans.reads_by_depth(first);
         Choosing next(chooser.choices);
-        CHECK(next.convolutions.reads_by_depth(first) == found);
+        CHECK(next.plans.reads_by_depth(first) == found);
         CHECK(offers().runs == 0);
         return found;
     };
@@ -144,8 +141,8 @@ TEST_CASE("images are read by space to depth where both passes of the first conv
         if (shape.source.channels != 3) return {};
         return {{.name = "one", .seconds = fast}};
     };
-    CHECK_FALSE(Choosing().convolutions.reads_by_depth(first));  // where no engine reads the other layout
-    CHECK_FALSE(Choosing(std::make_shared<engine::Choices>(), false).convolutions.reads_by_depth(first));
+    CHECK_FALSE(Choosing().plans.reads_by_depth(first));  // where no engine reads the other layout
+    CHECK_FALSE(Choosing(std::make_shared<engine::Choices>(), false).plans.reads_by_depth(first));
 }
 
 TEST_CASE("a library's batch norm is chosen where it is faster than our kernels, and right")
@@ -159,7 +156,7 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
                 const auto chosen = [&](const OfferedEngine& one,
                                         std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
                     offers().norms = [=](const NormShape&) { return std::vector{one}; };
-                    return Choosing(std::move(kept)).norms.choose(shape).plan >= 0;
+                    return Choosing(std::move(kept)).plans.choose(shape).plan >= 0;
                 };
                 CHECK(chosen({.name = "whole", .seconds = Seconds{1e-9}}));
                 CHECK_FALSE(chosen({.name = "whole", .seconds = slow}));
@@ -182,7 +179,7 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
     const auto is_by_moments = [&](const OfferedEngine& one,
                                    std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
         offer({}, {one});
-        return Choosing(std::move(kept)).normed_products.choose(forward);
+        return Choosing(std::move(kept)).plans.takes_moments(forward);
     };
     CHECK(is_by_moments({.name = "one", .seconds = slow}));
     CHECK_FALSE(is_by_moments({.name = "one", .seconds = fast}));
@@ -194,9 +191,9 @@ TEST_CASE("moments are chosen where they are faster than passes between the libr
         CHECK(offers().runs == 0);
     }
     Choosing untried(std::make_shared<engine::Choices>(), false);
-    CHECK_FALSE(untried.normed_products.choose(forward));
+    CHECK_FALSE(untried.plans.takes_moments(forward));
     untried.settings.moments = true;
-    NormedProducts always(untried.stream, untried.settings, untried.convolutions, untried.products, "emulated");
-    CHECK(always.choose(forward));
+    Plans always(untried.stream, untried.settings, "emulated", untried.products);
+    CHECK(always.takes_moments(forward));
     CHECK(offers().runs == 0);
 }

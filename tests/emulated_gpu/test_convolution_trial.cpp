@@ -3,8 +3,11 @@
 #include "ert/base/error.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
-#include "workloads/cudnn/library/convolution_trial.hpp"
-#include "workloads/cudnn/library/convolutions.hpp"
+#include "workloads/cudnn/library/bind.hpp"
+#include "workloads/cudnn/library/plans.hpp"
+#include "workloads/cudnn/library/ways.hpp"
+
+#include <cmath>
 
 using namespace roof;
 using namespace roof::cudnn;
@@ -22,23 +25,52 @@ ConvolutionPass between_norms(Precision precision, Pass pass = Pass::forward)
     return shape;
 }
 
-/// A trial, and the loops that run its operations.
+/// A trial of the bare pass by plan 0 and the whole shape by plan 1, which loops compute. Plan 2 takes longer, plan 3 fails.
 struct Tried {
-    explicit Tried(const ConvolutionPass& shape)
-        : loops(stream, {.batch = shape.batch, .precision = shape.precision}, "emulated"), trial(shape, stream)
+    explicit Tried(const ConvolutionPass& shape, std::size_t plans = 1)
+        : products(stream, true),
+          loops(stream, {.batch = shape.batch, .precision = shape.precision}, "emulated", products)
     {
+        add_convolution(trial, convolution_in(trial, shape, 0), plans);
     }
 
-    bool agrees(const Convolve& whole) const
+    /// The operation by plan 1.
+    Convolve whole() const { return std::get<Convolve>(trial.ways()[1].timed.front()); }
+    /// Adds a way with this operation in its place.
+    void add(const Convolve& operation)
     {
-        const bool agree = trial.agrees(loops.bound(whole, trial.memory()), loops.bound(trial.alone(), trial.memory()));
+        Trial::Way way = trial.ways()[1];
+        way.timed.front() = operation;
+        trial.add(way);
+    }
+    void place()
+    {
+        trial.place("trying a convolution",
+                    [this](const ir::Operation& operation, const Memory& memory) { return run_of(operation, memory); });
+    }
+    std::function<void()> run_of(const ir::Operation& operation, const Memory& memory)
+    {
+        const std::function<void()> run = bound(operation, memory, stream, loops);
+        const auto* const pass = std::get_if<Convolve>(&operation);
+        if (pass != nullptr && pass->plan == 3) return [] { throw Error("no such engine"); };
+        if (pass == nullptr || pass->plan < 2) return run;
+        return [this, run] {
+            run();
+            cudaMemsetAsync(large.data(), 0, large.bytes(), stream.get());
+        };
+    }
+    bool agrees(std::size_t way) const
+    {
+        const bool is_right = trial.is_right(way);
         CHECK(emulated::fault_of_pending_work().empty());
-        return agree;
+        return is_right;
     }
 
     gpu::Stream stream;
-    Convolutions loops;
-    ConvolutionTrial trial;
+    gpu::Buffer<std::byte> large{std::size_t{8} << 20, "an array to fill"};
+    Products products;
+    Plans loops;
+    Trial trial{stream};
 };
 
 }  // namespace
@@ -48,41 +80,45 @@ TEST_CASE("a convolution with scaled source and sums agrees with its parts in ev
     for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::fp32}) {
         for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
             INFO(traits(precision).name << " " << name(pass));
-            const Tried tried(between_norms(precision, pass));
-            CHECK(tried.agrees(tried.trial.whole()));
+            Tried tried(between_norms(precision, pass));
+            tried.place();
+            CHECK(tried.agrees(1));
         }
     }
     ConvolutionPass shape = bare(between_norms(Precision::bf16));
     shape.bias = shape.relu = true;
-    const Tried tried(shape);
-    CHECK(tried.agrees(tried.trial.whole()));
+    Tried tried(shape);
+    tried.place();
+    CHECK(tried.agrees(1));
 }
 
 TEST_CASE("one operation gains where it takes less time than a convolution and the kernels around it")
 {
-    const Tried tried(between_norms(Precision::bf16));
-    const auto alone = tried.loops.bound(tried.trial.alone(), tried.trial.memory());
-    CHECK(tried.trial.gains(alone, alone));  // both without what is around it
-    const gpu::Buffer<std::byte> large(std::size_t{8} << 20, "an array to fill");
-    const auto more = [&] {
-        alone();
-        cudaMemsetAsync(large.data(), 0, large.bytes(), tried.stream.get());
-    };
-    CHECK_FALSE(tried.trial.gains(more, alone));
-    CHECK_FALSE(tried.trial.gains([] { throw Error("no such engine"); }, alone));
+    Tried tried(between_norms(Precision::bf16), 3);
+    tried.place();
+    CHECK(tried.trial.seconds(1) < tried.trial.seconds(0));
+    CHECK(tried.trial.seconds(2) > tried.trial.seconds(0));
+    CHECK(std::isfinite(tried.trial.seconds(2)));
+    CHECK(std::isinf(tried.trial.seconds(3)));
 }
 
 TEST_CASE("a convolution that scales wrongly, or sums something else, does not agree")
 {
-    const Tried tried(between_norms(Precision::bf16));
-    Convolve wrong = tried.trial.whole();
+    Tried tried(between_norms(Precision::bf16));
+    Convolve wrong = tried.whole();
     std::swap(wrong.scale, wrong.shift);
-    CHECK_FALSE(tried.agrees(wrong));
-    wrong = tried.trial.whole();
+    tried.add(wrong);
+    wrong = tried.whole();
     std::swap(wrong.sum, wrong.squares);
-    CHECK_FALSE(tried.agrees(wrong));
-    wrong = tried.trial.whole();
+    tried.add(wrong);
+    wrong = tried.whole();
     wrong.scale = wrong.shift = {};
     wrong.shape.prologue = false;
-    CHECK_FALSE(tried.agrees(wrong));
+    tried.add(wrong);
+    tried.place();
+    CHECK(std::isfinite(tried.trial.seconds(1)));
+    for (const std::size_t way : {2U, 3U, 4U}) {
+        CHECK_FALSE(tried.agrees(way));
+        CHECK(std::isinf(tried.trial.seconds(way)));
+    }
 }

@@ -4,7 +4,8 @@
 #include "tests/engine/layers/host_run.hpp"
 #include "tests/engine/layers/host_values.hpp"
 #include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/library/layers_trial.hpp"
+#include "workloads/cudnn/library/plans.hpp"
+#include "workloads/cudnn/library/ways.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,25 +45,29 @@ struct Loops {
     }
 };
 
-LayersTrial trial_of(const NormShape& shape, const gpu::Stream& stream, const Loops& loops)
-{
-    return norm_trial(shape, {.plan = 0}, [&](const ir::Operation& operation, const Memory& memory) {
-        return bound(operation, memory, stream, loops);
-    });
-}
+/// A trial of our kernels and the loops.
+struct NormTrial : Trial {
+    NormTrial(const NormShape& shape, const gpu::Stream& stream, const Loops& loops) : Trial(stream)
+    {
+        add_norm(*this, shape, {.plan = 0});
+        place("trying a batch norm", [&](const ir::Operation& operation, const Memory& memory) {
+            return bound(operation, memory, stream, loops);
+        });
+    }
+};
 
 /// Whether the trial tells each result of the second way from one that is 5% larger.
-void check_that_each_result_counts(const LayersTrial& trial)
+void check_that_each_result_counts(const Trial& trial)
 {
-    CHECK(trial.agrees());
-    for (const auto& [first, second] : trial.results()) {
-        Values values(trial.memory(), second);
+    CHECK(trial.agrees(1));
+    for (const Tensor& result : trial.ways()[1].results) {
+        Values values(trial.memory(), result);
         std::vector<float> right;
-        for (std::size_t k = 0; k < second.elements(); ++k) right.push_back(values[k]);
+        for (std::size_t k = 0; k < result.elements(); ++k) right.push_back(values[k]);
         for (std::size_t k = 0; k < right.size(); ++k) values.put(k, 1.05F * right[k]);
-        CHECK_FALSE(trial.agrees());
+        CHECK_FALSE(trial.agrees(1));
         for (std::size_t k = 0; k < right.size(); ++k) values.put(k, right[k]);
-        CHECK(trial.agrees());
+        CHECK(trial.agrees(1));
     }
     CHECK(emulated::fault_of_pending_work().empty());
 }
@@ -74,7 +79,7 @@ TEST_CASE("a trial writes its values and its counters before anything is timed o
     const gpu::Stream stream;
     const Loops loops{stream};
     for (const bool backward : {false, true}) {
-        const LayersTrial trial = trial_of(small_norm(backward, Precision::fp32), stream, loops);
+        NormTrial trial(small_norm(backward, Precision::fp32), stream, loops);
         const unsigned* const counters = trial.memory().counters();
         CHECK(std::all_of(counters, counters + Program::counters_there, [](unsigned each) { return each == 0; }));
         CHECK(loops.read.size() == 2);
@@ -87,7 +92,7 @@ TEST_CASE("a trial writes its values and its counters before anything is timed o
             }
             CHECK(sum > 0.1 * static_cast<double>(filled.elements()));
         }
-        trial.enqueue(0);
+        CHECK(trial.seconds(0) > 0);
         CHECK(emulated::fault_of_pending_work().empty());
         CHECK(std::all_of(counters, counters + Program::counters_there, [](unsigned each) { return each == 0; }));
     }
@@ -100,11 +105,10 @@ TEST_CASE("a batch norm's own kernels agree with the loops, and with no plan tha
         for (const bool backward : {false, true}) {
             INFO(traits(precision).name << (backward ? " backward" : " forward"));
             for (const Loops& loops : {Loops{stream}, Loops{stream, 0.5F}, Loops{stream, 0, false}}) {
-                const LayersTrial trial = trial_of(small_norm(backward, precision), stream, loops);
-                CHECK(trial.results().size() == (backward ? 6 : 3));
-                trial.run();
+                NormTrial trial(small_norm(backward, precision), stream, loops);
+                CHECK(trial.ways()[1].results.size() == (backward ? 6 : 3));
                 const bool is_right = loops.runs && loops.wrong == 0;
-                CHECK(trial.agrees() == is_right);
+                CHECK(trial.is_right(1) == is_right);
                 if (is_right) check_that_each_result_counts(trial);
             }
         }
@@ -117,22 +121,25 @@ TEST_CASE("the trial of moments finds that both ways agree in each format, and e
     for (const Precision precision : {Precision::bf16, Precision::fp16}) {
         INFO(traits(precision).name);
         const Settings settings{.batch = 4, .precision = precision};
-        Convolutions convolutions(stream, settings, "emulated");
         Products products(stream, true);
+        Plans plans(stream, settings, "emulated", products);
         const ConvolutionPass forward{{.batch = 4,
                                        .source = {16, 10, 10},
                                        .result = {64, 10, 10},
                                        .window = {.size = 1, .stride = 1, .padding = 0}},
                                       Pass::forward,
                                       precision};
-        const LayersTrial trial = moments_trial(forward, convolutions, products, stream);
-        trial.run();
-        CHECK(trial.results().size() == 7);
+        Choosers passes = plans.choosers();
+        passes.moments = {};
+        Trial trial(stream);
+        add_moments(trial, forward, passes);
+        trial.place("trying moments", [&](const ir::Operation& operation, const Memory& memory) {
+            return bound(operation, memory, stream, plans, products);
+        });
+        CHECK(trial.is_right(1));
+        CHECK(trial.ways()[1].results.size() == 7);
         check_that_each_result_counts(trial);
-        for (const std::size_t way : {0U, 1U}) {
-            const RunInGraph graph(stream, [&] { trial.enqueue(way); });
-            CHECK(graph.seconds() > 0);
-        }
-        CHECK(trial.agrees());  // both ran as often
+        for (const std::size_t way : {0U, 1U}) CHECK(std::isfinite(trial.seconds(way)));
+        CHECK(trial.is_right(1));  // what was timed left nothing behind
     }
 }

@@ -40,6 +40,13 @@ struct Process {
     }
 };
 
+/// Empty if none is remembered.
+std::string implementation(const Choices& choices, const std::string& shape)
+{
+    const engine::Choice* const choice = choices.evidence(question_of(shape));
+    return choice == nullptr ? "" : choice->implementation();
+}
+
 void replace(const std::filesystem::path& file, const std::string& old_text, const std::string& new_text)
 {
     std::string text = read_file(file);
@@ -67,12 +74,12 @@ TEST_CASE("a decided choice is kept with the times of all candidates, and not tr
     Process next(file);
     CHECK(next.fastest("a, with a comma", {0.004, 0.001, never}) == 1);
     CHECK(next.runs == 0);
-    CHECK(next.choices.find(question_of("a, with a comma")) == "candidate 1");
+    CHECK(implementation(next.choices, "a, with a comma") == "candidate 1");
     const engine::Choice* const choice = next.choices.evidence(question_of("a, with a comma"));
     REQUIRE(choice != nullptr);
     CHECK(choice->turns == Turns{{0.004, 0.004}, {0.001, 0.001}, {never}});
     CHECK(choice->is_decided);
-    CHECK_FALSE(next.choices.find(question_of("c")));
+    CHECK(implementation(next.choices, "c").empty());
     CHECK(next.choices.remarks().empty());
     CHECK(read_csv(file).rows.size() == 5);
 }
@@ -146,15 +153,15 @@ TEST_CASE("a damaged choice is made again, the others stay, and a remark says so
     Process second(file);
     REQUIRE(second.choices.remarks().size() == 1);
     CHECK_THAT(second.choices.remarks()[0], Catch::Contains("was damaged: 1 of its choices"));
-    CHECK(second.choices.find(question_of("a")));
-    CHECK_FALSE(second.choices.find(question_of("b")));
-    CHECK(second.choices.find(question_of("c")));
+    CHECK_FALSE(implementation(second.choices, "a").empty());
+    CHECK(implementation(second.choices, "b").empty());
+    CHECK_FALSE(implementation(second.choices, "c").empty());
     CHECK(second.fastest("b", {0.002, 0.001}) == 1);
     const Choices third(file);
     CHECK(third.remarks().empty());
-    CHECK(third.find(question_of("a")));
-    CHECK(third.find(question_of("b")) == "candidate 1");
-    CHECK(third.find(question_of("c")));
+    CHECK_FALSE(implementation(third, "a").empty());
+    CHECK(implementation(third, "b") == "candidate 1");
+    CHECK_FALSE(implementation(third, "c").empty());
 
     cut_file(file, read_file(file).size() - 3);
     CHECK(Choices(file).remarks().size() == 1);
@@ -162,7 +169,7 @@ TEST_CASE("a damaged choice is made again, the others stay, and a remark says so
     Process other(file);
     CHECK_THAT(other.choices.remarks().at(0), Catch::Contains("other columns"));
     CHECK(other.fastest("a", {0.002, 0.001}) == 1);
-    CHECK(Choices(file).find(question_of("a")) == "candidate 1");
+    CHECK(implementation(Choices(file), "a") == "candidate 1");
 }
 
 TEST_CASE("of several processes one tries at a time, and the others take its choice")
@@ -208,15 +215,47 @@ TEST_CASE("choices without a usable file hold for the process")
     CHECK(std::filesystem::exists(folder / "a folder" / "kept"));
 }
 
-TEST_CASE("a choice that was made elsewhere is kept, too")
+TEST_CASE("a trial is prepared before its time begins, and its preparation may ask for another choice")
 {
     const fakes::TemporaryFolder folder;
     const std::filesystem::path file = folder.path() / "convolutions.csv";
-    Choices(file).remember(question_of("a"), "candidate 1", Seconds{0.001});
-    CHECK(Choices(file).find(question_of("a")) == "candidate 1");
-    Process process(file);
-    CHECK(process.fastest("a", {0.001, 0.002}) == 1);
-    CHECK(process.runs == 0);
+    int prepared = 0;
+    double now = 0;
+    const auto fastest = [&](Choices& choices) {
+        return choices.fastest_of_prepared(question_of("outer"), {"one", "other"}, [&]() -> engine::CandidateSeconds {
+            now += 100;
+            ++prepared;
+            CHECK(choices.fastest(question_of("inner"), {"one", "other"}, [&](std::size_t i) {
+                now += 0.001;
+                return i == 0 ? 0.2 : 0.1;
+            }) == 1);
+            return [&](std::size_t i) {
+                now += slow;
+                return i == 0 ? 0.2 : 0.199;
+            };
+        });
+    };
+    const auto clock = [&] { return Seconds{now}; };
+    Choices first(file, clock);
+    CHECK(fastest(first) == 1);
+    CHECK(first.evidence(question_of("outer"))->turns[0].size() == 4);  // of the time that the search has alone
+    Choices second(file, clock);
+    CHECK(fastest(second) == 1);
+    CHECK(prepared == 1);
+    REQUIRE(second.evidence(question_of("inner")) != nullptr);
+    CHECK(second.evidence(question_of("inner"))->implementation() == "other");
+    CHECK_FALSE(second.evidence(question_of("outer"))->is_decided);  // but not tried again
+    CHECK(read_csv(file).rows.size() == 4);
+}
+
+TEST_CASE("where no candidate runs, nothing is chosen and nothing is kept")
+{
+    const fakes::TemporaryFolder folder;
+    Process process(folder / "choices.csv");
+    CHECK_THROWS_AS(process.fastest("a", {never, never}), Unsupported);
+    CHECK_THROWS_AS(process.fastest("a", {}), Unsupported);
+    CHECK(implementation(process.choices, "a").empty());
+    CHECK(process.fastest("a", {never, 0.001}) == 1);
 }
 
 TEST_CASE("a process that follows another's decisions tries nothing, not even what is undecided, and writes nothing")

@@ -183,7 +183,7 @@ TEST_CASE("auto keeps the times of all candidates and runs the remembered choice
             parts_of(std::string(implementation) == "gemm" ? Algorithm::gemm : Algorithm::direct);
         const auto choices = std::make_shared<Choices>();
         const std::string name = find(parts, "body", Phase::forward).implementation;
-        choices->remember(question, name, Seconds{1});
+        choices->fastest(question, {name}, [](std::size_t) { return 1.0; });
         CHECK_THAT(find(parts_of(Algorithm::automatic, choices), "body", Phase::forward).implementation,
                    Catch::Contains(name));
     }
@@ -199,9 +199,9 @@ TEST_CASE("auto tries a pass again when its candidates are others than at the re
     const Question before = question_of(fewer);
     REQUIRE(before.library != now.library);
     const auto choices = std::make_shared<Choices>();
-    choices->remember(before, fewer.back().name, Seconds{1});
+    choices->fastest(before, {fewer.back().name}, [](std::size_t) { return 1.0; });
     parts_of(Algorithm::automatic, choices);
-    CHECK(choices->find(now));
+    CHECK(choices->evidence(now) != nullptr);
 }
 
 TEST_CASE("An unavailable algorithm or precision reports the reason")

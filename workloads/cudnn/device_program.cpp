@@ -27,17 +27,10 @@ const gpu::Stream& with_room(const gpu::Stream& stream, const model::Graph& grap
 DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings, const gpu::Stream& stream,
                              const std::string& device_model)
     : stream_(with_room(stream, graph, settings)),
-      convolutions_(stream, settings, device_model),
-      norms_(stream, settings, device_model),
       products_(stream,
                 settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
-      normed_products_(stream, settings, convolutions_, products_, device_model),
-      written_(graph, settings,
-               {[this](const ConvolutionPass& shape) { return convolutions_.choose(shape); },
-                [this](const Product& product) { return products_.choose(product); },
-                [this](const NormShape& shape) { return norms_.choose(shape); },
-                [this](const ConvolutionPass& first) { return convolutions_.reads_by_depth(first); },
-                [this](const ConvolutionPass& forward) { return normed_products_.choose(forward); }}),
+      plans_(stream, settings, device_model, products_),
+      written_(graph, settings, plans_.choosers()),
       arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(written_.program(), arena_.data())
 {
@@ -45,7 +38,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
     for (const Program::Stage& stage : written_.program().stages()) {
         stages_.emplace_back();
         for (const ir::Operation& operation : stage.operations)
-            stages_.back().push_back(bound(operation, memory_, stream_, convolutions_, products_, norms_));
+            stages_.back().push_back(bound(operation, memory_, stream_, plans_, products_));
     }
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "ert/gpu/buffer.hpp"
-#include "workloads/cudnn/library/convolutions.hpp"
-#include "workloads/cudnn/library/norms.hpp"
-#include "workloads/cudnn/library/products.hpp"
+#include "workloads/cudnn/library/plans.hpp"
 #include "workloads/engine/layers/written.hpp"
 #include "workloads/nccl/device_exchange.hpp"
 
@@ -44,10 +42,8 @@ class DeviceProgram {
     void fill() const;
 
     const gpu::Stream& stream_;
-    Convolutions convolutions_;
-    Norms norms_;
     Products products_;
-    NormedProducts normed_products_;
+    Plans plans_;
     Written written_;
     gpu::Buffer<std::byte> arena_;
     Memory memory_;

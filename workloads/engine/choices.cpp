@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -100,20 +102,27 @@ std::string header_line()
 }  // namespace
 
 /// Holds the lock of the file's folder, having read what others wrote. Without a file, or where its folder cannot be written or
-/// locked, the choices hold for this process only.
+/// locked, the choices hold for this process only. A search within another has its lock.
 class Choices::Writer {
   public:
     explicit Writer(Choices& choices) : choices_(choices)
     {
-        if (choices_.file_.empty()) return;
+        if (choices_.file_.empty() || choices_.is_locked_) return;
         try {
             make_folder(choices_.file_.parent_path());
             take_lock(choices_.file_.parent_path());
+            choices_.is_locked_ = true;
             choices_.read();
         } catch (const Error&) {
             choices_.file_.clear();
         }
     }
+    ~Writer()
+    {
+        if (lock_) choices_.is_locked_ = false;
+    }
+    Writer(const Writer&) = delete;
+    Writer& operator=(const Writer&) = delete;
     void write(const Question& question) const
     {
         const fs::path& file = choices_.file_;
@@ -216,28 +225,47 @@ const Choice* Choices::usable(const Question& question, const std::vector<std::s
 }
 
 std::size_t Choices::fastest(const Question& question, const std::vector<std::string>& candidates,
-                             const std::function<double(std::size_t)>& seconds)
+                             const CandidateSeconds& seconds)
+{
+    const auto prepare = [&] { return seconds; };
+    const Choice* const known = usable(question, candidates);
+    const bool goes_on = known != nullptr && !known->is_decided && left_for_undecided_ > Seconds{};
+    if (goes_on && tried_.insert(question).second) {
+        const Seconds begin = clock_();
+        search(question, candidates, prepare);
+        left_for_undecided_ -= clock_() - begin;
+    }
+    tried_.insert(question);
+    return fastest_of_prepared(question, candidates, prepare);
+}
+
+std::size_t Choices::fastest_of_prepared(const Question& question, const std::vector<std::string>& candidates,
+                                         const std::function<CandidateSeconds()>& prepare)
+{
+    if (usable(question, candidates) == nullptr) search(question, candidates, prepare);
+    const Choice& known = *evidence(question);
+    if (known.candidates == candidates) return known.chosen;  // of candidates with the same name
+    return static_cast<std::size_t>(std::ranges::find(candidates, known.implementation()) - candidates.begin());
+}
+
+/// Tries the candidates and remembers the choice, unless another process has just done so.
+void Choices::search(const Question& question, const std::vector<std::string>& candidates,
+                     const std::function<CandidateSeconds()>& prepare)
 {
     const Choice* known = usable(question, candidates);
-    const bool goes_on = known != nullptr;
-    if (!goes_on || (!known->is_decided && left_for_undecided_ > Seconds{} && !tried_.contains(question))) {
-        const Turns before = goes_on ? known->turns : Turns{};
-        const Writer writer(*this);
-        known = usable(question, candidates);
-        if (known == nullptr || known->turns == before) {  // else another process has just tried
-            const Seconds begin = clock_();
-            Fastest found = fastest_of(candidates.size(), budget, seconds, clock_, before);
-            if (goes_on) left_for_undecided_ -= clock_() - begin;
-            const auto turns = std::ranges::max(found.turns, {}, &std::vector<double>::size).size();
-            choices_[question] = {candidates, std::move(found.turns), found.candidate,
-                                  found.is_decided || turns >= budget.most_turns};
-            writer.write(question);
-            known = evidence(question);
-        }
-        tried_.insert(question);
-    }
-    if (known->candidates == candidates) return known->chosen;  // of candidates with the same name
-    return static_cast<std::size_t>(std::ranges::find(candidates, known->implementation()) - candidates.begin());
+    const Turns before = known != nullptr ? known->turns : Turns{};
+    const Writer writer(*this);
+    known = usable(question, candidates);
+    if (known != nullptr && known->turns != before) return;
+    const CandidateSeconds seconds = candidates.empty() ? CandidateSeconds() : prepare();
+    Fastest found;
+    found.cost = std::numeric_limits<double>::infinity();
+    if (seconds) found = fastest_of(candidates.size(), budget, seconds, clock_, before);
+    if (std::isinf(found.cost)) throw Unsupported("none of the candidates runs for " + question.shape);
+    const auto turns = std::ranges::max(found.turns, {}, &std::vector<double>::size).size();
+    choices_[question] = {candidates, std::move(found.turns), found.candidate,
+                          found.is_decided || turns >= budget.most_turns};
+    writer.write(question);
 }
 
 const Choice* Choices::evidence(const Question& question) const
@@ -245,19 +273,6 @@ const Choice* Choices::evidence(const Question& question) const
     asked_.insert(question);
     const auto choice = choices_.find(question);
     return choice == choices_.end() ? nullptr : &choice->second;
-}
-
-std::optional<std::string> Choices::find(const Question& question) const
-{
-    const Choice* const choice = evidence(question);
-    return choice == nullptr ? std::nullopt : std::optional(choice->implementation());
-}
-
-void Choices::remember(const Question& question, const std::string& implementation, Seconds seconds)
-{
-    const Writer writer(*this);
-    choices_[question] = {.candidates = {implementation}, .turns = {{seconds.value}}};
-    writer.write(question);
 }
 
 std::string Choices::decisions() const

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +36,9 @@ struct Choice {
     const std::string& implementation() const { return candidates[chosen]; }
 };
 
+/// The time of candidate i, in seconds; infinite if it is not tried, cannot run or computes something else.
+using CandidateSeconds = std::function<double(std::size_t candidate)>;
+
 /// Several processes may use a file: one of them tries or writes at a time, and the others wait for its choice.
 class Choices {
   public:
@@ -45,16 +47,17 @@ class Choices {
     explicit Choices(std::filesystem::path file = {}, Clock clock = steady_clock());
 
     /// The index of the candidate to use, by their names: the remembered one, or by trials (fastest_of), which are remembered.
-    /// An undecided choice is tried again once in a process, for three seconds at most in all. `seconds(i)` runs candidate i and
-    /// returns its time, infinite if it cannot run; throws what it throws.
+    /// An undecided choice is tried again once in a process, for three seconds at most in all. Throws what `seconds` throws, and
+    /// Unsupported if no candidate can run, which is not remembered.
     std::size_t fastest(const Question& question, const std::vector<std::string>& candidates,
-                        const std::function<double(std::size_t)>& seconds);
+                        const CandidateSeconds& seconds);
+    /// As fastest(), for trials that take long to prepare: `prepare` is called if there is a trial, before its time begins. It may
+    /// ask for other choices. What is undecided is not tried again.
+    std::size_t fastest_of_prepared(const Question& question, const std::vector<std::string>& candidates,
+                                    const std::function<CandidateSeconds()>& prepare);
 
-    /// The remembered implementation.
-    std::optional<std::string> find(const Question& question) const;
+    /// The remembered choice; null if there is none.
     const Choice* evidence(const Question& question) const;
-    /// Keeps a choice that was made elsewhere, as decided.
-    void remember(const Question& question, const std::string& implementation, Seconds seconds);
     /// What was asked and chosen, without evidence, as text for follow().
     std::string decisions() const;
     /// Forgets its own choices, takes another process's decisions() and from now on neither reads nor writes the file.
@@ -66,6 +69,8 @@ class Choices {
     class Writer;
     void read();
     const Choice* usable(const Question& question, const std::vector<std::string>& candidates) const;
+    void search(const Question& question, const std::vector<std::string>& candidates,
+                const std::function<CandidateSeconds()>& prepare);
 
     std::filesystem::path file_;
     Clock clock_;
@@ -76,6 +81,7 @@ class Choices {
     std::set<Question> tried_;
     mutable std::set<Question> asked_;
     Seconds left_for_undecided_;
+    bool is_locked_ = false;  ///< by a search that asks for other choices
 };
 
 /// The folder `roof` in the user's cache: $XDG_CACHE_HOME, else ~/.cache. Empty if there is neither.

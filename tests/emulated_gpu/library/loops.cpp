@@ -4,8 +4,7 @@
 #include "tests/cudnn/device_json.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_values.hpp"
-#include "workloads/cudnn/library/convolutions.hpp"
-#include "workloads/cudnn/library/norms.hpp"
+#include "workloads/cudnn/library/plans.hpp"
 
 extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
 {
@@ -70,34 +69,36 @@ bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
 
 Handle::Handle(cudaStream_t) {}
 
-Choice Convolutions::choose(const ConvolutionPass&)
+Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products)
+    : stream_(stream), settings_(settings), device_model_(std::move(device_model)), products_(products)
+{
+}
+Choice Plans::choose(const ConvolutionPass&)
 {
     return by_loops();
 }
-std::function<void()> Convolutions::bound(const Convolve& operation, const Memory& memory) const
+Choice Plans::choose(const NormShape&)
+{
+    return {};
+}
+/// No trial: what a real library may choose is always chosen here.
+bool Plans::reads_by_depth(const ConvolutionPass&)
+{
+    return true;
+}
+bool Plans::takes_moments(const ConvolutionPass&)
+{
+    return true;
+}
+std::function<void()> Plans::bound(const Convolve& operation, const Memory& memory) const
 {
     return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
 }
-/// No trial: what a real library may choose is always chosen here.
-bool Convolutions::reads_by_depth(const ConvolutionPass&)
-{
-    return true;
-}
-
-bool NormedProducts::choose(const ConvolutionPass&)
-{
-    return true;
-}
-
-Choice Norms::choose(const NormShape&)
+std::function<void()> Plans::bound(const LibraryNorm&, const Memory&) const
 {
     return {};
 }
-std::function<void()> Norms::bound(const LibraryNorm&, const Memory&) const
-{
-    return {};
-}
-std::function<void()> Norms::bound(const LibraryNormGradient&, const Memory&) const
+std::function<void()> Plans::bound(const LibraryNormGradient&, const Memory&) const
 {
     return {};
 }

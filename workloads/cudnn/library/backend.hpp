@@ -1,4 +1,4 @@
-// C++ owners of cuDNN's backend descriptors. A frontend library would add half a minute to each compilation.
+// C++ owners of cuDNN's backend descriptors. docs/gpu_training.md says why they are not cudnn-frontend's.
 #pragma once
 
 #include <cudnn.h>

@@ -44,13 +44,6 @@ std::optional<Candidate> planned(const Engine& engine, const Descriptor& device)
     }
 }
 
-std::function<void()> running(const Candidate& candidate, const Handle& handle, const Descriptor& addresses)
-{
-    return [addresses, plan = candidate.plan.descriptor, handle = handle.get(), engine = candidate.engine.name] {
-        check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine);
-    };
-}
-
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device)
 {
     if (algorithm == Algorithm::automatic) return true;

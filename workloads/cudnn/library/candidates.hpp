@@ -5,7 +5,6 @@
 #include "workloads/engine/ir/choose.hpp"
 #include "workloads/engine/settings.hpp"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,8 +27,6 @@ struct Candidate {
 /// Returns the engine with its plan; nothing if it does not support the device. Compiles an engine that needs it, which takes
 /// a good part of a second.
 std::optional<Candidate> planned(const Engine& engine, const Descriptor& device);
-/// Returns a function that enqueues the plan in the handle's stream, which must outlive it.
-std::function<void()> running(const Candidate& candidate, const Handle& handle, const Descriptor& addresses);
 
 /// Returns whether cuDNN has an engine of the algorithm for 3x3 convolutions on this device. Throws Error.
 bool offers(Algorithm algorithm, const Settings& settings, const Descriptor& device);

@@ -5,9 +5,11 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/cudnn/library/trial.hpp"
+#include "workloads/engine/choices.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <functional>
+#include <variant>
 #include <vector>
 
 namespace roof::cudnn {
@@ -54,30 +56,22 @@ std::shared_ptr<const gpu::CublasLt> opened_library()
     throw Unsupported("libcublasLt was not found: install cuBLAS, or put its folder on LD_LIBRARY_PATH");
 }
 
-/// A product on memory of its own.
-class ProductTrial : public Trial {
-  public:
-    explicit ProductTrial(const Product& of)
-    {
-        const Precision stored = of.precision == Precision::tf32 ? Precision::fp32 : of.precision;
-        const auto matrix = [&](int rows, int columns, Pass writes) {
-            const Precision precision = of.pass == writes ? of.result_precision : stored;
-            return value({.batch = rows, .channels = columns, .precision = precision}, {0.0115F});
-        };
-        operation_ = {.pass = of.pass,
-                      .source = matrix(of.batch, of.inputs, Pass::backward_data),
-                      .weights = matrix(of.outputs, of.inputs, Pass::backward_weights),
-                      .result = matrix(of.batch, of.outputs, Pass::forward),
-                      .bias = of.bias ? program_.resident({.batch = 1, .channels = of.outputs}) : Tensor{},
-                      .workspace = program_.resident_bytes(gpu::Product::max_workspace)};
-        place("trying a product");
-        fill();
-    }
-    const Multiply& operation() const { return operation_; }
-
-  private:
-    Multiply operation_;
-};
+/// The product on memory of its own, to which each algorithm adds a way.
+void add_product(Trial& trial, const Product& of, bool has_bias, int algorithms)
+{
+    const Precision stored = of.precision == Precision::tf32 ? Precision::fp32 : of.precision;
+    const auto matrix = [&](int rows, int columns, Pass writes) {
+        const Precision precision = of.pass == writes ? of.result_precision : stored;
+        return trial.value({.batch = rows, .channels = columns, .precision = precision}, {0.0115F});
+    };
+    Multiply one{.pass = of.pass,
+                 .source = matrix(of.batch, of.inputs, Pass::backward_data),
+                 .weights = matrix(of.outputs, of.inputs, Pass::backward_weights),
+                 .result = matrix(of.batch, of.outputs, Pass::forward),
+                 .bias = has_bias ? trial.program().resident({.batch = 1, .channels = of.outputs}) : Tensor{},
+                 .workspace = trial.program().resident_bytes(gpu::Product::max_workspace)};
+    for (one.plan = 0; one.plan < algorithms; ++one.plan) trial.add({.timed = {one}});
+}
 
 }  // namespace
 
@@ -109,18 +103,22 @@ Products::Chosen Products::find(const Product& product)
         Chosen best{nullptr, 0, fused};
         try {
             best.product = std::make_shared<gpu::Product>(library_, context_, types, shape, most);
-            const ProductTrial trial(product);
-            Multiply tried = trial.operation();
-            if (shape.epilogue == gpu::ProductShape::Epilogue::none) tried.bias = {};
-            std::vector<std::function<void()>> runs;
-            for (best.algorithm = 0; best.algorithm < best.product->algorithms() && (times_ || runs.empty());
-                 ++best.algorithm)
-                runs.push_back(running(best, tried, trial.memory()));
-            const Fastest fastest = runs.empty() ? Fastest{} : fastest_of(stream_, runs);
-            best.algorithm = static_cast<int>(fastest.candidate);
-            if (!runs.empty() && std::isfinite(fastest.cost)) return best;
+            const int algorithms = times_ ? best.product->algorithms() : std::min(1, best.product->algorithms());
+            const auto prepare = [&]() -> engine::CandidateSeconds {
+                const auto trial = std::make_shared<Trial>(stream_);
+                add_product(*trial, product, shape.epilogue != gpu::ProductShape::Epilogue::none, algorithms);
+                trial->place("trying a product", [&](const ir::Operation& operation, const Memory& memory) {
+                    const auto& one = std::get<Multiply>(operation);
+                    return running({best.product, one.plan, fused}, one, memory);
+                });
+                return [trial](std::size_t way) { return trial->seconds(way); };
+            };
+            // The library's algorithms have no names by which another process would find them.
+            const std::vector<std::string> names(static_cast<std::size_t>(algorithms));
+            best.algorithm = static_cast<int>(engine::Choices().fastest_of_prepared({}, names, prepare));
+            return best;
         } catch (const Unsupported&) {
-            continue;  // no algorithm with that epilogue
+            continue;  // no algorithm with that epilogue, or none that runs
         }
     }
     throw Unsupported("cuBLASLt " + library_->version() + " knows no algorithm for a product of " +

@@ -1,43 +1,22 @@
-// What the trials of libraries' plans share: their time on the current device, their values, and the comparison of their
-// results with those of our kernels.
+// Several ways of computing the same, on memory of their own: their times on the current device, and whether their results
+// are those of the first way.
 #pragma once
 
-#include "ert/base/units.hpp"
 #include "ert/gpu/buffer.hpp"
 #include "ert/gpu/stream.hpp"
-#include "ert/method/bench/search.hpp"
 #include "workloads/cudnn/step_graph.hpp"
 #include "workloads/engine/ir/program.hpp"
 
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace roof::cudnn {
 
 using namespace ir;  // a step's operations and program
-
-/// The time of one run on the device; infinite if it fails.
-double seconds_of(const gpu::Stream& stream, const std::function<void()>& run);
-
-/// The search of ert/method/bench/search.hpp with the time for a trial on a GPU: among runs, or by a function of their times.
-Fastest fastest_of(const gpu::Stream& stream, const std::vector<std::function<void()>>& candidates);
-Fastest fastest_of(std::size_t candidates, const std::function<double(std::size_t)>& seconds);
-
-/// Several `enqueue` in a CUDA graph, as in a step: without launches by the host between them.
-class RunInGraph {
-  public:
-    RunInGraph(const gpu::Stream& stream, const std::function<void()>& enqueue);
-    /// The time of one `enqueue` in a run of the graph; infinite if it fails or no graph can hold it.
-    double seconds() const;
-
-  private:
-    static constexpr int repeated = 8;
-    const gpu::Stream& stream_;
-    std::optional<StepGraph> graph_;
-};
 
 /// Number of values of a pattern: a prime, so that no channel gets the same values periodically.
 inline constexpr std::size_t pattern_length = 65521;
@@ -47,30 +26,60 @@ std::vector<float> pattern(float from);
 /// Fills the tensor with the values, again and again, in its precision. Throws Error.
 void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory& memory);
 
-/// Tensors in memory of their own, and the pairs of them that two ways of computing must fill alike.
 class Trial {
   public:
-    const Memory& memory() const { return *memory_; }
-    /// Results by our kernels, and by what is tried.
-    const std::vector<std::pair<Tensor, Tensor>>& results() const { return results_; }
+    /// Returns a function that enqueues the operation in the trial's stream.
+    using Bind = std::function<std::function<void()>(const ir::Operation& operation, const Memory& memory)>;
+    struct Way {
+        std::vector<ir::Operation> timed{};
+        std::vector<ir::Operation> before{};  ///< run once before the others are timed
+        std::vector<ir::Operation> shared{};  ///< with another pass, so timed half; only in a graph
+        std::vector<Tensor> results{};        ///< to be near those of the first way, if there are any
+    };
 
-  protected:
-    /// A tensor that fill() fills with the values, again and again.
+    explicit Trial(const gpu::Stream& stream) : stream_(stream) {}
+    /// Times each way eight times in a CUDA graph, as in a step: without launches by the host between its operations. All ways must
+    /// have results.
+    void time_in_graphs() { is_in_graphs_ = true; }
+    /// The distance of results that agree, as a share of their length.
+    void tolerate(double distance) { tolerance_ = distance; }
+
+    Program& program() { return program_; }
+    /// A tensor that is filled with the values, again and again; all other memory with zeros.
     Tensor value(const Tensor& shape, std::vector<float> values);
-    /// Makes fill() fill a tensor of the program likewise.
     void set(const Tensor& tensor, std::vector<float> values) { filled_.emplace_back(tensor, std::move(values)); }
-    /// Plans and allocates the memory. Throws OutOfMemory.
-    void place(const char* what_for);
-    /// Sets all memory to zero, but for the values. Throws Error.
-    void fill() const;
-    /// Returns whether the results of each pair are near, once the device is idle. Throws Error.
-    bool agrees(double tolerance) const;
+    void add(Way way) { ways_.push_back(std::move(way)); }
+    /// Plans, allocates and fills the memory, for the operations of all ways. Throws OutOfMemory or Error.
+    void place(const std::string& what_for, const Bind& bind);
 
-    Program program_;
-    std::vector<std::pair<Tensor, Tensor>> results_;
+    /// The time of one run of the way; infinite if it fails, or its results are not those of the first way.
+    double seconds(std::size_t way);
+    /// Runs the way and the first on fresh memory, and returns whether the results agree. Throws Error.
+    bool is_right(std::size_t way) const;
+    /// Returns whether the results in memory agree. Throws Error.
+    bool agrees(std::size_t way) const;
+
+    const Memory& memory() const { return *memory_; }
+    const std::vector<Way>& ways() const { return ways_; }
 
   private:
+    using Runs = std::vector<std::function<void()>>;
+    struct Bound {
+        Runs timed, before, shared;
+        std::optional<bool> is_usable{};  ///< unknown until it is timed
+        std::optional<StepGraph> graph{};
+    };
+    void fill() const;
+    void run(const Bound& way) const;
+    bool prepare(std::size_t way);
+
+    const gpu::Stream& stream_;
+    bool is_in_graphs_ = false;
+    double tolerance_ = 1e-4;
+    Program program_;
     std::vector<std::pair<Tensor, std::vector<float>>> filled_;
+    std::vector<Way> ways_;
+    std::vector<Bound> bound_;
     std::optional<gpu::Buffer<std::byte>> bytes_;
     std::optional<Memory> memory_;
 };

@@ -1,0 +1,339 @@
+#include "workloads/cudnn/library/plans.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/gpu/check.hpp"
+#include "workloads/cudnn/library/bind.hpp"
+#include "workloads/cudnn/library/ways.hpp"
+
+#include <algorithm>
+
+namespace roof::cudnn {
+namespace {
+
+// In the file of choices, beside the names of engines.
+const std::string in_two = "an engine of the bare pass";
+const std::string own_kernels = "roof";
+const std::vector<std::string> layouts_of_images{"as they are", "space to depth"};
+const std::vector<std::string> ways_of_statistics{"passes", "moments"};
+
+// A plan reads it, and the operation's epsilon, when it is enqueued. cuDNN's addresses are not const.
+constexpr float share_of_batch = engine::batch_norm_momentum;
+
+Descriptor addresses_of(const Convolve& operation, const Memory& memory)
+{
+    std::vector<Address> all;
+    const auto add = [&](std::int64_t number, const Tensor& tensor) {
+        if (tensor) all.push_back({number, memory.at(tensor)});
+    };
+    add(number_source, operation.source);
+    add(number_weights, operation.weights);
+    add(number_result, operation.result);
+    add(number_bias, operation.bias);
+    add(number_scale, operation.scale);
+    add(number_shift, operation.shift);
+    add(number_sum, operation.sum);
+    add(number_squares, operation.squares);
+    return address_pack(all, memory.at(operation.workspace));
+}
+
+Descriptor addresses_of(const LibraryNorm& norm, const Memory& memory)
+{
+    return address_pack({{norm_source, memory.at(norm.source)},
+                         {norm_weight, memory.at(norm.weight)},
+                         {norm_bias, memory.at(norm.bias)},
+                         {norm_mean, memory.at(norm.channels.mean)},
+                         {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                         {norm_running_mean, memory.at(norm.running_mean)},
+                         {norm_running_variance, memory.at(norm.running_variance)},
+                         {norm_next_mean, memory.at(norm.running_mean)},
+                         {norm_next_variance, memory.at(norm.running_variance)},
+                         {norm_epsilon, const_cast<float*>(&norm.shape.epsilon)},
+                         {norm_share, const_cast<float*>(&share_of_batch)},
+                         {norm_result, memory.at(norm.result)}},
+                        memory.at(norm.workspace));
+}
+
+Descriptor addresses_of(const LibraryNormGradient& norm, const Memory& memory)
+{
+    std::vector<Address> all{{norm_source, memory.at(norm.source)},
+                             {norm_weight, memory.at(norm.weight)},
+                             {norm_mean, memory.at(norm.channels.mean)},
+                             {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                             {norm_gradient_given, memory.at(norm.gradient)},
+                             {norm_sum, memory.at(norm.sum)},
+                             {norm_sum_of_products, memory.at(norm.sum_of_products)},
+                             {norm_result, memory.at(norm.result)}};
+    if (norm.shape.relu) all.push_back({norm_output, memory.at(norm.output)});
+    return address_pack(all, memory.at(norm.workspace));
+}
+
+/// What binds operations to plans by their numbers. All must outlive it.
+struct PlansByNumber {
+    const std::vector<std::optional<Candidate>>& plans;
+    const Handle& handle;
+
+    template <class Operation>
+    requires requires(const Operation& operation, const Memory& memory) { addresses_of(operation, memory); }
+    std::function<void()> bound(const Operation& operation, const Memory& memory) const
+    {
+        const std::optional<Candidate>& plan = plans[static_cast<std::size_t>(operation.plan)];
+        if (!plan) return [] { throw Error("no plan computes this"); };
+        return
+            [addresses = addresses_of(operation, memory), plan = plan->plan.descriptor, handle = handle.get(),
+             engine = plan->engine.name] { check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine); };
+    }
+};
+
+/// Limit for scratch memory: larger batches need the rest.
+std::size_t workspace_limit()
+{
+    std::size_t available = 0;
+    std::size_t total = 0;
+    gpu::check(cudaMemGetInfo(&available, &total));
+    return available / 8;
+}
+
+/// Adds a plan for each engine, or none if it does not support the device, needs too much memory or is not tried. The heuristics list
+/// the most likely engines first, so planning ends after a time; of those that are compiled at run time, which takes a good part of
+/// a second, only the first is planned.
+void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device,
+                  std::vector<std::optional<Candidate>>& plans)
+{
+    constexpr int least_tried = 2;
+    constexpr Seconds most_time{0.25};
+    const std::size_t limit = workspace_limit();
+    const Clock clock = steady_clock();
+    const Seconds begin = clock();
+    int tried = 0;
+    bool has_compiled = false;
+    for (const Engine& engine : engines) {
+        std::optional<Candidate>& one = plans.emplace_back();
+        if (tried >= least_tried && clock() - begin > most_time) continue;
+        if (engine.notes.compiled_at_run_time && std::exchange(has_compiled, true)) continue;
+        ++tried;
+        one = planned(engine, device);
+        if (one && static_cast<std::size_t>(one->plan.workspace) > limit) one.reset();
+    }
+}
+
+std::size_t largest_workspace(const std::vector<std::optional<Candidate>>& plans)
+{
+    std::int64_t bytes = 0;
+    for (const auto& one : plans) bytes = std::max(bytes, one ? one->plan.workspace : 0);
+    return static_cast<std::size_t>(bytes);
+}
+
+/// Returns the first plan in the library's order without timing; engines that need no compilation come first.
+std::optional<Candidate> first_plan(std::vector<Engine> engines, const Descriptor& device)
+{
+    std::ranges::stable_partition(engines, [](const Engine& engine) { return !engine.notes.compiled_at_run_time; });
+    for (const Engine& engine : engines) {
+        if (std::optional<Candidate> one = planned(engine, device)) return one;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> names_of(const std::vector<Engine>& engines, std::vector<std::string> before = {})
+{
+    for (const Engine& engine : engines) before.push_back(engine.name);
+    return before;
+}
+
+/// Returns the library's engines that the settings allow; none if it does not support the graph.
+std::vector<Engine> norm_engines(const NormShape& shape, const Settings& settings, const Descriptor& device)
+{
+    try {
+        std::vector<Engine> engines = engines_for(norm_graph(shape), device);
+        std::erase_if(engines,
+                      [&](const Engine& engine) { return settings.deterministic && !engine.notes.deterministic; });
+        return engines;
+    } catch (const Unsupported&) {
+        return {};
+    }
+}
+
+}  // namespace
+
+Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products)
+    : stream_(stream), settings_(settings), device_model_(std::move(device_model)), products_(products)
+{
+    if (!settings_.choices) settings_.choices = std::make_shared<engine::Choices>();
+}
+
+engine::Question Plans::question(const std::string& shape, std::string_view pass, Precision precision) const
+{
+    return {shape, std::string(pass), std::string(traits(precision).name), 1, chooser_of(settings_, device_model_)};
+}
+
+/// The candidate to use: the remembered one, or the fastest by a trial of the ways that `write` adds for them, by these plans.
+std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std::string>& names, const Numbered& plans,
+                           const std::function<void(Trial&)>& write) const
+{
+    return settings_.choices->fastest_of_prepared(asked, names, [&]() -> engine::CandidateSeconds {
+        const auto trial = std::make_shared<Trial>(stream_);
+        write(*trial);
+        trial->place("trying " + asked.shape, [&](const ir::Operation& operation, const Memory& memory) {
+            return cudnn::bound(operation, memory, stream_, PlansByNumber{plans, handle_}, products_);
+        });
+        return [trial](std::size_t way) { return trial->seconds(way); };
+    });
+}
+
+/// The first where the library has no implementation of a part, or memory does not hold all; that is not kept in the file.
+std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
+                                    const Numbered& plans, const std::function<void(Trial&)>& write)
+{
+    if (impossible_.contains(asked)) return 0;
+    try {
+        return fastest(asked, names, plans, write);
+    } catch (const Unsupported&) {
+        impossible_.insert(asked);
+    } catch (const OutOfMemory&) {
+        impossible_.insert(asked);
+    }
+    return 0;
+}
+
+Choice Plans::keep(const Shape& shape, const Candidate& candidate, bool is_fused)
+{
+    Choice choice = choice_of(candidate, is_fused);
+    choice.plan = static_cast<int>(chosen_.size());
+    chosen_.emplace_back(candidate);
+    return known_[shape] = choice;
+}
+
+/// Chooses an engine for all that the shape has if that is the fastest, else one for the bare pass.
+Choice Plans::choose(const ConvolutionPass& shape)
+{
+    if (const auto known = known_.find(shape); known != known_.end()) return known->second;
+    if (!is_bare(shape)) {
+        if (const std::optional<Candidate> whole = fastest_whole(shape)) return keep(shape, *whole, true);
+    }
+    if (const std::optional<Candidate> one = fastest_bare(bare(shape))) return keep(shape, *one, is_bare(shape));
+    throw Unsupported("cuDNN " + library_version() + " has no engine for the " + std::string(name(shape.pass)) +
+                      " pass of " + text(shape) + " in " + std::string(traits(settings_.precision).name) +
+                      (settings_.deterministic ? ", the same bits each time" : "") + " on this GPU");
+}
+
+std::optional<Candidate> Plans::fastest_bare(const ConvolutionPass& shape) const
+{
+    const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
+    if (!settings_.tune) return first_plan(engines, device_);
+    Numbered plans;
+    const auto write = [&](Trial& trial) {
+        plan_in_time(engines, device_, plans);
+        Convolve one = convolution_in(trial, shape, largest_workspace(plans));
+        for (one.plan = 0; one.plan < static_cast<int>(plans.size()); ++one.plan) trial.add({.timed = {one}});
+    };
+    try {
+        const std::size_t found =
+            fastest(question(text(shape), name(shape.pass), shape.precision), names_of(engines), plans, write);
+        const std::optional<Candidate> one = plans.empty() ? planned(engines[found], device_) : plans[found];
+        return one ? one : first_plan(engines, device_);
+    } catch (const Unsupported&) {
+        return std::nullopt;  // none of them runs
+    }
+}
+
+/// Nothing if no engine computes the whole shape, if one for the bare pass and our kernels beside it are faster, or if the
+/// results differ.
+std::optional<Candidate> Plans::fastest_whole(const ConvolutionPass& shape)
+{
+    const bool is_for_norms = shape.prologue || shape.statistics;
+    if (!settings_.tune && is_for_norms) return std::nullopt;  // only trials show that the results are right
+    std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
+    // In bf16, all that cuDNN 9.19 offers an H100 for norms is compiled at run time, for a good part of a second each, and
+    // made the steps of ResNet-50 0.3% to 10% slower.
+    if (is_for_norms) std::erase_if(engines, [](const Engine& one) { return one.notes.compiled_at_run_time; });
+    if (!settings_.tune) return first_plan(engines, device_);
+    if (engines.empty()) return std::nullopt;
+    Numbered plans;
+    const auto write = [&](Trial& trial) {
+        plans.push_back(fastest_bare(bare(shape)));
+        plan_in_time(engines, device_, plans);
+        add_convolution(trial, convolution_in(trial, shape, largest_workspace(plans)), engines.size());
+    };
+    const std::size_t found = fastest_or_first(question(text(shape), name(shape.pass), shape.precision),
+                                               names_of(engines, {in_two}), plans, write);
+    if (found == 0) return std::nullopt;
+    return plans.empty() ? planned(engines[found - 1], device_) : plans[found];
+}
+
+bool Plans::reads_by_depth(const ConvolutionPass& first)
+{
+    if (!settings_.tune) return false;
+    Numbered plans;
+    const auto write = [&](Trial& trial) {
+        for (const bool is_deep : {false, true}) {
+            ConvolutionPass shape = is_deep ? space_to_depth(first) : first;
+            Trial::Way way;
+            for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
+                shape.pass = pass;
+                plans.push_back(fastest_bare(shape));
+                Convolve one = convolution_in(trial, shape, largest_workspace({plans.back()}));
+                one.plan = static_cast<int>(plans.size()) - 1;
+                way.timed.emplace_back(one);
+            }
+            trial.add(way);
+        }
+    };
+    return fastest_or_first(question(text(first), "layout of the images", first.precision), layouts_of_images, plans,
+                            write) == 1;
+}
+
+Choice Plans::choose(const NormShape& shape)
+{
+    if (const auto known = known_.find(shape); known != known_.end()) return known->second;
+    const std::optional<Candidate> found = fastest_norm(shape);
+    return found ? keep(shape, *found, shape.relu) : known_[shape];
+}
+
+std::optional<Candidate> Plans::fastest_norm(const NormShape& shape)
+{
+    if (!settings_.tune) return std::nullopt;
+    std::vector<Engine> engines = norm_engines(shape, settings_, device_);
+    if (engines.empty()) return std::nullopt;
+    // Most are compiled at run time, a good part of a second each: only the heuristics' first is tried.
+    engines.erase(engines.begin() + 1, engines.end());
+    Numbered plans;
+    const auto write = [&](Trial& trial) {
+        plans = {std::nullopt, planned(engines.front(), device_)};
+        Choice library = plans[1] ? choice_of(*plans[1], shape.relu) : Choice{};
+        library.plan = 1;
+        add_norm(trial, shape, library);
+    };
+    const engine::Question asked =
+        question("batch norm of " + text(shape), shape.backward ? "backward" : "forward", shape.precision);
+    if (fastest_or_first(asked, names_of(engines, {own_kernels}), plans, write) == 0) return std::nullopt;
+    return plans.empty() ? planned(engines.front(), device_) : plans[1];
+}
+
+bool Plans::takes_moments(const ConvolutionPass& forward)
+{
+    if (settings_.moments || !settings_.tune || settings_.deterministic) return settings_.moments;
+    const auto write = [&](Trial& trial) {
+        Choosers passes = choosers();
+        passes.norm = {};
+        passes.deep_images = passes.moments = {};
+        add_moments(trial, forward, passes);
+    };
+    return fastest_or_first(question(text(forward), "batch norm behind", forward.precision), ways_of_statistics,
+                            chosen_, write) == 1;
+}
+
+std::function<void()> Plans::bound(const Convolve& operation, const Memory& memory) const
+{
+    return PlansByNumber{chosen_, handle_}.bound(operation, memory);
+}
+
+std::function<void()> Plans::bound(const LibraryNorm& operation, const Memory& memory) const
+{
+    return PlansByNumber{chosen_, handle_}.bound(operation, memory);
+}
+
+std::function<void()> Plans::bound(const LibraryNormGradient& operation, const Memory& memory) const
+{
+    return PlansByNumber{chosen_, handle_}.bound(operation, memory);
+}
+
+}  // namespace roof::cudnn

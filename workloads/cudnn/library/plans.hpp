@@ -1,0 +1,78 @@
+// Chooses and runs cuDNN's plans for a step: of passes of convolutions, alone or with what is around them, and of batch norms. What
+// is fastest is found by a trial (trial.hpp) and kept in the file of choices.
+#pragma once
+
+#include "ert/gpu/stream.hpp"
+#include "workloads/cudnn/library/candidates.hpp"
+#include "workloads/cudnn/library/products.hpp"
+#include "workloads/engine/ir/program.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace roof::cudnn {
+
+class Trial;
+
+class Plans {
+  public:
+    /// Choices are kept per `device_model` and version of the library. The stream and the products must outlive this object.
+    Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products);
+
+    /// Throws Unsupported if no engine can compute the shape.
+    Choice choose(const ConvolutionPass& shape);
+    /// Returns no plan if our kernels are the fastest or the only ones, or if no engine's results match theirs.
+    Choice choose(const NormShape& shape);
+    /// Returns whether both passes of the first convolution, which reads images, take less time by space_to_depth().
+    bool reads_by_depth(const ConvolutionPass& first);
+    /// Returns whether moments (engine/layers/moments.hpp) are faster for the batch norm behind this 1x1 convolution than passes over the
+    /// map between them, and give the same values. Without trials: what the settings say.
+    bool takes_moments(const ConvolutionPass& forward);
+    /// All of these, with the products.
+    Choosers choosers()
+    {
+        return {[this](const ConvolutionPass& shape) { return choose(shape); },
+                [this](const Product& product) { return products_.choose(product); },
+                [this](const NormShape& shape) { return choose(shape); },
+                [this](const ConvolutionPass& first) { return reads_by_depth(first); },
+                [this](const ConvolutionPass& forward) { return takes_moments(forward); }};
+    }
+
+    /// Return a function that enqueues the operation in the stream.
+    std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
+    std::function<void()> bound(const LibraryNorm& operation, const Memory& memory) const;
+    std::function<void()> bound(const LibraryNormGradient& operation, const Memory& memory) const;
+
+  private:
+    using Numbered = std::vector<std::optional<Candidate>>;  ///< plans by number
+    using Shape = std::variant<ConvolutionPass, NormShape>;
+
+    engine::Question question(const std::string& shape, std::string_view pass, Precision precision) const;
+    std::size_t fastest(const engine::Question& asked, const std::vector<std::string>& names, const Numbered& plans,
+                        const std::function<void(Trial&)>& write) const;
+    std::size_t fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
+                                 const Numbered& plans, const std::function<void(Trial&)>& write);
+    std::optional<Candidate> fastest_bare(const ConvolutionPass& shape) const;
+    std::optional<Candidate> fastest_whole(const ConvolutionPass& shape);
+    std::optional<Candidate> fastest_norm(const NormShape& shape);
+    Choice keep(const Shape& shape, const Candidate& candidate, bool is_fused);
+
+    const gpu::Stream& stream_;
+    Settings settings_;
+    std::string device_model_;
+    Products& products_;
+    Handle handle_{stream_.get()};
+    Descriptor device_ = current_device();
+    std::map<Shape, Choice> known_;
+    std::set<engine::Question> impossible_;  ///< trials that could not be made
+    Numbered chosen_;
+};
+
+}  // namespace roof::cudnn
