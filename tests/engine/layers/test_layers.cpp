@@ -3,6 +3,7 @@
 #include "tests/engine/layers/small_networks.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/model/models.hpp"
+#include "workloads/onednn/network.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -139,4 +140,23 @@ TEST_CASE("A flattened map that only linear layers read is not moved")
     for (const char* const name : {"alexnet", "vgg11", "resnet18"}) CHECK_FALSE(moves(model::build_model(name)));
     for (const Graph& graph : {plain_network(), residual_network(), mobile_network()}) CHECK_FALSE(moves(graph));
     CHECK(moves(flattened_network()));
+}
+
+TEST_CASE("On a CPU, layers of a flattened map train as the loops do")
+{
+    const Graph net = flattened_network();
+    HostTraining due = training_of(net);
+    onednn::Network found(net, {.batch = batch, .threads = 2, .parameters = engine::Parameters::hashed});
+    const std::vector<float> images = images_of(net);
+    std::vector<int> labels;
+    for (int n = 0; n < batch; ++n) labels.push_back(model::hashed_label(n, net.classes()));
+    const Clock clock = [] { return Seconds{}; };
+    Trace trace(clock, found.parts().size());
+    for (int step = 0; step < 4; ++step) {
+        INFO("step " << step);
+        CHECK(found.forward(images.data(), labels.data(), trace) == Approx(due.differentiate()).epsilon(1e-5));
+        found.backward(trace);
+        found.update(trace);
+        due.update();
+    }
 }

@@ -39,7 +39,7 @@ void reorder(Builder& build, const Unit& unit, const std::vector<int>& order)
             std::vector<int> back(order.size());
             for (std::size_t k = 0; k < order.size(); ++k)
                 back[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
-            return move(given.tensor, build.program.tensor(build.map(build.source(unit))), back);
+            return move(given.tensor, build.gradient_like(build.source(unit)), back);
         });
 }
 
@@ -99,7 +99,7 @@ void shuffle(Builder& build, const Unit& unit)
 
 void flatten(Builder& build, const Unit& unit)
 {
-    if (build.choosers.reads_images || !is_in_pytorch_order(build.graph, unit.layer)) return build.pass_through(unit);
+    if (!is_in_pytorch_order(build.graph, unit.layer)) return build.pass_through(unit);
     const Tensor map = build.input(unit);
     const auto positions = static_cast<std::size_t>(map.height * map.width);
     std::vector<int> order(positions * static_cast<std::size_t>(map.channels));

@@ -39,24 +39,6 @@ Tensor updated_here(const Builder& build)
     return each;
 }
 
-/// Layers that read PyTorch's order of a flattened map's values do not get it: they stay in the order of the map.
-std::optional<std::string> lacking_layers(const model::Graph& graph)
-{
-    std::vector<bool> is_map(graph.layers().size());
-    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
-        const model::Layer& layer = graph.layer(index);
-        const model::Shape& source = graph.input_shape(index);
-        const bool reads_map =
-            std::ranges::any_of(layer.inputs, [&](int input) { return is_map[static_cast<std::size_t>(input)]; });
-        const bool flattens = layer.kind == model::LayerKind::flatten && source.height * source.width > 1;
-        is_map[static_cast<std::size_t>(index)] = keeps_order(layer.kind) && (reads_map || flattens);
-        if (reads_map && !keeps_order(layer.kind) && layer.kind != model::LayerKind::linear)
-            return "there is no " + std::string(model::name(layer.kind)) + " of a flattened map, which '" + layer.name +
-                   "' is";
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 void write_unit(Builder& build, const Unit& unit)
@@ -98,12 +80,10 @@ void write_unit(Builder& build, const Unit& unit)
 
 void write_step(Builder& build)
 {
-    if (build.choosers.reads_images) {
-        if (const auto lacking = lacking_layers(build.graph)) throw Unsupported(*lacking);
+    if (build.choosers.reads_images)
         build.output(0).tensor = build.images;
-    } else {
+    else
         import_images(build);
-    }
     for (const Unit& unit : units_of(build.graph)) write_unit(build, unit);
     softmax_cross_entropy(build);
     for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();

@@ -109,15 +109,24 @@ void find_cuts(const ir::Program& program, std::set<int>& cut)
     }
 }
 
+/// With an order, a shuffle, or a flattened map, which has PyTorch's order where it is plain.
 void bind(Binding& to, const ir::CopyChannels& operation)
 {
     if (!operation.order) return copy_part(to, operation);
-    const Tensor from = to.read(operation.source, plain(operation.source));
+    const int like = operation.result.like;
+    const Dims given = dims_of(to.layout_of(operation.source.block));
+    const Dims made = like < 0 ? dims_of(operation.result) : dims_of(to.layout_of(like));
+    const Tensor from = to.read(operation.source, plain(given, operation.source.precision));
+    const Tensor result = to.write(operation.result, plain(made, operation.result.precision));
+    if (given[1] != made[1])
+        return to.program.append(
+            [from, result] { std::memcpy(result.elements().at, from.elements().at, from.desc().get_size()); },
+            {from, result}, "roof:flatten");
     const auto& all = to.written.program().constants();
     const auto order = std::ranges::find(all, operation.order.block, [](const auto& one) { return one.first.block; });
     std::vector<Move> moves;
     for (const std::int32_t channel : order->second) moves.push_back({channel, static_cast<int>(moves.size())});
-    append_moves(to.program, from, to.write(operation.result, plain(operation.result)), 1, moves);
+    append_moves(to.program, from, result, 1, moves);
 }
 
 }  // namespace roof::onednn
