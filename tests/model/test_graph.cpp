@@ -3,6 +3,7 @@
 #include "workloads/model/graph.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 using namespace roof;
 using namespace roof::model;
@@ -90,4 +91,9 @@ TEST_CASE("every kind of layer has a different name")
     CHECK(name(LayerKind::convolution) == "convolution");
     CHECK(name(LayerKind::average_pool) == "average_pool");
     CHECK(name(LayerKind::linear) == "linear");
+    const auto table = names_of(LayerKind{});
+    std::set<std::string_view> names;
+    for (std::size_t kind = 0; kind < table.rows.size(); ++kind) names.insert(name(static_cast<LayerKind>(kind)));
+    CHECK(names.size() == table.rows.size());
+    CHECK_FALSE(names.contains("?"));
 }

@@ -19,16 +19,6 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
 
 }  // namespace
 
-std::string_view name(LayerKind kind)
-{
-    static constexpr std::array<std::string_view, 21> names{
-        "input",   "convolution", "batch_norm", "relu",  "max_pool", "average_pool", "add",
-        "flatten", "dropout",     "linear",     "relu6", "concat",   "hard_swish",   "hard_sigmoid",
-        "silu",    "sigmoid",     "multiply",   "slice", "shuffle",  "gelu",         "gelu_tanh"};
-    static_assert(names.size() == static_cast<std::size_t>(LayerKind::gelu_tanh) + 1);
-    return names[static_cast<std::size_t>(kind)];
-}
-
 long long Layer::parameters(const Shape& input) const
 {
     const long long biases = bias ? output.channels : 0;

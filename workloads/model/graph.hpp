@@ -1,6 +1,7 @@
 // A network as data: layers in execution order, with shapes and edges. Independent of devices and libraries.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "workloads/model/convolution.hpp"
 
 #include <algorithm>
@@ -35,7 +36,31 @@ enum class LayerKind {
     gelu_tanh
 };
 
-std::string_view name(LayerKind kind);
+constexpr EnumNames<LayerKind, 21> names_of(LayerKind)
+{
+    return {"layer",
+            {{{LayerKind::input, "input"},
+              {LayerKind::convolution, "convolution"},
+              {LayerKind::batch_norm, "batch_norm"},
+              {LayerKind::relu, "relu"},
+              {LayerKind::max_pool, "max_pool"},
+              {LayerKind::average_pool, "average_pool"},
+              {LayerKind::add, "add"},
+              {LayerKind::flatten, "flatten"},
+              {LayerKind::dropout, "dropout"},
+              {LayerKind::linear, "linear"},
+              {LayerKind::relu6, "relu6"},
+              {LayerKind::concat, "concat"},
+              {LayerKind::hard_swish, "hard_swish"},
+              {LayerKind::hard_sigmoid, "hard_sigmoid"},
+              {LayerKind::silu, "silu"},
+              {LayerKind::sigmoid, "sigmoid"},
+              {LayerKind::multiply, "multiply"},
+              {LayerKind::slice, "slice"},
+              {LayerKind::shuffle, "shuffle"},
+              {LayerKind::gelu, "gelu"},
+              {LayerKind::gelu_tanh, "gelu_tanh"}}}};
+}
 
 /// A function of each value, and its FLOPs per value (docs/method.md, section 4).
 struct Activation {

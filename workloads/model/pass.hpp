@@ -1,19 +1,17 @@
 // The passes of a layer with weights.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <string_view>
+#include "ert/base/names.hpp"
 
 namespace roof::model {
 
 enum class Pass { forward, backward_data, backward_weights };
-
-/// "forward", "backward_data", "backward_weights".
-constexpr std::string_view name(Pass pass)
+constexpr EnumNames<Pass, 3> names_of(Pass)
 {
-    constexpr std::array<std::string_view, 3> names{"forward", "backward_data", "backward_weights"};
-    return names[static_cast<std::size_t>(pass)];
+    return {"pass",
+            {{{Pass::forward, "forward"},
+              {Pass::backward_data, "backward_data"},
+              {Pass::backward_weights, "backward_weights"}}}};
 }
 
 }  // namespace roof::model

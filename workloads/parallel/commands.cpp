@@ -13,11 +13,9 @@ namespace {
 
 using Message = std::array<char, 16384>;
 
-constexpr std::array<const char*, 5> kinds{"make", "launch", "check", "release", "leave"};
-
 std::string text_of(const Command& command)
 {
-    std::string text = kinds[static_cast<std::size_t>(command.kind)];
+    std::string text(name(command.kind));
     if (command.kind != CommandKind::make) return text;
     text += '\n' + command.assignment.bench + '\n' + join(command.assignment.devices, " ");
     for (const auto& [axis, value] : command.assignment.point.values()) text += '\n' + axis + '=' + value;
@@ -27,10 +25,7 @@ std::string text_of(const Command& command)
 Command command_in(const std::string& text)
 {
     const std::vector<std::string> lines = split(text, '\n');
-    Command command;
-    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        if (lines.front() == kinds[kind]) command.kind = static_cast<CommandKind>(kind);
-    }
+    Command command{parse_enum<CommandKind>(lines.front())};
     if (command.kind != CommandKind::make) return command;
     command.assignment.bench = lines.at(1);
     command.assignment.devices = split(lines.at(2), ' ');

@@ -1,6 +1,7 @@
 // The commands that rank 0 sends to the other ranks.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/point.hpp"
 #include "workloads/parallel/communicator.hpp"
@@ -28,6 +29,15 @@ Assignment assignment_of(const std::string& bench, const Device& device, const P
 
 /// make: a subject is made; launch: it is launched once; check: it is checked; release: it is destroyed; leave: the rank ends.
 enum class CommandKind { make, launch, check, release, leave };
+constexpr EnumNames<CommandKind, 5> names_of(CommandKind)
+{
+    return {"command",
+            {{{CommandKind::make, "make"},
+              {CommandKind::launch, "launch"},
+              {CommandKind::check, "check"},
+              {CommandKind::release, "release"},
+              {CommandKind::leave, "leave"}}}};
+}
 
 struct Command {
     CommandKind kind = CommandKind::leave;

@@ -29,7 +29,7 @@ struct Names {
     cudnnBackendAttributeName_t window, source, weights, result, alpha, beta;
 };
 
-Names names_of(Pass pass)
+Names tensor_names(Pass pass)
 {
     switch (pass) {
         case Pass::forward:
@@ -66,7 +66,7 @@ Descriptor convolve(const ConvolutionPass& shape, const Descriptor& source, cons
     // Use floats, as for the sums. With doubles, many engines read only the lower half, which is 0.
     constexpr float alpha = 1;
     constexpr float beta = 0;
-    const Names names = names_of(shape.pass);
+    const Names names = tensor_names(shape.pass);
     Descriptor operation(names.operation);
     return operation.set(names.window, window_of(shape.window))
         .set(names.source, source)

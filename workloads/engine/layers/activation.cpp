@@ -51,10 +51,10 @@ void relu(Builder& build, const Unit& unit)
 void activation(Builder& build, const Unit& unit)
 {
     const model::LayerKind kind = build.layer(unit).kind;
-    if (!model::is_activation(kind)) throw std::logic_error("nothing writes a " + std::string(model::name(kind)));
+    if (!model::is_activation(kind)) throw std::logic_error("nothing writes a " + std::string(name(kind)));
     const auto append = [&build, kind](const Tensor& source, const Tensor& gradient, const Tensor& result) {
         build.program.append(Activate{kind, source, gradient, result}, {source, gradient, result},
-                             "roof:" + std::string(model::name(kind)));
+                             "roof:" + std::string(name(kind)));
         return result;
     };
     const Tensor source = build.input(unit);

@@ -62,7 +62,7 @@ void Builder::begin(const std::vector<int>& layers, Phase phase)
 {
     std::vector<std::string> names;
     for (const int index : layers) names.push_back(graph.layer(index).name);
-    program.begin(join(names, "+"), std::string(model::name(graph.layer(layers.front()).kind)), phase);
+    program.begin(join(names, "+"), std::string(name(graph.layer(layers.front()).kind)), phase);
 }
 
 void Builder::begin_with_work(const Unit& unit, Phase phase)

@@ -51,12 +51,6 @@ Isa widest_isa()
     return known == limits.end() ? isa_of_processor() : std::min(isa_of_processor(), known->second);
 }
 
-const char* name(Isa isa)
-{
-    constexpr std::array<const char*, 4> names{"roof:sse", "roof:avx2", "roof:avx512", "roof:avx512_bf16"};
-    return names[static_cast<std::size_t>(isa)];
-}
-
 std::span<const DirectLoops* const> direct_loops_here()
 {
     static constexpr const DirectLoops* all[]{&direct_avx512_bf16, &direct_avx512, &direct_avx2};

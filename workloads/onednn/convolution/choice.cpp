@@ -52,7 +52,7 @@ class Trials {
 class Chooser {
   public:
     Chooser(const dnnl::engine& engine, ConvolutionPass shape, const Settings& settings, Pass pass)
-        : engine_(engine), shape_(shape), settings_(settings), pass_name_(model::name(pass))
+        : engine_(engine), shape_(shape), settings_(settings), pass_name_(name(pass))
     {
         shape_.pass = pass;
         all_ = candidates(engine, shape_, settings.threads, shape.of_images);
@@ -137,7 +137,7 @@ std::string library_of(std::span<const Candidate> candidates)
     for (const Candidate& candidate : candidates) names.insert(candidate.name);
     BlockSum sum;
     for (const std::string& name : names) sum.add_line(name);
-    return library_version() + " + " + kernels::name(kernels::widest_isa()) + ", " + std::to_string(names.size()) +
+    return library_version() + " + " + std::string(name(kernels::widest_isa())) + ", " + std::to_string(names.size()) +
            " candidates " + sum.text();
 }
 

@@ -60,7 +60,7 @@ void bind(Binding& to, const ir::Activate& operation)
             const Operands of{y.elements(), x.elements(), given.elements()};
             for_ranges(y.stored(), [&](auto begin, auto end) { run(kind, of, begin, end); });
         },
-        {x, y, given}, "roof:" + std::string(model::name(operation.kind)));
+        {x, y, given}, "roof:" + std::string(name(operation.kind)));
 }
 
 }  // namespace roof::onednn
