@@ -1,8 +1,8 @@
-// The shapes of maps, windows and convolutions.
+// The shapes of maps, windows and convolutions, and the passes of a layer with weights.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
-#include "workloads/model/pass.hpp"
 
 #include <compare>
 
@@ -45,6 +45,15 @@ struct Convolution {
 
     auto operator<=>(const Convolution&) const = default;
 };
+
+enum class Pass { forward, backward_data, backward_weights };
+constexpr EnumNames<Pass, 3> names_of(Pass)
+{
+    return {"pass",
+            {{{Pass::forward, "forward"},
+              {Pass::backward_data, "backward_data"},
+              {Pass::backward_weights, "backward_weights"}}}};
+}
 
 /// One pass of a convolution, and what else an implementation may compute in the same operation. Sums are fp32.
 struct ConvolutionPass : Convolution {
