@@ -104,7 +104,10 @@ void IntensityKernel::generate()
     dec(passes);
     jnz(pass, T_NEAR);
 
-    for (int i = 0; i < accumulators_; ++i) store(ptr[result + i * isa().register_bytes], i);
+    for (int i = 0; i < accumulators_; ++i) {
+        const int offset = i * isa().register_bytes;
+        store(ptr[result + offset], i);
+    }
     finish();
 }
 
@@ -112,7 +115,8 @@ void IntensityKernel::emit_vector(int index)
 {
     const int factor = isa().registers - 1;
     const int at_hand = factor - 1;
-    const auto from = ptr[r9 + index * operand_bytes()];
+    const int offset = index * operand_bytes();
+    const auto from = ptr[r9 + offset];
     const bool is_used_often = ratio_.fmas > 1;
     if (is_used_often) load(at_hand, from);
     for (const Use& use : uses_) {

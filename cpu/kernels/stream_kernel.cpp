@@ -99,8 +99,10 @@ void StreamKernel::generate()
 
     if (stream_.nontemporal) sfence();
     if (results() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, result)]);
-    const auto width = static_cast<std::size_t>(isa().register_bytes);
-    for (int i = 0; i < results(); ++i) store(ptr[rcx + width * static_cast<std::size_t>(i)], i);
+    for (int i = 0; i < results(); ++i) {
+        const int offset = i * isa().register_bytes;
+        store(ptr[rcx + offset], i);
+    }
     finish();
 }
 

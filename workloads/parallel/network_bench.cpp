@@ -48,7 +48,7 @@ constexpr int most_messages = 1000;
 /// The node of each rank: of those that mpirun or srun started, else of those that roof starts for the path, "1x4".
 std::vector<std::string> nodes_for(const std::string& path, const Machine& machine)
 {
-    const std::vector<std::string> started = rank_nodes(machine);
+    std::vector<std::string> started = rank_nodes(machine);
     if (!started.empty() || !path.starts_with("1x")) return started;
     const int ranks = parse_number<int>(path.substr(2)).value_or(0);
     return {static_cast<std::size_t>(std::clamp(ranks, 0, SharedMemory::most_ranks)), machine.node};

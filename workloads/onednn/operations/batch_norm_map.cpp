@@ -18,9 +18,10 @@ void choose_loops(ChannelMap& map, Dim side_by_side)
     constexpr std::array<int, 3> vectors{4, 2, 1};
     for (const NormLoops* loops : norm_loops_here()) {
         for (const int wide : vectors) {
-            if (map.loops != nullptr || side_by_side % (wide * loops->lanes) != 0) continue;
+            const int together = wide * loops->lanes;
+            if (map.loops != nullptr || side_by_side % together != 0) continue;
             map.loops = loops;
-            map.together = wide * loops->lanes;
+            map.together = together;
         }
     }
 }
