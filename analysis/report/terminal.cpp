@@ -136,14 +136,18 @@ std::string with_axes(const CanvasPlot& plot, const Figure& figure, bool plain)
            axis_name(plot.canvas.columns()) + "\n";
 }
 
-std::string roofs_legend(const Roofs& roofs, int width)
+std::string roofs_legend(const Roofs& roofs, int width, bool plain)
 {
+    constexpr std::string_view mark = "≥";  // of a lower bound
     if (roofs.empty()) return {};
     std::vector<std::string> items;
     for (const auto& group : {roofs.levels, roofs.compute})
-        for (const Ceiling* roof : group)
-            items.push_back(fmt::format("{} {} {}", printable(level_or_precision(*roof)), printable(roof->operation),
-                                        format_si(roof->rate.median.value, roof->unit())));
+        for (const Ceiling* roof : group) {
+            std::string rate = rate_text(*roof);
+            if (plain && rate.starts_with(mark)) rate.replace(0, mark.size(), ">=");
+            items.push_back(
+                fmt::format("{} {} {}", printable(level_or_precision(*roof)), printable(roof->operation), rate));
+        }
     const Ceiling& any = roofs.levels.empty() ? *roofs.compute.front() : *roofs.levels.front();
     const std::string how = any.devices > 1
                                 ? any.variant
@@ -176,7 +180,7 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
         draw_roofs(plot, figure);
         name_roofs(plot, roofs);
         const std::string legend = draw_marks(plot, figure);
-        text += printable(device) + "\n" + with_axes(plot, figure, plain) + roofs_legend(roofs, wide) +
+        text += printable(device) + "\n" + with_axes(plot, figure, plain) + roofs_legend(roofs, wide, plain) +
                 fitted_lines(legend, wide);
     }
     return text;

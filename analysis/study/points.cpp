@@ -163,7 +163,9 @@ std::string roofs_over_points(const Study& study)
             for (const Ceiling* roof : group)
                 items.push_back(fmt::format("{}{} {}", level_or_precision(*roof),
                                             roof->kind == Role::bandwidth ? " (" + roof->operation + ")" : "",
-                                            with_interval(roof->rate, roof->unit())));
+                                            roof->steadiness == Steadiness::at_least
+                                                ? rate_text(*roof)
+                                                : with_interval(roof->rate, roof->unit())));
         text = fmt::format("{}: {}\n", device_text(p.device, p.roof_threads), join(items, ", "));
     }
     std::string all;

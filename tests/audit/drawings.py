@@ -75,11 +75,12 @@ def roofs(findings, place, text, study, device):
     """'roofs (measured, 2 threads): L1 load 400 GB/s  …  fp32 fma 100 GFLOP/s'"""
     expected = study.roofs_at(device, 10**9) if "," not in device else study.roofs_at(device, 0)
     head, _, items = text.partition("):")
-    wanted = [(level.name, level.best.operation, level.best_rate) for level in expected.levels] + [(p, roof.operation, roof.median) for p, roof in expected.compute.items()]
-    shown = re.findall(r"(\S+) (\S+) ([\d.]+) (\S+)", items)
-    findings.text(f"{place}: roofs", sorted((name, operation) for name, operation, _, _ in shown), sorted((name, operation) for name, operation, _ in wanted))
-    rates = {(name, operation): rate for name, operation, rate in wanted}
-    for name, operation, number, unit in shown:
+    wanted = [(level.name, level.best) for level in expected.levels] + list(expected.compute.items())
+    shown = re.findall(r"(\S+) (\S+) ((?:≥|>=) )?([\d.]+) (\S+)", items)
+    findings.text(f"{place}: roofs", sorted((name, operation, mark != "") for name, operation, mark, _, _ in shown),
+                  sorted((name, roof.operation, roof.at_least) for name, roof in wanted))
+    rates = {(name, roof.operation): roof.median for name, roof in wanted}
+    for name, operation, _, number, unit in shown:
         findings.checked += 1
         if (name, operation) in rates and not printed(number, unit, rates[name, operation]):
             findings.differs(f"{place}: roof {name}", (number, unit), rates[name, operation])

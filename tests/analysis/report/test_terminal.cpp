@@ -128,6 +128,17 @@ TEST_CASE("every roof is named and every step has a letter with a legend")
     CHECK(text.find("DRAM load 10.0 GB/s") != std::string::npos);
 }
 
+TEST_CASE("the list of roofs marks those that are lower bounds")
+{
+    Study study = made::study({made::row()});
+    for (Ceiling& ceiling : study.ceilings.all)
+        if (ceiling.level == "L1") ceiling.steadiness = Steadiness::at_least;
+    const std::string text = terminal_roofline(study, 100, false);
+    CHECK(text.find("L1 load ≥ 400 GB/s") != std::string::npos);
+    CHECK(text.find("L2 load 100 GB/s") != std::string::npos);
+    CHECK(terminal_roofline(study, 100, true).find("L1 load >= 400 GB/s") != std::string::npos);
+}
+
 TEST_CASE("the output of report and sweep fits a terminal of eighty columns")
 {
     const Study study = long_names();

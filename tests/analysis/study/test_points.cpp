@@ -69,6 +69,15 @@ TEST_CASE("a point of unknown bytes is a horizontal line on the page and in the 
     CHECK_THAT(points_page(known), Contains(">mine<") && Contains("1.0 FLOP/B"));
 }
 
+TEST_CASE("the roofs over points are marked where they are lower bounds")
+{
+    Ceilings roofs = made::ceilings();
+    for (Ceiling& ceiling : roofs.all)
+        if (ceiling.level == "DRAM") ceiling.steadiness = Steadiness::at_least;
+    const std::string text = roofs_over_points(made::study({row_of(point())}, roofs));
+    CHECK_THAT(text, Contains("DRAM (load) ≥ 10.0 GB/s") && !Contains("L2 (load) ≥"));
+}
+
 TEST_CASE("names of points are text, not markup")
 {
     GivenPoint given = point();
