@@ -30,6 +30,21 @@ struct RecordFile {
     static const RecordFile table;
 };
 
+template <>
+const RecordFile<KernelRecord> RecordFile<KernelRecord>::table;
+template <>
+const RecordFile<ApiRecord> RecordFile<ApiRecord>::table;
+template <>
+const RecordFile<CopyRecord> RecordFile<CopyRecord>::table;
+template <>
+const RecordFile<MemoryRecord> RecordFile<MemoryRecord>::table;
+template <>
+const RecordFile<SynchronisationRecord> RecordFile<SynchronisationRecord>::table;
+template <>
+const RecordFile<RangeRecord> RecordFile<RangeRecord>::table;
+template <>
+const RecordFile<CounterRecord> RecordFile<CounterRecord>::table;
+
 /// Appends a line for each record of the row `id`; a new file gets its header first. Call this before the row is
 /// appended to measurements.csv. On InputError (such as a full disk) the file is unchanged.
 template <class Record>

@@ -10,7 +10,7 @@ using namespace roof::engine;
 TEST_CASE("Activations have the values and slopes of their definitions")
 {
     for (const auto& [kind, forward_flops, backward_flops] : model::activations) {
-        INFO(model::name(kind));
+        INFO(name(kind));
         with_activation(kind, [&, wanted = kind]<LayerKind of>() {
             REQUIRE(of == wanted);
             // No place where two pieces meet: -3, 0, 3 and 6.

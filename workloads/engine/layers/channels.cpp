@@ -101,7 +101,7 @@ void flatten(Builder& build, const Unit& unit)
 {
     if (!is_in_pytorch_order(build.graph, unit.layer)) return build.pass_through(unit);
     const Tensor map = build.input(unit);
-    const auto positions = static_cast<std::size_t>(map.height * map.width);
+    const auto positions = static_cast<std::size_t>(map.height) * static_cast<std::size_t>(map.width);
     std::vector<int> order(positions * static_cast<std::size_t>(map.channels));
     for (std::size_t k = 0; k < order.size(); ++k)
         order[planar_place(k, static_cast<std::size_t>(map.channels), positions)] = static_cast<int>(k);

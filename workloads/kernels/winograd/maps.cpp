@@ -94,7 +94,10 @@ class WinogradMaps {
     }
 
     /// Numbers of a wide block's transformed weights.
-    std::size_t slab() const { return points * odd_lines(static_cast<std::size_t>(from_ * 2 * loops_.lanes)); }
+    std::size_t slab() const
+    {
+        return points * odd_lines(static_cast<std::size_t>(from_) * 2 * static_cast<std::size_t>(loops_.lanes));
+    }
 
     int wide_blocks() const { return to_ / (2 * loops_.lanes); }
 

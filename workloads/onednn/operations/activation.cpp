@@ -22,11 +22,11 @@ template <LayerKind kind, class Element>
     if (given == nullptr) {
 #pragma omp simd
         for (std::size_t i = begin; i < end; ++i) narrow(engine::activated<kind>(widen(x[i])), y[i]);
-    } else {
-#pragma omp simd
-        for (std::size_t i = begin; i < end; ++i)
-            narrow(widen(given[i]) * engine::activation_slope<kind>(widen(x[i])), y[i]);
+        return;
     }
+#pragma omp simd
+    for (std::size_t i = begin; i < end; ++i)
+        narrow(widen(given[i]) * engine::activation_slope<kind>(widen(x[i])), y[i]);
 }
 
 template <class Element>
