@@ -11,9 +11,28 @@
 namespace roof::ir {
 namespace {
 
+/// What a descent updates.
+struct Descent {
+    template <class Update>
+    Descent(const Update& op, const Memory& memory)
+        : values(memory, op.values), momenta(memory, op.momenta), copies(memory, op.copies), rate(op.learning_rate)
+    {
+    }
+    void update(std::size_t k, float gradient)
+    {
+        const Descended next = descend(values[k], gradient, momenta[k], rate);
+        values.put(k, next.value);
+        momenta.put(k, next.momentum);
+        if (copies) copies.put(k, next.value);
+    }
+
+    Values values, momenta, copies;
+    float rate;
+};
+
 class Run : private HostChannels {
   public:
-    explicit Run(const Memory& memory) : HostChannels(memory) {}
+    Run(const Memory& memory, const std::vector<Tensor>& others) : HostChannels(memory), others_(others) {}
 
     using HostChannels::operator();
 
@@ -264,20 +283,34 @@ class Run : private HostChannels {
     void operator()(const Descend& op)
     {
         if (op.scaled && memory_.state()->finite == 0) return;
-        Values values(memory_, op.values);
-        Values momenta(memory_, op.momenta);
-        Values copies(memory_, op.copies);
         const Values gradients(memory_, op.gradients);
+        Descent descent(op, memory_);
         const float unscale = op.scaled ? 1 / memory_.state()->loss_scale : 1;
         for (std::size_t k = 0; k < op.values.elements(); ++k) {
-            const Descended next = descend(values[k], gradients[k] * unscale, momenta[k], op.learning_rate);
-            values.put(k, next.value);
-            momenta.put(k, next.momentum);
-            if (copies) copies.put(k, next.value);
+            const bool is_other = std::ranges::any_of(others_, [k](const Tensor& other) {
+                const std::size_t first = other.begin / sizeof(float);
+                return k >= first && k < first + other.elements();
+            });
+            if (!is_other) descent.update(k, gradients[k] * unscale);
         }
     }
 
-    void operator()(const DescendProduct&) { throw Error("updates from factors have no loops here"); }
+    void operator()(const DescendProduct& op)
+    {
+        const Values source(memory_, op.source);
+        const Values gradient(memory_, op.gradient);
+        Descent descent(op, memory_);
+        const auto batch = static_cast<std::size_t>(op.source.batch);
+        const std::size_t inputs = op.source.elements() / batch;
+        const std::size_t outputs = op.gradient.elements() / batch;
+        for (std::size_t k = 0; k < inputs * outputs; ++k) {
+            double sum = 0;
+            for (std::size_t n = 0; n < batch; ++n)
+                sum += static_cast<double>(source[n * inputs + k % inputs]) *
+                       static_cast<double>(gradient[n * outputs + k / inputs]);
+            descent.update(k, static_cast<float>(sum));
+        }
+    }
 
     void operator()(const Advance& op)
     {
@@ -352,13 +385,15 @@ class Run : private HostChannels {
         Values values(memory_, statistic);
         values.put(channel, running(values[channel], batch));
     }
+
+    const std::vector<Tensor>& others_;
 };
 
 }  // namespace
 
-void run_on_host(const Program::Stage& stage, const Memory& memory)
+void run_on_host(const Program::Stage& stage, const Memory& memory, const std::vector<Tensor>& others)
 {
-    Run run(memory);
+    Run run(memory, others);
     for (const Operation& operation : stage.operations) std::visit(run, operation);
 }
 

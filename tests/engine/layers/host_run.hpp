@@ -6,7 +6,7 @@
 
 namespace roof::ir {
 
-/// Runs one stage. `memory` belongs to the placed program.
-void run_on_host(const Program::Stage& stage, const Memory& memory);
+/// Runs one stage. `memory` belongs to the placed program, `others` are the values that DescendProducts of other stages update.
+void run_on_host(const Program::Stage& stage, const Memory& memory, const std::vector<Tensor>& others = {});
 
 }  // namespace roof::ir

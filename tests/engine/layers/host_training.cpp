@@ -97,8 +97,12 @@ double HostTraining::differentiate(const std::function<void(std::size_t paramete
 
 void HostTraining::update()
 {
+    std::vector<Tensor> others;
     for (const Program::Stage& stage : written_.program().stages()) {
-        if (stage.part.phase == Phase::update) run_on_host(stage, memory_);
+        if (stage.part.phase != Phase::update) continue;
+        for (const Operation& operation : stage.operations)
+            if (const auto* const one = std::get_if<DescendProduct>(&operation)) others.push_back(one->values);
+        run_on_host(stage, memory_, others);
     }
 }
 

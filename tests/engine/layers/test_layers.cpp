@@ -160,3 +160,25 @@ TEST_CASE("On a CPU, layers of a flattened map train as the loops do")
         due.update();
     }
 }
+
+TEST_CASE("Linear layers that are updated from the factors of their gradients train as with stored gradients")
+{
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+        const Settings settings{.batch = batch, .parameters = engine::Parameters::hashed, .precision = precision};
+        for (const Graph& net : {plain_network(), mobile_network()}) {
+            HostTraining due(net, settings);
+            Choosers choosers = loops();
+            choosers.updates_from_factors = true;
+            HostTraining found(net, settings, choosers);
+            for (int step = 0; step < 3; ++step) {
+                CHECK(found.differentiate() == Approx(due.differentiate()).epsilon(1e-6));
+                found.update();
+                due.update();
+            }
+            for (std::size_t k = 0; k < net.parameters().size(); ++k) {
+                const std::vector<float> values = due.value(k);
+                check_same(found.value(k), {values.begin(), values.end()});
+            }
+        }
+    }
+}
