@@ -93,7 +93,7 @@ std::vector<float> resize_rows(const RgbImage& image, const Crop& crop, const st
         const unsigned char* row = &image.pixels[3 * (1UL * (crop.top + y) * image.width + crop.left)];
         float* out = &rows[1UL * y * columns.size()];
         for (const Blend& blend : columns) {
-            const unsigned char* pixel = row + 3 * blend.first;
+            const unsigned char* pixel = row + 3L * blend.first;
             std::array<float, 3> sum{};
             for (const float weight : blend.weights) {
                 for (std::size_t c = 0; c < 3; ++c) sum[c] += weight * pixel[c];

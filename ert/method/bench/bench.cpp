@@ -6,7 +6,9 @@ namespace roof {
 
 Axis word_axis(std::string name, std::string meaning, std::vector<std::string> words)
 {
-    return {.name = std::move(name), .meaning = std::move(meaning), .defaults = words, .allowed = std::move(words)};
+    Axis axis{.name = std::move(name), .meaning = std::move(meaning), .defaults = words, .allowed = {}};
+    axis.allowed = std::move(words);
+    return axis;
 }
 
 Axis number_axis(std::string name, std::string meaning, std::vector<std::string> defaults, long long min, long long max)

@@ -126,12 +126,12 @@ std::string Parameters::layouts() const
     return lines;
 }
 
-std::string Parameters::checksums(std::span<const float> values) const
+std::string Parameters::checksums(std::span<const float> numbers) const
 {
     std::string lines;
     for (const std::size_t k : order_)
         lines += described_[k].name + " " +
-                 std::to_string(crc32_of(values.subspan(trained_[k].first, trained_[k].count))) + "\n";
+                 std::to_string(crc32_of(numbers.subspan(trained_[k].first, trained_[k].count))) + "\n";
     return lines;
 }
 
