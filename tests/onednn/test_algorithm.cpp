@@ -113,10 +113,10 @@ TEST_CASE("Direct takes this project's kernel, or with choices the faster of it 
     asked.pass = "forward, direct";
     const auto tried = std::make_shared<Choices>(), known = std::make_shared<Choices>();
     const std::string found = of_body(tried);
-    REQUIRE(tried->find(asked));
-    CHECK_THAT(found, Catch::Contains(*tried->find(asked)));
-    CHECK_FALSE(tried->find(question));  // the question of `auto`, which has more candidates
-    known->remember(asked, kernel, Seconds{1});
+    REQUIRE(tried->evidence(asked) != nullptr);
+    CHECK_THAT(found, Catch::Contains(tried->evidence(asked)->implementation()));
+    CHECK(tried->evidence(question) == nullptr);  // the question of `auto`, which has more candidates
+    known->fastest(asked, {kernel}, [](std::size_t) { return 1.0; });
     CHECK_THAT(of_body(known), Catch::Contains(kernel));
 }
 

@@ -213,7 +213,7 @@ class DirectMaps : public DirectMapsPlan {
 
     void compute(Row& row, const DirectClass& across) const
     {
-        std::array<DirectTap, direct_largest_window * direct_largest_window> taps;
+        std::array<DirectTap, std::size_t{direct_largest_window} * direct_largest_window> taps;
         const Strip& strip = row.strip;
         for (int column = 0, next = 0; column < across.count; column += next) {
             next = even_piece(across.count - column, loops_.pixels / strip.images);

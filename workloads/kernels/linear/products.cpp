@@ -16,8 +16,8 @@ double seconds_of_product(const LinearLoops& loops)
 {
     using Time = std::chrono::steady_clock;
     const LinearShape shape{.batch = 24, .inputs = 512, .outputs = 64};
-    std::vector<BFloat16> w(static_cast<std::size_t>(shape.row * shape.outputs)), x(24 * 512);
-    std::vector<float> y(24 * 64);
+    std::vector<BFloat16> w(static_cast<std::size_t>(shape.row) * 64), x(24UL * 512);
+    std::vector<float> y(24UL * 64);
     double least = 1;
     for (int trial = 0; trial < 9; ++trial) {
         const auto begin = Time::now();
