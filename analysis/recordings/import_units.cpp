@@ -98,18 +98,18 @@ std::optional<NumberStyle> style_shown_by(std::string_view number)
 
 std::optional<double> number_of(std::string_view text, NumberStyle style)
 {
-    const char decimal = style == NumberStyle::point ? '.' : ',';
+    const char mark = style == NumberStyle::point ? '.' : ',';
     const char group = style == NumberStyle::point ? ',' : '.';
     const std::size_t sign = !text.empty() && (text.front() == '-' || text.front() == '+') ? 1 : 0;
-    const std::size_t whole_end = std::min(text.find_first_of(std::string{decimal, 'e', 'E'}), text.size());
+    const std::size_t whole_end = std::min(text.find_first_of(std::string{mark, 'e', 'E'}), text.size());
     if (whole_end == sign || !well_grouped(text.substr(sign, whole_end - sign), group)) return {};
     std::string plain = text.front() == '-' ? "-" : "";
     for (std::size_t i = sign; i < text.size(); ++i) {
         const char letter = text[i];
         if (letter == group && i < whole_end) continue;
         const bool exponent = letter == 'e' || letter == 'E' || letter == '-' || letter == '+';
-        if (!is_digit(letter) && letter != decimal && !exponent) return {};
-        plain += letter == decimal ? '.' : letter;
+        if (!is_digit(letter) && letter != mark && !exponent) return {};
+        plain += letter == mark ? '.' : letter;
     }
     const std::optional<double> value = parse_number<double>(plain);
     return value && std::isfinite(*value) ? value : std::nullopt;

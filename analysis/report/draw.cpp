@@ -344,8 +344,9 @@ void draw_legend(Svg& svg, const std::vector<LegendEntry>& entries, Spot corner,
     const double step = legend_step(entries);
     const auto columns = static_cast<std::size_t>(legend_columns(entries, width));
     for (std::size_t i = 0; i < entries.size(); ++i) {
+        const std::size_t line = i / columns;
         const Spot at{corner.x + step * static_cast<double>(i % columns),
-                      corner.y + legend_line * static_cast<double>(i / columns)};
+                      corner.y + legend_line * static_cast<double>(line)};
         svg.open("mark " + entries[i].look);
         svg.shape(entries[i].shape, {at.x + swatch / 2, at.y + swatch / 2}, swatch / 2);
         svg.close();

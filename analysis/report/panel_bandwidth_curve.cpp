@@ -109,8 +109,8 @@ Content bandwidth_curve_panel(const Study& study, const std::string& key)
     for (const std::string& device : devices) {
         const Series series = series_of(summarize_points(study.calibration.rows), device);
         if (!series.empty())
-            content.emplace_back(Picture{device, draw(figure_of(series, study.ceilings, device),
-                                                      fmt::format("{}-{}", key, content.size()))});
+            content.emplace_back(Picture{
+                device, draw(figure_of(series, study.ceilings, device), fmt::format("{}-{}", key, content.size()))});
     }
     return content;
 }

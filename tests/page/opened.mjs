@@ -12,14 +12,16 @@ const puppeteer = packaged("puppeteer-core");
 /// The script of axe-core, which finds what screen readers and keyboards cannot use.
 const axe = readFileSync(packaged.resolve("axe-core/axe.min.js"), "utf8");
 export {page, rest};
-export const browser =
-    await puppeteer.launch({executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"]});
+/// Waits without limits, for a busy machine is slow: the caller ends a script that hangs.
+export const browser = await puppeteer.launch(
+    {executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"], timeout: 0, protocolTimeout: 0});
 export const problems = [];
 export const asked = [];
 
 /// `hash`: the state in the page's address.
 export async function open(width, height, scheme, hash = "") {
   const tab = await browser.newPage();
+  tab.setDefaultTimeout(0);
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
   tab.on("pageerror", (error) => problems.push(error.message));
   tab.on("request", (request) => /^(file|blob|data):/.test(request.url()) || asked.push(request.url()));

@@ -119,7 +119,7 @@ class Browser(Page):
         self.packages = driver()
 
     def use(self, page, script="browser.mjs", *more):
-        result = subprocess.run([NODE, HERE / script, page, self.packages, CHROMIUM, *more], capture_output=True, text=True, timeout=240)
+        result = subprocess.run([NODE, HERE / script, page, self.packages, CHROMIUM, *more], capture_output=True, text=True, timeout=900)
         self.assertEqual(0, result.returncode, result.stderr[:3000])
         print(result.stdout.strip())
 

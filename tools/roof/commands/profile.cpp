@@ -49,7 +49,7 @@ constexpr std::array<std::string_view, 6> interpreters{"python", "python3", "tor
 /// "python3 -u train.py --lr 1" -> "train.py".
 std::string name_of(const std::vector<std::string>& words)
 {
-    const std::string first = fs::path(words.front()).filename();
+    std::string first = fs::path(words.front()).filename();
     if (std::find(interpreters.begin(), interpreters.end(), first) == interpreters.end()) return first;
     for (std::size_t i = 1; i < words.size(); ++i)
         if (!words[i].starts_with('-') && fs::exists(words[i])) return fs::path(words[i]).filename();
