@@ -13,8 +13,13 @@ const puppeteer = packaged("puppeteer-core");
 const axe = readFileSync(packaged.resolve("axe-core/axe.min.js"), "utf8");
 export {page, rest};
 /// Waits without limits, for a busy machine is slow: the caller ends a script that hangs.
-export const browser = await puppeteer.launch(
-    {executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"], timeout: 0, protocolTimeout: 0});
+export const browser = await puppeteer.launch({
+  executablePath: chromium,
+  headless: true,
+  args: ["--no-sandbox", "--disable-gpu"],
+  timeout: 0,
+  protocolTimeout: 0
+});
 export const problems = [];
 export const asked = [];
 
