@@ -226,7 +226,9 @@ TEST_CASE("The plain VGGs have PyTorch's losses and gradients")
 
 TEST_CASE("The VGGs with batch norm have PyTorch's losses and gradients")
 {
-    for (const std::string model : {"vgg13_bn", "vgg16_bn", "vgg19_bn"}) compare_family(model, {}, {});
+    // Without AVX2, sums of four partial sums: 2.4e-6 in VGG-19.
+    for (const std::string model : {"vgg13_bn", "vgg16_bn", "vgg19_bn"})
+        compare_family(model, {}, {.first_loss = 5e-6});
 }
 
 TEST_CASE("ResNet-34 trains as in PyTorch, and the first step of the deep ResNets agrees")
