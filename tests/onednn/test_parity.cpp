@@ -5,6 +5,7 @@
 #include "tests/onednn/hashed_training.hpp"
 #include "tests/onednn/network_values.hpp"
 #include "tests/skip.hpp"
+#include "workloads/kernels/convolution.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/convolution/passes.hpp"
 
@@ -194,6 +195,7 @@ TEST_CASE("Networks with Winograd convolutions train as in PyTorch over five ste
 
 TEST_CASE("Networks in bf16 train as PyTorch does with operands rounded to bf16")
 {
+    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
     for (const std::string model : {"alexnet", "resnet18"}) {
         INFO(model);
         compare_five_steps(model, {.precision = Precision::bf16}, bf16_tolerance);
@@ -202,6 +204,7 @@ TEST_CASE("Networks in bf16 train as PyTorch does with operands rounded to bf16"
 
 TEST_CASE("Networks in bf16 with Winograd convolutions train as PyTorch does with operands rounded to bf16")
 {
+    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
     if (!offers_winograd(Precision::bf16)) return skip("no Winograd kernel for this processor");
     for (const std::string model : {"alexnet", "resnet18"}) {
         INFO(model);
@@ -221,7 +224,9 @@ TEST_CASE("ResNet-50, of bottleneck blocks, has PyTorch's first loss and gradien
 
 TEST_CASE("The plain VGGs have PyTorch's losses and gradients")
 {
-    for (const std::string model : {"vgg11", "vgg13", "vgg16", "vgg19"}) compare_family(model, {}, {});
+    // With AVX2 alone, 1.2e-4 in the fourth step of VGG-11.
+    for (const std::string model : {"vgg11", "vgg13", "vgg16", "vgg19"})
+        compare_family(model, {}, {.later_losses = 3e-4});
 }
 
 TEST_CASE("The VGGs with batch norm have PyTorch's losses and gradients")
@@ -246,6 +251,7 @@ TEST_CASE("Other families with Winograd convolutions train as in PyTorch")
 
 TEST_CASE("Other families in bf16 train as in PyTorch within the effect of rounding")
 {
+    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
     compare_family("vgg11", {.precision = Precision::bf16}, bf16_tolerance);
     // Twice as deep as the networks whose spread set the tolerance, and AMX adds in another order than AVX-512: 1.17e-3 on a Xeon with AMX.
     Tolerance deeper = bf16_tolerance;
