@@ -304,13 +304,13 @@ std::string busy_text(const Measurement& row)
     const HostUse& host = row.host;
     std::vector<std::string> uses;
     if (is_above(host.others, noticed_processors))
-        uses.push_back(fmt::format("other processes used {:.1f} processors", host.others.value_or(0)));
+        uses.push_back(fmt::format("other processes used {:.1f} processors", *host.others));
     if (is_above(host.stolen, noticed_time))
-        uses.push_back(fmt::format("the host took {:.2f} processors", host.stolen.value_or(0)));
+        uses.push_back(fmt::format("the host took {:.2f} processors", *host.stolen));
     if (is_above(host.waited, noticed_time))
-        uses.push_back(fmt::format("a thread waited {} of the time for a processor", percent(host.waited.value_or(0))));
+        uses.push_back(fmt::format("a thread waited {} of the time for a processor", percent(*host.waited)));
     if (is_above(host.shared, noticed_readings))
-        uses.push_back(fmt::format("the core was shared in {} of the readings", percent(host.shared.value_or(0))));
+        uses.push_back(fmt::format("the core was shared in {} of the readings", percent(*host.shared)));
     if (uses.empty()) return {};
     const std::optional<BusyCost> cost = busy_cost(row);
     return join(uses, ", ") +

@@ -222,18 +222,22 @@ TEST_CASE("ResNet-50, of bottleneck blocks, has PyTorch's first loss and gradien
     compare_start("resnet50", deep_tolerance);
 }
 
+/// Narrower vectors add in another order: 1.2e-4 in the fourth step of VGG-11 with AVX2, 2.4e-6 in the first of VGG-19 with batch
+/// norm without it.
+Tolerance vgg_tolerance()
+{
+    if (kernels::convolution_lanes() < 16) return {.first_loss = 5e-6, .later_losses = 3e-4};
+    return {};
+}
+
 TEST_CASE("The plain VGGs have PyTorch's losses and gradients")
 {
-    // With AVX2 alone, 1.2e-4 in the fourth step of VGG-11.
-    for (const std::string model : {"vgg11", "vgg13", "vgg16", "vgg19"})
-        compare_family(model, {}, {.later_losses = 3e-4});
+    for (const std::string model : {"vgg11", "vgg13", "vgg16", "vgg19"}) compare_family(model, {}, vgg_tolerance());
 }
 
 TEST_CASE("The VGGs with batch norm have PyTorch's losses and gradients")
 {
-    // Without AVX2, sums of four partial sums: 2.4e-6 in VGG-19.
-    for (const std::string model : {"vgg13_bn", "vgg16_bn", "vgg19_bn"})
-        compare_family(model, {}, {.first_loss = 5e-6});
+    for (const std::string model : {"vgg13_bn", "vgg16_bn", "vgg19_bn"}) compare_family(model, {}, vgg_tolerance());
 }
 
 TEST_CASE("ResNet-34 trains as in PyTorch, and the first step of the deep ResNets agrees")
