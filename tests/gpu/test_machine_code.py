@@ -225,7 +225,7 @@ class Curve(unittest.TestCase):
         for kernel in kernels:
             kind = kernel.arguments[0]
             multiply_adds = int(kernel.arguments[1]) // (2 if kind == "__half2" else 1)
-            vectors = (1 if multiply_adds > 64 else 4) + 1
+            vectors = 1 if multiply_adds > 64 else 4 + 1  # unrolled, then one at a time for what is left
             with self.subTest(kernel):
                 self.assertEqual(vectors, kernel.counts["LDG.128"])
                 count = kernel.counts[{"double": "DFMA", "float": "FFMA", "__half2": "HFMA2", "int": "IMAD"}[kind]]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ert/gpu/kernels/bulk.hpp"
+#include "ert/gpu/kernels/launch.cuh"
 
 namespace roof::gpu {
 
@@ -26,7 +27,7 @@ inline __device__ void prepare(Ring& ring)
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     auto* words = reinterpret_cast<float*>(ring.chunks);
-    for (unsigned i = threadIdx.x; i < sizeof(ring.chunks) / sizeof(float); i += bulk_threads) words[i] = stream_value;
+    for_own_numbers<bulk_threads, sizeof(ring.chunks) / sizeof(float)>([=](unsigned i) { words[i] = stream_value; });
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncwarp();
 }
@@ -56,7 +57,7 @@ inline __device__ std::uint32_t sum_of_chunk(const Ring& ring, int stage)
 {
     const auto* words = reinterpret_cast<const std::uint32_t*>(ring.chunks[stage]);
     std::uint32_t sum = 0;
-    for (unsigned i = threadIdx.x; i < bulk_chunk_bytes / sizeof(std::uint32_t); i += bulk_threads) sum += words[i];
+    for_own_numbers<bulk_threads, bulk_chunk_bytes / sizeof(std::uint32_t)>([&](unsigned i) { sum += words[i]; });
     return sum;
 }
 

@@ -5,6 +5,7 @@
 #include "ert/gpu/kernels/chase.hpp"
 #include "ert/gpu/kernels/clock_span.cuh"
 #include "ert/gpu/kernels/cluster.cuh"
+#include "ert/gpu/kernels/launch.cuh"
 
 namespace roof::gpu {
 
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__(cluster_threads) cluster_load_kernel(ClusterLa
     const ClockSpan span;
     const unsigned rank = rank_in_cluster();
     const auto size = static_cast<unsigned>(launch.size);
-    for (unsigned i = threadIdx.x; i < cluster_words; i += cluster_threads) words[i] = cluster_word(rank, i);
+    for_own_numbers<cluster_threads, cluster_words>([=](unsigned i) { words[i] = cluster_word(rank, i); });
     const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) + 16 * threadIdx.x;
     meet_cluster();
     std::uint32_t sum = 0;
@@ -62,8 +63,8 @@ __global__ void __launch_bounds__(cluster_threads) cluster_chase_kernel(ClusterL
     const unsigned rank = rank_in_cluster();
     const unsigned mine = address_in(rank, static_cast<unsigned>(__cvta_generic_to_shared(words)));
     constexpr unsigned stride = chase_stride(cluster_words);
-    for (unsigned i = threadIdx.x; i < cluster_words; i += cluster_threads)
-        words[i] = mine + (i + stride) % cluster_words * 4;
+    for_own_numbers<cluster_threads, cluster_words>(
+        [=](unsigned i) { words[i] = mine + (i + stride) % cluster_words * 4; });
     meet_cluster();
     if (threadIdx.x == 0) {
         const unsigned next = rank + 1 == static_cast<unsigned>(launch.size) ? 0 : rank + 1;

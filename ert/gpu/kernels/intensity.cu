@@ -156,12 +156,14 @@ __global__ void __launch_bounds__(intensity_threads, 2) intensity_kernel(Intensi
         for (; i + (unroll - 1) * mine.step < mine.end; i += unroll * mine.step)
             take<instructions, unroll>(array + i, mine.step, factor, sums, rest);
 #pragma unroll 1
-        for (; i < mine.end; i += mine.step) take<instructions, 1>(array + i, mine.step, factor, sums, rest);
+        for (; unroll > 1 && i < mine.end; i += mine.step)
+            take<instructions, 1>(array + i, mine.step, factor, sums, rest);
     }
     double all = 0;
 #pragma unroll
     for (int i = 0; i < intensity_accumulators; ++i) all += sum_of(sums[i]);
-    if (launch.blocks < 0) all += rest;  // never true, but the assembler does not know
+    // Never true, but the assembler does not know.
+    if (instructions < Vector<Real>::elements && launch.blocks < 0) all += rest;
     launch.sums[blockIdx.x * intensity_threads + threadIdx.x] = all;
     span.end(launch.reading);
 }

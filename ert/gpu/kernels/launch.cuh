@@ -1,4 +1,4 @@
-// How all kernels are launched: one struct of arguments, which has the number of blocks.
+// How all kernels are launched: one struct of arguments, which has the number of blocks. And how the threads of a block share numbers.
 #pragma once
 
 #include "ert/gpu/check.hpp"
@@ -26,6 +26,15 @@ int resident_blocks(void (*kernel)(Launch), int threads, std::size_t shared_byte
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes), at);
     return blocks;
+}
+
+/// Calls body(i) for each number below `count` that is the thread's. A block has `threads`, which the compiler does not know by itself.
+template <unsigned threads, unsigned count, class Body>
+__device__ void for_own_numbers(const Body& body)
+{
+    __builtin_assume(threadIdx.x < threads);
+#pragma unroll 4
+    for (unsigned i = threadIdx.x; i < count; i += threads) body(i);
 }
 
 }  // namespace roof::gpu

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(shared_threads) shared_kernel(SharedLaunch lau
         shared_words + (is_words ? shared_vectors : 0);  // the last thread's words go on beyond the others
     __shared__ __align__(16) std::uint32_t words[count];
     const ClockSpan span;
-    for (unsigned i = threadIdx.x; i < count; i += shared_threads) words[i] = shared_word(i);
+    for_own_numbers<shared_threads, count>([&](unsigned i) { words[i] = shared_word(i); });
     __syncthreads();
     const auto mine = static_cast<unsigned>(__cvta_generic_to_shared(words)) +
                       (is_words ? 4 * first_shared_word(threadIdx.x, launch.stride) : 16 * threadIdx.x);

@@ -176,8 +176,7 @@ __global__ void __launch_bounds__(tcgen05_threads, 2) tcgen05_kernel(WgmmaLaunch
     __shared__ unsigned place;
     const ClockSpan span;
     const auto* from = static_cast<const uint4*>(launch.operands);
-    for (unsigned i = threadIdx.x; i < tcgen05_operand_bytes / sizeof(uint4); i += tcgen05_threads)
-        operands[i] = from[i];
+    for_own_numbers<tcgen05_threads, tcgen05_operand_bytes / sizeof(uint4)>([&](unsigned i) { operands[i] = from[i]; });
     const auto barrier = static_cast<unsigned>(__cvta_generic_to_shared(barriers));
     if (threadIdx.x < 32) {
         asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(

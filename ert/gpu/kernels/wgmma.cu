@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(wgmma_threads) wgmma_kernel(WgmmaLaunch launch
     __shared__ alignas(1024) uint4 operands[wgmma_operand_bytes / sizeof(uint4)];
     const ClockSpan span;
     const auto* from = static_cast<const uint4*>(launch.operands);
-    for (unsigned i = threadIdx.x; i < sizeof(operands) / sizeof(uint4); i += wgmma_threads) operands[i] = from[i];
+    for_own_numbers<wgmma_threads, sizeof(operands) / sizeof(uint4)>([&](unsigned i) { operands[i] = from[i]; });
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
 

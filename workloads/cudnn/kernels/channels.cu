@@ -20,7 +20,8 @@ struct CopyBody {
         const std::uint32_t row = k / count;
         const std::uint32_t channel = k % count;
         const auto at = static_cast<std::uint32_t>(
-            order != nullptr ? order[channel] : static_cast<std::int32_t>(channel) + from);  // large if it is negative
+            width == 1 && order != nullptr ? order[channel]
+                                           : static_cast<std::int32_t>(channel) + from);  // large if it is negative
         Lanes<width> all{};
         if (at < source_vectors) all = load<width>(source, row * source_vectors + at);
         store(result, row * result_vectors + to + channel, all);

@@ -20,6 +20,7 @@ struct ImportBody {
         const std::size_t image = place / map;
         if (place % map == 0) labels[image] = labels_from[image];
         const std::size_t plane = image * channels * map + place % map;
+        __builtin_assume(channels > 0);
         for (std::uint32_t c = 0; c < channels; ++c)
             to[std::size_t{place} * channels + c] = narrow<Element>(from[plane + std::size_t{c} * map]);
     }

@@ -66,21 +66,25 @@ struct PooledGradient {
     __device__ Lanes<width> gradient_at(const Row& row, int x, std::uint32_t channel, std::uint32_t vectors) const
     {
         const PoolShape& pool = window.pool;
-        const int y_padded = row.y + pool.padding;
-        const int x_padded = x + pool.padding;
+        const int size = window.size();
+        const int stride = window.stride();
+        const auto y_padded = static_cast<unsigned>(row.y + pool.padding);
+        const auto x_padded = static_cast<unsigned>(x + pool.padding);
+        const auto step = static_cast<unsigned>(stride);  // so that no place within a window is negative
         Lanes<width> gradient{};
+        // Of the windows that read the place the last one, where it has place i, and those before it.
+        int from_y = static_cast<int>(y_padded / step);
 #pragma unroll
-        for (int i = y_padded % window.stride(); i < window.size(); i += window.stride()) {
-            const int from_y = (y_padded - i) / window.stride();
-            if (y_padded < i || from_y >= pool.result_height) continue;
+        for (int i = static_cast<int>(y_padded % step); i < size; i += stride, --from_y) {
+            if (from_y < 0 || from_y >= pool.result_height) continue;
             const std::uint32_t begin =
                 Row{row.image, from_y}.begin(pool.result_height,
                                              static_cast<std::uint32_t>(pool.result_width) * vectors) +
                 channel;
+            int from_x = static_cast<int>(x_padded / step);
 #pragma unroll
-            for (int j = x_padded % window.stride(); j < window.size(); j += window.stride()) {
-                const int from_x = (x_padded - j) / window.stride();
-                if (x_padded < j || from_x >= pool.result_width) continue;
+            for (int j = static_cast<int>(x_padded % step); j < size; j += stride, --from_x) {
+                if (from_x < 0 || from_x >= pool.result_width) continue;
                 const std::uint32_t from = begin + static_cast<std::uint32_t>(from_x) * vectors;
                 if constexpr (averages) {
                     gradient.add(load<width>(result, from));
@@ -89,13 +93,11 @@ struct PooledGradient {
                 const auto places = reinterpret_cast<const Places<width>*>(winners)[from];
                 const Lanes<width> one = load<width>(result, from);
 #pragma unroll
-                for (int k = 0; k < width; ++k)
-                    gradient.lane[k] += places.lane[k] == i * window.size() + j ? one.lane[k] : 0;
+                for (int k = 0; k < width; ++k) gradient.lane[k] += places.lane[k] == i * size + j ? one.lane[k] : 0;
             }
         }
 #pragma unroll
-        for (int k = 0; averages && k < width; ++k)
-            gradient.lane[k] /= static_cast<float>(window.size() * window.size());
+        for (int k = 0; averages && k < width; ++k) gradient.lane[k] /= static_cast<float>(size * size);
         return gradient;
     }
     __device__ Lanes<width> fetch_at(const Place& place) const

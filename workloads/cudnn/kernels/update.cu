@@ -3,6 +3,8 @@
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
+#include <type_traits>
+
 namespace roof::cudnn {
 namespace {
 
@@ -33,7 +35,7 @@ struct DescendBody {
         }
         store(values, k, p);
         store(momenta, k, m);
-        if (copies != nullptr) copy(k, p);
+        if (!std::is_same_v<Element, float> && copies != nullptr) copy(k, p);
     }
 
     __device__ void copy(std::uint32_t k, const Lanes<update_width>& p) const
