@@ -8,27 +8,23 @@
 
 namespace roof::gpu {
 
-/// Every second one asks for none, as a launch may: its kernel then writes nothing. The multiprocessors of the others have numbers at the end
-/// of those that have a reading: with 255, the first has the last one, and the second has none.
+/// The multiprocessors have numbers at the end of those that have a reading: with 255, the first has the last one, and the second has none.
 class Readings {
   public:
     explicit Readings(unsigned first_multiprocessor = clock_readings - 1) : first_(first_multiprocessor)
     {
-        static bool last = false;
-        is_asked_ = last = !last;
-        if (is_asked_) card().first_multiprocessor = first_;
+        card().first_multiprocessor = first_;
     }
     ~Readings() { card().first_multiprocessor = 0; }
     Readings(const Readings&) = delete;
     Readings& operator=(const Readings&) = delete;
 
-    ClockReading* data() const { return is_asked_ ? array_.data() : nullptr; }
+    ClockReading* data() const { return array_.data(); }
     /// The number of the first multiprocessor, now.
-    unsigned first() const { return is_asked_ ? first_ : 0; }
+    unsigned first() const { return first_; }
     /// Each multiprocessor that wrote, of those there are, ran at the card's clock; one did at least.
     void check() const
     {
-        if (!is_asked_) return;
         const std::vector<ClockReading> all = array_.values();
         int written = 0;
         for (std::size_t i = 0; i < all.size(); ++i) {
@@ -54,7 +50,6 @@ class Readings {
     static emulated::Card& card() { return emulated::machine().device(0).card; }
 
     unsigned first_;
-    bool is_asked_ = false;
     emulated::Array<ClockReading> array_{std::vector<ClockReading>(clock_readings + 4)};
 };
 

@@ -40,7 +40,8 @@ double relu(double value)
 TEST_CASE("images are imported position by position, each channel and label", "[kernels][operations]")
 {
     for (const Precision precision : precisions) {
-        for (const auto& [channels, height, width] : {std::tuple{1, 19, 23}, {3, 19, 23}, {7, 19, 23}, {3, 1, 1}}) {
+        for (const auto& [channels, height, width] :
+             {std::tuple{1, 19, 23}, {3, 19, 23}, {6, 9, 13}, {7, 19, 23}, {3, 1, 1}}) {
             for (const Dim& grid : grids) {
                 const FewBlocks few(grid);
                 OneOperation one;

@@ -13,11 +13,10 @@ using namespace roof::cudnn;
 namespace {
 
 constexpr Precision precisions[]{Precision::fp32, Precision::bf16, Precision::fp16};
-const std::vector<model::Window> windows{{.size = 3, .stride = 2, .padding = 1},
-                                         {.size = 3, .stride = 2, .padding = 0},
-                                         {.size = 2, .stride = 2, .padding = 0},
-                                         {.size = 3, .stride = 1, .padding = 1},
-                                         {.size = 4, .stride = 3, .padding = 1}};
+const std::vector<model::Window> windows{
+    {.size = 3, .stride = 2, .padding = 1}, {.size = 3, .stride = 2, .padding = 0},
+    {.size = 2, .stride = 2, .padding = 0}, {.size = 3, .stride = 1, .padding = 1},
+    {.size = 4, .stride = 3, .padding = 1}, {.size = 9, .stride = 4, .padding = 3}};
 
 std::vector<Tensor> maps(Precision precision)
 {
@@ -120,7 +119,8 @@ TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a window, and passes b
                                                                         {8, 3, 6, 9, 2, 2},
                                                                         {7, 2, 7, 6, 2, 2},
                                                                         {16, 2, 6, 7, 3, 1},
-                                                                        {8, 1, 9, 7, 2, 3}}) {
+                                                                        {8, 1, 9, 7, 2, 3},
+                                                                        {7, 2, 11, 9, 9, 2}}) {
         for (const Dim& grid : {Dim{all_blocks, all_blocks, all_blocks}, {all_blocks, all_blocks, 1}}) {
             const FewBlocks few(grid);
             const model::Window window{.size = size, .stride = stride, .padding = 0};

@@ -77,12 +77,14 @@ void Thread::tensor_map_fence(u64 map, u32 bytes)
 {
     if (bytes != sizeof(TileMap)) throw Fault(Fault::Kind::launch, "a fence of another size than a tensor map");
     global_range(block_.execution(), map, bytes);
+    acquired_map_ = map;
 }
 
 void Thread::tile_load(u32 to, u64 map, s32 column, s32 row, u32 barrier)
 {
     Execution& execution = block_.execution();
     TileMap tiles;
+    if (map != acquired_map_) throw Fault(Fault::Kind::launch, "a tensor map in global memory without a fence for it");
     if (map % 64 != 0) throw Fault(Fault::Kind::misaligned, "a tensor map that is not aligned to 64 bytes");
     std::memcpy(&tiles, global_range(execution, map, sizeof(tiles)), sizeof(tiles));
     if (tiles.mark != TileMap::valid) throw Fault(Fault::Kind::launch, "no tensor map is there");

@@ -230,6 +230,7 @@ class Thread {
     std::optional<u32> awaited_meeting_;  ///< of the cluster: arrived and has not waited
     std::optional<double> seconds_of_cycle_;
     std::vector<std::shared_ptr<Copy>> open_copies_;
+    u64 acquired_map_ = 0;  ///< the tensor map of its last fence
     std::vector<std::vector<std::shared_ptr<Copy>>> copy_groups_;
 };
 
