@@ -31,11 +31,11 @@ Seconds least_time_of(const gpu::Stream& stream, const std::function<void()>& en
 std::vector<KernelTime> time_kernels(const model::Graph& graph, const Settings& settings)
 {
     constexpr bool fused = false;  // convolutions that sum and normalise would leave kernels out
-    const Written written(graph, settings, loops(fused));
-    const gpu::Buffer<std::byte> arena(written.bytes(), "timing kernels");
+    const StepProgram list = write_step(graph, settings, loops(fused));
+    const gpu::Buffer<std::byte> arena(list.bytes, "timing kernels");
     gpu::check(cudaMemset(arena.data(), 0, arena.bytes()));
     gpu::check(cudaDeviceSynchronize());
-    const Memory memory(written.program(), arena.data());
+    const Memory memory(list, arena.data());
     const gpu::Stream stream;
     std::vector<KernelTime> all;
     const auto time = [&](const KernelTime& described, const std::function<void()>& enqueue) {
@@ -49,7 +49,7 @@ std::vector<KernelTime> time_kernels(const model::Graph& graph, const Settings& 
         all.push_back(described);
         all.back().each = least_time_of(stream, enqueue);
     };
-    for (const Program::Stage& stage : written.program().stages()) {
+    for (const Program::Stage& stage : list.stages()) {
         KernelTime together{.launches = 1};
         std::vector<std::function<void()>> own;
         for (std::size_t i = 0; i < stage.operations.size(); ++i) {

@@ -40,7 +40,7 @@ class DeviceTraining {
   public:
     DeviceTraining(const model::Graph& graph, const Settings& settings) : program_(graph, settings, stream_, "this GPU")
     {
-        const Tensor& images = program_.written().images();
+        const Tensor& images = program_.list().images;
         std::vector<float> values(images.elements());
         model::hashed_input().fill(values);
         std::vector<std::int32_t> labels;
@@ -69,12 +69,12 @@ class DeviceTraining {
     }
     std::vector<float> value(std::size_t parameter) const
     {
-        return stored(parameter, program_.written().parameters().values);
+        return stored(parameter, program_.list().parameters.values);
     }
     /// Returns the gradient of the unscaled loss.
     std::vector<float> gradient(std::size_t parameter) const
     {
-        std::vector<float> values = stored(parameter, program_.written().parameters().gradients);
+        std::vector<float> values = stored(parameter, program_.list().parameters.gradients);
         const float scale = state().loss_scale;
         for (float& value : values) value /= scale;
         return values;
@@ -83,12 +83,12 @@ class DeviceTraining {
   private:
     std::vector<float> stored(std::size_t parameter, const Tensor& all) const
     {
-        return in_pytorch_order(program_.written().parameters().all()[parameter], program_.numbers(all));
+        return in_pytorch_order(program_.list().parameters.all()[parameter], program_.numbers(all));
     }
     template <class Wanted>
     void run(const Wanted& wanted)
     {
-        const auto& stages = program_.written().program().stages();
+        const auto& stages = program_.list().stages();
         for (std::size_t i = 0; i < stages.size(); ++i) {
             if (wanted(stages[i].part.phase)) program_.enqueue(i);
         }
@@ -205,10 +205,10 @@ TEST_CASE("On a GPU the small networks compute what the loops compute")
         due.update();
         for (std::size_t k = 0; k < graph.parameters().size(); ++k)
             CHECK(distance(found.value(k), due.value(k)) < tolerance);
-        for (std::size_t i = 0; i < due.written().running().size(); ++i) {
-            const Running& running = found.program().written().running()[i];
-            CHECK(distance(found.program().numbers(running.variance),
-                           due.numbers(due.written().running()[i].variance)) < tolerance);
+        for (std::size_t i = 0; i < due.list().running.size(); ++i) {
+            const Running& running = found.program().list().running[i];
+            CHECK(distance(found.program().numbers(running.variance), due.numbers(due.list().running[i].variance)) <
+                  tolerance);
         }
     }
 }

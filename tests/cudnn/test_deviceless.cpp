@@ -123,9 +123,9 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
     Planner planner(device(where), settings);
     for (const std::string& model : model::model_names()) {
         INFO(model);
-        const Written written(model::build_model(model), settings, planner.choosers());
-        CHECK(written.bytes() > 0);
-        for (const TimedPart& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
+        const StepProgram list = write_step(model::build_model(model), settings, planner.choosers());
+        CHECK(list.bytes > 0);
+        for (const TimedPart& part : list.parts()) CHECK_FALSE(part.implementation.empty());
     }
     CHECK(planner.shapes() > 100);
     CHECK(planner.norms() >= 10);  // fewer where convolutions sum for them
@@ -143,10 +143,10 @@ TEST_CASE("cuDNN has engines for convolutions in groups, depthwise and dilated, 
                                    "densenet121", "googlenet", "squeezenet1_1", "resnext50_32x4d"}) {
         INFO(name);
         const std::string file = std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + name + ".onnx";
-        const Written written(model::build_model(file), settings, planner.choosers());
-        for (const TimedPart& part : written.program().parts()) CHECK_FALSE(part.implementation.empty());
+        const StepProgram list = write_step(model::build_model(file), settings, planner.choosers());
+        for (const TimedPart& part : list.parts()) CHECK_FALSE(part.implementation.empty());
     }
-    Written(mobile_network(), settings, planner.choosers());  // with a dilated one
+    write_step(mobile_network(), settings, planner.choosers());  // with a dilated one
     CHECK(planner.shapes() > 200);
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("Deterministic engines exist for every shape of three model families")
     const Settings settings{.batch = 8, .precision = precision, .deterministic = true};
     Planner planner(device(where), settings);
     for (const std::string model : {"alexnet", "vgg16_bn", "resnet50"})
-        CHECK(Written(model::build_model(model), settings, planner.choosers()).bytes() > 0);
+        CHECK(write_step(model::build_model(model), settings, planner.choosers()).bytes > 0);
 }
 
 TEST_CASE("Of three chips only sm_80 offers Winograd, and none offers FFT or direct")
@@ -272,9 +272,9 @@ TEST_CASE("Algorithm winograd selects Winograd's engines where they exist, and c
 {
     const Settings settings{.batch = 8, .precision = Precision::fp32, .algorithm = Algorithm::winograd};
     Planner planner(device("a100"), settings);
-    const Written written(model::build_model("resnet18"), settings, planner.choosers());
-    CHECK(written.algorithms().at("winograd") > 10);
-    CHECK(written.algorithms().at("gemm") > 10);
+    const StepProgram list = write_step(model::build_model("resnet18"), settings, planner.choosers());
+    CHECK(list.algorithms.at("winograd") > 10);
+    CHECK(list.algorithms.at("gemm") > 10);
 }
 
 TEST_CASE("A device has the properties of its JSON text, and invalid text is an error")

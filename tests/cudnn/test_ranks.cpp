@@ -60,8 +60,8 @@ void take_mean(parallel::Communicator& communicator, std::span<float> values)
 /// Does on the host, immediately, what NCCL does on devices.
 parallel::ExchangeOperations operations_on(HostTraining& training, parallel::Communicator& communicator)
 {
-    const Tensor& values = training.written().parameters().values;
-    float* const gradients = training.memory().at<float>(training.written().parameters().gradients);
+    const Tensor& values = training.list().parameters.values;
+    float* const gradients = training.memory().at<float>(training.list().parameters.gradients);
     return {.communication_follows_step = [] {},
             .step_follows_communication = [] {},
             .mean =
@@ -79,7 +79,7 @@ parallel::ExchangeOperations operations_on(HostTraining& training, parallel::Com
 std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
 {
     HostTraining training(network(), settings_of(batch, parallel::shared(communicator)));
-    parallel::ExchangeOrder exchange(pack(training.written().parameters(), 2048), mode,
+    parallel::ExchangeOrder exchange(pack(training.list().parameters, 2048), mode,
                                      operations_on(training, communicator));
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
@@ -113,8 +113,8 @@ TEST_CASE("Two ranks have the losses of one rank with both batches, dropout incl
 TEST_CASE("Buckets are consecutive ranges of the block of gradients, and each parameter is at the program's address")
 {
     for (const model::Graph& graph : {plain_network(), residual_network()}) {
-        const Written written(graph, {.batch = 2}, loops());
-        const Parameters& parameters = written.parameters();
+        const StepProgram list = write_step(graph, {.batch = 2}, loops());
+        const Parameters& parameters = list.parameters;
         const parallel::Packing packing = pack(parameters, 4096);
         CHECK(packing.count == parameters.gradients.elements());
         CHECK(packing.buckets.size() > 1);
@@ -136,8 +136,8 @@ TEST_CASE("Ranks that store the first convolution's weights in other ways do not
         choosers.deep_images = [is_deep](const ConvolutionPass& first) {
             return is_deep && first.source.channels == 3;
         };
-        const Written written(residual_network(), {.batch = 2}, choosers);
-        require_same(communicator, written.parameters().layouts(), parallel::differ_in_layout);
+        const StepProgram list = write_step(residual_network(), {.batch = 2}, choosers);
+        require_same(communicator, list.parameters.layouts(), parallel::differ_in_layout);
     });
     CHECK(complaints[0] == "rank 1: " + complaints[1]);
     // The backward pass completes the first layer's weights last: all others are alike.

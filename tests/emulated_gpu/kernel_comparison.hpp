@@ -127,8 +127,8 @@ class Comparison {
     /// `looseness`: more where sums are of more values.
     Comparison(const model::Graph& graph, const Settings& settings, const Choosers& choosers, double looseness = 1)
         : host_(graph, settings, choosers),
-          device_(host_.written().bytes()),
-          device_memory_(host_.written().program(), device_.data()),
+          device_(host_.list().bytes),
+          device_memory_(host_.list(), device_.data()),
           precision_(settings.storage()),
           looseness_(looseness)
     {
@@ -136,7 +136,7 @@ class Comparison {
 
     void run_step()
     {
-        for (const Program::Stage& stage : host_.written().program().stages()) {
+        for (const Program::Stage& stage : host_.list().stages()) {
             for (const ir::Operation& operation : stage.operations)
                 std::visit([&](const auto& one) { compare(one, stage.part.layer); }, operation);
         }
@@ -145,7 +145,7 @@ class Comparison {
     void update_scaled()
     {
         host_.memory().state()->loss_scale = 64;
-        for (const Program::Stage& stage : host_.written().program().stages()) {
+        for (const Program::Stage& stage : host_.list().stages()) {
             for (const ir::Operation& operation : stage.operations) {
                 const auto* const found = std::get_if<Descend>(&operation);
                 if (found == nullptr) continue;
@@ -160,15 +160,15 @@ class Comparison {
   private:
     std::byte* host_bytes() const
     {
-        return reinterpret_cast<std::byte*>(host_.memory().state()) - offset(host_.written().program().state());
+        return reinterpret_cast<std::byte*>(host_.memory().state()) - offset(host_.list().state());
     }
-    std::size_t offset(const Tensor& tensor) const { return host_.written().program().offset(tensor); }
+    std::size_t offset(const Tensor& tensor) const { return host_.list().offset(tensor); }
 
     template <class Kind>
     void compare(const Kind& operation, const std::string& layer)
     {
         const Program::Stage alone{{}, {operation}, {}};
-        const std::size_t bytes = host_.written().bytes();
+        const std::size_t bytes = host_.list().bytes;
         if constexpr (!is_of_a_library<Kind>) {
             INFO(layer << ", operation " << ir::Operation(operation).index());
             REQUIRE(cudaMemcpy(device_.data(), host_bytes(), bytes, cudaMemcpyHostToDevice) == cudaSuccess);
@@ -190,7 +190,7 @@ class Comparison {
     void check(const Results& results)
     {
         std::vector<std::byte> found = device_.values();
-        const Memory there(host_.written().program(), found.data());
+        const Memory there(host_.list(), found.data());
         for (const Tensor& tensor : results.values) {
             if (!tensor) continue;
             check_values(Values(host_.memory(), tensor), Values(there, tensor), tensor.elements(),

@@ -154,8 +154,8 @@ TEST_CASE("the kernels of a wide network give what the host's loops give", "[ker
 TEST_CASE("the loss scale doubles after 2000 updates, and halves after one that is left out", "[kernels]")
 {
     const HostTraining host(plain_network(), {.batch = 2, .precision = Precision::fp16}, loops(false));
-    const Array<std::byte> device(host.written().bytes());
-    const Memory memory(host.written().program(), device.data());
+    const Array<std::byte> device(host.list().bytes);
+    const Memory memory(host.list(), device.data());
     const auto after = [&](const StepState& state) {
         REQUIRE(cudaMemcpy(memory.state(), &state, sizeof(state), cudaMemcpyHostToDevice) == cudaSuccess);
         enqueue(Advance{.scaled = true}, memory, nullptr);
@@ -176,7 +176,7 @@ TEST_CASE("the loss scale doubles after 2000 updates, and halves after one that 
 TEST_CASE("a gradient that is not finite is seen at every place of the block, and then nothing is updated", "[kernels]")
 {
     HostTraining host(plain_network(), {.batch = 2, .precision = Precision::fp16}, loops(false));
-    const Program& program = host.written().program();
+    const Program& program = host.list();
     const CheckFinite* check = nullptr;
     const Descend* descend = nullptr;
     for (const Program::Stage& stage : program.stages()) {
@@ -195,7 +195,7 @@ TEST_CASE("a gradient that is not finite is seen at every place of the block, an
         const Array<std::byte> device(std::vector<std::byte>(
             reinterpret_cast<const std::byte*>(host.memory().state()) - program.offset(program.state()),
             reinterpret_cast<const std::byte*>(host.memory().state()) - program.offset(program.state()) +
-                host.written().bytes()));
+                host.list().bytes));
         const Memory memory(program, device.data());
         enqueue(*check, memory, nullptr);
         enqueue(*descend, memory, nullptr);

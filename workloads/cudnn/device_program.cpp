@@ -30,12 +30,12 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
       products_(stream,
                 settings.tune && !settings.deterministic),  // timing would make the choice, and so the bits, vary
       plans_(stream, settings, device_model, products_),
-      written_(graph, settings, plans_.choosers()),
-      arena_(written_.bytes(), "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
-      memory_(written_.program(), arena_.data())
+      list_(write_step(graph, settings, plans_.choosers())),
+      arena_(list_.bytes, "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
+      memory_(list_, arena_.data())
 {
-    fill();
-    for (const Program::Stage& stage : written_.program().stages()) {
+    fill(start_of(list_, graph, settings));
+    for (const Program::Stage& stage : list_.stages()) {
         stages_.emplace_back();
         for (const ir::Operation& operation : stage.operations)
             stages_.back().push_back(bound(operation, memory_, stream_, plans_, products_));
@@ -43,15 +43,14 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
 }
 
 /// Sets all memory to zero, except the parameters, constants, the running variances and the state of the first step.
-void DeviceProgram::fill() const
+void DeviceProgram::fill(const Start& start) const
 {
     gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));
-    const Written::Start start = written_.start();
-    const Parameters& parameters = written_.parameters();
+    const Parameters& parameters = list_.parameters;
     repeat(start.values, parameters.values, memory_);
     if (parameters.copies) repeat(start.values, parameters.copies, memory_);
-    for (const Running& one : written_.running()) repeat({1.0F}, one.variance, memory_);
-    for (const auto& [tensor, numbers] : written_.program().constants())
+    for (const Running& one : list_.running) repeat({1.0F}, one.variance, memory_);
+    for (const auto& [tensor, numbers] : list_.constants())
         gpu::check(cudaMemcpy(memory_.at(tensor), numbers.data(), tensor.bytes(), cudaMemcpyHostToDevice));
     gpu::check(cudaMemcpy(memory_.state(), &start.state, sizeof(start.state), cudaMemcpyHostToDevice));
     gpu::check(cudaDeviceSynchronize());
@@ -64,13 +63,13 @@ void DeviceProgram::enqueue(std::size_t stage) const
 
 nccl::DeviceRange DeviceProgram::gradients() const
 {
-    const Tensor& block = written_.parameters().gradients;
+    const Tensor& block = list_.parameters.gradients;
     return {memory_.at(block), block.elements()};
 }
 
 std::vector<nccl::DeviceBytes> DeviceProgram::updated() const
 {
-    const Parameters& parameters = written_.parameters();
+    const Parameters& parameters = list_.parameters;
     std::vector<nccl::DeviceBytes> all{{memory_.at(parameters.values), parameters.values.bytes()}};
     if (parameters.copies) all.push_back({memory_.at(parameters.copies), parameters.copies.bytes()});
     all.push_back({memory_.state(), sizeof(StepState)});

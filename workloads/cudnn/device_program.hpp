@@ -3,7 +3,7 @@
 
 #include "ert/gpu/buffer.hpp"
 #include "workloads/cudnn/library/plans.hpp"
-#include "workloads/engine/layers/written.hpp"
+#include "workloads/engine/layers/layers.hpp"
 #include "workloads/nccl/device_exchange.hpp"
 
 #include <functional>
@@ -22,13 +22,13 @@ class DeviceProgram {
     DeviceProgram(const DeviceProgram&) = delete;
     DeviceProgram& operator=(const DeviceProgram&) = delete;
 
-    const Written& written() const { return written_; }
+    const StepProgram& list() const { return list_; }
     std::size_t bytes() const { return arena_.bytes(); }
     /// Enqueues the operations of the stage in the stream.
     void enqueue(std::size_t stage) const;
 
-    float* images() const { return memory_.at<float>(written_.images()); }
-    std::int32_t* labels() const { return memory_.at<std::int32_t>(written_.labels()); }
+    float* images() const { return memory_.at<float>(list_.images); }
+    std::int32_t* labels() const { return memory_.at<std::int32_t>(list_.labels); }
     StepState* state() const { return memory_.state(); }
     /// All gradients: one block of fp32 values.
     nccl::DeviceRange gradients() const;
@@ -39,12 +39,12 @@ class DeviceProgram {
     std::vector<float> numbers(const Tensor& tensor) const;
 
   private:
-    void fill() const;
+    void fill(const Start& start) const;
 
     const gpu::Stream& stream_;
     Products products_;
     Plans plans_;
-    Written written_;
+    StepProgram list_;
     gpu::Buffer<std::byte> arena_;
     Memory memory_;
     std::vector<std::vector<std::function<void()>>> stages_;

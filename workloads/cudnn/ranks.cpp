@@ -41,8 +41,8 @@ Ranks::Ranks(const DeviceProgram& program, parallel::World world, std::shared_pt
 void Ranks::join(const DeviceProgram& program, std::shared_ptr<const gpu::Nccl> library,
                  const parallel::Options& options, cudaStream_t step)
 {
-    parallel::require_same(*world_.communicator, program.written().parameters().layouts(), parallel::differ_in_layout);
-    const parallel::Packing packing = pack(program.written().parameters(), options.bucket_bytes);
+    parallel::require_same(*world_.communicator, program.list().parameters.layouts(), parallel::differ_in_layout);
+    const parallel::Packing packing = pack(program.list().parameters, options.bucket_bytes);
     buckets_ = packing.buckets.size();
     devices_ = std::make_shared<nccl::Ranks>(std::move(library), world_.communicator);
     exchange_ = std::make_unique<nccl::DeviceExchange>(devices_,
@@ -72,7 +72,7 @@ GradientHooks Ranks::hooks()
 std::string Ranks::checksums(const DeviceProgram& program) const
 {
     exchange_->complete_parameters();
-    const Parameters& parameters = program.written().parameters();
+    const Parameters& parameters = program.list().parameters;
     return parameters.checksums(program.numbers(parameters.values));
 }
 

@@ -16,7 +16,7 @@ constexpr int launches_per_look = 4;
 
 Input::Target target_of(const DeviceProgram& program, int classes)
 {
-    const Tensor& images = program.written().images();
+    const Tensor& images = program.list().images;
     return {program.images(), program.labels(), static_cast<std::size_t>(images.batch), images.elements(), classes};
 }
 
@@ -38,9 +38,9 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
       input_(data::open_source(options.data, settings.batch, graph.layer(0).output, graph.classes(), options.workers,
                                engine::data_seed, settings.share()),
              target_of(program_, graph.classes())),
-      first_update_(first_of(program_.written().program(), Phase::update)),
-      between_(program_.written().program().stages().size() + 1),
-      part_seconds_(program_.written().program().stages().size()),
+      first_update_(first_of(program_.list(), Phase::update)),
+      between_(program_.list().stages().size() + 1),
+      part_seconds_(program_.list().stages().size()),
       state_(sizeof(StepState), gpu::HostBuffer::Pages::pinned),
       watched_device_(gpu::device_in(options.nvml.get(), options.device)),
       clocks_(gpu::highest_clock(options.device))
@@ -143,8 +143,7 @@ void Step::differentiate(Phase last, Trace& trace)
 {
     const gpu::CurrentDevice current(options_.device);
     trace.waited_for_data(input_.arrive(end_));
-    const std::size_t end =
-        last == Phase::forward ? first_of(program_.written().program(), Phase::backward) : first_update_;
+    const std::size_t end = last == Phase::forward ? first_of(program_.list(), Phase::backward) : first_update_;
     begin_.record(stream_.get());
     run(graphs_to_[last], [&] { enqueue(trace, nullptr, end); });
     end_.record(stream_.get());
@@ -157,7 +156,7 @@ void Step::enqueue(const Trace& trace, const std::vector<gpu::Event>* between, s
 {
     const auto record = [&](const gpu::Event& event) { event.record(stream_.get()); };
     const GradientHooks& hooks = options_.gradients;
-    const auto& stages = program_.written().program().stages();
+    const auto& stages = program_.list().stages();
     if (hooks.before_step) hooks.before_step(stream_.get());
     for (std::size_t stage = 0; stage < std::min(end, stages.size()); ++stage) {
         if (between != nullptr) record((*between)[stage]);

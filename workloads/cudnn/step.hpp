@@ -41,12 +41,9 @@ class Step : public engine::Step {
     const DeviceProgram& program() const { return program_; }
 
   private:
-    std::vector<TimedPart> own_parts() const override { return program_.written().program().parts(); }
+    std::vector<TimedPart> own_parts() const override { return program_.list().parts(); }
     Bytes own_memory() const override { return Bytes{static_cast<double>(program_.bytes())}; }
-    const std::map<std::string, int, std::less<>>& algorithms() const override
-    {
-        return program_.written().algorithms();
-    }
+    const std::map<std::string, int, std::less<>>& algorithms() const override { return program_.list().algorithms; }
     data::SourceFacts facts() const override { return input_.facts(); }
     double train(Trace& trace) override;
     void differentiate(Phase last, Trace& trace) override;

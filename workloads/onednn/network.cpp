@@ -54,14 +54,14 @@ Network::Network(const model::Graph& graph, const Settings& settings)
 {
     const ThreadCount threads(settings_.threads);
     Convolutions convolutions(program_.engine(), settings_);
-    const ir::Written list(graph, settings_, choosers_of(convolutions, settings_));
+    const ir::StepProgram list = ir::write_step(graph, settings_, choosers_of(convolutions, settings_));
     Binding binding(list, convolutions, settings_, program_, state_);
     binding.append();
-    images_ = binding.read(list.images());
+    images_ = binding.read(list.images);
     trained_ = std::move(binding.trained);
-    for (const ir::Running& one : list.running())
+    for (const ir::Running& one : list.running)
         running_.push_back({one.layer, binding.read(one.mean), binding.read(one.variance)});
-    algorithms_ = list.algorithms();
+    algorithms_ = list.algorithms;
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
     for (const Trained& trained : trained_) touch(trained);

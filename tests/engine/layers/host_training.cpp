@@ -59,35 +59,35 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
 }
 
 HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
-    : written_(graph, settings, choosers),
-      bytes_(written_.bytes() + alignment),
-      memory_(written_.program(), aligned(bytes_.data()))
+    : list_(write_step(graph, settings, choosers)),
+      bytes_(list_.bytes + alignment),
+      memory_(list_, aligned(bytes_.data()))
 {
-    const Written::Start start = written_.start();
+    const Start start = start_of(list_, graph, settings);
     *memory_.state() = start.state;
-    std::ranges::copy(start.values, memory_.at<float>(written_.parameters().values));
+    std::ranges::copy(start.values, memory_.at<float>(list_.parameters.values));
     for (std::size_t i = 0; settings.narrow() && i < start.values.size(); ++i) {
-        const Tensor& copies = written_.parameters().copies;
+        const Tensor& copies = list_.parameters.copies;
         if (settings.storage() == Precision::bf16)
             memory_.at<__nv_bfloat16>(copies)[i] = __nv_bfloat16(start.values[i]);
         else
             memory_.at<__half>(copies)[i] = __half(start.values[i]);
     }
-    for (const auto& [tensor, numbers] : written_.program().constants())
+    for (const auto& [tensor, numbers] : list_.constants())
         std::ranges::copy(numbers, memory_.at<std::int32_t>(tensor));
-    for (const Running& one : written_.running())
+    for (const Running& one : list_.running)
         std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
-    const Tensor& images = written_.images();
+    const Tensor& images = list_.images;
     data::Source source = data::open_source("hashed", settings.batch, graph.layer(0).output, graph.classes(), 1,
                                             engine::data_seed, settings.share());
     const data::Batch batch = source.next();
     std::copy_n(batch.images, images.elements(), memory_.at<float>(images));
-    std::copy_n(batch.labels, settings.batch, memory_.at<std::int32_t>(written_.labels()));
+    std::copy_n(batch.labels, settings.batch, memory_.at<std::int32_t>(list_.labels));
 }
 
 double HostTraining::differentiate(const std::function<void(std::size_t parameter)>& ready)
 {
-    for (const Program::Stage& stage : written_.program().stages()) {
+    for (const Program::Stage& stage : list_.stages()) {
         if (stage.part.phase == Phase::update) continue;
         run_on_host(stage, memory_);
         if (ready) std::ranges::for_each(stage.ready, ready);
@@ -98,7 +98,7 @@ double HostTraining::differentiate(const std::function<void(std::size_t paramete
 void HostTraining::update()
 {
     std::vector<Tensor> others;
-    for (const Program::Stage& stage : written_.program().stages()) {
+    for (const Program::Stage& stage : list_.stages()) {
         if (stage.part.phase != Phase::update) continue;
         for (const Operation& operation : stage.operations)
             if (const auto* const one = std::get_if<DescendProduct>(&operation)) others.push_back(one->values);
@@ -114,12 +114,12 @@ std::vector<float> HostTraining::numbers(const Tensor& tensor) const
 
 std::vector<float> HostTraining::value(std::size_t parameter) const
 {
-    return in_pytorch_order(written_.parameters().all()[parameter], numbers(written_.parameters().values));
+    return in_pytorch_order(list_.parameters.all()[parameter], numbers(list_.parameters.values));
 }
 
 std::vector<float> HostTraining::gradient(std::size_t parameter) const
 {
-    return in_pytorch_order(written_.parameters().all()[parameter], numbers(written_.parameters().gradients));
+    return in_pytorch_order(list_.parameters.all()[parameter], numbers(list_.parameters.gradients));
 }
 
 }  // namespace roof::ir

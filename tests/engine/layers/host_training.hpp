@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/engine/layers/host_run.hpp"
-#include "workloads/engine/layers/written.hpp"
+#include "workloads/engine/layers/layers.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -24,13 +24,15 @@ class HostTraining {
   public:
     HostTraining(const model::Graph& graph, const Settings& settings, bool fused = true, bool whole_norms = false);
     HostTraining(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
+    HostTraining(const HostTraining&) = delete;
+    HostTraining& operator=(const HostTraining&) = delete;
 
     /// Runs forward and backward on this rank's part of the hashed batch; returns the loss. `ready`: a gradient is
     /// complete.
     double differentiate(const std::function<void(std::size_t parameter)>& ready = {});
     void update();
 
-    const Written& written() const { return written_; }
+    const StepProgram& list() const { return list_; }
     StepState& state() { return *memory_.state(); }
     const Memory& memory() const { return memory_; }
     std::vector<float> value(std::size_t parameter) const;
@@ -38,7 +40,7 @@ class HostTraining {
     std::vector<float> numbers(const Tensor& tensor) const;
 
   private:
-    Written written_;
+    StepProgram list_;
     std::vector<std::byte> bytes_;
     Memory memory_;
 };

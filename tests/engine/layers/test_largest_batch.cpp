@@ -1,6 +1,5 @@
 // The error for a batch that does not fit.
 #include "tests/engine/layers/host_training.hpp"
-#include "workloads/engine/layers/written.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,9 +13,9 @@ TEST_CASE("The largest batch fits, and one more image does not")
     constexpr std::size_t memory = std::size_t{4} << 30;
     const int fits = largest_batch(graph, settings, memory);
     settings.batch = fits;
-    CHECK(Written(graph, settings, loops()).bytes() <= memory);
+    CHECK(write_step(graph, settings, loops()).bytes <= memory);
     settings.batch = fits + 1;
-    CHECK(Written(graph, settings, loops()).bytes() > memory);
+    CHECK(write_step(graph, settings, loops()).bytes > memory);
     CHECK(largest_batch(graph, settings, 1 << 20) == 0);
     CHECK_THROWS_WITH(require_room(graph, settings, memory),
                       Catch::Contains("the largest batch that fits is " + std::to_string(fits)));

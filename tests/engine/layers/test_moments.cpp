@@ -53,12 +53,12 @@ TEST_CASE("Batch norms from moments of what the convolution before reads give th
         apart_of_passes += distance(unscaled(passes), exact.gradient(k));
     }
     CHECK(apart_of_moments < 1.1 * apart_of_passes);
-    for (std::size_t i = 0; i < passes.written().running().size(); ++i) {
-        const auto numbers = [i](const HostTraining& of) { return of.numbers(of.written().running()[i].variance); };
+    for (std::size_t i = 0; i < passes.list().running.size(); ++i) {
+        const auto numbers = [i](const HostTraining& of) { return of.numbers(of.list().running[i].variance); };
         CHECK(distance(numbers(moments), numbers(passes)) < tolerance);
     }
     std::vector<std::string> found;
-    for (const Program::Stage& stage : moments.written().program().stages()) {
+    for (const Program::Stage& stage : moments.list().stages()) {
         for (const auto& operation : stage.operations)
             if (std::holds_alternative<MomentGradient>(operation)) found.push_back(stage.part.layer);
     }
@@ -68,16 +68,16 @@ TEST_CASE("Batch norms from moments of what the convolution before reads give th
 
 TEST_CASE("Moments serve narrow values and are left out where the source is scaled or in fp32")
 {
-    const auto is_by_moments = [](const Written& written) {
-        return std::ranges::any_of(written.program().stages(), [](const Program::Stage& stage) {
+    const auto is_by_moments = [](const StepProgram& list) {
+        return std::ranges::any_of(list.stages(), [](const Program::Stage& stage) {
             return std::ranges::any_of(
                 stage.operations, [](const auto& operation) { return std::holds_alternative<Covariance>(operation); });
         });
     };
     const model::Graph graph = bottleneck_network();
     for (const Precision precision : {Precision::fp32, Precision::tf32})
-        CHECK_FALSE(is_by_moments(Written(graph, hashed(precision), loops_of_moments())));
-    CHECK(is_by_moments(Written(graph, hashed(Precision::bf16), loops_of_moments())));
+        CHECK_FALSE(is_by_moments(write_step(graph, hashed(precision), loops_of_moments())));
+    CHECK(is_by_moments(write_step(graph, hashed(Precision::bf16), loops_of_moments())));
     Choosers all = loops(true);
     all.moments = [](const ConvolutionPass& forward) { return forward.source.channels == 16; };
     HostTraining scaled(graph, hashed(Precision::bf16), all);
@@ -85,22 +85,22 @@ TEST_CASE("Moments serve narrow values and are left out where the source is scal
     CHECK(scaled.differentiate() == Approx(passes.differentiate()).margin(0.05));
     const model::Graph resnet = model::build_model("resnet50");
     const Settings settings{.batch = 32, .precision = Precision::bf16};
-    CHECK(static_cast<double>(Written(resnet, settings, loops_of_moments()).bytes()) <
-          0.9 * static_cast<double>(Written(resnet, settings, loops(false)).bytes()));
+    CHECK(static_cast<double>(write_step(resnet, settings, loops_of_moments()).bytes) <
+          0.9 * static_cast<double>(write_step(resnet, settings, loops(false)).bytes));
 }
 
 TEST_CASE("No operation reads a gradient that other ranks may have changed")
 {
     for (const bool by_moments : {false, true}) {
-        const Written written(model::build_model("resnet50"), {.batch = 2, .precision = Precision::bf16},
-                              by_moments ? loops_of_moments() : loops(false));
+        const StepProgram list = write_step(model::build_model("resnet50"), {.batch = 2, .precision = Precision::bf16},
+                                            by_moments ? loops_of_moments() : loops(false));
         std::set<std::size_t> complete;
         int read = 0;
         const auto check = [&](const Tensor& gradient) {
             CHECK_FALSE(complete.contains(gradient.begin));
             ++read;
         };
-        for (const Program::Stage& stage : written.program().stages()) {
+        for (const Program::Stage& stage : list.stages()) {
             for (const auto& operation : stage.operations) {
                 if (const auto* const one = std::get_if<NormGradient>(&operation)) {
                     for (const Tensor& sum : {one->sum, one->sum_of_products}) check(sum);
@@ -110,10 +110,10 @@ TEST_CASE("No operation reads a gradient that other ranks may have changed")
                 if (const auto* const one = std::get_if<MomentGradient>(&operation)) check(one->sum);
             }
             for (const std::size_t parameter : stage.ready)
-                complete.insert(written.parameters().all()[parameter].gradient.begin);
+                complete.insert(list.parameters.all()[parameter].gradient.begin);
         }
         CHECK(read == (by_moments ? 2 * 36 + 17 : 2 * 53));
-        CHECK(complete.size() == written.parameters().all().size());
+        CHECK(complete.size() == list.parameters.all().size());
     }
 }
 

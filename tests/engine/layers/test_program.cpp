@@ -80,12 +80,11 @@ void compare(const model::Graph& graph, const Settings& settings, bool fused, co
         }
     }
     const auto running = onednn::statistics_of(due.network());
-    REQUIRE(running.size() == found.written().running().size());
+    REQUIRE(running.size() == found.list().running.size());
     for (std::size_t i = 0; i < running.size(); ++i) {
         INFO(running[i].layer);
-        CHECK(distance(found.numbers(found.written().running()[i].mean), running[i].mean) < 100 * tolerance.value);
-        CHECK(distance(found.numbers(found.written().running()[i].variance), running[i].variance) <
-              100 * tolerance.value);
+        CHECK(distance(found.numbers(found.list().running[i].mean), running[i].mean) < 100 * tolerance.value);
+        CHECK(distance(found.numbers(found.list().running[i].variance), running[i].variance) < 100 * tolerance.value);
     }
 }
 
@@ -112,10 +111,10 @@ TEST_CASE("The step's program trains the same when a library computes whole batc
     const Tolerance fp32{.loss = 2e-5, .gradient = 2e-4, .value = 1e-4};
     compare(plain_network(), hashed(Precision::fp32), true, fp32, true);
     compare(residual_network(), hashed(Precision::fp32), true, fp32, true);
-    const Written written(residual_network(), hashed(Precision::fp32), loops(true, true));
+    const StepProgram list = write_step(residual_network(), hashed(Precision::fp32), loops(true, true));
     int whole = 0;
     int apart = 0;
-    for (const Program::Stage& stage : written.program().stages()) {
+    for (const Program::Stage& stage : list.stages()) {
         for (const auto& operation : stage.operations) {
             whole += std::holds_alternative<LibraryNorm>(operation) ? 1 : 0;
             apart += std::holds_alternative<Statistics>(operation) ? 1 : 0;
@@ -169,17 +168,17 @@ TEST_CASE("Convolutions that sum for batch norms and apply them give the values 
         INFO(graph.parameters()[k].name);
         CHECK(distance(fused.gradient(k), apart.gradient(k)) < 10 * tolerance);
     }
-    for (std::size_t i = 0; i < apart.written().running().size(); ++i) {
-        const auto numbers = [i](const HostTraining& of) { return of.numbers(of.written().running()[i].variance); };
+    for (std::size_t i = 0; i < apart.list().running.size(); ++i) {
+        const auto numbers = [i](const HostTraining& of) { return of.numbers(of.list().running[i].variance); };
         CHECK(distance(numbers(fused), numbers(apart)) < tolerance);
     }
     const model::Graph resnet = model::build_model("resnet50");
     const Settings settings{.batch = 32, .precision = precision};
-    CHECK(static_cast<double>(Written(resnet, settings, loops(true)).bytes()) <
-          0.9 * static_cast<double>(Written(resnet, settings, loops(false)).bytes()));
+    CHECK(static_cast<double>(write_step(resnet, settings, loops(true)).bytes) <
+          0.9 * static_cast<double>(write_step(resnet, settings, loops(false)).bytes));
     int scaled = 0;
     int summed = 0;
-    for (const Program::Stage& stage : fused.written().program().stages()) {
+    for (const Program::Stage& stage : fused.list().stages()) {
         for (const auto& operation : stage.operations) {
             const auto* const one = std::get_if<Convolve>(&operation);
             scaled += one != nullptr && one->shape.prologue ? 1 : 0;
@@ -207,8 +206,8 @@ TEST_CASE("Where no engine sums what it computes from a scaled source, the stati
                       .fused = shape.pass == Pass::forward || !shape.prologue};
     };
     // If one of the two passes cannot read a scaled source, none does.
-    const Written written(residual_network(), hashed(Precision::bf16), choosers);
-    for (const Program::Stage& stage : written.program().stages()) {
+    const StepProgram list = write_step(residual_network(), hashed(Precision::bf16), choosers);
+    for (const Program::Stage& stage : list.stages()) {
         for (const auto& operation : stage.operations) {
             if (const auto* const one = std::get_if<Convolve>(&operation)) CHECK_FALSE(one->shape.prologue);
         }
@@ -253,13 +252,13 @@ TEST_CASE("Images by space to depth train the same network")
         deep.update();
         plain.update();
     }
-    const auto& first = deep.written().parameters().all().front();
+    const auto& first = deep.list().parameters.all().front();
     CHECK(first.depth.taps() == static_cast<std::size_t>(taps));
     std::size_t unused = 0;
     for (std::size_t i = 0; i < first.count; ++i) {
         if (first.pytorch_place(i)) continue;
         ++unused;
-        REQUIRE(deep.numbers(deep.written().parameters().values)[first.first + i] == 0);
+        REQUIRE(deep.numbers(deep.list().parameters.values)[first.first + i] == 0);
     }
     CHECK(first.count - unused == first.given);
 }
@@ -320,11 +319,10 @@ TEST_CASE("Gradients are in one block in order of completion, each parameter onc
                                            {"vgg11_bn", Precision::bf16},
                                            {"resnet18", Precision::bf16}}) {
         const model::Graph graph = model::build_model(model);
-        const Written written(graph, {.batch = 2, .precision = precision}, loops());
+        const StepProgram list = write_step(graph, {.batch = 2, .precision = precision}, loops());
         std::vector<std::size_t> places;
-        for (const Program::Stage& stage : written.program().stages()) {
-            for (const std::size_t parameter : stage.ready)
-                places.push_back(written.parameters().all()[parameter].first);
+        for (const Program::Stage& stage : list.stages()) {
+            for (const std::size_t parameter : stage.ready) places.push_back(list.parameters.all()[parameter].first);
         }
         CHECK(std::set(places.begin(), places.end()).size() == graph.parameters().size());
         CHECK(places.size() == graph.parameters().size());
@@ -336,8 +334,8 @@ TEST_CASE("Gradients are in one block in order of completion, each parameter onc
 TEST_CASE("Every matrix of trained values is aligned to 256 bytes, as cuBLASLt's suggestions assume")
 {
     const Settings settings{.batch = 2, .precision = Precision::bf16};
-    const Written written(model::build_model("alexnet"), settings, loops());
-    for (const Trained& trained : written.parameters().all()) {
+    const StepProgram list = write_step(model::build_model("alexnet"), settings, loops());
+    for (const Trained& trained : list.parameters.all()) {
         for (const Tensor& tensor : {trained.value, trained.gradient, trained.read}) CHECK(tensor.begin % 256 == 0);
     }
 }
@@ -347,17 +345,17 @@ TEST_CASE("Activations that are never needed at the same time share memory")
     const model::Graph graph = model::build_model("resnet50");
     std::size_t before = 0;
     for (const int images : {1, 8, 32}) {
-        const Written written(graph, {.batch = images, .precision = Precision::bf16}, loops());
+        const StepProgram list = write_step(graph, {.batch = images, .precision = Precision::bf16}, loops());
         std::size_t apart = 0;
-        for (const Program::Stage& stage : written.program().stages()) {
+        for (const Program::Stage& stage : list.stages()) {
             for (const roof::Operation& operation : stage.part.operations)
                 apart += static_cast<std::size_t>(operation.bytes.value);
         }
-        CHECK(written.bytes() > before);
-        CHECK(written.bytes() < apart / 2);
-        before = written.bytes();
+        CHECK(list.bytes > before);
+        CHECK(list.bytes < apart / 2);
+        before = list.bytes;
     }
-    const Written narrow(graph, {.batch = 32, .precision = Precision::bf16}, loops());
-    const Written wide(graph, {.batch = 32, .precision = Precision::fp32}, loops());
-    CHECK(static_cast<double>(narrow.bytes()) < 0.65 * static_cast<double>(wide.bytes()));
+    const StepProgram narrow = write_step(graph, {.batch = 32, .precision = Precision::bf16}, loops());
+    const StepProgram wide = write_step(graph, {.batch = 32, .precision = Precision::fp32}, loops());
+    CHECK(static_cast<double>(narrow.bytes) < 0.65 * static_cast<double>(wide.bytes));
 }

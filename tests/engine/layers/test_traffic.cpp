@@ -38,9 +38,9 @@ double flops_of(const ir::Operation& operation)
 std::map<std::string, Traffic> traffic_of(const model::Graph& graph, const Settings& settings,
                                           const Choosers& choosers = loops(false))
 {
-    const Written written(graph, settings, choosers);
+    const StepProgram list = write_step(graph, settings, choosers);
     std::map<std::string, Traffic> all;
-    for (const Program::Stage& stage : written.program().stages()) {
+    for (const Program::Stage& stage : list.stages()) {
         for (std::size_t i = 0; i < stage.operations.size(); ++i) {
             const roof::Operation& described = stage.part.operations[i];
             const double least =

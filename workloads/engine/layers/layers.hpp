@@ -1,12 +1,37 @@
-// One function per kind of layer. Each writes one unit to the program: forward directly, backward on the tape.
+// A model's graph as the program of a training step, and one function per kind of layer. Each writes one unit to the program:
+// forward directly, backward on the tape. Needs no memory of a device.
 #pragma once
 
 #include "workloads/engine/layers/builder.hpp"
 
 namespace roof::ir {
 
-/// Writes the whole step: import of images, forward, loss, backward, update.
-void write_step(Builder& build);
+/// A whole training step, with its memory planned.
+struct StepProgram : Program {
+    Parameters parameters;
+    std::vector<Running> running;
+    Tensor images, labels;  ///< [n][c][y][x], fp32; int32
+    std::map<std::string, int, std::less<>>
+        algorithms;         ///< convolution passes by algorithm: {{"gemm", 40}, {"winograd", 13}}
+    std::size_t bytes = 0;  ///< of memory
+};
+/// Writes import of images, forward, loss, backward and update. Throws Unsupported or Error if a chooser finds no implementation
+/// for a layer.
+StepProgram write_step(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
+
+/// Initial contents of the memory that are not zero.
+struct Start {
+    std::vector<float> values;  ///< of all parameters, in stored order
+    StepState state;
+};
+Start start_of(const StepProgram& step, const model::Graph& graph, const Settings& settings);
+
+/// Returns the largest batch whose planned memory fits into `bytes`; 0 if none does. Libraries' own memory is not
+/// counted.
+int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes);
+/// Throws OutOfMemory, with the batch that would fit, if the plan of the settings' batch does not.
+void require_room(const model::Graph& graph, const Settings& settings, std::size_t available);
+
 /// Writes one unit by the function for its kind.
 void write_unit(Builder& build, const Unit& unit);
 

@@ -1,6 +1,11 @@
 // Writes the step from the import of images to the update of all parameters.
 #include "workloads/engine/layers/layers.hpp"
 
+#include "workloads/engine/initial.hpp"
+#include "workloads/engine/ir/formulas.hpp"
+
+#include <utility>
+
 namespace roof::ir {
 namespace {
 
@@ -78,8 +83,10 @@ void write_unit(Builder& build, const Unit& unit)
     }
 }
 
-void write_step(Builder& build)
+StepProgram write_step(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
 {
+    StepProgram step;
+    Builder build(graph, settings, choosers, step);
     if (build.choosers.reads_images)
         build.output(0).tensor = build.images;
     else
@@ -88,6 +95,29 @@ void write_step(Builder& build)
     softmax_cross_entropy(build);
     for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
     sgd(build);
+    step.parameters = std::move(build.parameters);
+    step.running = std::move(build.running);
+    step.images = build.images;
+    step.labels = build.labels_given;
+    step.algorithms = std::move(build.algorithms);
+    step.bytes = step.place();
+    return step;
+}
+
+Start start_of(const StepProgram& step, const model::Graph& graph, const Settings& settings)
+{
+    Start start;
+    start.values.resize(step.parameters.values.elements());
+    for (std::size_t k = 0; k < step.parameters.all().size(); ++k) {
+        const Trained& trained = step.parameters.all()[k];
+        std::vector<float> values(trained.given);
+        engine::fill_initial(graph, static_cast<int>(k), settings.parameters, values);
+        for (std::size_t i = 0; i < trained.count; ++i) {
+            if (const auto place = trained.pytorch_place(i)) start.values[trained.first + i] = values[*place];
+        }
+    }
+    if (settings.storage() == Precision::fp16) start.state.loss_scale = first_loss_scale;
+    return start;
 }
 
 void softmax_cross_entropy(Builder& build)

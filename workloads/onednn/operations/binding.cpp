@@ -7,22 +7,22 @@
 
 namespace roof::onednn {
 
-Binding::Binding(const ir::Written& list, const Convolutions& chosen, const Settings& of, Program& into,
+Binding::Binding(const ir::StepProgram& step, const Convolutions& chosen, const Settings& of, Program& into,
                  StepState& shared)
-    : written(list),
+    : list(step),
       convolutions(chosen),
       settings(of),
       program(into),
       state(shared),
-      trained(list.parameters().all().size())
+      trained(step.parameters.all().size())
 {
-    find_cuts(written.program(), cut);
-    set(written.images(), program.outside(plain(written.images())));
+    find_cuts(list, cut);
+    set(list.images, program.outside(plain(list.images)));
 }
 
 void Binding::append()
 {
-    for (const ir::Program::Stage& stage : written.program().stages()) {
+    for (const ir::Program::Stage& stage : list.stages()) {
         const TimedPart& part = stage.part;
         program.begin(part.layer, part.kind, part.phase);
         program.add_work(part.work);
@@ -71,7 +71,7 @@ Tensor Binding::write(const ir::Tensor& tensor, const Desc& layout)
 Trained& Binding::trained_of(const ir::Tensor& piece)
 {
     const std::size_t first = piece.begin / static_cast<std::size_t>(traits(piece.precision).storage_bytes);
-    const auto& all = written.parameters().all();
+    const auto& all = list.parameters.all();
     const auto found = std::ranges::find(all, first, &ir::Trained::first);
     return trained.at(static_cast<std::size_t>(found - all.begin()));
 }

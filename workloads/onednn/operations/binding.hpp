@@ -2,7 +2,7 @@
 // what writes it; an operation that needs another layout reads a copy.
 #pragma once
 
-#include "workloads/engine/layers/written.hpp"
+#include "workloads/engine/layers/layers.hpp"
 #include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/operations/batch_norm_passes.hpp"
 #include "workloads/onednn/operations/trained.hpp"
@@ -23,13 +23,13 @@ struct Pooling {
 class Binding {
   public:
     /// `state` must outlive the program, the others the binding.
-    Binding(const ir::Written& list, const Convolutions& chosen, const Settings& settings, Program& program,
+    Binding(const ir::StepProgram& list, const Convolutions& chosen, const Settings& settings, Program& program,
             StepState& state);
 
     /// Appends all operations, stage by stage.
     void append();
 
-    const ir::Written& written;
+    const ir::StepProgram& list;
     const Convolutions& convolutions;
     const Settings& settings;
     Program& program;

@@ -1,9 +1,6 @@
-#include "workloads/engine/layers/written.hpp"
+#include "workloads/engine/layers/layers.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/engine/initial.hpp"
-#include "workloads/engine/ir/formulas.hpp"
-#include "workloads/engine/layers/layers.hpp"
 
 #include <algorithm>
 
@@ -23,39 +20,10 @@ std::size_t planned_bytes(const model::Graph& graph, Settings settings, int batc
     };
     Choosers nobody{choose, [](const Product&) { return Choice{}; }};
     nobody.moments = [saving](const ConvolutionPass&) { return saving == Saving::moments; };
-    return Written(graph, settings, nobody).bytes();
+    return write_step(graph, settings, nobody).bytes;
 }
 
 }  // namespace
-
-Written::Written(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
-    : graph_(graph), settings_(settings)
-{
-    Builder build(graph_, settings_, choosers, program_);
-    write_step(build);
-    parameters_ = build.parameters;
-    running_ = build.running;
-    images_ = build.images;
-    labels_ = build.labels_given;
-    algorithms_ = build.algorithms;
-    bytes_ = program_.place();
-}
-
-Written::Start Written::start() const
-{
-    Start start;
-    start.values.resize(parameters_.values.elements());
-    for (std::size_t k = 0; k < parameters_.all().size(); ++k) {
-        const Trained& trained = parameters_.all()[k];
-        std::vector<float> values(trained.given);
-        engine::fill_initial(graph_, static_cast<int>(k), settings_.parameters, values);
-        for (std::size_t i = 0; i < trained.count; ++i) {
-            if (const auto place = trained.pytorch_place(i)) start.values[trained.first + i] = values[*place];
-        }
-    }
-    if (settings_.storage() == Precision::fp16) start.state.loss_scale = first_loss_scale;
-    return start;
-}
 
 int largest_batch(const model::Graph& graph, const Settings& settings, std::size_t bytes)
 {
