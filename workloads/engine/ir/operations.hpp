@@ -79,6 +79,11 @@ struct Multiply {
     bool rounded = false;  ///< use tf32
     bool adds = false;     ///< to the values of the tensor that it writes
     int plan = -1;
+
+    const Tensor& written() const
+    {
+        return pass == Pass::forward ? result : pass == Pass::backward_data ? source : weights;
+    }
 };
 
 /// Adds the channel's bias to each value, then applies the ReLU.

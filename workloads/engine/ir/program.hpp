@@ -34,8 +34,8 @@ class Program : public engine::Program<Operation> {
     const Tensor& counters() const { return counters_; }
     static constexpr std::size_t counters_there = 1024;
 
-    /// `used`: tensors that the operation reads or writes; empty tensors are ignored.
-    void append(const Operation& operation, const std::vector<Tensor>& used, const std::string& implementation);
+    /// Uses the tensors that the operation reads or writes.
+    void append(const Operation& operation, const std::string& implementation);
 
     /// Plans the memory and returns its size in bytes. Append nothing afterwards.
     std::size_t place() { return plan().lay_out(); }

@@ -20,7 +20,7 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
     const bool changes = mask || other;
     const Tensor gradient = changes ? build.over(given) : first;
     if (!has_bias) {
-        build.program.append(MaskGradient{first, other, mask, gradient}, {first, other, mask, gradient}, "roof:relu");
+        build.program.append(MaskGradient{first, other, mask, gradient}, "roof:relu");
         return gradient;
     }
     const ReduceGradient reduction{.share = first,
@@ -29,8 +29,7 @@ Tensor gradient_of_unit(Builder& build, const Unit& unit)
                                    .result = changes ? gradient : Tensor{},
                                    .sum = build.parameters.of(unit.layer, true).gradient,
                                    .partial = build.program.tensor(partial_sums_of(first))};
-    build.program.append(reduction, {first, other, mask, reduction.result, reduction.sum, reduction.partial},
-                         unit.fused() ? "roof:relu+bias_gradient" : "roof:bias_gradient");
+    build.program.append(reduction, unit.fused() ? "roof:relu+bias_gradient" : "roof:bias_gradient");
     build.completed(unit.layer, true);
     return gradient;
 }
@@ -40,7 +39,7 @@ void relu(Builder& build, const Unit& unit)
     build.begin_with_work(unit, Phase::forward);
     const Tensor source = build.input(unit);
     const Tensor result = build.program.tensor(source);
-    build.program.append(Normalise{.source = source, .result = result, .relu = true}, {source, result}, "roof:relu");
+    build.program.append(Normalise{.source = source, .result = result, .relu = true}, "roof:relu");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         build.begin(unit, Phase::backward);
@@ -53,8 +52,7 @@ void activation(Builder& build, const Unit& unit)
     const model::LayerKind kind = build.layer(unit).kind;
     if (!model::is_activation(kind)) throw std::logic_error("nothing writes a " + std::string(name(kind)));
     const auto append = [&build, kind](const Tensor& source, const Tensor& gradient, const Tensor& result) {
-        build.program.append(Activate{kind, source, gradient, result}, {source, gradient, result},
-                             "roof:" + std::string(name(kind)));
+        build.program.append(Activate{kind, source, gradient, result}, "roof:" + std::string(name(kind)));
         return result;
     };
     const Tensor source = build.input(unit);

@@ -76,9 +76,7 @@ void add(Builder& build, const Unit& unit)
                         .result = result,
                         .signs = signs,
                         .relu = unit.fused()};
-    build.program.append(
-        sum, {sum.source, sum.scale, sum.shift, sum.other, sum.other_scale, sum.other_shift, sum.result, sum.signs},
-        "roof:normalise+sum");
+    build.program.append(sum, "roof:normalise+sum");
     build.put(unit, result);
 
     build.tape.emplace_back([=, &build] {

@@ -51,10 +51,7 @@ void normalise_by_library(Builder& build, const Unit& unit, const Tensor& source
                            .result = build.program.tensor(build.map(unit.layer)),
                            .workspace = build.program.scratch(choice.workspace),
                            .plan = choice.plan};
-    build.program.append(norm,
-                         {source, norm.weight, norm.bias, norm.channels.mean, norm.channels.inverse_deviation,
-                          norm.running_mean, norm.running_variance, norm.result, norm.workspace},
-                         choice.implementation);
+    build.program.append(norm, choice.implementation);
     build.put(unit, norm.result);
 }
 
@@ -73,10 +70,7 @@ void differentiate_by_library(Builder& build, const Unit& unit, const Tensor& gr
                                    .result = build.program.tensor(build.map(unit.layer)),
                                    .workspace = build.program.scratch(choice.workspace),
                                    .plan = choice.plan};
-    build.program.append(norm,
-                         {gradient, mask, source, norm.weight, norm.channels.mean, norm.channels.inverse_deviation,
-                          norm.sum, norm.sum_of_products, norm.result, norm.workspace},
-                         choice.implementation);
+    build.program.append(norm, choice.implementation);
     complete(build, unit.layer);
     build.give(build.source(unit), {norm.result});
 }
@@ -213,11 +207,7 @@ void find_statistics(Builder& build, const Unit& unit, const Tensor& source)
                                 .running_variance = running.variance,
                                 .partial = given.sum ? Tensor{} : build.program.tensor(partial_sums_of(source)),
                                 .epsilon = build.layer(unit).epsilon};
-    build.program.append(
-        statistics,
-        {given.sum ? Tensor{} : source, given.sum, given.squares, weight.value, bias.value, found.mean,
-         found.inverse_deviation, found.scale, found.shift, running.mean, running.variance, statistics.partial},
-        given.sum ? "roof:statistics of sums" : "roof:statistics");
+    build.program.append(statistics, given.sum ? "roof:statistics of sums" : "roof:statistics");
     Output& output = build.output(unit.layer);
     output.channels = found;
     output.weight = weight.value;
@@ -271,7 +261,7 @@ void batch_norm(Builder& build, const Unit& unit)
     build.program.append(
         Normalise{
             .source = source, .scale = channels.scale, .shift = channels.shift, .result = result, .relu = unit.fused()},
-        {source, channels.scale, channels.shift, result}, "roof:normalise");
+        "roof:normalise");
     build.put(unit, result);
 }
 

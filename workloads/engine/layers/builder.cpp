@@ -113,7 +113,7 @@ std::vector<Builder::Share> Builder::shares(int layer, std::size_t most)
         program.add_work(moving({pair[0].tensor, pair[1].tensor}, {sum}, 1));
         program.append(
             MaskGradient{.share = pair[0].tensor, .other_share = pair[1].tensor, .output = {}, .result = sum},
-            {pair[0].tensor, pair[1].tensor, sum}, "roof:sum");
+            "roof:sum");
         all.pop_back();
         all.back() = {sum};
     }
@@ -147,22 +147,18 @@ void Builder::widen_waiting()
 {
     if (waiting.empty()) return;
     Widen all;
-    std::vector<Tensor> used;
     for (const auto& [narrow, layer] : waiting) {
         all.from.push_back(narrow);
         all.to.push_back(parameters.of(layer, false).gradient);
-        used.insert(used.end(), {all.from.back(), all.to.back()});
         completed(layer, false);
     }
-    program.append(all, used, "roof:widen");
+    program.append(all, "roof:widen");
     waiting.clear();
 }
 
 void append_product(Program& program, const Choosers& choosers, Precision precision, Multiply product)
 {
-    const Tensor written = product.pass == Pass::forward         ? product.result
-                           : product.pass == Pass::backward_data ? product.source
-                                                                 : product.weights;
+    const Tensor written = product.written();
     const AddBias apart{written, product.bias, product.relu};
     const Choice choice = choosers.product(
         {.pass = product.pass,
@@ -182,12 +178,8 @@ void append_product(Program& program, const Choosers& choosers, Precision precis
     product.plan = choice.plan;
     product.rounded = precision == Precision::tf32;
     product.workspace = program.scratch(choice.workspace);
-    const Tensor added = product.adds ? written : Tensor{};
-    // Two operands may be the same tensor, which is then read once.
-    const Tensor second = product.source.block == product.result.block ? Tensor{} : product.result;
-    program.append(product, {product.source, product.weights, second, product.bias, added, product.workspace},
-                   choice.implementation);
-    if (!is_fused && (apart.bias || apart.relu)) program.append(apart, {written, written, apart.bias}, "roof:bias");
+    program.append(product, choice.implementation);
+    if (!is_fused && (apart.bias || apart.relu)) program.append(apart, "roof:bias");
 }
 
 Work moving(const std::vector<Tensor>& read, const std::vector<Tensor>& written, double flops_each)

@@ -8,7 +8,7 @@ namespace {
 
 void append(Builder& build, const CopyChannels& copy)
 {
-    build.program.append(copy, {copy.source, copy.result, copy.order}, "roof:channels");
+    build.program.append(copy, "roof:channels");
 }
 
 /// Writes a layer whose channel k is channel order[k] of its source, where both have as many positions as the layer's output.

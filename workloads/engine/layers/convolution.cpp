@@ -68,10 +68,7 @@ void append(Builder& build, const Choice& choice, Convolve operation)
 {
     operation.plan = choice.plan;
     operation.workspace = build.program.scratch(choice.workspace);
-    build.program.append(operation,
-                         {operation.source, operation.weights, operation.result, operation.bias, operation.scale,
-                          operation.shift, operation.sum, operation.squares, operation.workspace},
-                         choice.implementation);
+    build.program.append(operation, choice.implementation);
 }
 
 /// Returns the gradient as it is written.
@@ -95,10 +92,8 @@ Tensor backward_weights(Builder& build, const Unit& unit, const Output& given, c
             .bias = shape.bias ? build.parameters.of(unit.layer, true).gradient : Tensor{},
             .scale = given.scaled ? given.channels.scale : Tensor{},
             .shift = given.scaled ? given.channels.shift : Tensor{}});
-    if (is_deep(build, unit)) {
-        build.program.append(ClearUnused{written, build.parameters.of(unit.layer, false).depth}, {written},
-                             "roof:clear_unused");
-    }
+    if (is_deep(build, unit))
+        build.program.append(ClearUnused{written, build.parameters.of(unit.layer, false).depth}, "roof:clear_unused");
     return written;
 }
 
@@ -185,7 +180,7 @@ void convolution(Builder& build, const Unit& unit)
             .shift = given.scaled ? given.channels.shift : Tensor{},
             .sum = output.sum,
             .squares = output.squares});
-    if (is_apart) build.program.append(AddBias{result, bias, unit.fused()}, {result, result, bias}, "roof:bias");
+    if (is_apart) build.program.append(AddBias{result, bias, unit.fused()}, "roof:bias");
     build.put(unit, result);
     if (by_moments) return;  // the batch norm finds the gradients of both
     build.tape.emplace_back([=, &build] { backward(build, unit, given); });

@@ -9,8 +9,7 @@ void dropout(Builder& build, const Unit& unit)
     const auto drop = [&build, probability = build.layer(unit).dropout, layer = static_cast<std::uint32_t>(unit.layer)](
                           const Tensor& from, const Tensor& to) {
         const std::size_t first = static_cast<std::size_t>(build.settings.share().rank) * from.elements();
-        build.program.append(Dropout{from, to, layer, probability, static_cast<std::uint32_t>(first)}, {from, to},
-                             "roof:dropout");
+        build.program.append(Dropout{from, to, layer, probability, static_cast<std::uint32_t>(first)}, "roof:dropout");
         return to;
     };
     build.write_simple(

@@ -27,7 +27,7 @@ void update(Builder& build, const Unit& unit, const Tensor& source, const Tensor
     work.flops += product.flops;
     work.no_reuse = std::max(work.compulsory, product.no_reuse);
     build.program.add_work(work);
-    build.program.append(descent, {source, gradient, trained.value, trained.momentum, copies}, "roof:sgd");
+    build.program.append(descent, "roof:sgd");
 }
 
 void backward(Builder& build, const Unit& unit, const Tensor& source)

@@ -35,7 +35,7 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
     const int outputs = both.weights.channels / inputs;
     const ReduceGradient columns{
         .share = source, .sum = program.tensor(matrix(1, inputs)), .partial = program.tensor(partial_sums_of(source))};
-    program.append(columns, {source, columns.sum, columns.partial}, "roof:column_sums");
+    program.append(columns, "roof:column_sums");
     const Tensor products = program.tensor(matrix(static_cast<std::size_t>(inputs), inputs));
     append_product(program, choosers, source.precision,
                    {.pass = Pass::backward_weights, .source = source, .weights = products, .result = source});
@@ -46,8 +46,7 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
         .halves = program.tensor(matrix(2 * static_cast<std::size_t>(inputs), inputs, source.precision)),
         .mean = program.tensor(matrix(1, inputs)),
         .factor = program.tensor(matrix(1, 1))};
-    program.append(covariance, {products, covariance.sums, covariance.halves, covariance.mean, covariance.factor},
-                   "roof:covariance");
+    program.append(covariance, "roof:covariance");
     Tensor weights = matrix(static_cast<std::size_t>(outputs), inputs, source.precision);
     weights.block = both.weights.block;
     weights.begin = both.weights.begin;
@@ -65,11 +64,7 @@ SourceMoments append_statistics(Program& program, const Choosers& choosers, cons
                                       .running_mean = both.running_mean,
                                       .running_variance = both.running_variance,
                                       .epsilon = both.epsilon};
-    program.append(statistics,
-                   {spread, weights, statistics.mean, statistics.factor, both.weight, both.bias, both.channels.mean,
-                    both.channels.inverse_deviation, both.channels.scale, both.channels.shift, both.running_mean,
-                    both.running_variance},
-                   "roof:statistics of moments");
+    program.append(statistics, "roof:statistics of moments");
     return {spread, covariance.mean, covariance.factor};
 }
 
@@ -100,11 +95,7 @@ Tensor append_gradients(Program& program, const Choosers& choosers, const Normed
                                 .scaled = scaled,
                                 .slopes = slopes,
                                 .shares = program.tensor(matrix(1, given.channels))};
-    program.append(
-        finish,
-        {products, finish.spread, weights, finish.mean, finish.factor, finish.sum, finish.weight,
-         both.channels.inverse_deviation, finish.sum_of_products, finish.gradient, scaled, slopes, finish.shares},
-        "roof:gradient of moments");
+    program.append(finish, "roof:gradient of moments");
     const Tensor curvature =
         program.tensor(matrix(static_cast<std::size_t>(source.channels), source.channels, source.precision));
     append_product(program, choosers, source.precision,
@@ -114,7 +105,7 @@ Tensor append_gradients(Program& program, const Choosers& choosers, const Normed
                               .curvature = curvature,
                               .mean = moments.mean,
                               .result = program.tensor(matrix(1, source.channels, source.precision))};
-    program.append(offset, {weights, offset.shares, curvature, offset.mean, offset.result}, "roof:moment_offset");
+    program.append(offset, "roof:moment_offset");
     const Tensor result = program.tensor(both.source);
     const Tensor rows = as_rows(result);
     append_product(program, choosers, source.precision,

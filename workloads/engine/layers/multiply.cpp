@@ -11,14 +11,13 @@ void multiply(Builder& build, const Unit& unit)
     const Tensor source = build.output(inputs[0]).tensor;
     const Tensor factor = build.output(inputs[1]).tensor;
     const Tensor result = build.program.tensor(source);
-    build.program.append(Scale{source, factor, result}, {source, factor, result}, "roof:multiply");
+    build.program.append(Scale{source, factor, result}, "roof:multiply");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         build.begin_with_work(unit, Phase::backward);
         const Builder::Share given = build.gradient(unit.layer);
         const ScaleGradient gradient{given.tensor, source, factor, build.over({given}), build.program.tensor(factor)};
-        build.program.append(gradient, {given.tensor, source, factor, gradient.to_source, gradient.to_factor},
-                             "roof:multiply");
+        build.program.append(gradient, "roof:multiply");
         build.give(inputs[0], {gradient.to_source});
         build.give(inputs[1], {gradient.to_factor});
     });

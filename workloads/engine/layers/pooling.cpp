@@ -17,8 +17,7 @@ void max_pool(Builder& build, const Unit& unit)
     const Tensor none;
     const Tensor scale = read.scaled ? read.channels.scale : none;
     const Tensor shift = read.scaled ? read.channels.shift : none;
-    build.program.append(MaxPool{source, result, winners, window, scale, shift},
-                         {source, result, winners, scale, shift}, "roof:max_pool");
+    build.program.append(MaxPool{source, result, winners, window, scale, shift}, "roof:max_pool");
     build.put(unit, result);
     build.tape.emplace_back([=, &build] {
         if (read.scaled) {
@@ -31,8 +30,7 @@ void max_pool(Builder& build, const Unit& unit)
         build.begin_with_work(unit, Phase::backward);
         const Builder::Share given = build.gradient(unit.layer);
         const Tensor gradient = build.program.tensor(source);
-        build.program.append(MaxPoolGradient{gradient, given.tensor, winners, window},
-                             {gradient, given.tensor, winners}, "roof:max_pool");
+        build.program.append(MaxPoolGradient{gradient, given.tensor, winners, window}, "roof:max_pool");
         build.give(from, {gradient});
     });
 }
@@ -44,13 +42,12 @@ void average_pool(Builder& build, const Unit& unit)
     const model::Window window = build.layer(unit).window;
     const auto forward = [&](const Tensor&) {
         const Tensor result = build.program.tensor(build.map(unit.layer));
-        build.program.append(AveragePool{source, result, window}, {source, result}, "roof:average_pool");
+        build.program.append(AveragePool{source, result, window}, "roof:average_pool");
         return result;
     };
     build.write_simple(unit, forward, [=, &build](const Builder::Share& given) {
         const Tensor gradient = build.program.tensor(source);
-        build.program.append(AveragePoolGradient{gradient, given.tensor, window}, {gradient, given.tensor},
-                             "roof:average_pool");
+        build.program.append(AveragePoolGradient{gradient, given.tensor, window}, "roof:average_pool");
         return gradient;
     });
 }

@@ -27,7 +27,7 @@ void import_images(Builder& build)
     to = build.program.tensor(to);
     build.program.add_work(moving({build.images}, {to}, 0));
     build.program.append(ImportImages{build.images, to, build.labels_given, build.labels, build.image_block, padding},
-                         {build.images, to, build.labels_given, build.labels}, "roof:import");
+                         "roof:import");
     build.output(0).tensor = to;
 }
 
@@ -129,13 +129,12 @@ void softmax_cross_entropy(Builder& build)
         Tensor wide = logits;
         wide.precision = Precision::fp32;
         wide = build.program.tensor(wide);
-        build.program.append(Widen{{logits}, {wide}}, {logits, wide}, "roof:widen");
+        build.program.append(Widen{{logits}, {wide}}, "roof:widen");
         logits = wide;
     }
     const Tensor gradient = build.program.tensor(build.map(last));
     build.program.add_work(moving({logits}, {gradient}, 5));
-    build.program.append(Loss{logits, build.labels, gradient, build.row_losses},
-                         {logits, build.labels, gradient, build.row_losses}, "roof:softmax");
+    build.program.append(Loss{logits, build.labels, gradient, build.row_losses}, "roof:softmax");
     build.give(last, {gradient});
 }
 
@@ -148,7 +147,7 @@ void sgd(Builder& build)
     build.program.begin("sgd", "sgd", Phase::update);
     if (is_scaled) {
         build.program.add_work(moving({all.gradients}, {}, 0));
-        build.program.append(CheckFinite{all.gradients}, {all.gradients}, "roof:finite");
+        build.program.append(CheckFinite{all.gradients}, "roof:finite");
     }
     const Tensor each = updated_here(build);
     Tensor copies = build.writes_narrow_gradients() ? each : Tensor{};
@@ -156,8 +155,8 @@ void sgd(Builder& build)
     build.program.add_work(moving({each, each, each}, {each, each, copies}, descent_flops));
     build.program.append(
         Descend{all.values, all.gradients, all.momenta, all.copies, build.settings.learning_rate, is_scaled},
-        {all.values, all.values, all.gradients, all.momenta, all.momenta, all.copies}, "roof:sgd");
-    build.program.append(Advance{is_scaled}, {build.program.state()}, "roof:advance");
+        "roof:sgd");
+    build.program.append(Advance{is_scaled}, "roof:advance");
 }
 
 }  // namespace roof::ir
