@@ -13,6 +13,7 @@
 using namespace roof;
 using engine::Choices;
 using engine::Question;
+using engine::Undecided;
 
 namespace {
 
@@ -32,11 +33,14 @@ struct Process {
     {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < seconds.size(); ++i) names.push_back("candidate " + std::to_string(i));
-        return choices.fastest(question_of(shape), names, [&](std::size_t i) {
-            ++runs;
-            now += std::min(seconds[i], 1.0);
-            return seconds[i];
-        });
+        const auto prepare = [&]() -> engine::CandidateSeconds {
+            return [&](std::size_t i) {
+                ++runs;
+                now += std::min(seconds[i], 1.0);
+                return seconds[i];
+            };
+        };
+        return choices.fastest(question_of(shape), names, prepare, Undecided::tried_again);
     }
 };
 
@@ -115,7 +119,9 @@ TEST_CASE("a choice is no longer tried after 64 turns")
         return (runs++ / 2 % 4 < 2) == (i == 0) ? 0.2 : 0.22;
     };
     for (int process = 0; process < 20; ++process)
-        Choices(file, [&] { return Seconds{now}; }).fastest(question_of("a"), {"one", "other"}, contradictory);
+        Choices(file, [&] { return Seconds{now}; })
+            .fastest(
+                question_of("a"), {"one", "other"}, [&] { return contradictory; }, Undecided::tried_again);
     CHECK(runs == 2 * 64);
     CHECK(Choices(file).evidence(question_of("a"))->is_decided);
 }
@@ -222,13 +228,14 @@ TEST_CASE("a trial is prepared before its time begins, and its preparation may a
     int prepared = 0;
     double now = 0;
     const auto fastest = [&](Choices& choices) {
-        return choices.fastest_of_prepared(question_of("outer"), {"one", "other"}, [&]() -> engine::CandidateSeconds {
+        return choices.fastest(question_of("outer"), {"one", "other"}, [&]() -> engine::CandidateSeconds {
             now += 100;
             ++prepared;
-            CHECK(choices.fastest(question_of("inner"), {"one", "other"}, [&](std::size_t i) {
+            const auto inner = [&](std::size_t i) {
                 now += 0.001;
                 return i == 0 ? 0.2 : 0.1;
-            }) == 1);
+            };
+            CHECK(choices.fastest(question_of("inner"), {"one", "other"}, [&] { return inner; }) == 1);
             return [&](std::size_t i) {
                 now += slow;
                 return i == 0 ? 0.2 : 0.199;

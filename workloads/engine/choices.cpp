@@ -225,32 +225,24 @@ const Choice* Choices::usable(const Question& question, const std::vector<std::s
 }
 
 std::size_t Choices::fastest(const Question& question, const std::vector<std::string>& candidates,
-                             const CandidateSeconds& seconds)
+                             const Prepare& prepare, Undecided undecided)
 {
-    const auto prepare = [&] { return seconds; };
-    const Choice* const known = usable(question, candidates);
-    const bool goes_on = known != nullptr && !known->is_decided && left_for_undecided_ > Seconds{};
-    if (goes_on && tried_.insert(question).second) {
+    const Choice* known = usable(question, candidates);
+    const bool is_new = tried_.insert(question).second;
+    if (known == nullptr) {
+        search(question, candidates, prepare);
+    } else if (undecided == Undecided::tried_again && is_new && !known->is_decided && left_for_undecided_ > Seconds{}) {
         const Seconds begin = clock_();
         search(question, candidates, prepare);
         left_for_undecided_ -= clock_() - begin;
     }
-    tried_.insert(question);
-    return fastest_of_prepared(question, candidates, prepare);
-}
-
-std::size_t Choices::fastest_of_prepared(const Question& question, const std::vector<std::string>& candidates,
-                                         const std::function<CandidateSeconds()>& prepare)
-{
-    if (usable(question, candidates) == nullptr) search(question, candidates, prepare);
-    const Choice& known = *evidence(question);
-    if (known.candidates == candidates) return known.chosen;  // of candidates with the same name
-    return static_cast<std::size_t>(std::ranges::find(candidates, known.implementation()) - candidates.begin());
+    known = evidence(question);
+    if (known->candidates == candidates) return known->chosen;  // of candidates with the same name
+    return static_cast<std::size_t>(std::ranges::find(candidates, known->implementation()) - candidates.begin());
 }
 
 /// Tries the candidates and remembers the choice, unless another process has just done so.
-void Choices::search(const Question& question, const std::vector<std::string>& candidates,
-                     const std::function<CandidateSeconds()>& prepare)
+void Choices::search(const Question& question, const std::vector<std::string>& candidates, const Prepare& prepare)
 {
     const Choice* known = usable(question, candidates);
     const Turns before = known != nullptr ? known->turns : Turns{};

@@ -38,6 +38,12 @@ struct Choice {
 
 /// The time of candidate i, in seconds; infinite if it is not tried, cannot run or computes something else.
 using CandidateSeconds = std::function<double(std::size_t candidate)>;
+/// Makes a trial.
+using Prepare = std::function<CandidateSeconds()>;
+
+/// What becomes of an undecided choice that is remembered: it is kept, or tried again once in a process, for three seconds at most
+/// in all.
+enum class Undecided { kept, tried_again };
 
 /// Several processes may use a file: one of them tries or writes at a time, and the others wait for its choice.
 class Choices {
@@ -46,15 +52,11 @@ class Choices {
     /// name nothing outlives this object.
     explicit Choices(std::filesystem::path file = {}, Clock clock = steady_clock());
 
-    /// The index of the candidate to use, by their names: the remembered one, or by trials (fastest_of), which are remembered.
-    /// An undecided choice is tried again once in a process, for three seconds at most in all. Throws what `seconds` throws, and
-    /// Unsupported if no candidate can run, which is not remembered.
-    std::size_t fastest(const Question& question, const std::vector<std::string>& candidates,
-                        const CandidateSeconds& seconds);
-    /// As fastest(), for trials that take long to prepare: `prepare` is called if there is a trial, before its time begins. It may
-    /// ask for other choices. What is undecided is not tried again.
-    std::size_t fastest_of_prepared(const Question& question, const std::vector<std::string>& candidates,
-                                    const std::function<CandidateSeconds()>& prepare);
+    /// The index of the candidate to use, by their names: the remembered one, or by a trial (fastest_of), which is remembered.
+    /// `prepare` is called if there is a trial, before its time begins; it may ask for other choices. Throws what it and the
+    /// trial throw, and Unsupported if no candidate can run, which is not remembered.
+    std::size_t fastest(const Question& question, const std::vector<std::string>& candidates, const Prepare& prepare,
+                        Undecided undecided = Undecided::kept);
 
     /// The remembered choice; null if there is none.
     const Choice* evidence(const Question& question) const;
@@ -69,8 +71,7 @@ class Choices {
     class Writer;
     void read();
     const Choice* usable(const Question& question, const std::vector<std::string>& candidates) const;
-    void search(const Question& question, const std::vector<std::string>& candidates,
-                const std::function<CandidateSeconds()>& prepare);
+    void search(const Question& question, const std::vector<std::string>& candidates, const Prepare& prepare);
 
     std::filesystem::path file_;
     Clock clock_;

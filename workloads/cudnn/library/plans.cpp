@@ -169,7 +169,7 @@ engine::Question Plans::question(const std::string& shape, std::string_view pass
 std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std::string>& names, const Numbered& plans,
                            const std::function<void(Trial&)>& write) const
 {
-    return settings_.choices->fastest_of_prepared(asked, names, [&]() -> engine::CandidateSeconds {
+    return settings_.choices->fastest(asked, names, [&]() -> engine::CandidateSeconds {
         const auto trial = std::make_shared<Trial>(stream_);
         write(*trial);
         trial->place("trying " + asked.shape, [&](const ir::Operation& operation, const Memory& memory) {

@@ -115,7 +115,7 @@ Products::Chosen Products::find(const Product& product)
             };
             // The library's algorithms have no names by which another process would find them.
             const std::vector<std::string> names(static_cast<std::size_t>(algorithms));
-            best.algorithm = static_cast<int>(engine::Choices().fastest_of_prepared({}, names, prepare));
+            best.algorithm = static_cast<int>(engine::Choices().fastest({}, names, prepare));
             return best;
         } catch (const Unsupported&) {
             continue;  // no algorithm with that epilogue, or none that runs

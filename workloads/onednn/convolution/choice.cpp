@@ -7,7 +7,7 @@
 #include "workloads/kernels/isa/isa.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <set>
 
 namespace roof::onednn {
@@ -109,14 +109,14 @@ class Chooser {
                              library_of(all_)};
         std::vector<std::string> names;
         for (const Candidate& candidate : candidates) names.push_back(candidate.name);
-        std::optional<Trials> trials;
-        const auto seconds = [&](std::size_t candidate) {
-            if (!trials) trials.emplace(engine_, shape_, candidates, edges);
-            return trials->seconds(candidate);
+        const auto prepare = [&]() -> engine::CandidateSeconds {
+            const auto trials = std::make_shared<Trials>(engine_, shape_, candidates, edges);
+            return [trials](std::size_t candidate) { return trials->seconds(candidate); };
         };
         engine::Choices unkept;
+        engine::Choices& choices = settings_.choices ? *settings_.choices : unkept;
         try {
-            return candidates[(settings_.choices ? *settings_.choices : unkept).fastest(asked, names, seconds)];
+            return candidates[choices.fastest(asked, names, prepare, engine::Undecided::tried_again)];
         } catch (const OutOfMemory&) {
             return candidates.front();  // the network will not fit either; its error reports the required memory
         }
