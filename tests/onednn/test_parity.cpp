@@ -195,7 +195,7 @@ TEST_CASE("Networks with Winograd convolutions train as in PyTorch over five ste
 
 TEST_CASE("Networks in bf16 train as PyTorch does with operands rounded to bf16")
 {
-    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
+    if (const auto reason = unsupported_precision(Precision::bf16)) return skip(*reason);
     for (const std::string model : {"alexnet", "resnet18"}) {
         INFO(model);
         compare_five_steps(model, {.precision = Precision::bf16}, bf16_tolerance);
@@ -204,7 +204,7 @@ TEST_CASE("Networks in bf16 train as PyTorch does with operands rounded to bf16"
 
 TEST_CASE("Networks in bf16 with Winograd convolutions train as PyTorch does with operands rounded to bf16")
 {
-    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
+    if (const auto reason = unsupported_precision(Precision::bf16)) return skip(*reason);
     if (!offers_winograd(Precision::bf16)) return skip("no Winograd kernel for this processor");
     for (const std::string model : {"alexnet", "resnet18"}) {
         INFO(model);
@@ -255,7 +255,7 @@ TEST_CASE("Other families with Winograd convolutions train as in PyTorch")
 
 TEST_CASE("Other families in bf16 train as in PyTorch within the effect of rounding")
 {
-    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
+    if (const auto reason = unsupported_precision(Precision::bf16)) return skip(*reason);
     compare_family("vgg11", {.precision = Precision::bf16}, bf16_tolerance);
     // Twice as deep as the networks whose spread set the tolerance, and AMX adds in another order than AVX-512: 1.17e-3 on a Xeon with AMX.
     Tolerance deeper = bf16_tolerance;

@@ -4,6 +4,7 @@
 #include "tests/parallel/threads.hpp"
 #include "tests/skip.hpp"
 #include "workloads/kernels/convolution.hpp"
+#include "workloads/onednn/convolution/passes.hpp"
 #include "workloads/onednn/step.hpp"
 
 #include <catch2/catch.hpp>
@@ -127,7 +128,7 @@ TEST_CASE("Four ranks with dropout have the losses of one rank in every exchange
 
 TEST_CASE("Ranks in bf16 differ from one rank only by rounding")
 {
-    if (kernels::convolution_lanes() < 16) return skip("oneDNN has no bf16 on this processor");
+    if (const auto reason = unsupported_precision(Precision::bf16)) return skip(*reason);
     const Training one{.model = "small", .batch = 4, .precision = Precision::bf16};
     const auto due = alone(one);
     Training two = one;

@@ -29,12 +29,9 @@ std::vector<Axis> TrainBench::own_axes(const Machine& machine) const
         {"threads", "threads, of all ranks on this machine together", {std::to_string(threads)}, {}, true, 1, threads}};
 }
 
-/// oneDNN's layers between the convolutions have bf16 only with AVX-512.
-std::optional<std::string> TrainBench::lacking(const Point& point, const Machine& machine, const Device&) const
+std::optional<std::string> TrainBench::lacking(const Point& point, const Machine&, const Device&) const
 {
-    const bool has_avx512 = std::ranges::find(machine.isa, "avx512") != machine.isa.end();
-    if (point.precision() == Precision::bf16 && !has_avx512)
-        return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA";
+    if (auto reason = unsupported_precision(point.precision())) return reason;
     const auto algorithm = parse_enum<Algorithm>(point.text("algorithm"));
     const bool is_lacking = algorithm == Algorithm::winograd && !offers_winograd(point.precision());
     if (!is_lacking && algorithm != Algorithm::fft) return std::nullopt;

@@ -22,17 +22,6 @@ constexpr std::array<std::pair<std::string_view, Isa>, 6> limits{{{"SSE41", Isa:
                                                                   {"AVX512_CORE", Isa::avx512},
                                                                   {"AVX512_CORE_VNNI", Isa::avx512}}};
 
-Isa isa_of_processor()
-{
-    // clang 16 does not know the names of the levels x86-64-v3 and v4. No processor has these without the rest of a level.
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
-        return Isa::sse;
-    if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
-        !__builtin_cpu_supports("avx512vl"))
-        return Isa::avx2;
-    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
-}
-
 /// `all`: the widest set first, without gaps; `first`: its set.
 template <class Loops>
 std::span<const Loops* const> supported(std::span<const Loops* const> all, Isa first)
@@ -43,12 +32,23 @@ std::span<const Loops* const> supported(std::span<const Loops* const> all, Isa f
 
 }  // namespace
 
+Isa processor_isa()
+{
+    // clang 16 does not know the names of the levels x86-64-v3 and v4. No processor has these without the rest of a level.
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
+        return Isa::sse;
+    if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl"))
+        return Isa::avx2;
+    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
+}
+
 Isa widest_isa()
 {
     const char* const set = std::getenv("ONEDNN_MAX_CPU_ISA");
     const std::string_view limit = set == nullptr ? "" : set;
     const auto* const known = std::ranges::find(limits, limit, &std::pair<std::string_view, Isa>::first);
-    return known == limits.end() ? isa_of_processor() : std::min(isa_of_processor(), known->second);
+    return known == limits.end() ? processor_isa() : std::min(processor_isa(), known->second);
 }
 
 std::span<const DirectLoops* const> direct_loops_here()

@@ -16,8 +16,10 @@ constexpr EnumNames<Isa, 4> names_of(Isa)
               {Isa::avx512_bf16, "roof:avx512_bf16"}}}};
 }
 
-/// The widest that this processor has. The environment variable ONEDNN_MAX_CPU_ISA, which limits oneDNN, limits these
-/// loops too. Tests hide instructions with it.
+/// The widest that this processor has.
+Isa processor_isa();
+/// The widest that the loops use. The environment variable ONEDNN_MAX_CPU_ISA, which limits oneDNN, limits these loops too.
+/// Tests hide instructions with it.
 Isa widest_isa();
 
 }  // namespace roof::kernels

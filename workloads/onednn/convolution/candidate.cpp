@@ -2,6 +2,7 @@
 #include "workloads/onednn/convolution/passes.hpp"
 
 #include "workloads/kernels/convolution.hpp"
+#include "workloads/kernels/isa/isa.hpp"
 
 #include <algorithm>
 #include <array>
@@ -155,6 +156,13 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionP
         }
     }
     return all;
+}
+
+/// oneDNN's layers between the convolutions have bf16 only with AVX-512.
+std::optional<std::string> unsupported_precision(Precision precision)
+{
+    if (precision != Precision::bf16 || kernels::processor_isa() >= kernels::Isa::avx512) return std::nullopt;
+    return "bf16 needs AVX-512: its dot products (avx512_bf16), or widened to fp32 its FMA";
 }
 
 bool offers_winograd(Precision precision)

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,6 +62,9 @@ struct LibraryFacts {
     int vector_bits = 0;
 };
 LibraryFacts facts_of(const std::string& implementation, const model::Convolution& convolution);
+
+/// The reason why this machine cannot train in this precision, or none.
+std::optional<std::string> unsupported_precision(Precision precision);
 
 /// True if this machine has a Winograd convolution of this precision.
 bool offers_winograd(Precision precision);
