@@ -275,16 +275,14 @@ void ComputeKernel::widen_constant(int constant, int first_scratch)
 
 void ComputeKernel::read(int register_index, const Xbyak::Reg64& from, int position)
 {
-    const int offset = position * isa().register_bytes;
-    if (has_tiles()) return tileloadd(Xbyak::Tmm(register_index), ptr[from + rax + offset]);
-    load(register_index, ptr[from + offset]);
+    if (has_tiles()) return tileloadd(Xbyak::Tmm(register_index), ptr[place_of(position, from) + rax]);
+    load(register_index, ptr[place_of(position, from)]);
 }
 
 void ComputeKernel::write(const Xbyak::Reg64& to, int position)
 {
-    const int offset = position * isa().register_bytes;
-    if (has_tiles()) return tilestored(ptr[to + rax + offset], Xbyak::Tmm(position));
-    store(ptr[to + offset], position);
+    if (has_tiles()) return tilestored(ptr[place_of(position, to) + rax], Xbyak::Tmm(position));
+    store(ptr[place_of(position, to)], position);
 }
 
 }  // namespace roof::cpu

@@ -26,6 +26,8 @@ class Emitter : public Xbyak::CodeGenerator {
 
   protected:
     Xbyak::Xmm vector(int index) const;
+    /// The place of a whole register among others, which lie one after another from `first` on.
+    Xbyak::RegExp place_of(int index, const Xbyak::Reg64& first) const { return first + index * isa_.register_bytes; }
 
     void load(int destination, const Xbyak::Address& source);
     void store(const Xbyak::Address& destination, int source);

@@ -104,10 +104,7 @@ void IntensityKernel::generate()
     dec(passes);
     jnz(pass, T_NEAR);
 
-    for (int i = 0; i < accumulators_; ++i) {
-        const int offset = i * isa().register_bytes;
-        store(ptr[result + offset], i);
-    }
+    for (int i = 0; i < accumulators_; ++i) store(ptr[place_of(i, result)], i);
     finish();
 }
 

@@ -99,10 +99,7 @@ void StreamKernel::generate()
 
     if (stream_.nontemporal) sfence();
     if (results() > 0) mov(rcx, ptr[arguments + offsetof(Arguments, result)]);
-    for (int i = 0; i < results(); ++i) {
-        const int offset = i * isa().register_bytes;
-        store(ptr[rcx + offset], i);
-    }
+    for (int i = 0; i < results(); ++i) store(ptr[place_of(i, rcx)], i);
     finish();
 }
 
