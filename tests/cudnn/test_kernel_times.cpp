@@ -3,10 +3,8 @@
 // Without a GPU they only say so.
 #include "ert/base/precision.hpp"
 #include "tests/cudnn/kernel_times.hpp"
+#include "tests/cudnn/moments_trial.hpp"
 #include "tests/skip.hpp"
-#include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/library/plans.hpp"
-#include "workloads/cudnn/library/ways.hpp"
 #include "workloads/model/models.hpp"
 #include "workloads/model/work.hpp"
 
@@ -75,22 +73,10 @@ TEST_CASE("the ends of ResNet-50's blocks have a time by passes and by moments",
     Plans plans(stream, settings, "this GPU", products);
     std::printf("shape,us_by_passes,us_by_moments,is_right\n");
     for (const auto& [channels, side] : {std::pair{64, 56}, {128, 28}, {256, 14}, {512, 7}}) {
-        const ConvolutionPass forward{{.batch = settings.batch,
-                                       .source = {channels, side, side},
-                                       .result = {4 * channels, side, side},
-                                       .window = {.size = 1, .stride = 1, .padding = 0}},
-                                      Pass::forward,
-                                      settings.precision};
-        Choosers passes = plans.choosers();
-        passes.moments = {};
-        Trial trial(stream);
-        add_moments(trial, forward, passes);
-        trial.place("trying moments", [&](const ir::Operation& operation, const Memory& memory) {
-            return bound(operation, memory, stream, plans, products);
-        });
+        MomentsTrial trial(stream, settings, {channels, side, side}, plans, products);
         const bool is_right = trial.is_right(1);
         CHECK(is_right);
-        std::printf("\"%s\",%.1f,%.1f,%d\n", text(forward).c_str(), 1e6 * trial.seconds(0), 1e6 * trial.seconds(1),
-                    is_right ? 1 : 0);
+        std::printf("\"%s\",%.1f,%.1f,%d\n", text(trial.forward).c_str(), 1e6 * trial.seconds(0),
+                    1e6 * trial.seconds(1), is_right ? 1 : 0);
     }
 }

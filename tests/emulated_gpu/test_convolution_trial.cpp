@@ -50,7 +50,7 @@ struct Tried {
     }
     std::function<void()> run_of(const ir::Operation& operation, const Memory& memory)
     {
-        const std::function<void()> run = bound(operation, memory, stream, loops);
+        const std::function<void()> run = bound(operation, memory, stream, loops.by_number());
         const auto* const pass = std::get_if<Convolve>(&operation);
         if (pass != nullptr && pass->plan == 3) return [] { throw Error("no such engine"); };
         if (pass == nullptr || pass->plan < 2) return run;

@@ -1,11 +1,9 @@
 // The trials that write layers around a batch norm in two ways: they run on values that they wrote themselves, whatever was in
 // the memory before, and tell right results from wrong ones. Loops take the place of cuDNN, and a stand-in that of cuBLASLt.
+#include "tests/cudnn/moments_trial.hpp"
 #include "tests/emulated_gpu/emulated_memory.hpp"
 #include "tests/engine/layers/host_run.hpp"
 #include "tests/engine/layers/host_values.hpp"
-#include "workloads/cudnn/library/bind.hpp"
-#include "workloads/cudnn/library/plans.hpp"
-#include "workloads/cudnn/library/ways.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -123,19 +121,7 @@ TEST_CASE("the trial of moments finds that both ways agree in each format, and e
         const Settings settings{.batch = 4, .precision = precision};
         Products products(stream, true);
         Plans plans(stream, settings, "emulated", products);
-        const ConvolutionPass forward{{.batch = 4,
-                                       .source = {16, 10, 10},
-                                       .result = {64, 10, 10},
-                                       .window = {.size = 1, .stride = 1, .padding = 0}},
-                                      Pass::forward,
-                                      precision};
-        Choosers passes = plans.choosers();
-        passes.moments = {};
-        Trial trial(stream);
-        add_moments(trial, forward, passes);
-        trial.place("trying moments", [&](const ir::Operation& operation, const Memory& memory) {
-            return bound(operation, memory, stream, plans, products);
-        });
+        MomentsTrial trial(stream, settings, {16, 10, 10}, plans, products);
         CHECK(trial.is_right(1));
         CHECK(trial.ways()[1].results.size() == 7);
         check_that_each_result_counts(trial);

@@ -38,7 +38,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
     for (const Program::Stage& stage : list_.stages()) {
         stages_.emplace_back();
         for (const ir::Operation& operation : stage.operations)
-            stages_.back().push_back(bound(operation, memory_, stream_, plans_, products_));
+            stages_.back().push_back(bound(operation, memory_, stream_, plans_.by_number(), products_));
     }
 }
 

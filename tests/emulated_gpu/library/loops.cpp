@@ -28,12 +28,12 @@ Choice by_loops()
 
 /// The work of the loop is in no time model: it takes as long as an empty launch.
 template <class Work>
-std::function<void()> in_stream(const gpu::Stream& stream, const Work& work)
+std::function<void()> in_stream(cudaStream_t stream, const Work& work)
 {
-    return [&stream, work] {
+    return [stream, work] {
         emulated::Machine& machine = emulated::machine();
         const std::lock_guard lock(machine.mutex());
-        emulated::Stream& in = machine.stream(stream.get(), emulated::current_device());
+        emulated::Stream& in = machine.stream(stream, emulated::current_device());
         const emulated::Card& card = machine.device(in.device).card;
         const auto run = [work, seconds_taken = card.launch_cycles / card.clock_hz](double& seconds) {
             work();
@@ -67,7 +67,8 @@ bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
     return algorithm == Algorithm::gemm;
 }
 
-Handle::Handle(cudaStream_t) {}
+/// The handle is the stream itself, which cudnnDestroy() leaves alone.
+Handle::Handle(cudaStream_t stream) : handle_(reinterpret_cast<cudnnHandle_t>(stream)) {}
 
 Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products)
     : stream_(stream), settings_(settings), device_model_(std::move(device_model)), products_(products)
@@ -90,15 +91,16 @@ bool Plans::takes_moments(const ConvolutionPass&)
 {
     return true;
 }
-std::function<void()> Plans::bound(const Convolve& operation, const Memory& memory) const
+std::function<void()> PlansByNumber::bound(const Convolve& operation, const Memory& memory) const
 {
-    return in_stream(stream_, [operation, memory] { convolve(operation, memory); });
+    return in_stream(reinterpret_cast<cudaStream_t>(handle_.get()),
+                     [operation, memory] { convolve(operation, memory); });
 }
-std::function<void()> Plans::bound(const LibraryNorm&, const Memory&) const
+std::function<void()> PlansByNumber::bound(const LibraryNorm&, const Memory&) const
 {
     return {};
 }
-std::function<void()> Plans::bound(const LibraryNormGradient&, const Memory&) const
+std::function<void()> PlansByNumber::bound(const LibraryNormGradient&, const Memory&) const
 {
     return {};
 }

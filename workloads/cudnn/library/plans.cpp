@@ -19,71 +19,6 @@ const std::vector<std::string> ways_of_statistics{"passes", "moments"};
 // A plan reads it, and the operation's epsilon, when it is enqueued. cuDNN's addresses are not const.
 constexpr float share_of_batch = engine::batch_norm_momentum;
 
-Descriptor addresses_of(const Convolve& operation, const Memory& memory)
-{
-    std::vector<Address> all;
-    const auto add = [&](std::int64_t number, const Tensor& tensor) {
-        if (tensor) all.push_back({number, memory.at(tensor)});
-    };
-    add(number_source, operation.source);
-    add(number_weights, operation.weights);
-    add(number_result, operation.result);
-    add(number_bias, operation.bias);
-    add(number_scale, operation.scale);
-    add(number_shift, operation.shift);
-    add(number_sum, operation.sum);
-    add(number_squares, operation.squares);
-    return address_pack(all, memory.at(operation.workspace));
-}
-
-Descriptor addresses_of(const LibraryNorm& norm, const Memory& memory)
-{
-    return address_pack({{norm_source, memory.at(norm.source)},
-                         {norm_weight, memory.at(norm.weight)},
-                         {norm_bias, memory.at(norm.bias)},
-                         {norm_mean, memory.at(norm.channels.mean)},
-                         {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
-                         {norm_running_mean, memory.at(norm.running_mean)},
-                         {norm_running_variance, memory.at(norm.running_variance)},
-                         {norm_next_mean, memory.at(norm.running_mean)},
-                         {norm_next_variance, memory.at(norm.running_variance)},
-                         {norm_epsilon, const_cast<float*>(&norm.shape.epsilon)},
-                         {norm_share, const_cast<float*>(&share_of_batch)},
-                         {norm_result, memory.at(norm.result)}},
-                        memory.at(norm.workspace));
-}
-
-Descriptor addresses_of(const LibraryNormGradient& norm, const Memory& memory)
-{
-    std::vector<Address> all{{norm_source, memory.at(norm.source)},
-                             {norm_weight, memory.at(norm.weight)},
-                             {norm_mean, memory.at(norm.channels.mean)},
-                             {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
-                             {norm_gradient_given, memory.at(norm.gradient)},
-                             {norm_sum, memory.at(norm.sum)},
-                             {norm_sum_of_products, memory.at(norm.sum_of_products)},
-                             {norm_result, memory.at(norm.result)}};
-    if (norm.shape.relu) all.push_back({norm_output, memory.at(norm.output)});
-    return address_pack(all, memory.at(norm.workspace));
-}
-
-/// What binds operations to plans by their numbers. All must outlive it.
-struct PlansByNumber {
-    const std::vector<std::optional<Candidate>>& plans;
-    const Handle& handle;
-
-    template <class Operation>
-    requires requires(const Operation& operation, const Memory& memory) { addresses_of(operation, memory); }
-    std::function<void()> bound(const Operation& operation, const Memory& memory) const
-    {
-        const std::optional<Candidate>& plan = plans[static_cast<std::size_t>(operation.plan)];
-        if (!plan) return [] { throw Error("no plan computes this"); };
-        return
-            [addresses = addresses_of(operation, memory), plan = plan->plan.descriptor, handle = handle.get(),
-             engine = plan->engine.name] { check(cudnnBackendExecute(handle, plan.get(), addresses.get()), engine); };
-    }
-};
-
 /// Limit for scratch memory: larger batches need the rest.
 std::size_t workspace_limit()
 {
@@ -96,8 +31,7 @@ std::size_t workspace_limit()
 /// Adds a plan for each engine, or none if it does not support the device, needs too much memory or is not tried. The heuristics list
 /// the most likely engines first, so planning ends after a time; of those that are compiled at run time, which takes a good part of
 /// a second, only the first is planned.
-void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device,
-                  std::vector<std::optional<Candidate>>& plans)
+void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device, NumberedPlans& plans)
 {
     constexpr int least_tried = 2;
     constexpr Seconds most_time{0.25};
@@ -116,7 +50,7 @@ void plan_in_time(const std::vector<Engine>& engines, const Descriptor& device,
     }
 }
 
-std::size_t largest_workspace(const std::vector<std::optional<Candidate>>& plans)
+std::size_t largest_workspace(const NumberedPlans& plans)
 {
     std::int64_t bytes = 0;
     for (const auto& one : plans) bytes = std::max(bytes, one ? one->plan.workspace : 0);
@@ -154,6 +88,63 @@ std::vector<Engine> norm_engines(const NormShape& shape, const Settings& setting
 
 }  // namespace
 
+std::function<void()> PlansByNumber::bound(const Convolve& operation, const Memory& memory) const
+{
+    std::vector<Address> all;
+    const auto add = [&](std::int64_t number, const Tensor& tensor) {
+        if (tensor) all.push_back({number, memory.at(tensor)});
+    };
+    add(number_source, operation.source);
+    add(number_weights, operation.weights);
+    add(number_result, operation.result);
+    add(number_bias, operation.bias);
+    add(number_scale, operation.scale);
+    add(number_shift, operation.shift);
+    add(number_sum, operation.sum);
+    add(number_squares, operation.squares);
+    return running(operation.plan, all, memory.at(operation.workspace));
+}
+
+std::function<void()> PlansByNumber::bound(const LibraryNorm& norm, const Memory& memory) const
+{
+    return running(norm.plan,
+                   {{norm_source, memory.at(norm.source)},
+                    {norm_weight, memory.at(norm.weight)},
+                    {norm_bias, memory.at(norm.bias)},
+                    {norm_mean, memory.at(norm.channels.mean)},
+                    {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                    {norm_running_mean, memory.at(norm.running_mean)},
+                    {norm_running_variance, memory.at(norm.running_variance)},
+                    {norm_next_mean, memory.at(norm.running_mean)},
+                    {norm_next_variance, memory.at(norm.running_variance)},
+                    {norm_epsilon, const_cast<float*>(&norm.shape.epsilon)},
+                    {norm_share, const_cast<float*>(&share_of_batch)},
+                    {norm_result, memory.at(norm.result)}},
+                   memory.at(norm.workspace));
+}
+
+std::function<void()> PlansByNumber::bound(const LibraryNormGradient& norm, const Memory& memory) const
+{
+    std::vector<Address> all{{norm_source, memory.at(norm.source)},
+                             {norm_weight, memory.at(norm.weight)},
+                             {norm_mean, memory.at(norm.channels.mean)},
+                             {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                             {norm_gradient_given, memory.at(norm.gradient)},
+                             {norm_sum, memory.at(norm.sum)},
+                             {norm_sum_of_products, memory.at(norm.sum_of_products)},
+                             {norm_result, memory.at(norm.result)}};
+    if (norm.shape.relu) all.push_back({norm_output, memory.at(norm.output)});
+    return running(norm.plan, all, memory.at(norm.workspace));
+}
+
+std::function<void()> PlansByNumber::running(int number, const std::vector<Address>& addresses, void* workspace) const
+{
+    const std::optional<Candidate>& plan = plans_[static_cast<std::size_t>(number)];
+    if (!plan) return [] { throw Error("no plan computes this"); };
+    return [pack = address_pack(addresses, workspace), plan = plan->plan.descriptor, handle = handle_.get(),
+            engine = plan->engine.name] { check(cudnnBackendExecute(handle, plan.get(), pack.get()), engine); };
+}
+
 Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products)
     : stream_(stream), settings_(settings), device_model_(std::move(device_model)), products_(products)
 {
@@ -166,8 +157,8 @@ engine::Question Plans::question(const std::string& shape, std::string_view pass
 }
 
 /// The candidate to use: the remembered one, or the fastest by a trial of the ways that `write` adds for them, by these plans.
-std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std::string>& names, const Numbered& plans,
-                           const std::function<void(Trial&)>& write) const
+std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std::string>& names,
+                           const NumberedPlans& plans, const std::function<void(Trial&)>& write) const
 {
     return settings_.choices->fastest(asked, names, [&]() -> engine::CandidateSeconds {
         const auto trial = std::make_shared<Trial>(stream_);
@@ -181,7 +172,7 @@ std::size_t Plans::fastest(const engine::Question& asked, const std::vector<std:
 
 /// The first where the library has no implementation of a part, or memory does not hold all; that is not kept in the file.
 std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
-                                    const Numbered& plans, const std::function<void(Trial&)>& write)
+                                    const NumberedPlans& plans, const std::function<void(Trial&)>& write)
 {
     if (impossible_.contains(asked)) return 0;
     try {
@@ -219,7 +210,7 @@ std::optional<Candidate> Plans::fastest_bare(const ConvolutionPass& shape) const
 {
     const std::vector<Engine> engines = allowed_engines(shape, settings_, device_);
     if (!settings_.tune) return first_plan(engines, device_);
-    Numbered plans;
+    NumberedPlans plans;
     const auto write = [&](Trial& trial) {
         plan_in_time(engines, device_, plans);
         Convolve one = convolution_in(trial, shape, largest_workspace(plans));
@@ -247,7 +238,7 @@ std::optional<Candidate> Plans::fastest_whole(const ConvolutionPass& shape)
     if (is_for_norms) std::erase_if(engines, [](const Engine& one) { return one.notes.compiled_at_run_time; });
     if (!settings_.tune) return first_plan(engines, device_);
     if (engines.empty()) return std::nullopt;
-    Numbered plans;
+    NumberedPlans plans;
     const auto write = [&](Trial& trial) {
         plans.push_back(fastest_bare(bare(shape)));
         plan_in_time(engines, device_, plans);
@@ -262,7 +253,7 @@ std::optional<Candidate> Plans::fastest_whole(const ConvolutionPass& shape)
 bool Plans::reads_by_depth(const ConvolutionPass& first)
 {
     if (!settings_.tune) return false;
-    Numbered plans;
+    NumberedPlans plans;
     const auto write = [&](Trial& trial) {
         for (const bool is_deep : {false, true}) {
             ConvolutionPass shape = is_deep ? space_to_depth(first) : first;
@@ -295,7 +286,7 @@ std::optional<Candidate> Plans::fastest_norm(const NormShape& shape)
     if (engines.empty()) return std::nullopt;
     // Most are compiled at run time, a good part of a second each: only the heuristics' first is tried.
     engines.erase(engines.begin() + 1, engines.end());
-    Numbered plans;
+    NumberedPlans plans;
     const auto write = [&](Trial& trial) {
         plans = {std::nullopt, planned(engines.front(), device_)};
         Choice library = plans[1] ? choice_of(*plans[1], shape.relu) : Choice{};
@@ -319,21 +310,6 @@ bool Plans::takes_moments(const ConvolutionPass& forward)
     };
     return fastest_or_first(question(text(forward), "batch norm behind", forward.precision), ways_of_statistics,
                             chosen_, write) == 1;
-}
-
-std::function<void()> Plans::bound(const Convolve& operation, const Memory& memory) const
-{
-    return PlansByNumber{chosen_, handle_}.bound(operation, memory);
-}
-
-std::function<void()> Plans::bound(const LibraryNorm& operation, const Memory& memory) const
-{
-    return PlansByNumber{chosen_, handle_}.bound(operation, memory);
-}
-
-std::function<void()> Plans::bound(const LibraryNormGradient& operation, const Memory& memory) const
-{
-    return PlansByNumber{chosen_, handle_}.bound(operation, memory);
 }
 
 }  // namespace roof::cudnn

@@ -21,6 +21,26 @@ namespace roof::cudnn {
 
 class Trial;
 
+using NumberedPlans = std::vector<std::optional<Candidate>>;
+
+/// Binds operations to plans by their numbers.
+class PlansByNumber {
+  public:
+    /// Both must outlive it.
+    PlansByNumber(const NumberedPlans& plans, const Handle& handle) : plans_(plans), handle_(handle) {}
+
+    /// Return a function that enqueues the operation in the handle's stream.
+    std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
+    std::function<void()> bound(const LibraryNorm& operation, const Memory& memory) const;
+    std::function<void()> bound(const LibraryNormGradient& operation, const Memory& memory) const;
+
+  private:
+    std::function<void()> running(int number, const std::vector<Address>& addresses, void* workspace) const;
+
+    const NumberedPlans& plans_;
+    const Handle& handle_;
+};
+
 class Plans {
   public:
     /// Choices are kept per `device_model` and version of the library. The stream and the products must outlive this object.
@@ -45,20 +65,17 @@ class Plans {
                 [this](const ConvolutionPass& forward) { return takes_moments(forward); }};
     }
 
-    /// Return a function that enqueues the operation in the stream.
-    std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
-    std::function<void()> bound(const LibraryNorm& operation, const Memory& memory) const;
-    std::function<void()> bound(const LibraryNormGradient& operation, const Memory& memory) const;
+    /// Those that were chosen.
+    PlansByNumber by_number() const { return {chosen_, handle_}; }
 
   private:
-    using Numbered = std::vector<std::optional<Candidate>>;  ///< plans by number
     using Shape = std::variant<ConvolutionPass, NormShape>;
 
     engine::Question question(const std::string& shape, std::string_view pass, Precision precision) const;
-    std::size_t fastest(const engine::Question& asked, const std::vector<std::string>& names, const Numbered& plans,
-                        const std::function<void(Trial&)>& write) const;
+    std::size_t fastest(const engine::Question& asked, const std::vector<std::string>& names,
+                        const NumberedPlans& plans, const std::function<void(Trial&)>& write) const;
     std::size_t fastest_or_first(const engine::Question& asked, const std::vector<std::string>& names,
-                                 const Numbered& plans, const std::function<void(Trial&)>& write);
+                                 const NumberedPlans& plans, const std::function<void(Trial&)>& write);
     std::optional<Candidate> fastest_bare(const ConvolutionPass& shape) const;
     std::optional<Candidate> fastest_whole(const ConvolutionPass& shape);
     std::optional<Candidate> fastest_norm(const NormShape& shape);
@@ -72,7 +89,7 @@ class Plans {
     Descriptor device_ = current_device();
     std::map<Shape, Choice> known_;
     std::set<engine::Question> impossible_;  ///< trials that could not be made
-    Numbered chosen_;
+    NumberedPlans chosen_;
 };
 
 }  // namespace roof::cudnn
