@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/process.hpp"
 #include "workloads/parallel/place.hpp"
 
 #include <dlfcn.h>
@@ -20,29 +21,6 @@
 namespace roof::parallel {
 
 namespace {
-
-/// The environment of a rank: this process's own with the variables of ranks replaced.
-std::vector<std::string> environment_of(int rank, int ranks, int descriptor)
-{
-    const std::vector<std::string> said{std::string(rank_variable) + "=", std::string(ranks_variable) + "=",
-                                        std::string(memory_variable) + "="};
-    std::vector<std::string> all{said[0] + std::to_string(rank), said[1] + std::to_string(ranks),
-                                 said[2] + std::to_string(descriptor)};
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string text = *entry;
-        if (text.starts_with(said[0]) || text.starts_with(said[1]) || text.starts_with(said[2])) continue;
-        all.push_back(text);
-    }
-    return all;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& words)
-{
-    std::vector<char*> all;
-    for (std::string& word : words) all.push_back(word.data());
-    all.push_back(nullptr);
-    return all;
-}
 
 /// File actions of a new process: standard output goes to /dev/null, since it is rank 0's alone, and the memory stays
 /// open.
@@ -65,12 +43,13 @@ class Files {
 
 pid_t spawn(const std::filesystem::path& program, int rank, int ranks, int descriptor)
 {
-    std::vector<std::string> words{program.string(), "rank"};
-    std::vector<std::string> environment = environment_of(rank, ranks, descriptor);
     const Files files(descriptor);
     pid_t id = -1;
-    const int status =
-        posix_spawn(&id, program.c_str(), files.get(), nullptr, pointers(words).data(), pointers(environment).data());
+    const int status = start_process(id, {program.string(), "rank"},
+                                     {{rank_variable, std::to_string(rank)},
+                                      {ranks_variable, std::to_string(ranks)},
+                                      {memory_variable, std::to_string(descriptor)}},
+                                     files.get(), nullptr);
     if (status != 0)
         throw Error("rank " + std::to_string(rank) + " cannot be started: " + program.string() + ": " +
                     std::strerror(status));

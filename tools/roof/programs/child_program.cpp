@@ -1,6 +1,7 @@
 #include "tools/roof/programs/child_program.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/console/terminal.hpp"
 
@@ -8,7 +9,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -25,25 +25,6 @@ namespace {
 constexpr int not_found = 127;
 constexpr int not_runnable = 126;
 constexpr int signalled = 128;
-
-std::vector<char*> pointers(std::vector<std::string>& words)
-{
-    std::vector<char*> made;
-    for (std::string& word : words) made.push_back(word.data());
-    made.push_back(nullptr);
-    return made;
-}
-
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& variables)
-{
-    std::vector<std::string> lines;
-    for (char** line = environ; *line != nullptr; ++line) {
-        const std::string text = *line;
-        if (!variables.contains(text.substr(0, text.find('=')))) lines.push_back(text);
-    }
-    for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
-    return lines;
-}
 
 /// Blocks signals while it exists, so that next() can wait for them; the child starts with the previous mask.
 class HeldSignals {
@@ -100,12 +81,9 @@ int wait_for(pid_t child, const HeldSignals& signals)
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem)
 {
-    std::vector<std::string> arguments = words;
-    std::vector<std::string> environment = environment_with(variables);
     const HeldSignals signals;
     pid_t child = 0;
-    const int error = ::posix_spawnp(&child, words.front().c_str(), nullptr, signals.attributes(),
-                                     pointers(arguments).data(), pointers(environment).data());
+    const int error = start_process(child, words, variables, nullptr, signals.attributes());
     if (error == 0) return wait_for(child, signals);
     problem = "cannot run '" + words.front() + "': " + std::strerror(error);
     return error == ENOENT ? not_found : not_runnable;
