@@ -41,12 +41,14 @@ def group(several, name):
     return Roofs(name, several[0].threads, levels, both([r.compute for r in several]), both([r.mixes for r in several]), several[0].latency)
 
 
-KINDS = ("convolution", "linear", "batch_norm", "relu", "max_pool", "average_pool", "add", "flatten", "dropout", "loss")
+KINDS = ("convolution", "linear", "batch_norm", "relu", "relu6", "gelu", "gelu_tanh", "silu", "hard_swish", "sigmoid", "hard_sigmoid", "max_pool", "average_pool", "add",
+         "multiply", "concat", "slice", "shuffle", "flatten", "dropout", "loss")
 
 
 def kind_of(layer):
     """The kind of layer that the breakdown names; updates stand apart."""
-    return "update" if layer.phase == "update" else layer.kind if layer.kind in KINDS else "other"
+    kind = "loss" if layer.kind == "softmax_cross_entropy" else layer.kind
+    return "update" if layer.phase == "update" else kind if kind in KINDS else "other"
 
 
 def farthest_only(roofs):

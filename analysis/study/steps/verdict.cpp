@@ -236,7 +236,8 @@ std::vector<Segment> kinds_of(const Measurement& row)
 {
     std::map<std::string_view, Segment> by_kind;
     for (const PartMeasurement& part : row.parts) {
-        const auto known = std::ranges::find(kinds_in_order, part.part.kind);
+        const auto known =
+            std::ranges::find(kinds_in_order, part.part.kind == "softmax_cross_entropy" ? "loss" : part.part.kind);
         const Phase phase = part.part.phase;
         const double seconds = part.seconds.median.value;
         Segment& kind = by_kind[phase == Phase::update ? "update" : known != kinds_in_order.end() ? *known : "other"];

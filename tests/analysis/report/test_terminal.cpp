@@ -6,6 +6,7 @@
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"
+#include "workloads/model/graph.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -175,6 +176,19 @@ TEST_CASE("the time of a step is shown by kind of layer and phase, time outside 
     CHECK(lines[3].starts_with("update              4.00 ms"));
     CHECK(lines[5].starts_with("outside the layers"));
     CHECK(terminal_layers(made::study({}), 80, true).empty());
+}
+
+TEST_CASE("the time of a step names every kind of layer that a network can have, and the loss")
+{
+    const auto named = [](const std::string& kind) {
+        Measurement row = made::row();
+        row.parts = {made::part("one", kind, Phase::forward, 0.010, 1e6, 1e6, 1e6)};
+        return kinds_of(row).front().name;
+    };
+    for (const auto& [kind, kind_name] : names_of(model::LayerKind{}).rows)
+        if (kind != model::LayerKind::input) CHECK(named(std::string(kind_name)) == kind_name);
+    CHECK(named("softmax_cross_entropy") == "loss");
+    CHECK(named("of another program") == "other");
 }
 
 TEST_CASE("the parts of a step add up to it, by phase and by kind, or to more if the layers took longer than the step")
