@@ -1,5 +1,6 @@
 // Estimates on machines as a table and as JSON.
 #include "analysis/estimate/machine_estimate.hpp"
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
@@ -68,8 +69,9 @@ std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
 
 void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
 {
-    columns.add_placed(fmt::format("peak in {}", traits(estimates.front().request.precision).name), machines,
-                       [](const MachineEstimate& e) { return format_si(e.peak.value, "FLOP/s"); });
+    columns.add_placed(
+        fmt::format("peak in {}", traits(estimates.front().request.precision).name), machines,
+        [](const MachineEstimate& e) { return rate_text(e.peak.value, "FLOP/s", e.peak_is_lower_bound); });
     for (const std::string& name : level_names(estimates)) {
         const auto at_level = [&](const auto& text_of) {
             return [&name, text_of](const MachineEstimate& e) {
@@ -77,8 +79,9 @@ void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
                 return level == e.levels.end() ? std::string("-") : text_of(*level, e.peak);
             };
         };
-        columns.add_placed(name + " bandwidth", machines,
-                           at_level([](const LevelPlacement& l, FlopRate) { return format_si(l.roof.value, "B/s"); }));
+        columns.add_placed(name + " bandwidth", machines, at_level([](const LevelPlacement& l, FlopRate) {
+                               return rate_text(l.roof.value, "B/s", l.is_lower_bound);
+                           }));
         columns.add_placed(name + " ridge point, FLOP/B", machines,
                            at_level([](const LevelPlacement& l, FlopRate peak) {
                                return plain_number(ridge_point(peak, l.roof).value);
@@ -186,6 +189,7 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
     for (const LevelPlacement& level : estimate.levels) {
         levels.push_back({{"name", level.level},
                           {"bytes_per_second", json_number(level.roof.value)},
+                          {"is_lower_bound", level.is_lower_bound},
                           {"compulsory_bytes", level.low.value},
                           {"most_bytes", level.high.value},
                           {"intensity_low", json_number(level.intensity_low.value)},
@@ -243,6 +247,7 @@ nlohmann::json to_json(const MachineEstimate& e)
             {"phase", name(e.request.passes)},
             {"devices", e.request.devices},
             {"peak_flops_per_second", placed ? json_number(e.peak.value) : nullptr},
+            {"peak_is_lower_bound", e.peak_is_lower_bound},
             {"levels", levels_json(e)},
             {"bound", placed ? nlohmann::json(e.binds_compute ? "compute" : "memory") : nullptr},
             {"binds", placed ? nlohmann::json(e.binds) : nullptr},

@@ -143,6 +143,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.at_once = whole.attainable;
     estimate.at_once_binds = whole.binds;
     estimate.peak = step.compute_roof;
+    estimate.peak_is_lower_bound = compute->steadiness == Steadiness::at_least;
     estimate.levels = step.levels;
     add_times(estimate, *compute, roofs.levels);
     add_scaling(estimate, target);

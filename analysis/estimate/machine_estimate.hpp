@@ -48,6 +48,7 @@ struct MachineEstimate {
     Known known = Known::spec;  ///< how peak and bandwidths are known
     std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
+    bool peak_is_lower_bound = false;
     std::vector<LevelPlacement> levels;  ///< traffic of the whole network, nearest to the core first
     std::string binds;                   ///< the roof with most of the layer-by-layer time
     bool binds_compute = false;
@@ -80,7 +81,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
 /// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a machine has no estimate is below the table.
 std::string to_text(std::span<const MachineEstimate> estimates);
 
-/// {"machine", "title", "known", "reason", "peak_flops_per_second", "levels", "bound", "binds", "compute_share",
+/// {"machine", "title", "known", "reason", "peak_flops_per_second", "peak_is_lower_bound", "levels", "bound", "binds", "compute_share",
 /// "seconds": {"layer_by_layer", "at_once", "forward", "backward", "update"}, "images_per_second", "epoch_seconds",
 /// "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
 /// "seconds", "binds"}]}; null if unknown.

@@ -175,7 +175,7 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
         const MixRoof roof = roof_of(works, over, i);
         p.levels.push_back({over.roofs.levels[i]->level, low, high, p.known,
                             high.value > 0 ? p.flops / high : Intensity{}, low.value > 0 ? p.flops / low : Intensity{},
-                            roof.rate, roof.access});
+                            roof.rate, roof.access, roof.may_be_higher});
     }
     bind(p, works, taken, over);
     explain_rate(p);

@@ -47,10 +47,11 @@ struct LevelPlacement {
     Bytes low;
     Bytes high;
     Known known = Known::analytic;
-    Intensity intensity_low;   ///< FLOPs / high
-    Intensity intensity_high;  ///< FLOPs / low
-    ByteRate roof;             ///< the level's bandwidth for these accesses
-    std::string access{};      ///< "update", "mix 2:1"; empty if reads and writes are not known
+    Intensity intensity_low;      ///< FLOPs / high
+    Intensity intensity_high;     ///< FLOPs / low
+    ByteRate roof;                ///< the level's bandwidth for these accesses
+    std::string access{};         ///< "update", "mix 2:1"; empty if reads and writes are not known
+    bool is_lower_bound = false;  ///< the roof
 };
 
 /// The bytes that a piece of work moves between a level and the caches nearer to the core. Counted bytes have one value.

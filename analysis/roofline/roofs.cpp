@@ -64,9 +64,14 @@ const std::string& level_or_precision(const Ceiling& roof)
     return roof.kind == Role::bandwidth ? roof.level : roof.precision;
 }
 
+std::string rate_text(double rate, std::string_view unit, bool is_lower_bound)
+{
+    return (is_lower_bound ? "≥ " : "") + format_si(rate, unit);
+}
+
 std::string rate_text(const Ceiling& roof)
 {
-    return (roof.steadiness == Steadiness::at_least ? "≥ " : "") + format_si(roof.rate.median.value, roof.unit());
+    return rate_text(roof.rate.median.value, roof.unit(), roof.steadiness == Steadiness::at_least);
 }
 
 const Ceiling* Roofs::level(const std::string& name) const

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof::analysis {
@@ -29,6 +30,7 @@ struct Roofs {
 const std::string& level_or_precision(const Ceiling& roof);
 
 /// "58.0 GB/s", or "≥ 58.0 GB/s" of a lower bound.
+std::string rate_text(double rate, std::string_view unit, bool is_lower_bound);
 std::string rate_text(const Ceiling& roof);
 
 /// The roofs at `threads` if the device has a ceiling with that count, otherwise at the most threads.

@@ -197,6 +197,25 @@ TEST_CASE("the text of an estimate states how each row is known, and fits 100 co
     }
 }
 
+TEST_CASE("an estimate marks the roofs that are lower bounds, and no others")
+{
+    Target target = made_gpu();
+    for (Ceiling& ceiling : target.ceilings.all)
+        if (ceiling.level == "DRAM" || ceiling.precision == "tf32") ceiling.steadiness = Steadiness::at_least;
+    const auto text_in = [&](Precision precision) {
+        EstimateRequest asked = request("resnet18", 10);
+        asked.precision = precision;
+        return to_text(std::vector{estimate_on(target, asked)});
+    };
+    const std::string text = text_in(Precision::fp32);
+    CHECK_THAT(text, Contains("≥ 1.00 TB/s") && Contains("  4.00 TB/s") && Contains("  10.0 TFLOP/s"));
+    CHECK_THAT(text_in(Precision::tf32), Contains("≥ 80.0 TFLOP/s") && Contains("≥ 1.00 TB/s"));
+    const nlohmann::json json = to_json(estimate_on(target, request("resnet18", 10)));
+    CHECK(json["peak_is_lower_bound"] == false);
+    CHECK(json["levels"][0]["is_lower_bound"] == false);
+    CHECK(json["levels"][1]["is_lower_bound"] == true);
+}
+
 TEST_CASE("the JSON of an estimate has SI units, and layers with their bottlenecks")
 {
     const nlohmann::json json = to_json(estimate_on(made_gpu(), request("resnet18", 10)));
