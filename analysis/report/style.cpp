@@ -16,23 +16,23 @@ struct Colour {
     std::string_view name, light, dark;
 };
 
-constexpr std::array<Colour, 46> colours{{
-    {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},      {"soft", "#59636e", "#9aa5b0"},
-    {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},     {"link", "#0a5c9e", "#7cc0f5"},
-    {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},     {"warn", "#a33c00", "#ffab70"},
-    {"forward", "#0072b2", "#56b4e9"},     {"backward", "#d55e00", "#f0883e"}, {"update", "#009e73", "#2fc796"},
-    {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},  {"bandwidth", "#e69f00", "#e6b23a"},
-    {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},       {"c1", "#d55e00", "#f0883e"},
-    {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},       {"c4", "#e69f00", "#e6b23a"},
-    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},       {"c7", "#f0e442", "#f0e442"},
-    {"convolution", "#332288", "#8c7fe0"}, {"linear", "#88ccee", "#b5e2fa"},   {"batch_norm", "#ddcc77", "#ddcc77"},
-    {"relu", "#999933", "#a8a838"},        {"max_pool", "#cc6677", "#e08a98"}, {"average_pool", "#882255", "#b8457f"},
-    {"add", "#117733", "#3fae63"},         {"flatten", "#f0e442", "#f0e442"},  {"dropout", "#aa4499", "#d07cc3"},
-    {"loss", "#1c2126", "#e6eaee"},        {"other", "#76808a", "#7f8994"},    {"gelu", "#44aa99", "#6cc7b8"},
-    {"gelu_tanh", "#225555", "#5f9c9c"},   {"silu", "#77aadd", "#9cc4ec"},     {"hard_sigmoid", "#bbcc33", "#d0de62"},
-    {"hard_swish", "#ee8866", "#f2a58c"},  {"sigmoid", "#aaaa00", "#c4c43c"},  {"relu6", "#997700", "#c9a227"},
-    {"multiply", "#225522", "#6fae6f"},    {"concat", "#eedd88", "#eedd88"},   {"slice", "#ffaabb", "#ffc0cc"},
-    {"shuffle", "#663333", "#b07a7a"},
+constexpr std::array<Colour, 48> colours{{
+    {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},        {"soft", "#59636e", "#9aa5b0"},
+    {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},       {"link", "#0a5c9e", "#7cc0f5"},
+    {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},       {"warn", "#a33c00", "#ffab70"},
+    {"forward", "#0072b2", "#56b4e9"},     {"backward", "#d55e00", "#f0883e"},   {"update", "#009e73", "#2fc796"},
+    {"rest", "#b9c1c9", "#4a545e"},        {"compute", "#0072b2", "#56b4e9"},    {"bandwidth", "#e69f00", "#e6b23a"},
+    {"unexplained", "#cc79a7", "#d98fb8"}, {"c0", "#0072b2", "#56b4e9"},         {"c1", "#d55e00", "#f0883e"},
+    {"c2", "#009e73", "#2fc796"},          {"c3", "#cc79a7", "#d98fb8"},         {"c4", "#e69f00", "#e6b23a"},
+    {"c5", "#56b4e9", "#2f8fd0"},          {"c6", "#1c2126", "#e6eaee"},         {"c7", "#f0e442", "#f0e442"},
+    {"convolution", "#332288", "#8c7fe0"}, {"linear", "#88ccee", "#b5e2fa"},     {"batch_norm", "#ddcc77", "#ddcc77"},
+    {"relu", "#999933", "#a8a838"},        {"max_pool", "#cc6677", "#e08a98"},   {"average_pool", "#882255", "#b8457f"},
+    {"add", "#117733", "#3fae63"},         {"flatten", "#f0e442", "#f0e442"},    {"dropout", "#aa4499", "#d07cc3"},
+    {"loss", "#1c2126", "#e6eaee"},        {"other", "#76808a", "#7f8994"},      {"gelu", "#44aa99", "#6cc7b8"},
+    {"gelu_tanh", "#225555", "#5f9c9c"},   {"silu", "#77aadd", "#9cc4ec"},       {"hard_sigmoid", "#bbcc33", "#d0de62"},
+    {"hard_swish", "#ee8866", "#f2a58c"},  {"sigmoid", "#aaaa00", "#c4c43c"},    {"relu6", "#997700", "#c9a227"},
+    {"multiply", "#225522", "#6fae6f"},    {"concat", "#eedd88", "#eedd88"},     {"slice", "#ffaabb", "#ffc0cc"},
+    {"shuffle", "#663333", "#b07a7a"},     {"layer_norm", "#ccbb44", "#dccb66"}, {"attention", "#4477aa", "#7fa8d6"},
 }};
 
 constexpr std::string_view rules = R"css(

@@ -41,7 +41,7 @@ def group(several, name):
     return Roofs(name, several[0].threads, levels, both([r.compute for r in several]), both([r.mixes for r in several]), several[0].latency)
 
 
-KINDS = ("convolution", "linear", "batch_norm", "relu", "relu6", "gelu", "gelu_tanh", "silu", "hard_swish", "sigmoid", "hard_sigmoid", "max_pool", "average_pool", "add",
+KINDS = ("convolution", "linear", "batch_norm", "layer_norm", "attention", "relu", "relu6", "gelu", "gelu_tanh", "silu", "hard_swish", "sigmoid", "hard_sigmoid", "max_pool", "average_pool", "add",
          "multiply", "concat", "slice", "shuffle", "flatten", "dropout", "loss")
 
 
