@@ -1,23 +1,9 @@
 // Softmax cross-entropy. A block computes loss and gradient of one image; the last block computes the mean loss.
 #include "workloads/cudnn/kernels/kernels.hpp"
-#include "workloads/cudnn/kernels/vectors.cuh"
+#include "workloads/cudnn/kernels/sums.cuh"
 
 namespace roof::cudnn {
 namespace {
-
-/// Combines the values of all threads of a block; returns the result to all of them.
-template <class Join>
-__device__ float join_block(float value, float* shared, Join join)
-{
-    __syncthreads();
-    shared[threadIdx.x] = value;
-    for (unsigned half = threads_per_block / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) shared[threadIdx.x] = join(shared[threadIdx.x], shared[threadIdx.x + half]);
-    }
-    __syncthreads();
-    return shared[0];
-}
 
 template <class Element>
 __global__ void __launch_bounds__(threads_per_block)
@@ -30,10 +16,10 @@ __global__ void __launch_bounds__(threads_per_block)
     const int step = static_cast<int>(threads_per_block);
     float largest = -INFINITY;
     for (int c = first; c < classes; c += step) largest = fmaxf(largest, logits[row + c]);
-    largest = join_block(largest, shared, Larger{});
+    largest = join(largest, shared, threadIdx.x, threads_per_block, Larger{});
     float sum = 0;
     for (int c = first; c < classes; c += step) sum += expf(logits[row + c] - largest);
-    sum = join_block(sum, shared, Plus{});
+    sum = join(sum, shared, threadIdx.x, threads_per_block, Plus{});
 
     const int label = labels[blockIdx.x];
     const float share = state->loss_scale / static_cast<float>(gridDim.x);

@@ -1,6 +1,7 @@
 // What stands between the products of engine/layers/moments.hpp: kernels over matrices as large as weights, no maps.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/norm_channels.cuh"
+#include "workloads/cudnn/kernels/sums.cuh"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
@@ -9,22 +10,6 @@ namespace {
 /// Threads along the inputs, and channels side by side in a block.
 constexpr unsigned lanes = 32;
 constexpr unsigned lines = threads_per_block / lanes;
-
-/// Combines the values of `count` threads, a power of two, whose places in `shared` are neighbours; returns the result to
-/// all of them. All threads of the block call it.
-template <class Join>
-__device__ float join(float value, float* shared, unsigned place, unsigned count, Join both)
-{
-    __syncthreads();
-    shared[place] = value;
-    const unsigned within = place % count;
-    for (unsigned half = count / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (within < half) shared[place] = both(shared[place], shared[place + half]);
-    }
-    __syncthreads();
-    return shared[place - within];
-}
 
 __device__ double covariance_at(const float* products, const float* sums, std::uint32_t i, std::uint32_t j,
                                 std::uint32_t inputs, double rows)
