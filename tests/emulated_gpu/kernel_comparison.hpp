@@ -52,6 +52,14 @@ inline Results results_of(const NormGradient& op)
 {
     return {{op.result, op.other_norm.result}, {}, {}};
 }
+inline Results results_of(const LayerNorm& op)
+{
+    return {{op.result, op.mean, op.inverse_deviation}, {}, {}};
+}
+inline Results results_of(const LayerNormGradient& op)
+{
+    return {{op.result, op.sum, op.sum_of_products}, {}, {op.partial}};
+}
 inline Results results_of(const MaxPool& op)
 {
     return {{op.result}, {op.winners}, {}};

@@ -112,7 +112,7 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
         for (const model::Graph& graph :
              {plain_network(), residual_network(), bottleneck_network(), mobile_network(), squeeze_network(),
-              odd_network(), unusual_windows(), long_stride(), many_colours(), many_classes(),
+              layer_norm_network(), odd_network(), unusual_windows(), long_stride(), many_colours(), many_classes(),
               one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);

@@ -48,6 +48,22 @@ TEST_CASE("a network of layers is read with its names, shapes and parameters")
     CHECK(graph.parameter_count() == 8 * 3 * 9 + 16 + 8 * 2 + 8 + 80);
 }
 
+TEST_CASE("norms have an epsilon, and a scale and a shift for each channel")
+{
+    const Graph graph =
+        build_model(text_of("batch_norm, {layer_norm: {name: other, epsilon: 1e-6}}, layer_norm, average_pool"));
+    CHECK(name(graph.layer(2).kind) == "layer_norm");
+    CHECK(graph.layer(1).epsilon == 1e-5F);
+    CHECK(graph.layer(2).epsilon == 1e-6F);
+    CHECK(graph.layer(3).output == Shape{3, 16, 16});
+    CHECK(graph.parameters()[2].name == "other.weight");
+    CHECK(graph.parameters()[3].name == "other.bias");
+    CHECK(graph.parameter_count() == 3 * 2 * 3);
+    for (const char* const wrong : {"0", "-1e-5", "1", ".nan"})
+        CHECK(refusal_of(text_of("{layer_norm: {epsilon: " + std::string(wrong) + "}}, average_pool")) ==
+              "model: layer 1 (layer_norm): epsilon: more than 0 and less than 1");
+}
+
 TEST_CASE("every activation is a kind of layer without settings")
 {
     for (const char* const kind :

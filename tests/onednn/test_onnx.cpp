@@ -1,4 +1,4 @@
-// Networks from ONNX files train as PyTorch trains them: the losses of five steps from hashed parameters.
+// Networks from ONNX files and written as text train as PyTorch trains them: the losses of five steps from hashed parameters.
 #include "tests/onednn/hashed_training.hpp"
 #include "tests/onednn/network_values.hpp"
 #include "tests/skip.hpp"
@@ -19,12 +19,12 @@ std::string file_of(const std::string& model)
 }
 
 /// `tolerance`: four times the spread of PyTorch's fp32 variants after five steps.
-void compare(const std::string& model, double tolerance)
+void compare(const std::string& model, const std::string& network, double tolerance)
 {
     INFO(model);
     constexpr double first_tolerance = 2e-5;
     const Reference reference = Reference::of_family(model);
-    HashedTraining training(file_of(model));
+    HashedTraining training(network);
     for (int step = 0; step < 5; ++step) {
         INFO("step " << step);
         const double due = reference.at("loss", std::to_string(step));
@@ -34,7 +34,32 @@ void compare(const std::string& model, double tolerance)
     }
 }
 
+void compare(const std::string& model, double tolerance)
+{
+    compare(model, file_of(model), tolerance);
+}
+
 }  // namespace
+
+TEST_CASE("Layer norms over the channels of maps and of flattened values train as in PyTorch over five steps")
+{
+    const auto block = [](const std::string& name, const std::string& from, const std::string& channels,
+                          const std::string& wide) {
+        return "{convolution: {from: " + from + ", channels: " + channels +
+               ", window: 5, padding: 2, groups: " + channels +
+               "}}, {layer_norm: {epsilon: 1e-6}}, {convolution: {channels: " + wide +
+               ", window: 1}}, gelu, {convolution: {name: " + name + ", channels: " + channels +
+               ", window: 1}}, {add: {from: [" + name + ", " + from + "]}}, ";
+    };
+    compare("layer_norm",
+            "{name: layer_norm, image: [3, 224, 224], layers: [{convolution: {channels: 32, window: 4, stride: 4}}, "
+            "{layer_norm: {name: stem}}, " +
+                block("a", "stem", "32", "64") +
+                "layer_norm, {convolution: {name: down, channels: 64, window: 2, stride: 2}}, " +
+                block("b", "down", "64", "128") +
+                "layer_norm, relu, average_pool, flatten, {layer_norm: {epsilon: 1e-6}}, {linear: {features: 1000}}]}",
+            2e-5);
+}
 
 TEST_CASE("MobileNetV2, of depthwise convolutions and ReLU6, trains as in PyTorch over five steps")
 {

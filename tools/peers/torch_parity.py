@@ -7,9 +7,11 @@ gradients, those of the first and of the last weight: the whole way back lies be
 
     torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
+    torch_parity.py layer_norm:5                                              layer_norm_network() of tests/engine/layers/small_networks.hpp
 """
 
 import argparse
+import collections
 import csv
 import math
 import re
@@ -42,9 +44,13 @@ def filled(torch, seed, shape, scale, offset):
     return (unit(torch, seed, math.prod(shape)) * scale + offset).float().double().reshape(shape)
 
 
+def norms(torch):
+    return (torch.nn.BatchNorm2d, torch.nn.LayerNorm)
+
+
 def gains(torch, model, network):
-    """Gains of convolutions and hidden linear layers. Networks without batch norm are damped."""
-    if any(isinstance(layer, torch.nn.BatchNorm2d) for layer in network.modules()):
+    """Gains of convolutions and hidden linear layers. Networks without norms are damped."""
+    if any(isinstance(layer, norms(torch)) for layer in network.modules()):
         return 1.0, 1.0
     return (0.75 if model == "alexnet" else 0.85), 0.25
 
@@ -52,7 +58,7 @@ def gains(torch, model, network):
 def scale_and_offset(torch, model, network, name, parameter):
     owner, kind = name.rsplit(".", 1)
     layer = network.get_submodule(owner)
-    if isinstance(layer, torch.nn.BatchNorm2d):
+    if isinstance(layer, norms(torch)):
         return (0.5, 1.0) if kind == "weight" else (0.2, 0.0)
     if kind == "bias":
         return 0.1, 0.0
@@ -74,8 +80,36 @@ def with_gelus(torch, network):
     return network
 
 
+def layer_norm_network(torch, channels=32):
+    """Blocks as ConvNeXt's. PyTorch's layer norm is over the last axis, so maps are turned for it and back."""
+    nn = torch.nn
+
+    class MapNorm(nn.LayerNorm):
+        def forward(self, input):
+            return super().forward(input.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+    class Block(nn.Module):
+        def __init__(self, wide):
+            super().__init__()
+            self.layers = nn.Sequential(nn.Conv2d(wide, wide, 5, padding=2, groups=wide), MapNorm(wide, eps=1e-6),
+                                        nn.Conv2d(wide, 2 * wide, 1), nn.GELU(), nn.Conv2d(2 * wide, wide, 1))
+
+        def forward(self, x):
+            return self.layers(x) + x
+
+    return nn.Sequential(collections.OrderedDict(
+        stem=nn.Conv2d(3, channels, 4, stride=4), stem_norm=MapNorm(channels), a=Block(channels), down_norm=MapNorm(channels),
+        down=nn.Conv2d(channels, 2 * channels, 2, stride=2), b=Block(2 * channels), relu_norm=MapNorm(2 * channels), relu=nn.ReLU(),
+        pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head_norm=nn.LayerNorm(2 * channels, eps=1e-6),
+        head=nn.Linear(2 * channels, CLASSES)))
+
+
 def hashed_network(torch, torchvision, model):
-    network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES).double().train()
+    if model == "layer_norm":
+        network = layer_norm_network(torch)
+    else:
+        network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES)
+    network = network.double().train()
     if model.endswith("_gelu"):
         with_gelus(torch, network)
     for layer in network.modules():

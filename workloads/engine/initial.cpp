@@ -46,7 +46,7 @@ void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<f
         fill(values, [=](std::size_t i) { return 2 * bound * uniform(seed, i); });
     } else if (parameter.is_bias) {
         fill(values, [](std::size_t) { return 0.0; });
-    } else if (layer.kind == LayerKind::batch_norm) {
+    } else if (model::is_norm(layer.kind)) {
         fill(values, [](std::size_t) { return 1.0; });
     } else {
         const double fan_out = 1.0 * parameter.shape[0] * parameter.shape[2] * parameter.shape[3];

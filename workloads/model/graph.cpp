@@ -28,6 +28,7 @@ long long Layer::parameters(const Shape& input) const
         case LayerKind::linear:
             return output.channels * input.elements() + biases;
         case LayerKind::batch_norm:
+        case LayerKind::layer_norm:
             return 2LL * output.channels;
         default:
             return 0;
@@ -72,6 +73,12 @@ int Graph::batch_norm(std::string name, int input, float epsilon)
 {
     const Shape& map = layer(input).output;
     return append({std::move(name), LayerKind::batch_norm, {input}, map, {}, false, 0, 1, epsilon});
+}
+
+int Graph::layer_norm(std::string name, int input, float epsilon)
+{
+    const Shape& map = layer(input).output;
+    return append({std::move(name), LayerKind::layer_norm, {input}, map, {}, false, 0, 1, epsilon});
 }
 
 int Graph::activation(LayerKind kind, std::string name, int input)
@@ -199,12 +206,13 @@ std::vector<Parameter> Graph::parameters() const
                 all.push_back({of.name + ".weight", index, false, {channels, static_cast<int>(input.elements())}});
                 break;
             case LayerKind::batch_norm:
+            case LayerKind::layer_norm:
                 all.push_back({of.name + ".weight", index, false, {channels}});
                 break;
             default:
                 continue;
         }
-        if (of.bias || of.kind == LayerKind::batch_norm) all.push_back({of.name + ".bias", index, true, {channels}});
+        if (of.bias || is_norm(of.kind)) all.push_back({of.name + ".bias", index, true, {channels}});
     }
     return all;
 }

@@ -33,10 +33,11 @@ enum class LayerKind {
     slice,
     shuffle,
     gelu,
-    gelu_tanh
+    gelu_tanh,
+    layer_norm
 };
 
-constexpr EnumNames<LayerKind, 21> names_of(LayerKind)
+constexpr EnumNames<LayerKind, 22> names_of(LayerKind)
 {
     return {"layer",
             {{{LayerKind::input, "input"},
@@ -59,7 +60,14 @@ constexpr EnumNames<LayerKind, 21> names_of(LayerKind)
               {LayerKind::slice, "slice"},
               {LayerKind::shuffle, "shuffle"},
               {LayerKind::gelu, "gelu"},
-              {LayerKind::gelu_tanh, "gelu_tanh"}}}};
+              {LayerKind::gelu_tanh, "gelu_tanh"},
+              {LayerKind::layer_norm, "layer_norm"}}}};
+}
+
+/// Layers that normalise, and have a trained scale and shift for each channel.
+constexpr bool is_norm(LayerKind kind)
+{
+    return kind == LayerKind::batch_norm || kind == LayerKind::layer_norm;
 }
 
 /// A function of each value, and its FLOPs per value (docs/method.md, section 4).
@@ -89,7 +97,7 @@ struct Layer {
     bool bias = false;      ///< used by convolution and linear
     float dropout = 0;      ///< probability that a value becomes zero
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
-    float epsilon = 1e-5F;  ///< batch norm: added to the variance
+    float epsilon = 1e-5F;  ///< norms: added to the variance
     int first = 0;          ///< slice: the first channel that it takes
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
 
@@ -114,6 +122,8 @@ class Graph {
     /// not match.
     int convolution(std::string name, int input, int channels, Window window, bool bias, int groups = 1);
     int batch_norm(std::string name, int input, float epsilon = 1e-5F);
+    /// Over the channels of each position.
+    int layer_norm(std::string name, int input, float epsilon = 1e-5F);
     int relu(std::string name, int input) { return activation(LayerKind::relu, std::move(name), input); }
     /// relu; relu6: min(max(x, 0), 6); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); hard_sigmoid: relu6(x + 3) / 6;
     /// hard_swish: x hard_sigmoid(x); gelu: x (1 + erf(x / √2)) / 2; gelu_tanh: its approximation

@@ -18,7 +18,7 @@ struct Damping {
 Damping damping(const Graph& graph)
 {
     for (const Layer& layer : graph.layers()) {
-        if (layer.kind == LayerKind::batch_norm) return {};
+        if (is_norm(layer.kind)) return {};
     }
     if (graph.name() == "alexnet") return {.convolution = 0.75, .linear = 0.25};
     return {.convolution = 0.85, .linear = 0.25};
@@ -52,7 +52,7 @@ void HashedFill::fill(std::span<float> values) const
 HashedFill hashed_parameter(const Graph& graph, int k)
 {
     const Parameter parameter = graph.parameters().at(static_cast<std::size_t>(k));
-    const bool norm = graph.layer(parameter.layer).kind == LayerKind::batch_norm;
+    const bool norm = is_norm(graph.layer(parameter.layer).kind);
     const std::uint32_t seed = first_parameter_seed + static_cast<std::uint32_t>(k);
     if (parameter.is_bias) return {.seed = seed, .scale = norm ? 0.2 : 0.1, .offset = 0};
     if (norm) return {.seed = seed, .scale = 0.5, .offset = 1};

@@ -97,6 +97,7 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
     LayerWork work;
     switch (layer.kind) {
         case LayerKind::batch_norm:
+        case LayerKind::layer_norm:
             work.forward = elementwise(8 * out, moved + trained * size.trained, to_output);
             work.backward_data =
                 elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);

@@ -1,9 +1,11 @@
-// The host's loops of operations that go channel by channel: average pools, activations, copies of channels and products of maps.
+// The host's loops of operations that go channel by channel: average pools, activations, layer norms, copies of channels and products
+// of maps.
 #pragma once
 
 #include "tests/engine/layers/host_loops.hpp"
 #include "workloads/engine/activations.hpp"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,6 +46,66 @@ class HostChannels : protected HostLoops {
                 result.put(k, gradient ? gradient[k] * engine::activation_slope<kind>(source[k])
                                        : engine::activated<kind>(source[k]));
         });
+    }
+
+    void operator()(const LayerNorm& op)
+    {
+        const Values source(memory_, op.source);
+        const Values weight(memory_, op.weight);
+        const Values bias(memory_, op.bias);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        for (std::size_t row = 0; row < op.source.rows(); ++row) {
+            double mean = 0;
+            double variance = 0;
+            for (std::size_t c = 0; c < channels; ++c) mean += static_cast<double>(source[row * channels + c]);
+            mean /= static_cast<double>(channels);
+            for (std::size_t c = 0; c < channels; ++c)
+                variance += std::pow(static_cast<double>(source[row * channels + c]) - mean, 2);
+            variance /= static_cast<double>(channels);
+            const double inverse = 1 / std::sqrt(variance + static_cast<double>(op.epsilon));
+            memory_.at<float>(op.mean)[row] = static_cast<float>(mean);
+            memory_.at<float>(op.inverse_deviation)[row] = static_cast<float>(inverse);
+            for (std::size_t c = 0; c < channels; ++c) {
+                const double normalised = (static_cast<double>(source[row * channels + c]) - mean) * inverse;
+                result.put(row * channels + c, static_cast<float>(normalised) * weight[c] + bias[c]);
+            }
+        }
+    }
+
+    void operator()(const LayerNormGradient& op)
+    {
+        const Values gradient(memory_, op.gradient);
+        const Values source(memory_, op.source);
+        const Values weight(memory_, op.weight);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        std::vector<double> sums(channels);
+        std::vector<double> products(channels);
+        for (std::size_t row = 0; row < op.source.rows(); ++row) {
+            const auto mean = static_cast<double>(memory_.at<float>(op.mean)[row]);
+            const auto inverse = static_cast<double>(memory_.at<float>(op.inverse_deviation)[row]);
+            std::vector<double> normalised(channels);
+            std::vector<double> weighted(channels);
+            double sum = 0;
+            double product = 0;
+            for (std::size_t c = 0; c < channels; ++c) {
+                const auto given = static_cast<double>(gradient[row * channels + c]);
+                normalised[c] = (static_cast<double>(source[row * channels + c]) - mean) * inverse;
+                weighted[c] = given * static_cast<double>(weight[c]);
+                sums[c] += given;
+                products[c] += given * normalised[c];
+                sum += weighted[c] / static_cast<double>(channels);
+                product += weighted[c] * normalised[c] / static_cast<double>(channels);
+            }
+            for (std::size_t c = 0; c < channels; ++c)
+                result.put(row * channels + c,
+                           static_cast<float>(inverse * (weighted[c] - sum - normalised[c] * product)));
+        }
+        for (std::size_t c = 0; c < channels; ++c) {
+            memory_.at<float>(op.sum)[c] = static_cast<float>(sums[c]);
+            memory_.at<float>(op.sum_of_products)[c] = static_cast<float>(products[c]);
+        }
     }
 
     void operator()(const CopyChannels& op)

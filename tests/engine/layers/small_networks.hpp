@@ -105,6 +105,29 @@ inline model::Graph mobile_network()
     return net;
 }
 
+/// Blocks of depthwise convolutions and layer norms, as ConvNeXt's, over the channels of maps and over flattened values; numbers of
+/// channels that no vector divides. `tools/peers/torch_parity.py` has the same network.
+inline model::Graph layer_norm_network(int size = 24, int channels = 20, int classes = 10)
+{
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("layer_norm", {3, size, size});
+    const auto block = [&](const std::string& name, int from, int wide) {
+        int x = net.convolution(name + ".depth", from, wide, {.size = 5, .stride = 1, .padding = 2}, true, wide);
+        x = net.convolution(name + ".expand", net.layer_norm(name + ".norm", x, 1e-6F), 2 * wide, one, true);
+        x = net.convolution(name + ".project", net.activation(model::LayerKind::gelu, name + ".gelu", x), wide, one,
+                            true);
+        return net.add(name + ".add", x, from);
+    };
+    int x = net.convolution("stem", 0, channels, {.size = 4, .stride = 4, .padding = 0}, true);
+    x = block("a", net.layer_norm("stem.norm", x), channels);
+    x = net.convolution("down", net.layer_norm("down.norm", x), 2 * channels, {.size = 2, .stride = 2, .padding = 0},
+                        true);
+    x = net.relu("relu", net.layer_norm("relu.norm", block("b", x, 2 * channels)));
+    x = net.layer_norm("head.norm", net.flatten("flat", net.average_pool("average", x, 1)), 1e-6F);
+    net.linear("head", x, classes);
+    return net;
+}
+
 /// A flattened map that a linear layer, a slice and a concatenation read, by way of a ReLU.
 inline model::Graph flattened_network()
 {

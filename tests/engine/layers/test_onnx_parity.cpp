@@ -1,6 +1,7 @@
 // Networks of depthwise convolutions, squeeze and excitation and joined maps train by the layers' program, run by plain loops, as
 // PyTorch trains them in double precision.
 #include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 #include "tests/engine/reference.hpp"
 #include "workloads/model/models.hpp"
 
@@ -14,11 +15,9 @@ using namespace roof::ir;
 namespace {
 
 /// `tolerance` of the second loss: as the CPU engine's (tests/onednn/test_onnx.cpp).
-void compare(const std::string& name, double tolerance)
+void compare(const model::Graph& graph, const std::string& name, double tolerance)
 {
     const engine::Reference reference = engine::Reference::of_family(name);
-    const model::Graph graph =
-        model::build_model(std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + name + ".onnx");
     HostTraining training(graph, {.batch = 2, .parameters = engine::Parameters::hashed});
     CHECK(std::abs(training.differentiate() - reference.at("loss", "0")) < 2e-5);
     int compared = 0;
@@ -35,6 +34,11 @@ void compare(const std::string& name, double tolerance)
     CHECK(compared == 2);
     training.update();
     CHECK(std::abs(training.differentiate() - reference.at("loss", "1")) < tolerance);
+}
+
+void compare(const std::string& name, double tolerance)
+{
+    compare(model::build_model(std::string(ROOF_TEST_DATA) + "/../model/data/onnx/" + name + ".onnx"), name, tolerance);
 }
 
 }  // namespace
@@ -57,6 +61,11 @@ TEST_CASE("EfficientNet-B0 trains by plain loops as in PyTorch")
 TEST_CASE("SqueezeNet 1.1 trains by plain loops as in PyTorch")
 {
     compare("squeezenet1_1", 2e-5);
+}
+
+TEST_CASE("Layer norms over the channels of maps and of flattened values train by plain loops as in PyTorch")
+{
+    compare(layer_norm_network(224, 32, 1000), "layer_norm", 2e-5);
 }
 
 TEST_CASE("SqueezeNet 1.1 with GELUs, exact and by tanh, trains by plain loops as in PyTorch")

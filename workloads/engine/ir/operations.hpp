@@ -223,6 +223,23 @@ struct LibraryNormGradient {
     int plan = -1;
 };
 
+/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias.
+struct LayerNorm {
+    Tensor source{}, weight{}, bias{};
+    Tensor mean{}, inverse_deviation{};  ///< fp32, of each position
+    Tensor result{};
+    float epsilon = 0;
+};
+
+/// From the gradient of its result: that of the source, which may overwrite it, and those of bias and weight.
+struct LayerNormGradient {
+    Tensor gradient{}, source{}, weight{};
+    Tensor mean{}, inverse_deviation{};
+    Tensor result{};
+    Tensor sum{}, sum_of_products{};  ///< gradients of bias and weight, fp32
+    Tensor partial{};                 ///< sums of slabs of positions
+};
+
 /// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
 struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
@@ -351,8 +368,8 @@ inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
 
 using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
                                ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
-                               LibraryNorm, LibraryNormGradient, MaskGradient, MaxPool, MaxPoolGradient, AveragePool,
-                               AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient, Dropout, Loss, Widen,
-                               CheckFinite, Descend, DescendProduct, Advance>;
+                               LibraryNorm, LibraryNormGradient, LayerNorm, LayerNormGradient, MaskGradient, MaxPool,
+                               MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale,
+                               ScaleGradient, Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance>;
 
 }  // namespace roof::ir

@@ -87,6 +87,15 @@ struct Operands {
         return listed(a.gradient, a.output, a.source, a.weight, a.channels.mean, a.channels.inverse_deviation, a.sum,
                       a.sum_of_products, a.result, a.workspace);
     }
+    static Tensors of(const LayerNorm& a)
+    {
+        return {a.source, a.weight, a.bias, a.mean, a.inverse_deviation, a.result};
+    }
+    static Tensors of(const LayerNormGradient& a)
+    {
+        return listed(a.gradient, a.source, a.weight, a.mean, a.inverse_deviation, a.result, a.sum, a.sum_of_products,
+                      a.partial);
+    }
     static Tensors of(const MaskGradient& a) { return {a.share, a.other_share, a.output, a.result}; }
     static Tensors of(const MaxPool& a) { return {a.source, a.result, a.winners, a.scale, a.shift}; }
     static Tensors of(const MaxPoolGradient& a) { return {a.source, a.result, a.winners}; }

@@ -38,6 +38,7 @@ void write_unit(Builder& build, const Unit& unit);
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
+void layer_norm(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 /// All activations but the ReLU.

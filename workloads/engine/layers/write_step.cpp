@@ -56,6 +56,8 @@ void write_unit(Builder& build, const Unit& unit)
             return convolution(build, unit);
         case LayerKind::batch_norm:
             return batch_norm(build, unit);
+        case LayerKind::layer_norm:
+            return layer_norm(build, unit);
         case LayerKind::relu:
             return relu(build, unit);
         case LayerKind::max_pool:

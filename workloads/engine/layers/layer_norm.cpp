@@ -1,0 +1,43 @@
+// Layer norm over the channels of each position:  y = n g + b,  n = (x - m) d,  d = 1 / sqrt(v + eps), with the position's mean m
+// and (biased) variance v. With h = dy g:
+//   dx = d (h - mean of h - n * mean of (h n));  dg = sum over positions of dy n;  db = sum over positions of dy
+#include "workloads/engine/layers/layers.hpp"
+
+namespace roof::ir {
+
+void layer_norm(Builder& build, const Unit& unit)
+{
+    build.begin_with_work(unit, Phase::forward);
+    const Trained weight = build.parameters.of(unit.layer, false);
+    const Trained bias = build.parameters.of(unit.layer, true);
+    const Tensor source = build.input(unit);
+    const Tensor positions = maps_of(source.batch, {1, source.height, source.width}, Precision::fp32);
+    const LayerNorm norm{.source = source,
+                         .weight = weight.value,
+                         .bias = bias.value,
+                         .mean = build.program.tensor(positions),
+                         .inverse_deviation = build.program.tensor(positions),
+                         .result = build.program.tensor(build.map(unit.layer)),
+                         .epsilon = build.layer(unit).epsilon};
+    build.program.append(norm, "roof:layer_norm");
+    build.put(unit, norm.result);
+    build.tape.emplace_back([=, &build] {
+        build.begin_with_work(unit, Phase::backward);
+        const Builder::Share given = build.gradient(unit.layer);
+        const LayerNormGradient gradient{.gradient = given.tensor,
+                                         .source = source,
+                                         .weight = weight.value,
+                                         .mean = norm.mean,
+                                         .inverse_deviation = norm.inverse_deviation,
+                                         .result = build.over({given}),
+                                         .sum = bias.gradient,
+                                         .sum_of_products = weight.gradient,
+                                         .partial = build.program.tensor(partial_sums_of(source))};
+        build.program.append(gradient, "roof:layer_norm");
+        build.completed(unit.layer, true);
+        build.completed(unit.layer, false);
+        build.give(build.source(unit), {gradient.result});
+    });
+}
+
+}  // namespace roof::ir
