@@ -47,6 +47,7 @@ std::vector<int> read_by_backward(const Graph& graph, int index)
     const Layer& layer = graph.layer(index);
     if (is_relu(layer)) return {index};
     if (layer.kind == LayerKind::multiply) return layer.inputs;
+    if (layer.kind == LayerKind::attention) return {layer.inputs.front(), index};
     const bool reads_input =
         model::is_contraction(layer.kind) || model::is_activation(layer.kind) || model::is_norm(layer.kind);
     return reads_input ? std::vector{layer.inputs.front()} : std::vector<int>{};

@@ -52,6 +52,14 @@ inline Results results_of(const NormGradient& op)
 {
     return {{op.result, op.other_norm.result}, {}, {}};
 }
+inline Results results_of(const Attention& op)
+{
+    return {{op.result, op.sums}, {}, {}};
+}
+inline Results results_of(const AttentionGradient& op)
+{
+    return {{op.to_source, op.products}, {}, {}};
+}
 inline Results results_of(const LayerNorm& op)
 {
     return {{op.result, op.mean, op.inverse_deviation}, {}, {}};

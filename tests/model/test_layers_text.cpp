@@ -64,6 +64,21 @@ TEST_CASE("norms have an epsilon, and a scale and a shift for each channel")
               "model: layer 1 (layer_norm): epsilon: more than 0 and less than 1");
 }
 
+TEST_CASE("attention reads queries, keys and values of its heads")
+{
+    const Graph graph =
+        build_model(text_of("{convolution: {channels: 24, window: 1}}, {attention: {heads: 4, causal: true}}, "
+                            "{convolution: {channels: 12, window: 1}}, attention, average_pool"));
+    CHECK(graph.layer(2).output == Shape{8, 16, 16});
+    CHECK(graph.layer(2).heads == 4);
+    CHECK(graph.layer(2).causal);
+    CHECK(graph.layer(4).output == Shape{4, 16, 16});
+    CHECK(graph.layer(4).heads == 1);
+    CHECK_FALSE(graph.layer(4).causal);
+    CHECK(refusal_of(text_of("{convolution: {channels: 24, window: 1}}, {attention: {heads: 3}}, average_pool")) ==
+          "model: layer 2 (attention): 24 channels are no queries, keys and values of 3 heads");
+}
+
 TEST_CASE("every activation is a kind of layer without settings")
 {
     for (const char* const kind :

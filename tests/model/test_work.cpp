@@ -185,3 +185,22 @@ TEST_CASE("activations read their input again, and a product with factors per ch
     CHECK_THROWS_AS(graph.slice("wrong", swish, 3, 2), std::logic_error);
     CHECK_THROWS_AS(graph.shuffle("wrong", swish, {0, 1, 2, 2}), std::logic_error);
 }
+
+TEST_CASE(
+    "attention counts a product for each pair of positions that the mask leaves, forward twice and backward five times")
+{
+    Graph graph("tiny", {24, 1, 16});
+    const int full = graph.attention("full", 0, 2);
+    const int causal = graph.attention("causal", 0, 4, true);
+    const auto work = [&](int layer) { return work_of(graph, layer, 3, Precision::bf16); };
+    CHECK(graph.layer(full).output == Shape{8, 1, 16});
+    CHECK(work(full).forward.flops.value == 4 * 256 * 8 * 3);
+    CHECK(work(full).backward_data.flops.value == 10 * 256 * 8 * 3);
+    CHECK(work(causal).forward.flops.value == 4 * 136 * 8 * 3);
+    const double result = 3 * 8 * 16 * 2;
+    CHECK(work(causal).forward.compulsory.value == 4 * result);
+    CHECK(work(causal).forward.written.value == result);
+    CHECK(work(causal).backward_data.compulsory.value == 8 * result);
+    CHECK(work(causal).backward_data.written.value == 3 * result);
+    CHECK_THROWS_AS(graph.attention("wrong", 0, 3), std::logic_error);
+}

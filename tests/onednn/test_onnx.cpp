@@ -61,6 +61,24 @@ TEST_CASE("Layer norms over the channels of maps and of flattened values train a
             2e-5);
 }
 
+TEST_CASE("Attention among the positions of a map, full and causal, trains as in PyTorch over five steps")
+{
+    const auto block = [](const std::string& name, const std::string& from, const std::string& causal) {
+        return "{layer_norm: {from: " + from +
+               "}}, {convolution: {channels: 144, window: 1}}, {attention: {heads: 3, causal: " + causal +
+               "}}, {convolution: {name: " + name + "1, channels: 48, window: 1}}, {add: {name: " + name +
+               "2, from: [" + name + "1, " + from +
+               "]}}, layer_norm, {convolution: {channels: 96, window: 1}}, gelu, {convolution: {name: " + name +
+               "3, channels: 48, window: 1}}, {add: {name: " + name + ", from: [" + name + "3, " + name + "2]}}, ";
+    };
+    compare("attention",
+            "{name: attention, image: [3, 224, 224], layers: [{convolution: {name: stem, channels: 48, window: 16, "
+            "stride: 16}}, " +
+                block("a", "stem", "false") + block("b", "a", "true") +
+                "layer_norm, average_pool, flatten, {linear: {features: 1000}}]}",
+            2e-5);
+}
+
 TEST_CASE("MobileNetV2, of depthwise convolutions and ReLU6, trains as in PyTorch over five steps")
 {
     compare("mobilenet_v2", 5e-2);

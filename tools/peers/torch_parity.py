@@ -7,7 +7,7 @@ gradients, those of the first and of the last weight: the whole way back lies be
 
     torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
-    torch_parity.py layer_norm:5                                              layer_norm_network() of tests/engine/layers/small_networks.hpp
+    torch_parity.py layer_norm:5 attention:5                                  networks of tests/engine/layers/small_networks.hpp
 """
 
 import argparse
@@ -80,33 +80,71 @@ def with_gelus(torch, network):
     return network
 
 
-def layer_norm_network(torch, channels=32):
-    """Blocks as ConvNeXt's. PyTorch's layer norm is over the last axis, so maps are turned for it and back."""
-    nn = torch.nn
+def map_norm(torch, channels, eps=1e-5):
+    """Over the channels of each position. PyTorch's layer norm is over the last axis, so maps are turned for it and back."""
 
-    class MapNorm(nn.LayerNorm):
+    class MapNorm(torch.nn.LayerNorm):
         def forward(self, input):
             return super().forward(input.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+
+    return MapNorm(channels, eps)
+
+
+def layer_norm_network(torch, channels=32):
+    """Blocks as ConvNeXt's."""
+    nn = torch.nn
 
     class Block(nn.Module):
         def __init__(self, wide):
             super().__init__()
-            self.layers = nn.Sequential(nn.Conv2d(wide, wide, 5, padding=2, groups=wide), MapNorm(wide, eps=1e-6),
+            self.layers = nn.Sequential(nn.Conv2d(wide, wide, 5, padding=2, groups=wide), map_norm(torch, wide, 1e-6),
                                         nn.Conv2d(wide, 2 * wide, 1), nn.GELU(), nn.Conv2d(2 * wide, wide, 1))
 
         def forward(self, x):
             return self.layers(x) + x
 
     return nn.Sequential(collections.OrderedDict(
-        stem=nn.Conv2d(3, channels, 4, stride=4), stem_norm=MapNorm(channels), a=Block(channels), down_norm=MapNorm(channels),
-        down=nn.Conv2d(channels, 2 * channels, 2, stride=2), b=Block(2 * channels), relu_norm=MapNorm(2 * channels), relu=nn.ReLU(),
+        stem=nn.Conv2d(3, channels, 4, stride=4), stem_norm=map_norm(torch, channels), a=Block(channels), down_norm=map_norm(torch, channels),
+        down=nn.Conv2d(channels, 2 * channels, 2, stride=2), b=Block(2 * channels), relu_norm=map_norm(torch, 2 * channels), relu=nn.ReLU(),
         pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head_norm=nn.LayerNorm(2 * channels, eps=1e-6),
         head=nn.Linear(2 * channels, CLASSES)))
+
+
+def attention_network(torch, channels=48, heads=3):
+    """Blocks as a vision transformer's, on [batch][positions][channels]; the second one is causal."""
+    nn = torch.nn
+
+    class Attention(nn.Module):
+        def __init__(self, causal):
+            super().__init__()
+            self.causal, self.qkv, self.project = causal, nn.Conv2d(channels, 3 * channels, 1), nn.Conv2d(channels, channels, 1)
+
+        def forward(self, x):
+            batch, _, height, width = x.shape
+            q, k, v = self.qkv(x).reshape(batch, 3, heads, channels // heads, height * width).transpose(3, 4).unbind(1)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+            return self.project(y.transpose(2, 3).reshape(batch, channels, height, width))
+
+    class Block(nn.Module):
+        def __init__(self, causal):
+            super().__init__()
+            self.norm1, self.attention, self.norm2 = map_norm(torch, channels), Attention(causal), map_norm(torch, channels)
+            self.layers = nn.Sequential(nn.Conv2d(channels, 2 * channels, 1), nn.GELU(), nn.Conv2d(2 * channels, channels, 1))
+
+        def forward(self, x):
+            x = self.attention(self.norm1(x)) + x
+            return self.layers(self.norm2(x)) + x
+
+    return nn.Sequential(collections.OrderedDict(
+        stem=nn.Conv2d(3, channels, 16, stride=16), a=Block(False), b=Block(True), norm=map_norm(torch, channels),
+        pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
 
 
 def hashed_network(torch, torchvision, model):
     if model == "layer_norm":
         network = layer_norm_network(torch)
+    elif model == "attention":
+        network = attention_network(torch)
     else:
         network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES)
     network = network.double().train()

@@ -136,6 +136,19 @@ int Graph::multiply(std::string name, int map, int factor)
     return append({std::move(name), LayerKind::multiply, {map, factor}, shape, {}});
 }
 
+int Graph::attention(std::string name, int input, int heads, bool causal)
+{
+    Shape output = layer(input).output;
+    if (heads < 1 || output.channels % (3 * heads) != 0)
+        throw std::logic_error(std::to_string(output.channels) + " channels are no queries, keys and values of " +
+                               std::to_string(heads) + " heads");
+    output.channels /= 3;
+    const int index = append({std::move(name), LayerKind::attention, {input}, output, {}});
+    layers_.back().heads = heads;
+    layers_.back().causal = causal;
+    return index;
+}
+
 int Graph::slice(std::string name, int input, int first, int channels)
 {
     Shape output = layer(input).output;

@@ -34,10 +34,11 @@ enum class LayerKind {
     shuffle,
     gelu,
     gelu_tanh,
-    layer_norm
+    layer_norm,
+    attention
 };
 
-constexpr EnumNames<LayerKind, 22> names_of(LayerKind)
+constexpr EnumNames<LayerKind, 23> names_of(LayerKind)
 {
     return {"layer",
             {{{LayerKind::input, "input"},
@@ -61,7 +62,8 @@ constexpr EnumNames<LayerKind, 22> names_of(LayerKind)
               {LayerKind::shuffle, "shuffle"},
               {LayerKind::gelu, "gelu"},
               {LayerKind::gelu_tanh, "gelu_tanh"},
-              {LayerKind::layer_norm, "layer_norm"}}}};
+              {LayerKind::layer_norm, "layer_norm"},
+              {LayerKind::attention, "attention"}}}};
 }
 
 /// Layers that normalise, and have a trained scale and shift for each channel.
@@ -99,6 +101,8 @@ struct Layer {
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
     float epsilon = 1e-5F;  ///< norms: added to the variance
     int first = 0;          ///< slice: the first channel that it takes
+    int heads = 1;          ///< attention
+    bool causal = false;    ///< attention: a position reads itself and those before it
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
 
     /// Returns the number of trained values: weight and bias.
@@ -138,6 +142,9 @@ class Graph {
     int add(std::string name, int left, int right);
     /// The product of two maps, or of a map and one factor for each of its channels.
     int multiply(std::string name, int map, int factor);
+    /// Attention among the positions of an image, of `heads`. The input has queries, keys and values, each of as many channels as the
+    /// output; head h has the h-th part of each: softmax(q k' / sqrt(channels of a head)) v.
+    int attention(std::string name, int input, int heads, bool causal = false);
     /// `channels` of the input's, from `first` on.
     int slice(std::string name, int input, int first, int channels);
     /// Channel k of the output is channel order[k] of the input; `order` is a permutation.

@@ -63,6 +63,7 @@ class Reader {
             put(LayerKind::flatten, &Reader::flatten);
             put(LayerKind::dropout, &Reader::dropout);
             put(LayerKind::linear, &Reader::linear);
+            put(LayerKind::attention, &Reader::attention);
             put(LayerKind::slice, &Reader::slice);
             put(LayerKind::shuffle, &Reader::shuffle);
             for (const LayerKind kind : {LayerKind::add, LayerKind::multiply, LayerKind::concat})
@@ -194,6 +195,7 @@ class Reader {
         return graph_.dropout(name_, source(), probability);
     }
     int linear(LayerKind) { return graph_.linear(name_, source(), number("features", 1), flag("bias", true)); }
+    int attention(LayerKind) { return graph_.attention(name_, source(), number("heads", 1, 1), flag("causal", false)); }
     int slice(LayerKind) { return graph_.slice(name_, source(), number("first", 0), number("channels", 1)); }
     /// One channel of each group in turn.
     int shuffle(LayerKind)

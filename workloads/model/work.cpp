@@ -83,6 +83,23 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
+/// Two products forward; five backward, of which one computes the weights again that the forward pass did not keep. Pairs that
+/// the mask leaves out are no work.
+LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes size)
+{
+    const Layer& layer = graph.layer(index);
+    const double out = static_cast<double>(batch * layer.output.elements()) * size.stored;
+    const double products = static_cast<double>(batch * attended_pairs(layer) * layer.output.channels);
+    const auto pass = [&](double count, double moved, double written) {
+        return PassWork{Flops{2 * count * products}, Bytes{moved}, Bytes{2 * count * products * size.stored + written},
+                        Bytes{written}};
+    };
+    LayerWork work;
+    work.forward = pass(2, 4 * out, out);
+    work.backward_data = pass(5, 8 * out, 3 * out);
+    return work;
+}
+
 /// FLOPs and bytes per element are listed per layer in docs/method.md.
 LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
 {
@@ -155,11 +172,19 @@ bool is_contraction(LayerKind kind)
     return kind == LayerKind::convolution || kind == LayerKind::linear;
 }
 
+long long attended_pairs(const Layer& layer)
+{
+    const long long positions = 1LL * layer.output.height * layer.output.width;
+    return layer.causal ? positions * (positions + 1) / 2 : positions * positions;
+}
+
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
 {
     const ElementBytes size = element_bytes(precision);
-    LayerWork work = is_contraction(graph.layer(layer).kind) ? contraction(graph, layer, batch, size)
-                                                             : elementwise_layer(graph, layer, batch, size);
+    const LayerKind kind = graph.layer(layer).kind;
+    LayerWork work = is_contraction(kind)           ? contraction(graph, layer, batch, size)
+                     : kind == LayerKind::attention ? attention_work(graph, layer, batch, size)
+                                                    : elementwise_layer(graph, layer, batch, size);
     const double trained = static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer)));
     const double small_copy = size.stored < size.trained ? size.stored : 0;
     work.update =

@@ -38,6 +38,9 @@ struct LayerWork {
 /// Returns true for convolution and linear layers.
 bool is_contraction(LayerKind kind);
 
+/// Returns the pairs of positions of which one reads the other, for one image and head: all, or of a causal attention no later ones.
+long long attended_pairs(const Layer& layer);
+
 /// Returns the work of layer `layer` over `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
 

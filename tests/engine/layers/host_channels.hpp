@@ -2,6 +2,7 @@
 // of maps.
 #pragma once
 
+#include "tests/engine/layers/host_attention.hpp"
 #include "tests/engine/layers/host_loops.hpp"
 #include "workloads/engine/activations.hpp"
 
@@ -47,6 +48,9 @@ class HostChannels : protected HostLoops {
                                        : engine::activated<kind>(source[k]));
         });
     }
+
+    void operator()(const Attention& op) { run_on_host(memory_, op); }
+    void operator()(const AttentionGradient& op) { run_on_host(memory_, op); }
 
     void operator()(const LayerNorm& op)
     {

@@ -128,6 +128,28 @@ inline model::Graph layer_norm_network(int size = 24, int channels = 20, int cla
     return net;
 }
 
+/// Blocks of attention and of two products, as a vision transformer's, over the positions of a map; the second block is causal. `tools/
+/// peers/torch_parity.py` has the same network.
+inline model::Graph attention_network(int size = 24, int patch = 4, int channels = 20, int heads = 2, int classes = 10)
+{
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("attention", {3, size, size});
+    const auto block = [&](const std::string& name, int from, bool causal) {
+        int x = net.convolution(name + ".qkv", net.layer_norm(name + ".norm1", from), 3 * channels, one, true);
+        x = net.convolution(name + ".project", net.attention(name + ".attention", x, heads, causal), channels, one,
+                            true);
+        const int middle = net.add(name + ".add1", x, from);
+        x = net.convolution(name + ".expand", net.layer_norm(name + ".norm2", middle), 2 * channels, one, true);
+        x = net.convolution(name + ".shrink", net.activation(model::LayerKind::gelu, name + ".gelu", x), channels, one,
+                            true);
+        return net.add(name + ".add2", x, middle);
+    };
+    int x = net.convolution("stem", 0, channels, {.size = patch, .stride = patch, .padding = 0}, true);
+    x = net.layer_norm("norm", block("b", block("a", x, false), true));
+    net.linear("head", net.flatten("flat", net.average_pool("average", x, 1)), classes);
+    return net;
+}
+
 /// A flattened map that a linear layer, a slice and a concatenation read, by way of a ReLU.
 inline model::Graph flattened_network()
 {

@@ -68,6 +68,11 @@ TEST_CASE("Layer norms over the channels of maps and of flattened values train b
     compare(layer_norm_network(224, 32, 1000), "layer_norm", 2e-5);
 }
 
+TEST_CASE("Attention among the positions of a map, full and causal, trains by plain loops as in PyTorch")
+{
+    compare(attention_network(224, 16, 48, 3, 1000), "attention", 2e-5);
+}
+
 TEST_CASE("SqueezeNet 1.1 with GELUs, exact and by tanh, trains by plain loops as in PyTorch")
 {
     compare("squeezenet1_1_gelu", 2e-5);

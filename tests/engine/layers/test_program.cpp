@@ -105,6 +105,7 @@ TEST_CASE("The step's program trains as the CPU engine does, with and without fu
     compare(mobile_network(), hashed(Precision::fp32), fused, fp32, true);
     compare(mobile_network(), hashed(Precision::fp32), fused, fp32);
     compare(layer_norm_network(), hashed(Precision::fp32), fused, fp32);
+    compare(attention_network(), hashed(Precision::fp32), fused, fp32);
 }
 
 TEST_CASE("The step's program trains the same when a library computes whole batch norms")
@@ -155,6 +156,7 @@ TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these for
     compare(mobile_network(), hashed(Precision::bf16), false, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(squeeze_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(layer_norm_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
+    compare(attention_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
 }
 
 TEST_CASE("Convolutions that sum for batch norms and apply them give the values of separate operations, in less memory")

@@ -21,6 +21,8 @@ void enqueue(const Covariance& operation, const Memory& memory, cudaStream_t str
 void enqueue(const MomentStatistics& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MomentGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MomentOffset& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Attention& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AttentionGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const LayerNorm& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const LayerNormGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream);

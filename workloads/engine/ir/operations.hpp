@@ -240,6 +240,23 @@ struct LayerNormGradient {
     Tensor partial{};                 ///< sums of slabs of positions
 };
 
+/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries,
+/// keys and values. `sums`: fp32, of each query and head, the logarithm of the sum of its exponentials.
+struct Attention {
+    Tensor source{}, result{}, sums{};
+    int heads = 1;
+    bool causal = false;
+};
+
+/// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source. `products`: fp32, as
+/// `sums`, scratch: each query's result times its gradient.
+struct AttentionGradient {
+    Tensor gradient{}, source{}, result{}, sums{};
+    Tensor to_source{}, products{};
+    int heads = 1;
+    bool causal = false;
+};
+
 /// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
 struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
@@ -366,10 +383,11 @@ inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
     return {.batch = batch, .channels = map.channels, .height = map.height, .width = map.width, .precision = precision};
 }
 
-using Operation = std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise,
-                               ReduceGradient, NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset,
-                               LibraryNorm, LibraryNormGradient, LayerNorm, LayerNormGradient, MaskGradient, MaxPool,
-                               MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale,
-                               ScaleGradient, Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance>;
+using Operation =
+    std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,
+                 NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset, LibraryNorm,
+                 LibraryNormGradient, LayerNorm, LayerNormGradient, Attention, AttentionGradient, MaskGradient, MaxPool,
+                 MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient,
+                 Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance>;
 
 }  // namespace roof::ir

@@ -96,6 +96,11 @@ struct Operands {
         return listed(a.gradient, a.source, a.weight, a.mean, a.inverse_deviation, a.result, a.sum, a.sum_of_products,
                       a.partial);
     }
+    static Tensors of(const Attention& a) { return {a.source, a.result, a.sums}; }
+    static Tensors of(const AttentionGradient& a)
+    {
+        return {a.gradient, a.source, a.result, a.sums, a.to_source, a.products};
+    }
     static Tensors of(const MaskGradient& a) { return {a.share, a.other_share, a.output, a.result}; }
     static Tensors of(const MaxPool& a) { return {a.source, a.result, a.winners, a.scale, a.shift}; }
     static Tensors of(const MaxPoolGradient& a) { return {a.source, a.result, a.winners}; }

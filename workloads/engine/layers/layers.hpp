@@ -39,6 +39,7 @@ void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
 void layer_norm(Builder& build, const Unit& unit);
+void attention(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 /// All activations but the ReLU.

@@ -58,6 +58,8 @@ void write_unit(Builder& build, const Unit& unit)
             return batch_norm(build, unit);
         case LayerKind::layer_norm:
             return layer_norm(build, unit);
+        case LayerKind::attention:
+            return attention(build, unit);
         case LayerKind::relu:
             return relu(build, unit);
         case LayerKind::max_pool:

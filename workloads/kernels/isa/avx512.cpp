@@ -1,5 +1,7 @@
 // All loops for AVX-512.
+#include "workloads/engine/activations.hpp"
 #include "workloads/engine/recipe.hpp"
+#include "workloads/kernels/attention/isa.hpp"
 #include "workloads/kernels/direct/loops.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/kernels/norm/isa.hpp"
@@ -12,6 +14,7 @@
 
 #pragma GCC target("arch=x86-64-v4")  // applies to the code below: include no foreign header after it
 
+#include "workloads/kernels/attention/loops.hpp"
 #include "workloads/kernels/direct/gradient_loops.hpp"
 #include "workloads/kernels/linear/loops.hpp"
 #include "workloads/kernels/norm/loops.hpp"
@@ -24,5 +27,6 @@ constinit const WinogradLoops winograd_avx512 = winograd_loops<16, 14, 8>("roof:
 constinit const LinearLoops linear_avx512 = linear_loops<16, float>("roof:avx512");
 constinit const LinearLoops linear_avx512_widened = linear_loops<16, BFloat16>("roof:avx512");
 constinit const NormLoops norm_avx512 = norm_loops<16>("roof:avx512");
+constinit const AttentionLoops attention_avx512 = attention_loops<16>("roof:attention:avx512");
 
 }  // namespace roof::kernels

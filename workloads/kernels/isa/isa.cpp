@@ -1,5 +1,6 @@
 #include "workloads/kernels/isa/isa.hpp"
 
+#include "workloads/kernels/attention/isa.hpp"
 #include "workloads/kernels/direct/loops.hpp"
 #include "workloads/kernels/linear/isa.hpp"
 #include "workloads/kernels/norm/isa.hpp"
@@ -70,6 +71,12 @@ std::span<const NormLoops* const> norm_loops_here()
 {
     static constexpr const NormLoops* all[]{&norm_avx512, &norm_avx2, &norm_sse};
     return supported<NormLoops>(all, Isa::avx512);
+}
+
+std::span<const AttentionLoops* const> attention_loops_here()
+{
+    static constexpr const AttentionLoops* all[]{&attention_avx512, &attention_avx2, &attention_sse};
+    return supported<AttentionLoops>(all, Isa::avx512);
 }
 
 std::span<const WinogradLoops* const> winograd_loops_here()

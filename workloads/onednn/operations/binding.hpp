@@ -90,6 +90,8 @@ void bind(Binding& to, const ir::MaxPoolGradient& operation);
 void bind(Binding& to, const ir::AveragePool& operation);
 void bind(Binding& to, const ir::AveragePoolGradient& operation);
 void bind(Binding& to, const ir::Activate& operation);
+void bind(Binding& to, const ir::Attention& operation);
+void bind(Binding& to, const ir::AttentionGradient& operation);
 void bind(Binding& to, const ir::LayerNorm& operation);
 void bind(Binding& to, const ir::LayerNormGradient& operation);
 void bind(Binding& to, const ir::CopyChannels& operation);

@@ -1,78 +1,12 @@
 // Layer norm over the channels of each position, in the layout that the source has. A thread copies the channels of a position
 // into a row of fp32 numbers; the arithmetic is in engine/layers/layer_norm.cpp.
 #include "workloads/kernels/parallel.hpp"
-#include "workloads/onednn/operations/binding.hpp"
+#include "workloads/onednn/operations/positions.hpp"
 
 #include <cmath>
 
 namespace roof::onednn {
 namespace {
-
-/// Where the channels of a position are: channel c at (c / lanes) * group + c % lanes.
-struct Positions {
-    Dim images, of_image, channels;
-    Dim image, place, group, lanes;  ///< in elements
-    Dim stored;                      ///< channels and the zeros that fill the last block
-
-    Dim rows() const { return images * of_image; }
-    Dim at(Dim row) const { return row / of_image * image + row % of_image * place; }
-};
-
-Positions positions_of(const Desc& desc)
-{
-    const Dims dims = dims_of(desc);
-    const Blocking blocking = blocking_of(desc);
-    const bool is_blocked = !blocking.blocks.empty();
-    const Dim lanes = is_blocked ? blocking.blocks.front() : blocking.strides[1] == 1 ? dims[1] : 1;
-    return {dims[0],
-            dims[2] * dims[3],
-            dims[1],
-            blocking.strides[0],
-            blocking.strides[3],
-            blocking.strides[1],
-            lanes,
-            is_blocked ? (dims[1] + lanes - 1) / lanes * lanes : dims[1]};
-}
-
-/// Whether positions follow one another and channels have at most one block.
-bool is_simple(const Desc& desc)
-{
-    const Blocking blocking = blocking_of(desc);
-    const bool is_of_channels =
-        blocking.blocks.empty() || (blocking.blocks.size() == 1 && blocking.block_dims.front() == 1);
-    return is_of_channels && blocking.strides[2] == dims_of(desc)[3] * blocking.strides[3];
-}
-
-/// The source in a layout that the loops read.
-Tensor source_of(Binding& to, const ir::Tensor& source)
-{
-    const Tensor found = to.read(source);
-    return is_simple(found.desc()) ? found : to.read(source, with_channels_together(plain(source)));
-}
-
-template <class Element>
-[[gnu::always_inline]] inline void read_row(const Positions& at, const Elements& from, Dim row, float* to)
-{
-    const Element* const first = from.as<Element>() + at.at(row);
-    for (Dim c = 0; c < at.channels; c += at.lanes) {
-        const Dim count = std::min(at.lanes, at.channels - c);
-        const Element* const group = first + c / at.lanes * at.group;
-#pragma omp simd
-        for (Dim lane = 0; lane < count; ++lane) to[c + lane] = widen(group[lane]);
-    }
-}
-
-/// The row has zeros behind its channels, where the layout does.
-template <class Element>
-[[gnu::always_inline]] inline void write_row(const Positions& at, const float* from, Dim row, const Elements& to)
-{
-    Element* const first = to.as<Element>() + at.at(row);
-    for (Dim c = 0; c < at.stored; c += at.lanes) {
-        Element* const group = first + c / at.lanes * at.group;
-#pragma omp simd
-        for (Dim lane = 0; lane < at.lanes; ++lane) narrow(from[c + lane], group[lane]);
-    }
-}
 
 /// Forward y is the result; backward the gradient of the result, dx that of the source, and `sums` those of shift and scale of one
 /// thread, [2][channels].
@@ -93,7 +27,7 @@ template <class Element>
 {
     const Dim channels = of.at.channels;
     float* const x = of.row;
-    read_row<Element>(of.at, of.x, row, x);
+    read_channels<Element>(of.at, of.x, row, {0, channels}, x);
     float mean = 0;
 #pragma omp simd reduction(+ : mean)
     for (Dim c = 0; c < channels; ++c) mean += x[c];
@@ -104,7 +38,7 @@ template <class Element>
     const float inverse = 1 / std::sqrt(variance / static_cast<float>(channels) + of.epsilon);
 #pragma omp simd
     for (Dim c = 0; c < channels; ++c) x[c] = (x[c] - mean) * inverse * of.scale[c] + of.shift[c];
-    write_row<Element>(of.at, x, row, of.y);
+    write_channels<Element>(of.at, x, row, {0, of.at.stored}, of.y);
     of.mean[row] = mean;
     of.inverse[row] = inverse;
 }
@@ -115,8 +49,8 @@ template <class Element>
     const Dim channels = of.at.channels;
     float* const x = of.row;
     float* const given = of.row + of.at.stored;
-    read_row<Element>(of.at, of.x, row, x);
-    read_row<Element>(of.at, of.y, row, given);
+    read_channels<Element>(of.at, of.x, row, {0, channels}, x);
+    read_channels<Element>(of.at, of.y, row, {0, channels}, given);
     const float mean = of.mean[row];
     const float inverse = of.inverse[row];
     float sum = 0;
@@ -134,7 +68,7 @@ template <class Element>
     product /= static_cast<float>(channels);
 #pragma omp simd
     for (Dim c = 0; c < channels; ++c) x[c] = inverse * (given[c] - sum - x[c] * product);
-    write_row<Element>(of.at, x, row, of.dx);
+    write_channels<Element>(of.at, x, row, {0, of.at.stored}, of.dx);
 }
 
 template <class Element>
@@ -198,7 +132,7 @@ void add_sums(const Positions& at, const float* numbers, Dim threads, float* shi
 void bind(Binding& to, const ir::LayerNorm& operation)
 {
     const Dims channels{operation.source.channels};
-    const Tensor x = source_of(to, operation.source);
+    const Tensor x = read_by_position(to, operation.source);
     const Tensor scale = to.train(operation.weight, plain(channels), channels).value;
     const Tensor shift = to.train(operation.bias, plain(channels), channels).value;
     const Tensor mean = to.write(operation.mean, plain(operation.mean));
@@ -226,7 +160,7 @@ void bind(Binding& to, const ir::LayerNorm& operation)
 
 void bind(Binding& to, const ir::LayerNormGradient& operation)
 {
-    const Tensor x = source_of(to, operation.source);
+    const Tensor x = read_by_position(to, operation.source);
     const Tensor given = to.read(operation.gradient, x.desc());
     const Trained& weight = to.trained_of(operation.weight);
     const Tensor scale = weight.value;

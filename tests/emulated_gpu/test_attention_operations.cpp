@@ -1,0 +1,102 @@
+// Attention, alone: more positions than a warp has lanes, one position, heads of few and of many channels, one block for all.
+#include "tests/emulated_gpu/one_operation.hpp"
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+using namespace roof;
+using namespace roof::cudnn;
+
+TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices", "[kernels][operations]",
+                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
+{
+    constexpr double tolerance = 1e-4;
+    for (const auto& [images, positions, heads, channels, causal, blocks] : {std::tuple{2, 70, 2, 5, false, all_blocks},
+                                                                             {2, 70, 2, 5, true, 3U},
+                                                                             {1, 33, 1, 40, true, all_blocks},
+                                                                             {1, 32, 3, 72, false, 1U},
+                                                                             {3, 1, 2, 4, true, all_blocks}}) {
+        const FewBlocks few({blocks, all_blocks, 1});
+        const auto t = static_cast<std::size_t>(positions);
+        const auto h = static_cast<std::size_t>(heads);
+        const auto d = static_cast<std::size_t>(channels);
+        const auto n = static_cast<std::size_t>(images);
+        const Tensor map{
+            .batch = images, .channels = heads * channels, .height = 1, .width = positions, .precision = precision};
+        Tensor three = map;
+        three.channels *= 3;
+        const Tensor numbers{.batch = images, .channels = heads, .height = 1, .width = positions};
+        const auto in_map = [&](std::size_t image, std::size_t head, std::size_t position, std::size_t c,
+                                std::size_t part, std::size_t parts) {
+            return ((image * t + position) * parts + part) * h * d + head * d + c;
+        };
+        const auto given = [](std::size_t k) { return quarters(k, 2); };
+        const auto value = [](std::size_t k) { return quarters(k, 1); };
+        std::vector<double> result(map.elements()), logarithms(numbers.elements()), products(numbers.elements()),
+            gradient(three.elements());
+        for (std::size_t image = 0; image < n; ++image) {
+            for (std::size_t head = 0; head < h; ++head) {
+                const auto source = [&](std::size_t position, std::size_t c, std::size_t part) {
+                    return value(in_map(image, head, position, c, part, 3));
+                };
+                std::vector<std::vector<double>> weights(t, std::vector<double>(t));
+                for (std::size_t q = 0; q < t; ++q) {
+                    double sum = 0;
+                    for (std::size_t k = 0; k < (causal ? q + 1 : t); ++k) {
+                        double score = 0;
+                        for (std::size_t c = 0; c < d; ++c) score += source(q, c, 0) * source(k, c, 1);
+                        sum += weights[q][k] = std::exp(score / std::sqrt(static_cast<double>(d)));
+                    }
+                    for (double& weight : weights[q]) weight /= sum;
+                    const std::size_t number = (image * t + q) * h + head;
+                    logarithms[number] = std::log(sum);
+                    for (std::size_t c = 0; c < d; ++c) {
+                        double& y = result[in_map(image, head, q, c, 0, 1)];
+                        for (std::size_t k = 0; k < t; ++k) y += weights[q][k] * source(k, c, 2);
+                        products[number] += y * given(in_map(image, head, q, c, 0, 1));
+                    }
+                    for (std::size_t k = 0; k < t; ++k) {
+                        double slope = -products[number];
+                        for (std::size_t c = 0; c < d; ++c)
+                            slope += given(in_map(image, head, q, c, 0, 1)) * source(k, c, 2);
+                        slope *= weights[q][k] / std::sqrt(static_cast<double>(d));
+                        for (std::size_t c = 0; c < d; ++c) {
+                            gradient[in_map(image, head, q, c, 0, 3)] += slope * source(k, c, 1);
+                            gradient[in_map(image, head, k, c, 1, 3)] += slope * source(q, c, 0);
+                            gradient[in_map(image, head, k, c, 2, 3)] +=
+                                weights[q][k] * given(in_map(image, head, q, c, 0, 1));
+                        }
+                    }
+                }
+            }
+        }
+        OneOperation forward;
+        const Attention op{.source = forward.filled(three, value),
+                           .result = forward.empty(map),
+                           .sums = forward.empty(numbers),
+                           .heads = heads,
+                           .causal = causal};
+        forward.run(op, {op.result, op.sums});
+        forward.check(
+            op.result, [&](std::size_t k) { return result[k]; }, tolerance);
+        forward.check(
+            op.sums, [&](std::size_t k) { return logarithms[k]; }, tolerance);
+        OneOperation backward;
+        const AttentionGradient back{.gradient = backward.filled(map, given),
+                                     .source = backward.filled(three, value),
+                                     .result = backward.filled(map, [&](std::size_t k) { return result[k]; }),
+                                     .sums = backward.filled(numbers, [&](std::size_t k) { return logarithms[k]; }),
+                                     .to_source = backward.empty(three),
+                                     .products = backward.empty(numbers),
+                                     .heads = heads,
+                                     .causal = causal};
+        backward.run(back, {back.to_source, back.products});
+        // The result that the gradient reads is rounded.
+        const double rounded = precision == Precision::fp32 ? tolerance : precision == Precision::bf16 ? 0.05 : 0.01;
+        backward.check(
+            back.products, [&](std::size_t k) { return products[k]; }, rounded);
+        backward.check(
+            back.to_source, [&](std::size_t k) { return gradient[k]; }, rounded);
+    }
+}

@@ -1,0 +1,111 @@
+// The host's loops of attention, in double, with all weights of a query in memory.
+#pragma once
+
+#include "tests/engine/layers/host_loops.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace roof::ir {
+
+/// Places of one image's and head's channels.
+struct HostHead {
+    std::size_t image, head, heads, positions, channels;  ///< channels of the head
+
+    /// In a map of `parts` (queries, keys, values) of all heads, or in one of results.
+    std::size_t at(std::size_t position, std::size_t channel, std::size_t part, std::size_t parts) const
+    {
+        return ((image * positions + position) * parts + part) * heads * channels + head * channels + channel;
+    }
+    /// In the numbers of queries, which are channels-last, too.
+    std::size_t number(std::size_t position) const { return (image * positions + position) * heads + head; }
+};
+
+/// Calls round(head) for each head of each image.
+template <class Operation, class Round>
+void for_heads(const Operation& op, const Round& round)
+{
+    const auto heads = static_cast<std::size_t>(op.heads);
+    const auto images = static_cast<std::size_t>(op.source.batch);
+    for (std::size_t image = 0; image < images; ++image)
+        for (std::size_t head = 0; head < heads; ++head)
+            round(HostHead{image, head, heads, op.source.rows() / images,
+                           static_cast<std::size_t>(op.result.channels) / heads});
+}
+
+/// The product of two rows of a head.
+inline double dot_of(const HostHead& head, const Values& a, std::size_t of_a, std::size_t part_a, std::size_t parts_a,
+                     const Values& b, std::size_t of_b, std::size_t part_b)
+{
+    double sum = 0;
+    for (std::size_t c = 0; c < head.channels; ++c)
+        sum += static_cast<double>(a[head.at(of_a, c, part_a, parts_a)]) *
+               static_cast<double>(b[head.at(of_b, c, part_b, 3)]);
+    return sum;
+}
+
+/// The scores of a query against the keys that it reads.
+inline std::vector<double> scores_of(const HostHead& head, const Values& source, std::size_t query, bool causal)
+{
+    std::vector<double> scores(causal ? query + 1 : head.positions);
+    for (std::size_t key = 0; key < scores.size(); ++key)
+        scores[key] = dot_of(head, source, query, 0, 3, source, key, 1) / std::sqrt(static_cast<double>(head.channels));
+    return scores;
+}
+
+inline void run_on_host(const Memory& memory, const Attention& op)
+{
+    const Values source(memory, op.source);
+    Values result(memory, op.result);
+    for_heads(op, [&](const HostHead& head) {
+        for (std::size_t query = 0; query < head.positions; ++query) {
+            std::vector<double> weights = scores_of(head, source, query, op.causal);
+            const double largest = *std::max_element(weights.begin(), weights.end());
+            double sum = 0;
+            for (double& weight : weights) sum += weight = std::exp(weight - largest);
+            memory.at<float>(op.sums)[head.number(query)] = static_cast<float>(largest + std::log(sum));
+            for (std::size_t c = 0; c < head.channels; ++c) {
+                double value = 0;
+                for (std::size_t key = 0; key < weights.size(); ++key)
+                    value += weights[key] / sum * static_cast<double>(source[head.at(key, c, 2, 3)]);
+                result.put(head.at(query, c, 0, 1), static_cast<float>(value));
+            }
+        }
+    });
+}
+
+inline void run_on_host(const Memory& memory, const AttentionGradient& op)
+{
+    const Values gradient(memory, op.gradient);
+    const Values source(memory, op.source);
+    const Values result(memory, op.result);
+    Values to_source(memory, op.to_source);
+    std::vector<double> sums(op.source.elements());
+    for_heads(op, [&](const HostHead& head) {
+        const double scale = 1 / std::sqrt(static_cast<double>(head.channels));
+        for (std::size_t query = 0; query < head.positions; ++query) {
+            const std::vector<double> scores = scores_of(head, source, query, op.causal);
+            double product = 0;
+            for (std::size_t c = 0; c < head.channels; ++c)
+                product += static_cast<double>(result[head.at(query, c, 0, 1)]) *
+                           static_cast<double>(gradient[head.at(query, c, 0, 1)]);
+            memory.at<float>(op.products)[head.number(query)] = static_cast<float>(product);
+            for (std::size_t key = 0; key < scores.size(); ++key) {
+                const double weight =
+                    std::exp(scores[key] - static_cast<double>(memory.at<float>(op.sums)[head.number(query)]));
+                const double slope = weight * (dot_of(head, gradient, query, 0, 1, source, key, 2) - product) * scale;
+                for (std::size_t c = 0; c < head.channels; ++c) {
+                    const auto given = static_cast<double>(gradient[head.at(query, c, 0, 1)]);
+                    sums[head.at(query, c, 0, 3)] += slope * static_cast<double>(source[head.at(key, c, 1, 3)]);
+                    sums[head.at(key, c, 1, 3)] += slope * static_cast<double>(source[head.at(query, c, 0, 3)]);
+                    sums[head.at(key, c, 2, 3)] += weight * given;
+                }
+            }
+        }
+    });
+    for (std::size_t k = 0; k < sums.size(); ++k) to_source.put(k, static_cast<float>(sums[k]));
+}
+
+}  // namespace roof::ir

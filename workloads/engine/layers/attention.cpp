@@ -1,0 +1,36 @@
+// Attention, of which no matrix of positions by positions is kept: with s = q k' / sqrt(d) and the kept logarithm l of each query's
+// sum of exponentials,  p = e^(s - l);  y = p v;  and backward, with p computed again,
+//   dv = p' dy;  dp = dy v';  ds = p (dp - the sum of y dy over the channels of the head);  dq = ds k / sqrt(d);  dk = ds' q / sqrt(d)
+#include "workloads/engine/layers/layers.hpp"
+
+namespace roof::ir {
+
+void attention(Builder& build, const Unit& unit)
+{
+    build.begin_with_work(unit, Phase::forward);
+    const model::Layer& layer = build.layer(unit);
+    const Tensor source = build.input(unit);
+    const Tensor each{.batch = source.batch, .channels = layer.heads, .height = source.height, .width = source.width};
+    const Attention attention{.source = source,
+                              .result = build.program.tensor(build.map(unit.layer)),
+                              .sums = build.program.tensor(each),
+                              .heads = layer.heads,
+                              .causal = layer.causal};
+    build.program.append(attention, "roof:attention");
+    build.put(unit, attention.result);
+    build.tape.emplace_back([=, &build] {
+        build.begin_with_work(unit, Phase::backward);
+        const AttentionGradient gradient{.gradient = build.gradient(unit.layer).tensor,
+                                         .source = source,
+                                         .result = attention.result,
+                                         .sums = attention.sums,
+                                         .to_source = build.program.tensor(source),
+                                         .products = build.program.tensor(each),
+                                         .heads = attention.heads,
+                                         .causal = attention.causal};
+        build.program.append(gradient, "roof:attention");
+        build.give(build.source(unit), {gradient.to_source});
+    });
+}
+
+}  // namespace roof::ir

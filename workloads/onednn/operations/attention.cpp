@@ -1,0 +1,221 @@
+// Attention by loops of our own (kernels/attention). A thread takes a head of an image: it copies the head's channels into rows and
+// columns of fp32 numbers, and the result back.
+#include "workloads/kernels/attention/isa.hpp"
+#include "workloads/kernels/parallel.hpp"
+#include "workloads/onednn/operations/positions.hpp"
+
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace roof::onednn {
+namespace {
+
+using kernels::AttentionShape;
+
+/// A map of one or three parts, the channels of all heads each, in one layout.
+struct Map {
+    Elements elements;
+    Positions at;
+};
+
+Map map_of(const Tensor& tensor)
+{
+    return {tensor.elements(), positions_of(tensor.desc())};
+}
+
+struct Head {
+    AttentionShape shape;
+    Dim image, head, heads;
+
+    ChannelRange part(Dim k) const
+    {
+        const Dim begin = (k * heads + head) * shape.channels;
+        return {begin, begin + shape.channels};
+    }
+};
+
+template <class Element>
+void read_rows(const Head& of, const Map& map, Dim part, float* rows)
+{
+    for (Dim position = 0; position < of.shape.positions; ++position) {
+        float* const row = rows + position * of.shape.stored();
+        read_channels<Element>(map.at, map.elements, of.image * of.shape.positions + position, of.part(part), row);
+        std::fill(row + of.shape.channels, row + of.shape.stored(), 0.0F);
+    }
+}
+
+/// With the last channels it writes the zeros that fill their block.
+template <class Element>
+void write_rows(const Head& of, const float* rows, Dim part, const Map& map)
+{
+    constexpr std::array<float, 16> zeros{};
+    const bool is_last = of.part(part).end == map.at.channels;
+    for (Dim position = 0; position < of.shape.positions; ++position) {
+        const Dim row = of.image * of.shape.positions + position;
+        write_channels<Element>(map.at, rows + position * of.shape.stored(), row, of.part(part), map.elements);
+        if (is_last) write_channels<Element>(map.at, zeros.data(), row, {map.at.channels, map.at.stored}, map.elements);
+    }
+}
+
+void turn(const AttentionShape& shape, const float* rows, float* columns)
+{
+    for (Dim position = 0; position < shape.positions; ++position)
+        for (Dim c = 0; c < shape.channels; ++c)
+            columns[c * shape.padded() + position] = rows[position * shape.stored() + c];
+}
+
+/// Memory of a thread, taken piece by piece.
+class Pieces {
+  public:
+    explicit Pieces(float* begin) : next_(begin) {}
+    float* take(Dim count)
+    {
+        float* const piece = next_;
+        next_ += (count + 15) / 16 * 16;  // whole cache lines
+        return piece;
+    }
+
+  private:
+    float* next_;
+};
+
+/// An upper bound of what a thread takes.
+Dim numbers_each(const AttentionShape& shape)
+{
+    constexpr Dim rows = 8, columns = 2, sums = 3, pieces = 16;
+    return rows * shape.rows() + columns * shape.columns() + sums * shape.positions + kernels::attention_scratch +
+           pieces * 16;
+}
+
+struct Operands {
+    Map source, result, gradient, to_source;
+    float* logarithms;  ///< [image][head][position]
+};
+
+template <class Element>
+void forward(const Head& of, const Operands& operands, float* numbers)
+{
+    const AttentionShape& shape = of.shape;
+    Pieces pieces(numbers);
+    float* const queries = pieces.take(shape.rows());
+    float* const keys = pieces.take(shape.rows());
+    float* const values = pieces.take(shape.rows());
+    float* const results = pieces.take(shape.rows());
+    float* const columns = pieces.take(shape.columns());
+    const kernels::AttentionSums sums{pieces.take(shape.positions), pieces.take(shape.positions)};
+    read_rows<Element>(of, operands.source, 0, queries);
+    read_rows<Element>(of, operands.source, 1, keys);
+    read_rows<Element>(of, operands.source, 2, values);
+    turn(shape, keys, columns);
+    kernels::attention_loops_here().front()->forward(shape,
+                                                     {.queries = queries, .values = values, .key_columns = columns},
+                                                     results, sums, pieces.take(kernels::attention_scratch));
+    write_rows<Element>(of, results, 0, operands.result);
+    float* const logarithms = operands.logarithms + (of.image * of.heads + of.head) * shape.positions;
+    for (Dim query = 0; query < shape.positions; ++query)
+        logarithms[query] = sums.largest[query] + std::log(sums.total[query]);
+}
+
+template <class Element>
+void backward(const Head& of, const Operands& operands, float* numbers)
+{
+    const AttentionShape& shape = of.shape;
+    Pieces pieces(numbers);
+    float* const queries = pieces.take(shape.rows());
+    float* const keys = pieces.take(shape.rows());
+    float* const values = pieces.take(shape.rows());
+    float* const given = pieces.take(shape.rows());
+    const kernels::AttentionGradients to{pieces.take(shape.rows()), pieces.take(shape.rows()),
+                                         pieces.take(shape.rows())};
+    float* const key_columns = pieces.take(shape.columns());
+    float* const value_columns = pieces.take(shape.columns());
+    float* const products = pieces.take(shape.positions);
+    float* const result = pieces.take(shape.stored());
+    read_rows<Element>(of, operands.source, 0, queries);
+    read_rows<Element>(of, operands.source, 1, keys);
+    read_rows<Element>(of, operands.source, 2, values);
+    read_rows<Element>(of, operands.gradient, 0, given);
+    for (Dim query = 0; query < shape.positions; ++query) {
+        read_channels<Element>(operands.result.at, operands.result.elements, of.image * shape.positions + query,
+                               of.part(0), result);
+        products[query] = std::inner_product(result, result + shape.channels, given + query * shape.stored(), 0.0F);
+    }
+    turn(shape, keys, key_columns);
+    turn(shape, values, value_columns);
+    kernels::attention_loops_here().front()->backward(
+        shape, {queries, keys, values, key_columns, value_columns},
+        {given, operands.logarithms + (of.image * of.heads + of.head) * shape.positions, products}, to,
+        pieces.take(kernels::attention_scratch));
+    write_rows<Element>(of, to.queries, 0, operands.to_source);
+    write_rows<Element>(of, to.keys, 1, operands.to_source);
+    write_rows<Element>(of, to.values, 2, operands.to_source);
+}
+
+AttentionShape shape_of(const Positions& result, int heads, bool causal)
+{
+    const Dim channels = result.channels / heads;
+    return {.positions = static_cast<int>(result.of_image),
+            .channels = static_cast<int>(channels),
+            .scale = 1 / std::sqrt(static_cast<float>(channels)),
+            .causal = causal};
+}
+
+/// Calls round(head, numbers of the thread) for each head of each image.
+template <class Round>
+void for_heads(const AttentionShape& shape, Dim images, Dim heads, float* numbers, const Round& round)
+{
+#pragma omp parallel for schedule(dynamic)
+    for (Dim k = 0; k < images * heads; ++k)
+        round(Head{shape, k / heads, k % heads, heads}, numbers + omp_get_thread_num() * numbers_each(shape));
+}
+
+std::string name_here()
+{
+    return kernels::attention_loops_here().front()->name;
+}
+
+}  // namespace
+
+void bind(Binding& to, const ir::Attention& operation)
+{
+    const Tensor source = read_by_position(to, operation.source);
+    // The result has channels in blocks, or side by side, as the source has.
+    const Tensor result = to.write(operation.result, with_channels_together(plain(operation.result)));
+    const Tensor sums = to.write(operation.sums, plain(operation.sums));
+    const Dim heads = operation.heads;
+    const AttentionShape shape = shape_of(positions_of(result.desc()), operation.heads, operation.causal);
+    const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, numbers_each(shape)}));
+    to.program.append(
+        [=, images = Dim{operation.source.batch}] {
+            const Operands operands{map_of(source), map_of(result), {}, {}, sums.data()};
+            const bool is_narrow = result.precision() == Precision::bf16;
+            for_heads(shape, images, heads, numbers.data(), [&](const Head& head, float* own) {
+                is_narrow ? forward<BFloat16>(head, operands, own) : forward<float>(head, operands, own);
+            });
+        },
+        {source, result, sums, numbers}, name_here());
+}
+
+void bind(Binding& to, const ir::AttentionGradient& operation)
+{
+    const Tensor source = read_by_position(to, operation.source);
+    const Tensor result = to.read(operation.result);
+    const Tensor given = to.read(operation.gradient, result.desc());
+    const Tensor sums = to.read(operation.sums);
+    const Tensor to_source = to.write(operation.to_source, source.desc());
+    const Dim heads = operation.heads;
+    const AttentionShape shape = shape_of(positions_of(result.desc()), operation.heads, operation.causal);
+    const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, numbers_each(shape)}));
+    to.program.append(
+        [=, images = Dim{operation.source.batch}] {
+            const Operands operands{map_of(source), map_of(result), map_of(given), map_of(to_source), sums.data()};
+            const bool is_narrow = result.precision() == Precision::bf16;
+            for_heads(shape, images, heads, numbers.data(), [&](const Head& head, float* own) {
+                is_narrow ? backward<BFloat16>(head, operands, own) : backward<float>(head, operands, own);
+            });
+        },
+        {source, result, given, sums, to_source, numbers}, name_here());
+}
+
+}  // namespace roof::onednn

@@ -1,0 +1,81 @@
+// The channels of a position, in any layout whose positions follow one another and whose channels have at most one block.
+#pragma once
+
+#include "workloads/onednn/operations/binding.hpp"
+
+#include <algorithm>
+
+namespace roof::onednn {
+
+/// Channel c is at (c / lanes) * group + c % lanes.
+struct Positions {
+    Dim images, of_image, channels;
+    Dim image, place, group, lanes;  ///< in elements
+    Dim stored;                      ///< channels and the zeros that fill the last block
+
+    Dim rows() const { return images * of_image; }
+    Dim at(Dim row) const { return row / of_image * image + row % of_image * place; }
+};
+
+inline Positions positions_of(const Desc& desc)
+{
+    const Dims dims = dims_of(desc);
+    const Blocking blocking = blocking_of(desc);
+    const bool is_blocked = !blocking.blocks.empty();
+    const Dim lanes = is_blocked ? blocking.blocks.front() : blocking.strides[1] == 1 ? dims[1] : 1;
+    return {dims[0],
+            dims[2] * dims[3],
+            dims[1],
+            blocking.strides[0],
+            blocking.strides[3],
+            blocking.strides[1],
+            lanes,
+            is_blocked ? (dims[1] + lanes - 1) / lanes * lanes : dims[1]};
+}
+
+/// The tensor in its own layout, or else in one that has such positions.
+inline Tensor read_by_position(Binding& to, const ir::Tensor& tensor)
+{
+    const Tensor found = to.read(tensor);
+    const Desc desc = found.desc();
+    const Blocking blocking = blocking_of(desc);
+    const bool is_of_channels =
+        blocking.blocks.empty() || (blocking.blocks.size() == 1 && blocking.block_dims.front() == 1);
+    const bool is_simple = is_of_channels && blocking.strides[2] == dims_of(desc)[3] * blocking.strides[3];
+    return is_simple ? found : to.read(tensor, with_channels_together(plain(tensor)));
+}
+
+struct ChannelRange {
+    Dim begin, end;
+};
+
+template <class Element>
+[[gnu::always_inline]] inline void read_channels(const Positions& at, const Elements& from, Dim row,
+                                                 const ChannelRange& range, float* to)
+{
+    const Element* const first = from.as<Element>() + at.at(row);
+    for (Dim c = range.begin, end = 0; c < range.end; c = end) {
+        end = std::min(range.end, (c / at.lanes + 1) * at.lanes);
+        const Element* const group = first + c / at.lanes * at.group + c % at.lanes;
+        float* const numbers = to + (c - range.begin);
+#pragma omp simd
+        for (Dim lane = 0; lane < end - c; ++lane) numbers[lane] = widen(group[lane]);
+    }
+}
+
+/// The range may go on to at.stored, where `from` has zeros.
+template <class Element>
+[[gnu::always_inline]] inline void write_channels(const Positions& at, const float* from, Dim row,
+                                                  const ChannelRange& range, const Elements& to)
+{
+    Element* const first = to.as<Element>() + at.at(row);
+    for (Dim c = range.begin, end = 0; c < range.end; c = end) {
+        end = std::min(range.end, (c / at.lanes + 1) * at.lanes);
+        Element* const group = first + c / at.lanes * at.group + c % at.lanes;
+        const float* const numbers = from + (c - range.begin);
+#pragma omp simd
+        for (Dim lane = 0; lane < end - c; ++lane) narrow(numbers[lane], group[lane]);
+    }
+}
+
+}  // namespace roof::onednn
