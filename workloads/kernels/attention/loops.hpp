@@ -161,9 +161,19 @@ class AttentionLoopsFor {
         for (; row + tall <= size.rows; row += tall)
             tile<tall, vectors>(size.depth, {left.at + row * left.row_step, left.row_step, left.step}, right,
                                 to + row * apart, apart, adds);
-        for (; row < size.rows; ++row)
-            tile<1, vectors>(size.depth, {left.at + row * left.row_step, left.row_step, left.step}, right,
-                             to + row * apart, apart, adds);
+        rest<tall - 1, vectors>(size.rows - row, size.depth, {left.at + row * left.row_step, left.row_step, left.step},
+                                right, to + row * apart, apart, adds);
+    }
+
+    /// The rows that are left, at most so many, in one tile.
+    template <int most, int vectors>
+    [[gnu::always_inline]] static void rest(int rows, int depth, const Left& left, const Right& right, float* to,
+                                            std::ptrdiff_t apart, bool adds)
+    {
+        if constexpr (most > 0) {
+            if (rows < most) return rest<most - 1, vectors>(rows, depth, left, right, to, apart, adds);
+            tile<most, vectors>(depth, left, right, to, apart, adds);
+        }
     }
 
     template <int rows, int vectors>

@@ -28,7 +28,8 @@ struct Head {
     AttentionShape shape;
     Dim image, head, heads;
 
-    ChannelRange part(Dim k) const
+    DimRange positions() const { return {image * shape.positions, (image + 1) * shape.positions}; }
+    DimRange part(Dim k) const
     {
         const Dim begin = (k * heads + head) * shape.channels;
         return {begin, begin + shape.channels};
@@ -38,11 +39,10 @@ struct Head {
 template <class Element>
 void read_rows(const Head& of, const Map& map, Dim part, float* rows)
 {
-    for (Dim position = 0; position < of.shape.positions; ++position) {
-        float* const row = rows + position * of.shape.stored();
-        read_channels<Element>(map.at, map.elements, of.image * of.shape.positions + position, of.part(part), row);
-        std::fill(row + of.shape.channels, row + of.shape.stored(), 0.0F);
-    }
+    const Dim stored = of.shape.stored();
+    read_channels<Element>(map.at, map.elements, of.positions(), of.part(part), rows, stored);
+    for (Dim position = 0; position < of.shape.positions; ++position)
+        std::fill(rows + position * stored + of.shape.channels, rows + (position + 1) * stored, 0.0F);
 }
 
 /// With the last channels it writes the zeros that fill their block.
@@ -50,12 +50,10 @@ template <class Element>
 void write_rows(const Head& of, const float* rows, Dim part, const Map& map)
 {
     constexpr std::array<float, 16> zeros{};
-    const bool is_last = of.part(part).end == map.at.channels;
-    for (Dim position = 0; position < of.shape.positions; ++position) {
-        const Dim row = of.image * of.shape.positions + position;
-        write_channels<Element>(map.at, rows + position * of.shape.stored(), row, of.part(part), map.elements);
-        if (is_last) write_channels<Element>(map.at, zeros.data(), row, {map.at.channels, map.at.stored}, map.elements);
-    }
+    write_channels<Element>(map.at, rows, of.shape.stored(), of.positions(), of.part(part), map.elements);
+    if (of.part(part).end == map.at.channels)
+        write_channels<Element>(map.at, zeros.data(), 0, of.positions(), {map.at.channels, map.at.stored},
+                                map.elements);
 }
 
 void turn(const AttentionShape& shape, const float* rows, float* columns)
@@ -131,14 +129,14 @@ void backward(const Head& of, const Operands& operands, float* numbers)
     float* const key_columns = pieces.take(shape.columns());
     float* const value_columns = pieces.take(shape.columns());
     float* const products = pieces.take(shape.positions);
-    float* const result = pieces.take(shape.stored());
+    float* const results = to.queries;  // until the loops write it
     read_rows<Element>(of, operands.source, 0, queries);
     read_rows<Element>(of, operands.source, 1, keys);
     read_rows<Element>(of, operands.source, 2, values);
     read_rows<Element>(of, operands.gradient, 0, given);
+    read_rows<Element>(of, operands.result, 0, results);
     for (Dim query = 0; query < shape.positions; ++query) {
-        read_channels<Element>(operands.result.at, operands.result.elements, of.image * shape.positions + query,
-                               of.part(0), result);
+        const float* const result = results + query * shape.stored();
         products[query] = std::inner_product(result, result + shape.channels, given + query * shape.stored(), 0.0F);
     }
     turn(shape, keys, key_columns);

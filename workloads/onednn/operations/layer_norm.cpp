@@ -18,16 +18,16 @@ struct Norm {
     const float* shift;
     float* mean;
     float* inverse;
-    float* row;  ///< of one thread, [2][stored]
+    float* rows;  ///< of one thread, [2][rows_at_once][stored]
     float* sums;
 };
 
-template <class Element>
-[[gnu::always_inline]] inline void forward(const Norm& of, Dim row)
+/// Positions that a thread copies at once.
+constexpr Dim rows_at_once = 32;
+
+[[gnu::always_inline]] inline void forward(const Norm& of, Dim position, float* x)
 {
     const Dim channels = of.at.channels;
-    float* const x = of.row;
-    read_channels<Element>(of.at, of.x, row, {0, channels}, x);
     float mean = 0;
 #pragma omp simd reduction(+ : mean)
     for (Dim c = 0; c < channels; ++c) mean += x[c];
@@ -38,21 +38,15 @@ template <class Element>
     const float inverse = 1 / std::sqrt(variance / static_cast<float>(channels) + of.epsilon);
 #pragma omp simd
     for (Dim c = 0; c < channels; ++c) x[c] = (x[c] - mean) * inverse * of.scale[c] + of.shift[c];
-    write_channels<Element>(of.at, x, row, {0, of.at.stored}, of.y);
-    of.mean[row] = mean;
-    of.inverse[row] = inverse;
+    of.mean[position] = mean;
+    of.inverse[position] = inverse;
 }
 
-template <class Element>
-[[gnu::always_inline]] inline void backward(const Norm& of, Dim row)
+[[gnu::always_inline]] inline void backward(const Norm& of, Dim position, float* x, float* given)
 {
     const Dim channels = of.at.channels;
-    float* const x = of.row;
-    float* const given = of.row + of.at.stored;
-    read_channels<Element>(of.at, of.x, row, {0, channels}, x);
-    read_channels<Element>(of.at, of.y, row, {0, channels}, given);
-    const float mean = of.mean[row];
-    const float inverse = of.inverse[row];
+    const float mean = of.mean[position];
+    const float inverse = of.inverse[position];
     float sum = 0;
     float product = 0;
 #pragma omp simd reduction(+ : sum, product)
@@ -68,28 +62,43 @@ template <class Element>
     product /= static_cast<float>(channels);
 #pragma omp simd
     for (Dim c = 0; c < channels; ++c) x[c] = inverse * (given[c] - sum - x[c] * product);
-    write_channels<Element>(of.at, x, row, {0, of.at.stored}, of.dx);
 }
 
 template <class Element>
-[[gnu::always_inline]] inline void rows_in(const Norm& of, Dim begin, Dim end)
+[[gnu::always_inline]] inline void positions_in(const Norm& of, Dim begin, Dim end)
 {
-    for (Dim row = begin; row < end; ++row)
-        of.dx.at == nullptr ? forward<Element>(of, row) : backward<Element>(of, row);
+    const Dim stored = of.at.stored;
+    float* const given = of.rows + rows_at_once * stored;
+    const DimRange channels{0, of.at.channels};
+    const bool is_backward = of.dx.at != nullptr;
+    for (Dim first = begin; first < end; first += rows_at_once) {
+        const DimRange positions{first, std::min(end, first + rows_at_once)};
+        read_channels<Element>(of.at, of.x, positions, channels, of.rows, stored);
+        if (is_backward) read_channels<Element>(of.at, of.y, positions, channels, given, stored);
+        for (Dim position = first; position < positions.end; ++position) {
+            const Dim row = (position - first) * stored;
+            is_backward ? backward(of, position, of.rows + row, given + row) : forward(of, position, of.rows + row);
+        }
+        write_channels<Element>(of.at, of.rows, stored, positions, {0, stored}, is_backward ? of.dx : of.y);
+    }
 }
 
-[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run_rows(const Norm& of, Dim begin, Dim end)
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run_positions(const Norm& of, Dim begin, Dim end)
 {
     if (of.x.precision == Precision::bf16)
-        rows_in<BFloat16>(of, begin, end);
+        positions_in<BFloat16>(of, begin, end);
     else
-        rows_in<float>(of, begin, end);
+        positions_in<float>(of, begin, end);
 }
 
-/// Numbers of a thread: two rows and, backward, two sums, which begin as zeros.
+/// Numbers of a thread's rows, and with its two sums, which begin as zeros.
+Dim numbers_of_rows(const Positions& at)
+{
+    return 2 * rows_at_once * at.stored;
+}
 Dim numbers_each(const Positions& at)
 {
-    return 2 * at.stored + 2 * at.channels;
+    return numbers_of_rows(at) + 2 * at.channels;
 }
 
 /// Returns the number of threads.
@@ -102,10 +111,10 @@ Dim run(Norm of, float* numbers)
         const Dim threads = omp_get_num_threads();
         const Dim thread = omp_get_thread_num();
         if (thread == 0) all = threads;
-        of.row = numbers + thread * each;
-        of.sums = of.row + 2 * of.at.stored;
-        std::fill_n(of.row, each, 0.0F);
-        run_rows(of, of.at.rows() * thread / threads, of.at.rows() * (thread + 1) / threads);
+        of.rows = numbers + thread * each;
+        of.sums = of.rows + numbers_of_rows(of.at);
+        std::fill_n(of.rows, each, 0.0F);
+        run_positions(of, of.at.rows() * thread / threads, of.at.rows() * (thread + 1) / threads);
     }
     return all;
 }
@@ -118,7 +127,7 @@ void add_sums(const Positions& at, const float* numbers, Dim threads, float* shi
         double sum = 0;
         double product = 0;
         for (Dim thread = 0; thread < threads; ++thread) {
-            const float* const sums = numbers + thread * each + 2 * at.stored;
+            const float* const sums = numbers + thread * each + numbers_of_rows(at);
             sum += static_cast<double>(sums[c]);
             product += static_cast<double>(sums[at.channels + c]);
         }
@@ -151,7 +160,7 @@ void bind(Binding& to, const ir::LayerNorm& operation)
                  .shift = shift.data(),
                  .mean = mean.data(),
                  .inverse = inverse.data(),
-                 .row = nullptr,
+                 .rows = nullptr,
                  .sums = nullptr},
                 numbers.data());
         },
@@ -182,7 +191,7 @@ void bind(Binding& to, const ir::LayerNormGradient& operation)
                                      .shift = nullptr,
                                      .mean = mean.data(),
                                      .inverse = inverse.data(),
-                                     .row = nullptr,
+                                     .rows = nullptr,
                                      .sums = nullptr},
                                     numbers.data());
             add_sums(at, numbers.data(), threads, to_shift.data(), to_scale.data());

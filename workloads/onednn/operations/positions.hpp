@@ -45,37 +45,48 @@ inline Tensor read_by_position(Binding& to, const ir::Tensor& tensor)
     return is_simple ? found : to.read(tensor, with_channels_together(plain(tensor)));
 }
 
-struct ChannelRange {
+struct DimRange {
     Dim begin, end;
 };
 
-template <class Element>
-[[gnu::always_inline]] inline void read_channels(const Positions& at, const Elements& from, Dim row,
-                                                 const ChannelRange& range, float* to)
+/// Calls copy(where the channels of a position are, the same in rows of `apart` numbers, their count) for each piece of the channels: piece
+/// by piece for all positions, which are next to each other in a layout with blocks.
+template <class Copy>
+[[gnu::always_inline]] inline void for_pieces(const Positions& at, const DimRange& positions, const DimRange& channels,
+                                              Dim apart, const Copy& copy)
 {
-    const Element* const first = from.as<Element>() + at.at(row);
-    for (Dim c = range.begin, end = 0; c < range.end; c = end) {
-        end = std::min(range.end, (c / at.lanes + 1) * at.lanes);
-        const Element* const group = first + c / at.lanes * at.group + c % at.lanes;
-        float* const numbers = to + (c - range.begin);
-#pragma omp simd
-        for (Dim lane = 0; lane < end - c; ++lane) numbers[lane] = widen(group[lane]);
+    for (Dim c = channels.begin, end = 0; c < channels.end; c = end) {
+        end = std::min(channels.end, (c / at.lanes + 1) * at.lanes);
+        const Dim place = c / at.lanes * at.group + c % at.lanes;
+        for (Dim position = positions.begin; position < positions.end; ++position)
+            copy(at.at(position) + place, (position - positions.begin) * apart + c - channels.begin, end - c);
     }
 }
 
-/// The range may go on to at.stored, where `from` has zeros.
 template <class Element>
-[[gnu::always_inline]] inline void write_channels(const Positions& at, const float* from, Dim row,
-                                                  const ChannelRange& range, const Elements& to)
+[[gnu::always_inline]] inline void read_channels(const Positions& at, const Elements& from, const DimRange& positions,
+                                                 const DimRange& channels, float* rows, Dim apart)
 {
-    Element* const first = to.as<Element>() + at.at(row);
-    for (Dim c = range.begin, end = 0; c < range.end; c = end) {
-        end = std::min(range.end, (c / at.lanes + 1) * at.lanes);
-        Element* const group = first + c / at.lanes * at.group + c % at.lanes;
-        const float* const numbers = from + (c - range.begin);
+    const Element* const first = from.as<Element>();
+    for_pieces(
+        at, positions, channels, apart, [&](Dim place, Dim in_rows, Dim count) __attribute__((always_inline)) {
 #pragma omp simd
-        for (Dim lane = 0; lane < end - c; ++lane) narrow(numbers[lane], group[lane]);
-    }
+            for (Dim lane = 0; lane < count; ++lane) rows[in_rows + lane] = widen(first[place + lane]);
+        });
+}
+
+/// The channels may go on to at.stored, where the rows have zeros.
+template <class Element>
+[[gnu::always_inline]] inline void write_channels(const Positions& at, const float* rows, Dim apart,
+                                                  const DimRange& positions, const DimRange& channels,
+                                                  const Elements& to)
+{
+    Element* const first = to.as<Element>();
+    for_pieces(
+        at, positions, channels, apart, [&](Dim place, Dim in_rows, Dim count) __attribute__((always_inline)) {
+#pragma omp simd
+            for (Dim lane = 0; lane < count; ++lane) narrow(rows[in_rows + lane], first[place + lane]);
+        });
 }
 
 }  // namespace roof::onednn
