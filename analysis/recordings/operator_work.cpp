@@ -3,6 +3,7 @@
 #include "ert/base/number.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace roof::analysis {
@@ -184,28 +185,53 @@ Result whole_pool(const OperatorCall& call)
     return elementwise("average_pool", call, product(x), product(x) + product({x.begin(), x.end() - 2}));
 }
 
-/// Of queries, keys and values [..., tokens, width], from input `first` on.
-Result attention(const OperatorCall& call, std::size_t first, double with_query, double with_value)
+/// The inputs of a kernel of attention: the queries, before keys and values, a mask of values, and whether the mask is causal.
+struct Attention {
+    std::string_view operation;
+    std::size_t queries, mask, is_causal;
+};
+
+constexpr std::size_t none = -1;
+constexpr std::array attentions{Attention{"flash_attention_for_cpu", 0, 5, 4},
+                                Attention{"flash_attention_for_cpu_backward", 1, 8, 7},
+                                Attention{"flash_attention", 0, none, 4},
+                                Attention{"flash_attention_backward", 1, none, 11},
+                                Attention{"efficient_attention", 0, 3, 6},
+                                Attention{"efficient_attention_backward", 1, 4, 11},
+                                Attention{"cudnn_attention", 0, 3, 6},
+                                Attention{"cudnn_attention_backward", 1, 8, 14},
+                                Attention{"fused_attention_overrideable", 0, 3, 5},
+                                Attention{"fused_attention_overrideable_backward", 1, 4, 13}};
+
+const Attention* attention_of(std::string_view name)
 {
-    const Dims& q = dims_of(call, first);
-    const Dims& k = dims_of(call, first + 1);
-    const Dims& v = dims_of(call, first + 2);
+    constexpr std::string_view before = "aten::_scaled_dot_product_";
+    if (!name.starts_with(before)) return nullptr;
+    const auto found = std::ranges::find(attentions, name.substr(before.size()), &Attention::operation);
+    return found == attentions.end() ? nullptr : &*found;
+}
+
+/// Of queries, keys and values [..., tokens, width]: two products, scores and values. Backward has five: the scores again, and the
+/// gradients of scores, values, queries and keys. A causal mask leaves to query i the keys up to i.
+Result attention(const OperatorCall& call, const Attention& inputs)
+{
+    const Dims& q = dims_of(call, inputs.queries);
+    const Dims& k = dims_of(call, inputs.queries + 1);
+    const Dims& v = dims_of(call, inputs.queries + 2);
     if (q.size() < 3 || k.size() != q.size() || v.size() != q.size()) return {};
-    const double pairs = product({q.begin(), q.end() - 1}) * static_cast<double>(k[k.size() - 2]);
-    const double flops =
-        2 * pairs * (with_query * static_cast<double>(q.back()) + with_value * static_cast<double>(v.back()));
-    return contraction("attention", call, flops, product(q) + product(k) + product(v) + product(q));
-}
-
-Result attention_forward(const OperatorCall& call)
-{
-    return attention(call, 0, 1, 1);
-}
-
-/// Five products: the scores again, and the gradients of scores, values, queries and keys.
-Result attention_backward(const OperatorCall& call)
-{
-    return attention(call, 1, 3, 2);
+    const double queries = static_cast<double>(q[q.size() - 2]), keys = static_cast<double>(k[k.size() - 2]);
+    const bool is_backward = inputs.queries == 1;
+    const double per_pair = 2 * (static_cast<double>(q.back()) * (is_backward ? 3 : 1) +
+                                 static_cast<double>(v.back()) * (is_backward ? 2 : 1));
+    const double values = product(q) + product(k) + product(v) + product(q);
+    const double heads = product({q.begin(), q.end() - 2});
+    OperatorWork work = contraction("attention", call, per_pair * heads * queries * keys, values);
+    const std::string causal = inputs.is_causal < call.values.size() ? call.values[inputs.is_causal] : "";
+    work.mask_is_unknown = !dims_of(call, inputs.mask).empty() || (causal != "True" && causal != "False");
+    const double both = std::min(queries, keys);
+    const double kept = both * (both + 1) / 2 + (queries - both) * keys;
+    if (causal == "True") work.masked = Flops{per_pair * heads * (queries * keys - kept)};
+    return work;
 }
 
 using Function = Result (*)(const OperatorCall&);
@@ -241,10 +267,6 @@ const std::map<std::string_view, Function>& formulas()
         {"aten::avg_pool2d_backward", pool_backward},
         {"aten::adaptive_avg_pool2d", whole_pool},
         {"aten::_adaptive_avg_pool2d_backward", pool_backward},
-        {"aten::scaled_dot_product_attention", attention_forward},
-        {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward},
-        {"aten::_scaled_dot_product_flash_attention_backward", attention_backward},
-        {"aten::_scaled_dot_product_efficient_attention_backward", attention_backward},
     };
     return all;
 }
@@ -254,11 +276,12 @@ const std::map<std::string_view, Function>& formulas()
 std::optional<OperatorWork> work_of(const OperatorCall& call)
 {
     const auto found = formulas().find(call.name);
-    if (found == formulas().end()) return {};
+    const Attention* const attends = attention_of(call.name);
+    if (found == formulas().end() && attends == nullptr) return {};
     for (const Dims& dims : call.dims) {
         if (std::ranges::any_of(dims, [](long long extent) { return extent < 0 || extent > 1LL << 40; })) return {};
     }
-    Result work = found->second(call);
+    Result work = attends != nullptr ? attention(call, *attends) : found->second(call);
     if (work && (work->flops.value < 0 || work->bytes.value < 0)) return {};
     return work;
 }

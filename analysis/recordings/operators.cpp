@@ -151,6 +151,7 @@ void add(const Call& call, Part& part)
         part.has_work = true;
         part.work.is_contraction = part.work.is_contraction || work->is_contraction;
         part.work.flops += work->flops;
+        part.work.masked += work->masked;
         part.work.bytes += work->bytes;
         part.work.no_reuse += work->no_reuse;
     }
@@ -182,7 +183,9 @@ void add_parts(const std::vector<Step>& steps, const std::vector<PartName>& orde
             if (found == step.end()) continue;
             times.push_back(found->second.seconds);
             made.part.kind = name.second == Phase::update ? "optimizer" : found->second.kind;
-            made.part.work = {found->second.work.flops, found->second.work.bytes, found->second.work.no_reuse};
+            const OperatorWork& work = found->second.work;
+            made.part.work = {work.flops, work.bytes, work.no_reuse};
+            if (work.masked.value > 0) made.part.work.executed = work.flops - work.masked;
         }
         made.seconds = Estimate<Seconds>::of(times);
         const std::string& kind = kinds.emplace(name.first, made.part.kind).first->second;
@@ -197,6 +200,9 @@ void list_missing(const OperatorTrace& trace, Imported& imported)
     if (!has_shapes) imported.missing.push_back("FLOPs: the trace has no shapes; profile with record_shapes=True");
     imported.missing.push_back(
         "bytes of the step: operators without a formula have none; the layers that have one show theirs");
+    const auto has_unknown_mask = [](const OperatorSpan& span) { return span.work && span.work->mask_is_unknown; };
+    if (std::ranges::any_of(trace.operators, has_unknown_mask))
+        imported.remarks.push_back("attention is counted in full where the trace does not tell its mask");
     if (trace.modules.empty())
         imported.remarks.push_back(
             "layers are operators by their place in the step; profile with with_stack=True for modules");
@@ -250,8 +256,13 @@ void make_layers(const OperatorTrace& trace, ImportedRow& row, Imported& importe
     of.backward = phase_time(whole, Phase::backward);
     of.update = phase_time(whole, Phase::update);
     if (!trace.precision.empty()) of.point.set("precision", trace.precision);
-    for (const auto& [name, part] : whole.empty() ? Step{} : whole.front())
-        if (part.work.is_contraction) of.work.flops += part.work.flops;
+    Flops masked{};
+    for (const auto& [name, part] : whole.empty() ? Step{} : whole.front()) {
+        if (!part.work.is_contraction) continue;
+        of.work.flops += part.work.flops;
+        masked += part.work.masked;
+    }
+    if (masked.value > 0) of.work.executed = of.work.flops - masked;
     add_parts(whole, order, of);
     list_missing(trace, imported);
 }

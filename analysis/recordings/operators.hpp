@@ -23,9 +23,11 @@ struct OperatorCall {
 struct OperatorWork {
     std::string kind;  ///< as in our own rows: convolution, linear, batch_norm, …
     Flops flops;
-    Bytes bytes;                  ///< compulsory: each operand once
-    Bytes no_reuse;               ///< each multiply-add loads both operands again; elementwise as `bytes`
-    bool is_contraction = false;  ///< its FLOPs are the model's
+    Bytes bytes;                   ///< compulsory: each operand once
+    Bytes no_reuse;                ///< each multiply-add loads both operands again; elementwise as `bytes`
+    bool is_contraction = false;   ///< its FLOPs are the model's
+    Flops masked{};                ///< of `flops`, not executed: a causal mask leaves them out
+    bool mask_is_unknown = false;  ///< of attention: `flops` and no `masked`
 };
 
 /// Nothing for an operator without a formula, or whose shapes or values are missing.

@@ -156,6 +156,79 @@ TEST_CASE("operators count as PyTorch's flop counter counts them")
     CHECK(flops_of({"aten::relu", {{2, 3}}}) == -1);
 }
 
+TEST_CASE("attention counts all pairs of query and key, and executed are those that a causal mask keeps")
+{
+    const auto attention = [](const std::string& name, OperatorCall call, std::size_t causal,
+                              const std::string& value) {
+        const std::string full = "aten::_scaled_dot_product_" + name;
+        call.name = full;
+        call.dims.resize(15);
+        call.values.resize(15);
+        call.values[causal] = value;
+        const auto work = work_of(call);
+        REQUIRE(work);
+        CHECK(work->kind == "attention");
+        return *work;
+    };
+    const OperatorCall forward{{}, {{2, 8, 6, 16}, {2, 2, 6, 16}, {2, 2, 6, 32}}};
+    const OperatorCall backward{{}, {{2, 8, 6, 32}, {2, 8, 6, 16}, {2, 2, 6, 16}, {2, 2, 6, 32}}};
+    const double once = 2.0 * 8 * 2 * (16 + 32), five = 2.0 * 8 * 2 * (3 * 16 + 2 * 32);
+    for (const auto& [name, causal] : {std::pair{"flash_attention_for_cpu", 4},
+                                       {"flash_attention", 4},
+                                       {"efficient_attention", 6},
+                                       {"cudnn_attention", 6}}) {
+        const auto at = static_cast<std::size_t>(causal);
+        CHECK(attention(name, forward, at, "False").flops.value == 36 * once);
+        CHECK(attention(name, forward, at, "False").masked.value == 0);
+        CHECK(attention(name, forward, at, "True").flops.value == 36 * once);
+        CHECK(attention(name, forward, at, "True").masked.value == (1 + 2 + 3 + 4 + 5) * once);
+        CHECK_FALSE(attention(name, forward, at, "True").mask_is_unknown);
+    }
+    for (const auto& [name, causal] : {std::pair{"flash_attention_for_cpu_backward", 7},
+                                       {"flash_attention_backward", 11},
+                                       {"efficient_attention_backward", 11},
+                                       {"cudnn_attention_backward", 14}}) {
+        const OperatorWork work = attention(name, backward, static_cast<std::size_t>(causal), "True");
+        CHECK(work.flops.value == 36 * five);
+        CHECK(work.masked.value == 15 * five);
+    }
+    const OperatorCall more_keys{{}, {{1, 1, 4, 8}, {1, 1, 6, 8}, {1, 1, 6, 8}}};
+    CHECK(attention("flash_attention", more_keys, 4, "True").masked.value == (4 * 6 - (1 + 2 + 3 + 4)) * 32);
+    const OperatorCall more_queries{{}, {{1, 1, 4, 8}, {1, 1, 2, 8}, {1, 1, 2, 8}}};
+    CHECK(attention("flash_attention", more_queries, 4, "True").masked.value == (4 * 2 - (1 + 2 + 2 + 2)) * 32);
+    OperatorCall biased = forward;
+    biased.dims.push_back({6, 6});
+    CHECK(attention("efficient_attention", biased, 6, "False").mask_is_unknown);
+    CHECK(attention("flash_attention", forward, 4, "").mask_is_unknown);
+    CHECK_FALSE(work_of({"aten::scaled_dot_product_attention", forward.dims}));  // its kernel tells what is executed
+}
+
+TEST_CASE("a causal step has its executed FLOPs beside the model's")
+{
+    std::string json = decompressed(tests::fixture_text(trace), "trace", largest_text);
+    const Imported before = imported_bytes(json);
+    for (const std::string kernel : {"flash_attention_for_cpu\"", "flash_attention_for_cpu_backward\""}) {
+        for (std::size_t at = 0; (at = json.find(kernel, at)) != json.npos; ++at) {
+            const std::size_t values = json.find("\"Concrete Inputs\"", at);
+            json.replace(json.find("\"False\"", values), 7, "\"True\"");
+        }
+    }
+    const Imported causal = imported_bytes(json);
+    const Work &whole = before.rows.at(0).measurement.work, &masked = causal.rows.at(0).measurement.work;
+    CHECK(whole.executed.value == 0);
+    CHECK(masked.flops == whole.flops);
+    const double per_pair = 2.0 * 4 * 32;  // four sequences of 16 tokens, one head of 16
+    CHECK(masked.executed.value == masked.flops.value - 3.5 * per_pair * (16 * 15 / 2));
+    const Work& layer = part_of(causal.rows.at(0).measurement, "Net_0", Phase::forward).part.work;
+    CHECK(layer.executed.value == layer.flops.value - per_pair * (16 * 15 / 2));
+    CHECK(before.remarks == causal.remarks);
+    std::string without = json;
+    for (std::size_t at = 0; (at = without.find("Concrete Inputs", at)) != without.npos; ++at) without[at] = 'c';
+    const Imported unknown = imported_bytes(without);
+    CHECK(std::ranges::count(unknown.remarks, "attention is counted in full where the trace does not tell its mask") ==
+          1);
+}
+
 TEST_CASE("PyTorch's table of operators gives each operator's own time and PyTorch's FLOPs")
 {
     const Imported file = import_file(fixture("key_averages.txt"));

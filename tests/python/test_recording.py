@@ -109,6 +109,22 @@ class Recorded(unittest.TestCase):
         self.assertEqual(2 * 2 * 4 * 32 * 32 * 64, recording.work[("forward", "blocks.0")].contraction_flops)
         self.assertEqual(0, recording.work[("forward", "embedding")].flops)
 
+    def test_pairs_that_a_causal_mask_leaves_out_are_not_executed(self):
+        recording = self.record(networks.GPT(), TEXT, 1)
+        per_pair, both_blocks = 2 * 2 * 64, 2 * 4  # two products of width 64; blocks and sequences
+        forward, backward = both_blocks * per_pair * 32 * 32, both_blocks * per_pair * 32 * 32 * 5 / 2
+        left_out = (forward + backward) * (32 * 31 / 2) / 32**2
+        row = self.rows("measurements.csv")[0]
+        self.assertEqual(flops_by_torch(networks.GPT(), TEXT) + forward + backward, float(row["flops"]))
+        self.assertEqual(float(row["flops"]) - left_out, float(row["executed_flops"]))
+        self.assertEqual(recording.executed_flops, float(row["executed_flops"]))
+        again = both_blocks * 2 * 64 * 32 * 33 / 2
+        self.assertIn(f"FLOPs of attention: {forward + backward:,.0f} of all pairs of query and key, "
+                      f"{forward + backward - left_out:,.0f} executed, {again:,.0f} of these for scores", row["remarks"])
+        layer = self.layer("blocks.0", "forward")
+        self.assertEqual(forward / 2 * (32 * 31 / 2) / 32**2, float(layer["flops"]) - float(layer["executed_flops"]))
+        self.assertEqual("", self.layer("blocks.0.qkv", "forward")["executed_flops"])
+
     def test_an_lstm_multiplies_every_weight_with_every_token(self):
         model = networks.LSTM()
         recording = self.record(model, TEXT, 1)

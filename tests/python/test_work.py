@@ -1,7 +1,15 @@
+import importlib.util
 import math
 import unittest
 
-from roof.work import convolution, convolution_backward, max_pool, moved, norm, positions_read
+from roof.work import Work, convolution, convolution_backward, max_pool, moved, norm, pairs_kept, positions_read, work_of
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+if HAS_TORCH:
+    import torch
+    from torch.utils.flop_counter import flop_registry
+
+    from roof.recorder import counting_mode
 
 
 class Tensor:
@@ -23,7 +31,7 @@ class Tensor:
         return len(self.shape)
 
 
-class Work(unittest.TestCase):
+class Shapes(unittest.TestCase):
     def test_positions_that_no_window_reads_are_not_counted(self):
         self.assertEqual(8, positions_read(8, 8, window=3, stride=1, padding=1, dilation=1))
         self.assertEqual(4, positions_read(8, 4, window=1, stride=2, padding=0, dilation=1))
@@ -60,9 +68,106 @@ class Work(unittest.TestCase):
         expanded.stride = lambda: [4, 0, 1]
         self.assertEqual(4.0 * 8, moved([expanded]))
 
+    def test_a_mask_keeps_the_pairs_of_its_band(self):
+        self.assertEqual(4 * 6, pairs_kept(4, 6, None, None, 0))
+        self.assertEqual(1 + 2 + 3 + 4, pairs_kept(4, 6, None, 0, 0))
+        self.assertEqual(1 + 2 + 2 + 2, pairs_kept(4, 2, None, 0, 0))
+        self.assertEqual(3 + 4 + 5 + 6, pairs_kept(4, 6, None, 0, 2))
+        self.assertEqual(1 + 2 + 2 + 2, pairs_kept(4, 4, 1, 0, 0))
+        self.assertEqual(2 + 3 + 3 + 2, pairs_kept(4, 4, 1, 1, 0))
+        self.assertEqual(0 + 0 + 1 + 2, pairs_kept(4, 2, None, 0, -2))
+
+    def test_work_adds_up_with_the_names_of_what_was_not_counted(self):
+        total = Work(flops=1, masked=2, uncounted={"a"})
+        total += Work(flops=10, masked=20, uncounted={"b"})
+        self.assertEqual((11, 22, {"a", "b"}), (total.flops, total.masked, total.uncounted))
+
     @staticmethod
     def pair(work):
         return work.flops, work.compulsory
+
+
+@unittest.skipUnless(HAS_TORCH, "PyTorch is not installed")
+class Operators(unittest.TestCase):
+    """The count of all pairs against torch.utils.flop_counter, the executed one by hand."""
+
+    @staticmethod
+    def tensor(*shape):
+        return torch.empty(shape, device="meta")
+
+    def attention(self, name, arguments, pairs, kept):
+        """Of 2 sequences, 8 heads of queries and 2 of keys and values; widths 16 and 32. `pairs` of a sequence and head."""
+        operator = getattr(torch.ops.aten, name).default
+        q, out = self.tensor(2, 8, 6, 16), self.tensor(2, 8, 6, 32)
+        kv = (self.tensor(2, 2, 6, 16), self.tensor(2, 2, 6, 32))
+        is_backward = name.endswith("_backward")
+        args = ((out, q, *kv) if is_backward else (q, *kv)) + arguments
+        work = work_of(operator, args, {}, (q, *kv) if is_backward else (out,), is_backward)
+        per_pair = 2 * (3 * 16 + 2 * 32 if is_backward else 16 + 32)
+        self.assertEqual(2 * 8 * pairs * per_pair, work.flops)
+        self.assertEqual(2 * 8 * (pairs - kept) * per_pair, work.masked)
+        self.assertEqual(2 * 8 * kept * 2 * 16 if is_backward else 0, work.again)
+        if operator._overloadpacket in flop_registry:
+            self.assertEqual(flop_registry[operator._overloadpacket](*args, out_val=out), work.flops)
+        return work
+
+    def test_every_kernel_of_attention_counts_what_its_causal_mask_keeps(self):
+        t, all_pairs, causal = self.tensor(1), 36, 1 + 2 + 3 + 4 + 5 + 6
+        for is_causal, kept in ((False, all_pairs), (True, causal)):
+            self.attention("_scaled_dot_product_flash_attention_for_cpu", (0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_flash_attention_for_cpu_backward", (t, t, 0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_flash_attention", (0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_flash_attention_backward", (t, t, None, None, 6, 6, 0.0, is_causal, t, t),
+                           all_pairs, kept)
+            self.attention("_scaled_dot_product_efficient_attention", (None, True, 0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_efficient_attention_backward",
+                           (None, t, t, t, t, 0.0, [True] * 3 + [False], is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_cudnn_attention", (None, True, 0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_cudnn_attention_backward",
+                           (t, t, t, t, None, None, None, 6, 6, 0.0, is_causal), all_pairs, kept)
+
+    def test_a_mask_of_values_counts_all_pairs_and_says_so(self):
+        mask = self.tensor(6, 6)
+        work = self.attention("_scaled_dot_product_efficient_attention", (mask, True), 36, 36)
+        self.assertEqual(work.flops, work.unread_mask)
+        self.assertEqual(4 * (2 * 8 * 6 * 16 + 2 * 2 * 6 * 48 + 2 * 8 * 6 * 32 + 36), work.compulsory)
+
+    def test_windows_and_sequences_of_several_lengths(self):
+        flash = torch.ops.aten._flash_attention_forward.default
+        q, kv = self.tensor(2, 6, 8, 16), self.tensor(2, 9, 2, 16)  # tokens before heads; the last query sees the last key
+        work = work_of(flash, (q, kv, kv, None, None, 6, 9, 0.0, True, False), {"window_size_left": 3}, (q,), False)
+        self.assertEqual(2 * 8 * 2 * 32 * 6 * 9, work.flops)
+        self.assertEqual(2 * 8 * 2 * 32 * 6 * 4, work.flops - work.masked)
+        begins = torch.tensor([0, 2, 7])
+        packed = self.tensor(7, 8, 16)
+        work = work_of(flash, (packed, packed, packed, begins, begins, 5, 5, 0.0, True, False), {}, (packed,), False)
+        self.assertEqual(8 * 2 * 32 * (4 + 25), work.flops)
+        self.assertEqual(8 * 2 * 32 * (1 + 2 + 1 + 2 + 3 + 4 + 5), work.flops - work.masked)
+        efficient = torch.ops.aten._efficient_attention_forward.default
+        rows = self.tensor(2, 6, 8, 16)
+        work = work_of(efficient, (rows, rows, rows, None, None, None, 6, 6, 0.0, 1), {"window_size": 2}, (rows,), False)
+        self.assertEqual(2 * 8 * 2 * 32 * (1 + 5 * 2), work.flops - work.masked)
+
+    def test_sparse_products_count_their_nonzeros_forward_and_backward(self):
+        for layout in (torch.sparse_coo, torch.sparse_csr):
+            left, right = torch.eye(128).to_sparse(layout=layout), torch.ones(128, 64, requires_grad=True)
+            part = ["forward", "product"]
+            mode = counting_mode(lambda: tuple(part))
+            with mode:
+                product = torch.sparse.mm(left, right)
+                part[0] = "sum"
+                total = product.sum()
+                part[0] = "backward"
+                total.backward()
+            with self.subTest(layout):
+                self.assertEqual(2 * 128 * 64, mode.work[("forward", "product")].contraction_flops)
+                self.assertEqual(2 * 128 * 64, mode.work[("backward", "product")].contraction_flops)
+
+    def test_an_operator_of_another_library_is_named(self):
+        with torch.library._scoped_library("roof_test", "DEF") as library:
+            library.define("double(Tensor x) -> Tensor")
+            work = work_of(torch.ops.roof_test.double.default, (self.tensor(2),), {}, self.tensor(2), False)
+        self.assertEqual((0, {"roof_test.double"}), (work.flops, work.uncounted))
 
 
 if __name__ == "__main__":

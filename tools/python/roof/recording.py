@@ -40,11 +40,16 @@ class Recording:
         """FLOPs of a step's contractions."""
         return sum(work.contraction_flops for work in self.work.values())
 
+    @property
+    def executed_flops(self) -> float:
+        """The same without the pairs of attention that a causal mask or a window leaves out."""
+        return self.flops - sum(work.masked for work in self.work.values())
+
     def layers(self) -> List[Dict[str, Any]]:
-        """Layer, phase, median seconds, FLOPs and bytes of each part, the longest first."""
+        """Layer, phase, median seconds, FLOPs, executed FLOPs and bytes of each part, the longest first."""
+        work = {key: self.work.get(key, Work()) for key in parts_of(self.steps)}
         rows = [{"layer": key[1], "phase": key[0], "seconds": estimate([s.seconds.get(key, 0.0) for s in self.steps]).median,
-                 "flops": self.work.get(key, Work()).flops, "bytes": self.work.get(key, Work()).compulsory}
-                for key in parts_of(self.steps)]
+                 "flops": of.flops, "executed_flops": of.flops - of.masked, "bytes": of.compulsory} for key, of in work.items()]
         return sorted(rows, key=lambda row: -row["seconds"])
 
 
@@ -204,8 +209,10 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
         **columns("data", [step.data for step in used])}
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
-    row.update({"flops": total.contraction_flops, "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse,
-                "work_known": "analytic", "time_known": "measured", "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    recording.remarks += remarks_on(total)
+    row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total),
+                "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
+                "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
                 "description": DESCRIPTION, "remarks": "; ".join(recording.remarks)})
     samples: List[results.Row] = []
     for number, step in enumerate(steps):
@@ -217,13 +224,30 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
     results.write(recording.folder, machine, f"training steps of {point['model']} in PyTorch", row, samples, layers, named.replace)
 
 
+def executed(flops: float, work: Work) -> Union[str, float]:
+    return flops - work.masked if work.masked else ""
+
+
+def remarks_on(total: Work) -> List[str]:
+    """What the counts of attention contain, and what was not counted."""
+    remarks = []
+    if total.attention:
+        remarks.append(f"FLOPs of attention: {total.attention:,.0f} of all pairs of query and key, {total.attention - total.masked:,.0f} "
+                       f"executed, {total.again:,.0f} of these for scores that the backward pass computes again")
+    if total.unread_mask:
+        remarks.append(f"{total.unread_mask:,.0f} FLOPs of attention have a mask of values, which is not read: all pairs count as executed")
+    if total.uncounted:
+        remarks.append("not counted: " + ", ".join(sorted(total.uncounted)))
+    return remarks
+
+
 def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row:
     phase, layer = key
     work = recording.work.get(key, Work())
     name = recorder.optimizer_name if layer == OPTIMIZER else layer
     return {"layer": name, "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
             **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps),
-            "flops": work.flops, "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
+            "flops": work.flops, "executed_flops": executed(work.flops, work), "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
             "work_known": "analytic", "implementation": "PyTorch"}
 
 

@@ -5,11 +5,15 @@ torch.utils.flop_counter where it has a formula. Everything else is elementwise:
 backward) and max pools, as docs/method.md lists them; moving data counts none. Compulsory bytes: each operand of the operator
 moved once, and of a convolution's input only the positions that some window reads. No reuse: both factors of each
 multiply-add moved. Views move nothing.
+
+Attention has the FLOPs of all pairs of query and key, and as executed those of the pairs that a causal mask or a window keeps. A product
+with a sparse matrix has two FLOPs for each of its nonzeros and each column of the other.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, Sequence
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set
 
 
 @dataclass
@@ -20,12 +24,16 @@ class Work:
     contraction_flops: float = 0.0  #: the model's FLOPs: those of contractions
     compulsory: float = 0.0
     no_reuse: float = 0.0
+    attention: float = 0.0  #: FLOPs of attention, of all pairs
+    masked: float = 0.0  #: of them, not executed: a causal mask or a window leaves the pairs out
+    again: float = 0.0  #: of what is executed of them: the scores that the backward pass computes again
+    unread_mask: float = 0.0  #: of them: under a mask of values, which is not read
+    uncounted: Set[str] = field(default_factory=set)  #: names of operators without a count
 
     def __iadd__(self, other: "Work") -> "Work":
-        self.flops += other.flops
-        self.contraction_flops += other.contraction_flops
-        self.compulsory += other.compulsory
-        self.no_reuse += other.no_reuse
+        for one in fields(self):
+            before = getattr(self, one.name)
+            setattr(self, one.name, before | other.uncounted if one.name == "uncounted" else before + getattr(other, one.name))
         return self
 
 
@@ -51,8 +59,23 @@ def tensors_in(values: Any) -> List[Any]:
 
 
 def moved(tensors: Iterable[Any]) -> float:
-    """Bytes of the tensors; an expanded tensor has only the elements that are stored."""
-    return float(sum(stored(tensor) * tensor.element_size() for tensor in tensors))
+    """Bytes of the tensors; an expanded tensor has only the elements that are stored, a sparse one its nonzeros and their places."""
+    return float(sum(sum(part.numel() * part.element_size() for part in parts_of_sparse(tensor)) if is_sparse(tensor) else
+                     stored(tensor) * tensor.element_size() for tensor in tensors))
+
+
+def is_sparse(tensor: Any) -> bool:
+    return str(getattr(tensor, "layout", "")).startswith("torch.sparse")
+
+
+def parts_of_sparse(tensor: Any) -> List[Any]:
+    """The nonzeros, and the tensors of their places."""
+    layout = str(tensor.layout)
+    if layout == "torch.sparse_coo":
+        return [tensor._values(), tensor._indices()]
+    if layout in ("torch.sparse_csc", "torch.sparse_bsc"):
+        return [tensor.values(), tensor.ccol_indices(), tensor.row_indices()]
+    return [tensor.values(), tensor.crow_indices(), tensor.col_indices()]
 
 
 def stored(tensor: Any) -> int:
@@ -136,17 +159,63 @@ def max_pool_backward(_out: Any, gradient: Any, x: Any, *_rest: Any) -> Work:
     return elementwise(float(gradient.numel()), moved([gradient, x]) + MASK_BYTES * gradient.numel())
 
 
-def attention(out: Any, q: Any, k: Any, v: Any, *_rest: Any) -> Work:
-    from torch.utils.flop_counter import sdpa_flop_count
-
-    return contraction(float(sdpa_flop_count(q.shape, k.shape, v.shape)), [q, k, v], [out[0]])
+def first_of(given: Dict[str, Any], *names: str) -> Any:
+    return next((given[name] for name in names if given.get(name) is not None), None)
 
 
-def attention_backward(out: Any, gradient: Any, q: Any, k: Any, v: Any, *_rest: Any) -> Work:
-    from torch.utils.flop_counter import sdpa_backward_flop_count
+@lru_cache(maxsize=None)
+def pairs_kept(queries: int, keys: int, left: Optional[int], right: Optional[int], offset: int) -> int:
+    """Pairs of a query and a key. Query i sees the keys from i + offset - left to i + offset + right; None: all of that side."""
+    if left is None and right is None:
+        return queries * keys
+    return sum(max(0, min(keys, keys if right is None else i + offset + right + 1) -
+                   max(0, 0 if left is None else i + offset - left)) for i in range(queries))
 
-    flops = float(sdpa_backward_flop_count(gradient.shape, q.shape, k.shape, v.shape))
-    return contraction(flops, [gradient, q, k, v], tensors_in(out)[:3])
+
+def _band(name: str, given: Dict[str, Any]) -> Any:
+    """Keys to the left and right that a query sees, and whether the last query sees the last key; else the first sees the first."""
+    sides = [first_of(given, "window_size_left"), first_of(given, "window_size_right")]
+    left, right = (None if side is None or side < 0 else int(side) for side in sides)
+    kind = given.get("custom_mask_type") or 0  # 1: from the first pair, 2: up to the last
+    if given.get("is_causal") or given.get("causal") or kind:
+        right = 0
+    if given.get("window_size"):
+        left = int(given["window_size"]) - 1
+    return left, right, kind == 2 or "flash_att" in name and "scaled_dot" not in name
+
+
+def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
+    """`given`: arguments by name. Two products forward, scores and values; backward five, with the scores again."""
+    q, k, v = (first_of(given, long, long[0]) for long in ("query", "key", "value"))
+    gradient, mask = first_of(given, "grad_out", "grad_out_", "dout"), first_of(given, "attn_mask", "attn_bias", "bias")
+    begins = [first_of(given, f"cum_seq_{one}", f"cu_seqlens_{one}") for one in "qk"]
+    tokens_first = "scaled_dot" not in name and "cudnn" not in name or begins[0] is not None
+    tokens, heads = (-3, -2) if tokens_first else (-2, -3)
+    lengths = [(q.shape[tokens], k.shape[tokens])] * math.prod(q.shape[:-3])
+    if begins[0] is not None:
+        lengths = list(zip(*((one[1:] - one[:-1]).tolist() for one in begins)))
+    left, right, to_last = _band(name, given)
+    pairs = q.shape[heads] * sum(a * b for a, b in lengths)
+    kept = q.shape[heads] * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
+    per_pair = 2.0 * (q.shape[-1] + v.shape[-1] if gradient is None else 3 * q.shape[-1] + 2 * v.shape[-1])
+    results = tensors_in(out)[:1 if gradient is None else 3] or [q]
+    work = contraction(per_pair * kept, [q, k, v, *tensors_in([gradient])], results, moved(tensors_in([mask])))
+    work.attention, work.masked = per_pair * pairs, per_pair * (pairs - kept)
+    work.flops = work.contraction_flops = work.attention
+    work.again = 0.0 if gradient is None else 2.0 * kept * q.shape[-1]
+    work.unread_mask = 0.0 if mask is None else work.attention
+    return work
+
+
+def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
+    """FLOPs of a matrix product with a sparse factor or, of two dense ones, a sparse result. None: they depend on the places."""
+    sparse = [factor for factor in factors if is_sparse(factor)]
+    if not sparse:
+        return 2.0 * parts_of_sparse(result)[0].numel() * factors[0].shape[-1]
+    if len(sparse) > 1 or is_sparse(result):
+        return None
+    rows_of_result = sparse[0].shape[-2] if sparse[0] is factors[0] else sparse[0].shape[-1]
+    return 2.0 * parts_of_sparse(sparse[0])[0].numel() * result.numel() / max(1, rows_of_result)
 
 
 def recurrent_layer(out: Any, x: Any, *rest: Any) -> Work:
@@ -187,8 +256,6 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
     "native_group_norm_backward": norm_backward,
     "max_pool2d_with_indices": max_pool,
     "max_pool2d_with_indices_backward": max_pool_backward,
-    "_scaled_dot_product_flash_attention_for_cpu": attention,
-    "_scaled_dot_product_flash_attention_for_cpu_backward": attention_backward,
     "mkldnn_rnn_layer": recurrent_layer,
     "mkldnn_rnn_layer_backward": recurrent_layer_backward,
     "_cudnn_rnn": cudnn_recurrent,
@@ -209,9 +276,26 @@ def is_view(operator: Any) -> bool:
     return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
 
 
+#: Parts of the names of attention's kernels, PyTorch's and those of the package flash-attn.
+ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_", "_flash_attn_", "_cudnn_attention_")
+#: Matrix products that torch.utils.flop_counter lacks.
+SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
+
+
+def arguments_by_name(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
+    return {**dict(zip((argument.name for argument in operator._schema.arguments), args)), **kwargs}
+
+
 def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any, in_backward: bool) -> Work:
-    """The work of one call of an operator, an OpOverload of aten."""
-    name = operator._overloadpacket.__name__
+    """The work of one call of an operator, an OpOverload."""
+    packet = getattr(operator, "_overloadpacket", None)
+    if packet is None:
+        return Work(uncounted={str(operator)})
+    name = packet.__name__
+    if name.startswith(ATTENTION):
+        return attention(name, arguments_by_name(operator, args, kwargs), out)
+    if operator.namespace not in ("aten", "prim"):
+        return Work(uncounted={str(packet)})
     if name in NOTHING or operator.namespace != "aten" or is_view(operator):
         return Work()
     if name in FORMULAS:
@@ -219,10 +303,17 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     from torch.utils.flop_counter import flop_registry
 
     inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
-    formula = flop_registry.get(operator._overloadpacket)
-    if formula is not None:
-        bias = inputs[:1] if name in ("addmm", "baddbmm") else []
-        return contraction(float(formula(*args, **kwargs, out_val=out)), inputs[len(bias):], results, moved(bias))
+    formula = flop_registry.get(packet)
+    if formula is not None or name in SPARSE_PRODUCTS:
+        bias = inputs[:1] if "addmm" in name or name == "baddbmm" else []
+        factors = inputs[len(bias):]
+        if formula is None or any(is_sparse(tensor) for tensor in factors):
+            flops = sparse_product(factors, results[0])
+        else:
+            flops = float(formula(*args, **kwargs, out_val=out))
+        if flops is None:
+            return Work(uncounted={f"{packet} of two sparse matrices"})
+        return contraction(flops, factors, results, moved(bias))
     if not any(tensor.is_floating_point() for tensor in inputs + results):
         return Work()
     if name == "sum" and in_backward:
