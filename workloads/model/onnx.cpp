@@ -2,8 +2,6 @@
 #include "workloads/model/models.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/files.hpp"
-#include "ert/base/text.hpp"
 #include "workloads/model/onnx_gelu.hpp"
 
 #include <cmath>
@@ -15,6 +13,7 @@ namespace roof::model {
 namespace {
 
 using onnx_file::Constant;
+using onnx_file::extent_of;
 using onnx_file::Node;
 using onnx_file::Numbers;
 using onnx_file::Refused;
@@ -33,11 +32,9 @@ class Reader {
     {
         if (proto_.output_size() != 1)
             throw InputError("the network has " + std::to_string(proto_.output_size()) + " outputs; one is trained");
-        for (const onnx::NodeProto& proto : proto_.node()) {
-            if (proto.output_size() == 0) throw InputError("the operator '" + proto.name() + "' has no output");
-            add(Node(proto));
-        }
-        if (!refused_.empty()) throw InputError("operators that roof does not train: " + refused_text());
+        for (const onnx::NodeProto& proto : proto_.node()) add(Node(proto));
+        if (!refused_.empty())
+            throw InputError("operators that roof does not train: " + onnx_file::places_text(refused_));
         check_output();
         return std::move(graph_);
     }
@@ -111,26 +108,23 @@ class Reader {
         refused_[node.operation() + (reason.empty() ? "" : " " + reason)].push_back("'" + node.name() + "'");
     }
 
-    std::string refused_text() const
-    {
-        constexpr std::size_t most_named = 3;
-        std::vector<std::string> all;
-        for (auto [operation, places] : refused_) {
-            const std::size_t others = places.size() > most_named ? places.size() - most_named : 0;
-            places.resize(places.size() - others);
-            all.push_back(operation + " at " + join(places, ", ") +
-                          (others > 0 ? " and " + std::to_string(others) + " other places" : ""));
-        }
-        return join(all, "; ");
-    }
-
     int layer(const Node& node, int index = 0) { return values_.layer(node, index); }
     const Constant* constant(const Node& node, int index) const { return values_.constant(node, index); }
+    /// The value of a constant float. Throws Refused.
+    float number_in(const Node& node, int index) const
+    {
+        const Constant* const given = constant(node, index);
+        if (given == nullptr || !given->scalar)
+            throw Refused{"of '" + node.input(index) + "', which is no number in the file"};
+        return *given->scalar;
+    }
     const Shape& shape(int layer) const { return graph_.layer(layer).output; }
-    const Constant& weights(const Node& node, std::size_t axes) const
+    const Constant& weights(const Node& node, std::size_t axes)
     {
         const Constant* const found = constant(node, 1);
         if (found == nullptr || found->dims.size() != axes) throw Refused{"without constant weights"};
+        const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
+        if (!is_new) throw Refused{"with the weights of '" + known->second + "', which would be trained apart"};
         return *found;
     }
     /// "layer1.0.conv1" of weights "layer1.0.conv1.weight", else the node's name.
@@ -148,8 +142,8 @@ class Reader {
         const int source = layer(node);
         const long long groups = node.number("group", 1);
         if (dims[1] * groups != shape(source).channels) throw Refused{"of " + std::to_string(dims[1]) + " channels"};
-        return graph_.convolution(module_of(node), source, static_cast<int>(dims[0]),
-                                  window_of(node, {dims[2], dims[3]}), node.has(2), static_cast<int>(groups));
+        return graph_.convolution(module_of(node), source, extent_of(dims[0]), window_of(node, {dims[2], dims[3]}),
+                                  node.has(2), extent_of(groups));
     }
 
     int batch_norm(const Node& node)
@@ -172,7 +166,7 @@ class Reader {
         const int source = layer(node);
         if (inputs != shape(source).elements() || !values_.is_flat(source))
             throw Refused{"of " + std::to_string(inputs) + " inputs"};
-        return graph_.linear(module_of(node), source, static_cast<int>(outputs), bias);
+        return graph_.linear(module_of(node), source, extent_of(outputs), bias);
     }
 
     /// A product with constant weights, and the Add of a constant behind it, which is its bias.
@@ -181,7 +175,8 @@ class Reader {
         const Constant& weight = weights(node, 2);
         const onnx::NodeProto* const reader = values_.only_reader(node);
         bool has_bias = false;
-        for (int index = 0; reader != nullptr && reader->op_type() == "Add" && index < reader->input_size(); ++index) {
+        for (int index = 0; reader != nullptr && Node::operation_of(*reader) == "Add" && index < reader->input_size();
+             ++index) {
             const Constant* const added = constant(Node(*reader), index);
             has_bias = has_bias || (added != nullptr && added->dims == Numbers{weight.dims[1]});
         }
@@ -219,7 +214,7 @@ class Reader {
     int gate(const Node& node, LayerKind alone, LayerKind product)
     {
         const onnx::NodeProto* const reader = values_.only_reader(node);
-        const bool is_gate = reader != nullptr && reader->op_type() == "Mul" && reader->input_size() == 2 &&
+        const bool is_gate = reader != nullptr && Node::operation_of(*reader) == "Mul" && reader->input_size() == 2 &&
                              (reader->input(0) == node.input(0) || reader->input(1) == node.input(0));
         if (!is_gate) return graph_.activation(alone, node.name(), layer(node));
         gates_.emplace(node.output(), product);
@@ -248,7 +243,8 @@ class Reader {
             if (values.size() != 1) throw Refused{"of more than one axis"};
             return values.front();
         };
-        if (only(3, "axes", {0}) != 1 || only(4, "steps", {1}) != 1 || values_.is_flat(source))
+        const long long axis = only(3, "axes", {0});
+        if ((axis != 1 && axis + map_axes != 1) || only(4, "steps", {1}) != 1 || values_.is_flat(source))
             throw Refused{"of other than channels"};
         const auto bound = [&](long long given) {
             return std::clamp(given < 0 ? given + channels : given, 0LL, channels);
@@ -260,7 +256,7 @@ class Reader {
 
     int split(const Node& node)
     {
-        node.require("axis", 1);
+        node.require_axis(1, map_axes, 0);
         const int source = layer(node);
         if (values_.is_flat(source)) throw Refused{"of other than channels"};
         const Constant* const given = constant(node, 1);
@@ -277,7 +273,9 @@ class Reader {
             const long long size = sizes[static_cast<std::size_t>(part)];
             if (size < 1 || size > shape(source).channels) throw Refused{"into " + text(sizes)};
             const std::string name = node.name() + "." + std::to_string(part);
-            values_.put(node.output(part), graph_.slice(name, source, static_cast<int>(first), static_cast<int>(size)));
+            if (values_.is_read(node.output(part)))
+                values_.put(node.output(part),
+                            graph_.slice(name, source, static_cast<int>(first), static_cast<int>(size)));
             first += size;
         }
         return -1;
@@ -286,8 +284,7 @@ class Reader {
     int clip(const Node& node)
     {
         const auto limit = [&](int index, const std::string& attribute, float none) {
-            const Constant* const given = constant(node, index);
-            return given == nullptr ? node.real(attribute, none) : given->scalar.value_or(none);
+            return node.has(index) ? number_in(node, index) : node.real(attribute, none);
         };
         constexpr float none = std::numeric_limits<float>::infinity();
         const float most = limit(2, "max", none);
@@ -297,9 +294,9 @@ class Reader {
 
     int concat(const Node& node)
     {
-        node.require("axis", 1);
         std::vector<int> inputs;
         for (int index = 0; index < node.inputs(); ++index) inputs.push_back(layer(node, index));
+        node.require_axis(1, !inputs.empty() && values_.is_flat(inputs.front()) ? 2 : map_axes, 0);
         return graph_.concat(node.name(), inputs);
     }
 
@@ -337,9 +334,7 @@ class Reader {
 
     int dropout(const Node& node)
     {
-        const Constant* const ratio = constant(node, 1);
-        const float usual = node.real("ratio", 0.5F);
-        return graph_.dropout(node.name(), layer(node), ratio == nullptr ? usual : ratio->scalar.value_or(usual));
+        return graph_.dropout(node.name(), layer(node), node.has(1) ? number_in(node, 1) : node.real("ratio", 0.5F));
     }
 
     int softmax(const Node& node)
@@ -373,13 +368,16 @@ class Reader {
         }
     }
 
+    static constexpr std::size_t map_axes = 4;
+
     const onnx::GraphProto& proto_;
     Graph graph_;
     Values values_;
     onnx_file::Gelus gelus_;
-    std::map<std::string, LayerKind> gates_;  ///< sigmoids that Mul joins with their input, and what it makes
-    std::set<std::string> with_bias_;         ///< products whose Add is their bias
-    std::set<std::string> unknown_;           ///< values of operators that are refused
+    std::map<std::string, LayerKind> gates_;    ///< sigmoids that Mul joins with their input, and what it makes
+    std::map<std::string, std::string> users_;  ///< places by the weights that they multiply with
+    std::set<std::string> with_bias_;           ///< products whose Add is their bias
+    std::set<std::string> unknown_;             ///< values of operators that are refused
     std::map<std::string, std::vector<std::string>> refused_;  ///< places by operator
 };
 
@@ -387,11 +385,9 @@ class Reader {
 
 Graph read_onnx(const std::filesystem::path& file)
 {
-    std::ifstream in = open_to_read(file);
-    onnx::ModelProto model;
-    if (!model.ParseFromIstream(&in) || !model.has_graph()) throw InputError("'" + file.string() + "' is no ONNX file");
+    const onnx::GraphProto graph = onnx_file::graph_in(file);
     try {
-        return Reader(model.graph(), file.stem().string()).read();
+        return Reader(graph, file.stem().string()).read();
     } catch (const InputError& error) {
         throw InputError("'" + file.string() + "': " + error.what());
     }

@@ -28,7 +28,7 @@ std::optional<int> Gelus::take(const Node& node, Values& values)
         if (!fits) continue;
         if (taken + 1 == operators.size()) return layer;
         const onnx::NodeProto* const reader = values.only_reader(node);
-        if (reader == nullptr || reader->op_type() != operators[taken + 1].name) continue;
+        if (reader == nullptr || Node::operation_of(*reader) != operators[taken + 1].name) continue;
         begun_[node.output()] = {taken + 1, source, taken == 0 ? values.layer(node) : layer};
         return -1;
     }

@@ -1,11 +1,18 @@
 #include "workloads/model/onnx_node.hpp"
 
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
+#include <set>
 
 namespace roof::model::onnx_file {
 namespace {
@@ -20,9 +27,68 @@ void append_raw(Numbers& numbers, const std::string& raw)
     }
 }
 
+/// The bits of an IEEE half. Infinity and NaN do not occur where one is read.
+float from_half(std::uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                     : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+    return (bits & 0x8000) != 0 ? -size : size;
+}
+
+template <class Element>
+std::optional<Element> only_raw(const std::string& raw)
+{
+    Element value{};
+    if (raw.size() != sizeof(value)) return std::nullopt;
+    std::memcpy(&value, raw.data(), sizeof(value));
+    return value;
+}
+
+/// The value of a float tensor that has one and holds it.
+std::optional<float> scalar_of(const onnx::TensorProto& tensor)
+{
+    const std::string& raw = tensor.raw_data();
+    const bool has_bits = tensor.int32_data_size() == 1;  // of 16-bit floats
+    switch (tensor.data_type()) {
+        case onnx::TensorProto::FLOAT:
+            return tensor.float_data_size() == 1 ? tensor.float_data(0) : only_raw<float>(raw);
+        case onnx::TensorProto::DOUBLE: {
+            const auto value = tensor.double_data_size() == 1 ? tensor.double_data(0) : only_raw<double>(raw);
+            return value ? std::optional(static_cast<float>(*value)) : std::nullopt;
+        }
+        case onnx::TensorProto::FLOAT16: {
+            const auto bits =
+                has_bits ? static_cast<std::uint16_t>(tensor.int32_data(0)) : only_raw<std::uint16_t>(raw);
+            return bits ? std::optional(from_half(*bits)) : std::nullopt;
+        }
+        case onnx::TensorProto::BFLOAT16: {
+            const auto bits =
+                has_bits ? static_cast<std::uint16_t>(tensor.int32_data(0)) : only_raw<std::uint16_t>(raw);
+            return bits ? std::optional(std::bit_cast<float>(std::uint32_t{*bits} << 16)) : std::nullopt;
+        }
+        default:
+            return std::nullopt;
+    }
+}
+
 bool all_equal(const Numbers& numbers)
 {
     return std::ranges::adjacent_find(numbers, std::not_equal_to{}) == numbers.end();
+}
+
+void drop_unread(onnx::GraphProto& graph)
+{
+    std::set<std::string> read;
+    for (const onnx::ValueInfoProto& output : graph.output()) read.insert(output.name());
+    std::vector<onnx::NodeProto> kept;
+    for (auto node = graph.node().rbegin(); node != graph.node().rend(); ++node) {
+        const auto is_read = [&](const std::string& value) { return read.contains(value); };
+        if (std::ranges::none_of(node->output(), is_read)) continue;
+        read.insert(node->input().begin(), node->input().end());
+        kept.push_back(*node);
+    }
+    graph.mutable_node()->Assign(kept.rbegin(), kept.rend());
 }
 
 using Inputs = std::vector<const Constant*>;
@@ -135,6 +201,28 @@ const std::map<std::string, Function>& functions()
 
 }  // namespace
 
+onnx::GraphProto graph_in(const std::filesystem::path& file)
+{
+    std::ifstream in = open_to_read(file);
+    onnx::ModelProto model;
+    if (!model.ParseFromIstream(&in) || !model.has_graph()) throw InputError("'" + file.string() + "' is no ONNX file");
+    drop_unread(*model.mutable_graph());
+    return std::move(*model.mutable_graph());
+}
+
+std::string places_text(const std::map<std::string, std::vector<std::string>>& places)
+{
+    constexpr std::size_t most_named = 3;
+    std::vector<std::string> all;
+    for (auto [operation, named] : places) {
+        const std::size_t others = named.size() > most_named ? named.size() - most_named : 0;
+        named.resize(named.size() - others);
+        all.push_back(operation + " at " + join(named, ", ") +
+                      (others > 0 ? " and " + std::to_string(others) + " other places" : ""));
+    }
+    return join(all, "; ");
+}
+
 std::string text(const Numbers& numbers)
 {
     std::vector<std::string> words;
@@ -148,28 +236,35 @@ Constant::Constant(const onnx::TensorProto& tensor)
     if (tensor.data_type() == onnx::TensorProto::INT64) {
         values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
         append_raw<std::int64_t>(values, tensor.raw_data());
-    } else if (tensor.data_type() == onnx::TensorProto::FLOAT) {
-        float value = 0;
-        if (tensor.float_data_size() == 1) scalar = tensor.float_data(0);
-        if (tensor.raw_data().size() != sizeof(value)) return;
-        std::memcpy(&value, tensor.raw_data().data(), sizeof(value));
-        scalar = value;
+    } else if (tensor.data_type() == onnx::TensorProto::INT32) {
+        values.assign(tensor.int32_data().begin(), tensor.int32_data().end());
+        append_raw<std::int32_t>(values, tensor.raw_data());
+    } else {
+        scalar = scalar_of(tensor);
     }
+}
+
+int extent_of(long long extent)
+{
+    if (extent > std::numeric_limits<int>::max())
+        throw Refused{"of " + std::to_string(extent) + " values along an axis"};
+    return static_cast<int>(extent);
 }
 
 Window window_of(const Node& node, const Numbers& kernel)
 {
     const Numbers strides = node.numbers("strides", {1, 1});
-    const Numbers pads = node.numbers("pads", {0, 0, 0, 0});
     const Numbers dilations = node.numbers("dilations", {1, 1});
     const std::string automatic = node.word("auto_pad", "NOTSET");
-    if (automatic != "NOTSET" && automatic != "VALID") throw Refused{"with auto_pad " + automatic};
     if (kernel.size() != 2 || !all_equal(kernel)) throw Refused{"with a window of " + text(kernel)};
     if (strides.size() != 2 || !all_equal(strides)) throw Refused{"with strides of " + text(strides)};
-    if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};
     if (dilations.size() != 2 || !all_equal(dilations)) throw Refused{"with dilations of " + text(dilations)};
-    return {static_cast<int>(kernel[0]), static_cast<int>(strides[0]), static_cast<int>(pads[0]),
-            static_cast<int>(dilations[0])};
+    const long long reach = dilations[0] * (kernel[0] - 1);
+    const bool keeps = automatic.starts_with("SAME") && strides[0] == 1 && reach % 2 == 0;
+    if (automatic != "NOTSET" && automatic != "VALID" && !keeps) throw Refused{"with auto_pad " + automatic};
+    const Numbers pads = keeps ? Numbers(4, reach / 2) : node.numbers("pads", {0, 0, 0, 0});
+    if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};
+    return {extent_of(kernel[0]), extent_of(strides[0]), extent_of(pads[0]), extent_of(dilations[0])};
 }
 
 bool is_folded(const std::string& operation)

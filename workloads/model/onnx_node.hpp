@@ -5,6 +5,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,11 +20,14 @@ struct Refused {
     std::string reason;
 };
 
+/// Throws Refused for more than 2^31 - 1.
+int extent_of(long long extent);
+
 /// A constant: its extents and, for integers, its values.
 struct Constant {
     Numbers dims;
     Numbers values;
-    std::optional<float> scalar{};  ///< of a float with one value
+    std::optional<float> scalar{};  ///< of a float of any size with one value
     std::string origin{};           ///< the name of the file's tensor that it is or is a view of
 
     Constant() = default;
@@ -31,9 +36,15 @@ struct Constant {
 
 class Node {
   public:
-    explicit Node(const onnx::NodeProto& proto) : proto_(proto) {}
+    explicit Node(const onnx::NodeProto& proto) : proto_(proto), operation_(operation_of(proto)) {}
 
-    const std::string& operation() const { return proto_.op_type(); }
+    /// "Relu", or "other.domain.Relu".
+    const std::string& operation() const { return operation_; }
+    static std::string operation_of(const onnx::NodeProto& proto)
+    {
+        const bool is_own = proto.domain().empty() || proto.domain() == "ai.onnx";
+        return is_own ? proto.op_type() : proto.domain() + "." + proto.op_type();
+    }
     const std::string& output(int index = 0) const { return proto_.output(index); }
     int outputs() const { return proto_.output_size(); }
     int inputs() const { return proto_.input_size(); }
@@ -78,10 +89,24 @@ class Node {
         const long long given = number(of, value);
         if (given != value) throw Refused{"with " + of + " " + std::to_string(given)};
     }
+    /// Throws Refused unless `axis`, or else `usual`, is this one of `axes`. Negative ones count from the end.
+    void require_axis(long long wanted, std::size_t axes, long long usual) const
+    {
+        const long long given = number("axis", usual);
+        if (given != wanted && given + static_cast<long long>(axes) != wanted)
+            throw Refused{"with axis " + std::to_string(given)};
+    }
 
   private:
     const onnx::NodeProto& proto_;
+    std::string operation_;
 };
+
+/// The graph of a file, without the operators that its outputs do not need. Throws InputError for another file.
+onnx::GraphProto graph_in(const std::filesystem::path& file);
+
+/// "Einsum at 'a', 'b'; Erf at 'c'", of the places by operator.
+std::string places_text(const std::map<std::string, std::vector<std::string>>& places);
 
 /// "3x3"
 std::string text(const Numbers& numbers);

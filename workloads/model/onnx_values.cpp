@@ -278,7 +278,7 @@ View Values::view_of(const Node& node)
     const Constant* const given = constant(node, 1);
     const std::string& operation = node.operation();
     if (operation == "Flatten") {
-        node.require("axis", 1);
+        node.require_axis(1, of.dims.size() + 1, 1);
         return reshaped(of, {batch_, -1}, batch_);
     }
     if (operation == "Reshape") {

@@ -42,6 +42,7 @@ class Values {
     void put(const std::string& value, int layer) { views_[value] = map_of(layer); }
     /// True for a list of values: behind a flatten or a linear layer.
     bool is_flat(int layer) const;
+    bool is_read(const std::string& value) const { return readers_.contains(value); }
     /// The operator that alone reads the node's output; null if there is none or several.
     const onnx::NodeProto* only_reader(const Node& node) const;
 

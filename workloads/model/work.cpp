@@ -1,6 +1,8 @@
 // Formulas for the work of a layer. Shapes are for one image; counts are multiplied by the batch once.
 #include "workloads/model/work.hpp"
 
+#include "ert/base/error.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -19,6 +21,7 @@ ElementBytes element_bytes(Precision precision)
     return {.stored = stored, .trained = stored < 4 ? 4 : stored};
 }
 
+constexpr double most_products = 0x1p62;
 constexpr double mask_bytes = 1;  ///< per element: dropout mask, position of a max pool's largest value
 
 /// For one axis: the taps of all windows that are inside the map, and the positions that some window reads.
@@ -61,6 +64,8 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
 
     const long long outputs = batch * layer.output.elements();
     LayerWork work;
+    const double products = static_cast<double>(outputs) * (input.channels / layer.groups) * window.size * window.size;
+    if (products > most_products) throw InputError(layer.name + " has more than 2^62 multiply-adds");
     work.multiply_adds = outputs * (input.channels / layer.groups) * window.size * window.size;
     work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window, layer.groups});
 

@@ -1,0 +1,137 @@
+// What the reader of ONNX files takes for what: weights, domains, axes, types of numbers, extents.
+#include "tests/model/made_onnx.hpp"
+#include "workloads/model/work.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+
+using namespace roof;
+using namespace roof::model;
+using namespace roof::tests;
+
+TEST_CASE("Weights that two layers share are refused, since they would be trained apart")
+{
+    onnx::ModelProto model = small_network();
+    add_weights(model, "c.weight", {3, 3, 3, 3});
+    add_node(model, "Conv", {"images", "c.weight"}, "once");
+    set_numbers(model, "pads", {1, 1, 1, 1});
+    add_node(model, "Identity", {"c.weight"}, "same");
+    add_node(model, "Conv", {"once", "same"}, "twice");
+    add_end(model, "twice", 3);
+    CHECK_THAT(refusal_of(model),
+               Catch::Contains("Conv with the weights of 'at once', which would be trained apart at 'at twice'"));
+}
+
+TEST_CASE("An operator of another domain is another operator")
+{
+    onnx::ModelProto model = small_network();
+    add_node(model, "Relu", {"images"}, "x");
+    add_end(model, "x", 3);
+    model.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
+    CHECK(read(model).layer(1).kind == LayerKind::relu);
+    model.mutable_graph()->mutable_node(0)->set_domain("other");
+    CHECK_THAT(refusal_of(model), Catch::Contains("other.Relu at 'at x'"));
+}
+
+TEST_CASE("Axes that count from the end are those that count from the beginning")
+{
+    onnx::ModelProto model = small_network();
+    add_node(model, "Split", {"images"}, "first");
+    model.mutable_graph()->mutable_node(0)->add_output("second");
+    set_number(model, "axis", -3);
+    add_node(model, "Concat", {"second", "first"}, "both");
+    set_number(model, "axis", -3);
+    add_node(model, "GlobalAveragePool", {"both"}, "pooled");
+    add_node(model, "Flatten", {"pooled"}, "flat");
+    set_number(model, "axis", -3);
+    add_weights(model, "end", {3, 10});
+    add_node(model, "MatMul", {"flat", "end"}, "logits");
+    CHECK(kinds_of(read(model)) == std::vector{LayerKind::input, LayerKind::slice, LayerKind::slice, LayerKind::concat,
+                                               LayerKind::average_pool, LayerKind::flatten, LayerKind::linear});
+    model.mutable_graph()->mutable_node(1)->mutable_attribute(0)->set_i(-1);
+    CHECK_THAT(refusal_of(model), Catch::Contains("Concat with axis -1"));
+}
+
+TEST_CASE("Numbers are read in every type that they may have")
+{
+    const auto half = [](onnx::TensorProto& tensor) {
+        tensor.set_data_type(onnx::TensorProto::FLOAT16);
+        tensor.set_raw_data(std::string("\x66\x32", 2));  // 0.2 to eleven digits
+    };
+    const auto half_in_integers = [](onnx::TensorProto& tensor) {
+        tensor.set_data_type(onnx::TensorProto::FLOAT16);
+        tensor.add_int32_data(0x3266);
+    };
+    const auto twice = [](onnx::TensorProto& tensor) {
+        tensor.set_data_type(onnx::TensorProto::DOUBLE);
+        tensor.add_double_data(0.2);
+    };
+    const auto bfloat = [](onnx::TensorProto& tensor) {
+        tensor.set_data_type(onnx::TensorProto::BFLOAT16);
+        tensor.set_raw_data(std::string("\x4d\x3e", 2));
+    };
+    for (const std::function<void(onnx::TensorProto&)>& write :
+         std::initializer_list<std::function<void(onnx::TensorProto&)>>{half, half_in_integers, twice, bfloat}) {
+        onnx::ModelProto model = small_network();
+        add_weights(model, "ratio", {});
+        write(*model.mutable_graph()->mutable_initializer()->rbegin());
+        add_node(model, "Dropout", {"images", "ratio"}, "dropped");
+        add_end(model, "dropped", 3);
+        CHECK(read(model).layer(1).dropout == Approx(0.2).epsilon(0.003));
+    }
+    onnx::ModelProto model = small_network();
+    for (const auto& [name, bits] : {std::pair{"zero", 0}, {"six", 0x4600}}) {
+        add_weights(model, name, {});
+        auto& tensor = *model.mutable_graph()->mutable_initializer()->rbegin();
+        tensor.set_data_type(onnx::TensorProto::FLOAT16);
+        tensor.add_int32_data(bits);
+    }
+    add_node(model, "Clip", {"images", "zero", "six"}, "clipped");
+    for (const auto& [name, value] : {std::pair{"from", 1}, {"to", 3}, {"axis", -3}}) {
+        add_weights(model, name, {1});
+        auto& tensor = *model.mutable_graph()->mutable_initializer()->rbegin();
+        tensor.set_data_type(onnx::TensorProto::INT32);
+        tensor.add_int32_data(value);
+    }
+    add_node(model, "Slice", {"clipped", "from", "to", "axis"}, "cut");
+    add_end(model, "cut", 2);
+    const Graph graph = read(model);
+    CHECK(graph.layer(1).kind == LayerKind::relu6);
+    CHECK((graph.layer(2).first == 1 && graph.layer(2).output == Shape{2, 8, 8}));
+
+    onnx::ModelProto other = small_network();
+    add_node(other, "Dropout", {"images", "absent"}, "dropped");
+    add_end(other, "dropped", 3);
+    CHECK_THAT(refusal_of(other), Catch::Contains("Dropout of 'absent', which is no number in the file"));
+}
+
+TEST_CASE("A window that keeps the size has its padding by its name")
+{
+    onnx::ModelProto model = small_network();
+    add_weights(model, "c.weight", {4, 3, 3, 3});
+    add_node(model, "Conv", {"images", "c.weight"}, "map");
+    auto& pad = *model.mutable_graph()->mutable_node(0)->add_attribute();
+    pad.set_name("auto_pad");
+    pad.set_s("SAME_UPPER");
+    add_end(model, "map", 4);
+    CHECK((read(model).layer(1).window.padding == 1 && read(model).layer(1).output == Shape{4, 8, 8}));
+    auto& strides = *model.mutable_graph()->mutable_node(0)->add_attribute();
+    strides.set_name("strides");
+    for (int axis = 0; axis < 2; ++axis) strides.add_ints(2);
+    CHECK_THAT(refusal_of(model), Catch::Contains("Conv with auto_pad SAME_UPPER"));
+}
+
+TEST_CASE("Extents beyond 2^31 - 1, and more than 2^62 multiply-adds, are refused")
+{
+    onnx::ModelProto model = small_network();
+    add_weights(model, "c.weight", {4, 3, 3, 3});
+    model.mutable_graph()->mutable_initializer(0)->set_dims(0, 1LL << 31);
+    add_node(model, "Conv", {"images", "c.weight"}, "map");
+    add_end(model, "map", 4);
+    CHECK_THAT(refusal_of(model), Catch::Contains("Conv of 2147483648 values along an axis"));
+    Graph graph("wide", {3, 65536, 65536});
+    graph.convolution("c", 0, 1 << 20, {.size = 3, .stride = 1, .padding = 1}, false);
+    CHECK(work_of(graph, 1, 1, Precision::fp32).multiply_adds == (1LL << 52) * 27);
+    CHECK_THROWS_WITH(work_of(graph, 1, 1024, Precision::fp32), Catch::Contains("c has more than 2^62 multiply-adds"));
+}
