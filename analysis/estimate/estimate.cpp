@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
-#include <set>
+#include <map>
 
 namespace roof::analysis {
 namespace {
 
-using model::LayerKind;
 using model::LayerWork;
 using model::PassWork;
 using Pass = PassWork LayerWork::*;
@@ -45,7 +45,7 @@ bool any(const LayerEstimate& /*layer*/)
 }
 bool contraction(const LayerEstimate& layer)
 {
-    return model::is_contraction(layer.kind);
+    return layer.is_contraction;
 }
 bool elementwise(const LayerEstimate& layer)
 {
@@ -59,16 +59,57 @@ std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch,
     bool flat = false;
     for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
         const model::Layer& layer = graph.layer(index);
-        flat = flat || layer.kind == LayerKind::flatten;
+        flat = flat || layer.kind == model::LayerKind::flatten;
         const auto& [channels, height, width] = layer.output;
-        layers.push_back(
-            {.name = layer.name,
-             .kind = layer.kind,
-             .parameters = layer.parameters(graph.input_shape(index)),
-             .output_shape = flat ? std::vector{batch, channels} : std::vector{batch, channels, height, width},
-             .work = work_of(graph, index, batch, precision)});
+        std::vector<long long> output{batch, channels, height, width};
+        if (flat) output.resize(2);
+        layers.push_back({.name = layer.name,
+                          .kind = std::string(name(layer.kind)),
+                          .is_contraction = model::is_contraction(layer.kind),
+                          .parameters = layer.parameters(graph.input_shape(index)),
+                          .output_shape = std::move(output),
+                          .work = work_of(graph, index, batch, precision)});
     }
     return layers;
+}
+
+std::vector<LayerEstimate> layer_estimates(const model::Operations& operations, int batch, Precision precision)
+{
+    std::vector<LayerEstimate> layers;
+    for (const model::Operation& one : operations.all) {
+        layers.push_back({one.name, one.kind, one.is_contraction, one.has_rule, one.executed, one.parameters,
+                          one.output, work_of(one, batch, operations.batch, precision)});
+        std::vector<long long>& output = layers.back().output_shape;
+        const bool begins_with_batch = !output.empty() && static_cast<double>(output[0]) == operations.batch;
+        if (begins_with_batch) output[0] = batch;
+    }
+    return layers;
+}
+
+/// Kinds of layers in their own order, then those of operators as they appear.
+std::vector<std::string> elementwise_kinds(const ModelEstimate& estimate)
+{
+    std::vector<std::string> kinds;
+    for (const auto& row : names_of(model::LayerKind{}).rows) kinds.emplace_back(row.name);
+    for (const LayerEstimate& layer : estimate.layers)
+        if (elementwise(layer) && std::ranges::find(kinds, layer.kind) == kinds.end()) kinds.push_back(layer.kind);
+    return kinds;
+}
+
+/// "NonZero at 'a' and 2 other places", of the operators without a rule; else empty.
+std::string without_rule(const ModelEstimate& estimate)
+{
+    std::vector<std::string> named;
+    std::map<std::string, int> more;
+    for (const LayerEstimate& layer : estimate.layers) {
+        if (layer.has_rule) continue;
+        if (more[layer.kind]++ == 0) named.push_back(fmt::format("{} at '{}'", layer.kind, layer.name));
+    }
+    for (std::string& one : named) {
+        const int others = more[one.substr(0, one.find(' '))] - 1;
+        if (others > 0) one += fmt::format(" and {} other {}", others, others == 1 ? "place" : "places");
+    }
+    return join(named, "; ");
 }
 
 nlohmann::json integer(double value)
@@ -108,20 +149,17 @@ std::string layer_table(const ModelEstimate& estimate)
         const std::string output = fmt::format("{}", fmt::join(layer.output_shape, "x"));
         rows.push_back(layer_cells(layer.name, output, layer.parameters, layer.work.forward, true));
     }
-    std::set<LayerKind> kinds;
-    for (const LayerEstimate& layer : estimate.layers)
-        if (elementwise(layer)) kinds.insert(layer.kind);
-    for (const LayerKind kind : kinds) {
+    for (const std::string& kind : elementwise_kinds(estimate)) {
         int layers = 0;
         long long parameters = 0;
         const PassWork forward = total(estimate, &LayerWork::forward, [&](const LayerEstimate& layer) {
-            if (layer.kind != kind) return false;
+            if (layer.kind != kind || contraction(layer)) return false;
             ++layers;
             parameters += layer.parameters;
             return true;
         });
         if (forward.compulsory.value > 0)
-            rows.push_back(layer_cells(fmt::format("{}, all {}", name(kind), layers), "", parameters, forward, false));
+            rows.push_back(layer_cells(fmt::format("{}, all {}", kind, layers), "", parameters, forward, false));
     }
     return to_text(
         text_table({"forward of layer", "output", "parameters", "MACs", "FLOPs", "bytes", "FLOP/byte", "known"}, rows));
@@ -179,22 +217,69 @@ nlohmann::json memory_json(const ModelEstimate& estimate)
 
 }  // namespace
 
-ModelEstimate estimate_model(std::string_view model, int batch, Precision precision)
+std::string Network::name() const
+{
+    if (const auto* const graph = std::get_if<model::Graph>(&layers)) return graph->name();
+    return std::get<model::Operations>(layers).name;
+}
+
+long long Network::parameters() const
+{
+    if (const auto* const graph = std::get_if<model::Graph>(&layers)) return graph->parameter_count();
+    return std::get<model::Operations>(layers).parameters;
+}
+
+Network network_of(const std::string& model, const model::Sizes& sizes)
+{
+    if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes)};
+    try {
+        return {model::build_model(model)};
+    } catch (const InputError& refused) {
+        if (!model.ends_with(model::network_ending)) throw;
+        return {model::read_onnx_operations(model, sizes), refused.what()};
+    }
+}
+
+Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes)
+{
+    return std::visit([&](const auto& layers) { return footprint_of(layers, batch, precision, passes); },
+                      network.layers);
+}
+
+ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes)
+{
+    return estimate_model(network_of(model, sizes), batch, precision);
+}
+
+ModelEstimate estimate_model(const Network& network, int batch, Precision precision)
 {
     if (batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", batch));
-    const model::Graph graph = model::build_model(model);
-    ModelEstimate estimate{.model = graph.name(),
+    ModelEstimate estimate{.model = network.name(),
                            .batch = batch,
                            .precision = precision,
-                           .parameters = graph.parameter_count(),
-                           .flops = work_of(graph, batch, precision),
-                           .layers = layer_estimates(graph, batch, precision),
-                           .step_memory = footprint_of(graph, batch, precision, Passes::step),
-                           .forward_memory = footprint_of(graph, batch, precision, Passes::forward),
-                           .inference_memory = inference_bytes(graph, batch, precision)};
+                           .parameters = network.parameters(),
+                           .step_memory = footprint_of(network, batch, precision, Passes::step),
+                           .forward_memory = footprint_of(network, batch, precision, Passes::forward),
+                           .why_operators = network.why_operators};
+    std::visit(
+        [&](const auto& layers) {
+            estimate.layers = layer_estimates(layers, batch, precision);
+            estimate.inference_memory = inference_bytes(layers, batch, precision);
+        },
+        network.layers);
     for (const LayerEstimate& layer : estimate.layers) {
-        estimate.multiply_adds += layer.work.multiply_adds;
-        estimate.multiply_adds_unpadded += layer.work.multiply_adds_unpadded;
+        const LayerWork& work = layer.work;
+        model::StepWork& flops = estimate.flops;
+        estimate.multiply_adds += work.multiply_adds;
+        estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
+        flops.update += work.update.flops;
+        if (!contraction(layer)) {
+            flops.elementwise += work.forward.flops + work.backward_data.flops;
+            continue;
+        }
+        flops.forward += work.forward.flops;
+        flops.backward_data += work.backward_data.flops;
+        flops.backward_weights += work.backward_weights.flops;
     }
     return estimate;
 }
@@ -206,16 +291,19 @@ nlohmann::json to_json(const ModelEstimate& estimate)
     nlohmann::json layers = nlohmann::json::array();
     for (const LayerEstimate& layer : estimate.layers) {
         layers.push_back({{"name", layer.name},
-                          {"kind", name(layer.kind)},
+                          {"kind", layer.kind},
                           {"parameters", layer.parameters},
                           {"output_shape", layer.output_shape},
                           {"forward_flops", integer(layer.work.forward.flops.value)},
                           {"forward_bytes", integer(layer.work.forward.compulsory.value)}});
+        if (!layer.has_rule) layers.back()["has_rule"] = false;
     }
     return {{"model", estimate.model},
             {"batch", estimate.batch},
             {"precision", traits(estimate.precision).name},
             {"known", roof::name(Known::analytic)},
+            {"by_operators",
+             estimate.why_operators.empty() ? nlohmann::json(nullptr) : nlohmann::json(estimate.why_operators)},
             {"parameters", estimate.parameters},
             {"multiply_adds", estimate.multiply_adds},
             {"flops",
@@ -238,14 +326,25 @@ nlohmann::json to_json(const ModelEstimate& estimate)
 
 std::string to_text(const ModelEstimate& estimate)
 {
-    const double padding =
-        100 * (1 - static_cast<double>(estimate.multiply_adds_unpadded) / static_cast<double>(estimate.multiply_adds));
-    return fmt::format(
+    const auto products = static_cast<double>(estimate.multiply_adds);
+    const double padding = 100 * (1 - static_cast<double>(estimate.multiply_adds_unpadded) / std::max(1.0, products));
+    std::string text = fmt::format(
         "{} at batch {} in {}: {} parameters; every number is analytic\n"
         "1 MAC (multiply-add) = 2 FLOPs over the full window; {:.1f}% of the forward MACs fall on padding;\n"
-        "bytes are compulsory: each operand moved once by each layer; no-reuse: by each multiply-add\n\n{}\n{}\n{}",
-        estimate.model, estimate.batch, traits(estimate.precision).name, estimate.parameters, padding,
-        layer_table(estimate), step_table(estimate), memory_table(estimate));
+        "bytes are compulsory: each operand moved once by each layer; no-reuse: by each multiply-add\n",
+        estimate.model, estimate.batch, traits(estimate.precision).name, estimate.parameters, padding);
+    if (!estimate.why_operators.empty())
+        text += "by the file's operators, each as it stands, since the network cannot be trained here:\n  " +
+                estimate.why_operators + "\n";
+    if (const std::string unknown = without_rule(estimate); !unknown.empty())
+        text += "counted by their bytes alone, FLOPs unknown: " + unknown + "\n";
+    double left_out = 0;
+    for (const LayerEstimate& layer : estimate.layers)
+        left_out += (1 - layer.executed) * layer.work.forward.flops.value;
+    if (left_out > 0)
+        text += fmt::format("a causal mask leaves out {} of the forward FLOPs; times count those that are executed\n",
+                            format_si(left_out, "FLOP"));
+    return text + fmt::format("\n{}\n{}\n{}", layer_table(estimate), step_table(estimate), memory_table(estimate));
 }
 
 }  // namespace roof::analysis

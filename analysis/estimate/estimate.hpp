@@ -3,11 +3,12 @@
 
 #include "analysis/estimate/footprint.hpp"
 #include "ert/base/precision.hpp"
-#include "workloads/model/work.hpp"
+#include "workloads/model/operations.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace roof::analysis {
@@ -15,11 +16,25 @@ namespace roof::analysis {
 /// One layer over the whole batch.
 struct LayerEstimate {
     std::string name;
-    model::LayerKind kind{};
+    std::string kind;
+    bool is_contraction = false;
+    bool has_rule = true;  ///< false: its FLOPs are unknown, and it counts by its bytes
+    double executed = 1;   ///< share of its FLOPs that a causal mask leaves
     long long parameters = 0;
-    std::vector<int> output_shape;  ///< [n, c, h, w], or [n, f] from the flatten on
+    std::vector<long long> output_shape;  ///< [n, c, h, w], or [n, f] from the flatten on; of operators, any
     model::LayerWork work;
 };
+
+/// A network that can be trained here, or the operators of one that cannot: another ONNX file, or a decoder's config.json.
+struct Network {
+    std::variant<model::Graph, model::Operations> layers;
+    std::string why_operators{};  ///< why an ONNX file is read by its operators alone
+
+    std::string name() const;
+    long long parameters() const;
+};
+/// Throws InputError for an unknown model, or a file that gives no shapes.
+Network network_of(const std::string& model, const model::Sizes& sizes);
 
 struct ModelEstimate {
     std::string model;
@@ -33,10 +48,14 @@ struct ModelEstimate {
     Footprint step_memory;
     Footprint forward_memory;
     Bytes inference_memory;
+    std::string why_operators;  ///< as Network has it
 };
 
 /// Throws InputError for an unknown model or a batch below 1.
-ModelEstimate estimate_model(std::string_view model, int batch, Precision precision);
+ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes = {});
+ModelEstimate estimate_model(const Network& network, int batch, Precision precision);
+/// The memory of a batch. Of operators, each result that is written is kept.
+Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes);
 
 /// Keys model, batch, precision, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON
 /// integer.

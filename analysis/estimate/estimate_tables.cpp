@@ -92,6 +92,16 @@ void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
     }
 }
 
+/// "447 ms [440 ms, 460 ms]", "447 ms [?, 460 ms]" where a roof is a lower bound; a sheet's figures have no interval.
+std::string range_text(Seconds time, const TimeRange& range)
+{
+    const auto end = [](const std::optional<Seconds>& one) {
+        return one ? format_duration(one->value) : std::string("?");
+    };
+    return format_duration(time.value) +
+           (range.high ? fmt::format(" [{}, {}]", end(range.low), end(range.high)) : std::string());
+}
+
 void add_bound(Columns& columns)
 {
     columns.add_placed("bound by", both, [](const MachineEstimate& e) {
@@ -100,9 +110,9 @@ void add_bound(Columns& columns)
     columns.add_placed("time under compute roof", both,
                        [](const MachineEstimate& e) { return percent(e.compute_share); });
     columns.add_placed("time, layer by layer", both,
-                       [](const MachineEstimate& e) { return format_duration(e.layer_by_layer.value); });
+                       [](const MachineEstimate& e) { return range_text(e.layer_by_layer, e.layer_by_layer_range); });
     columns.add_placed("time, without overlap", both,
-                       [](const MachineEstimate& e) { return format_duration(e.without_overlap.value); });
+                       [](const MachineEstimate& e) { return range_text(e.without_overlap, e.without_overlap_range); });
     columns.add_placed("time, network at once", both, [](const MachineEstimate& e) {
         return fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds);
     });
@@ -199,6 +209,11 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
     return levels;
 }
 
+nlohmann::json end_json(const std::optional<Seconds>& end)
+{
+    return end ? json_number(end->value) : nlohmann::json(nullptr);
+}
+
 nlohmann::json layers_json(const MachineEstimate& estimate)
 {
     nlohmann::json layers = nlohmann::json::array();
@@ -254,6 +269,10 @@ nlohmann::json to_json(const MachineEstimate& e)
             {"compute_share", placed ? json_number(e.compute_share) : nullptr},
             {"seconds",
              {{"layer_by_layer", e.layer_by_layer.value},
+              {"layer_by_layer_low", end_json(e.layer_by_layer_range.low)},
+              {"layer_by_layer_high", end_json(e.layer_by_layer_range.high)},
+              {"without_overlap_low", end_json(e.without_overlap_range.low)},
+              {"without_overlap_high", end_json(e.without_overlap_range.high)},
               {"at_once", e.at_once.value},
               {"without_overlap", e.without_overlap.value},
               {"forward", e.forward.value},

@@ -164,13 +164,39 @@ Bytes inference_bytes(const Graph& graph, int batch, Precision precision)
            bytes(batch * largest_layer(graph), stored);
 }
 
-int largest_batch(const Graph& graph, Precision precision, Passes passes, Bytes memory)
+Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes)
+{
+    const double stored = traits(precision).storage_bytes, trained = std::max(4.0, stored);
+    const double times = batch / operations.batch, parameters = static_cast<double>(operations.parameters);
+    double kept = 0, largest = 0;
+    for (const model::Operation& one : operations.all) {
+        kept += one.written;
+        largest = std::max(largest, one.read + one.written);
+    }
+    Footprint footprint;
+    footprint.parameters = Bytes{parameters * (trained + (stored < trained ? stored : 0))};
+    footprint.images = Bytes{operations.inputs * times * stored};
+    footprint.activations = Bytes{kept * times * stored};
+    if (passes == Passes::forward) return footprint;
+    footprint.gradients = footprint.momentum = Bytes{parameters * trained};
+    footprint.working = Bytes{largest * times * stored};
+    return footprint;
+}
+
+Bytes inference_bytes(const model::Operations& operations, int batch, Precision precision)
+{
+    double largest = 0;
+    for (const model::Operation& one : operations.all) largest = std::max(largest, one.read + one.written);
+    const double stored = traits(precision).storage_bytes;
+    return Bytes{stored * (static_cast<double>(operations.parameters) +
+                           (operations.inputs + largest) * batch / operations.batch)};
+}
+
+int largest_batch(const Footprint& one, const Footprint& two, Bytes memory)
 {
     // The footprint is linear in the batch.
-    const Bytes one = footprint_of(graph, 1, precision, passes).total();
-    const Bytes each = footprint_of(graph, 2, precision, passes).total() - one;
-    const Bytes fixed = one - each;
-    return memory < one ? 0 : static_cast<int>((memory - fixed) / each);
+    const Bytes each = two.total() - one.total();
+    return memory < one.total() ? 0 : static_cast<int>((memory - (one.total() - each)) / each);
 }
 
 std::map<std::string, double> input_uses(const std::string& model)

@@ -5,7 +5,7 @@
 #include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
-#include "workloads/model/graph.hpp"
+#include "workloads/model/operations.hpp"
 
 #include <map>
 #include <string>
@@ -41,11 +41,21 @@ struct Footprint {
 /// ReLU and residual add run in place; flatten and a pooling that keeps the size take no memory.
 Footprint footprint_of(const model::Graph& graph, int batch, Precision precision, Passes passes);
 
+/// Of operators: each result that is written counts as kept, which is the most; none runs in place.
+Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes);
+
 /// Memory of an inference: parameters, images, and the two largest neighbouring activations.
 Bytes inference_bytes(const model::Graph& graph, int batch, Precision precision);
+Bytes inference_bytes(const model::Operations& operations, int batch, Precision precision);
 
 /// The largest batch that fits into `memory`; 0 if one image does not fit.
-int largest_batch(const model::Graph& graph, Precision precision, Passes passes, Bytes memory);
+int largest_batch(const Footprint& one, const Footprint& two, Bytes memory);
+template <class Layers>
+int largest_batch(const Layers& layers, Precision precision, Passes passes, Bytes memory)
+{
+    return largest_batch(footprint_of(layers, 1, precision, passes), footprint_of(layers, 2, precision, passes),
+                         memory);
+}
 
 // The bytes that a product (a convolution or a linear layer) moves at least, whatever its blocking: a bound by arithmetic
 // alone, from the multiply-adds, the memory nearer to the core, and how often windows read an input again.

@@ -1,42 +1,45 @@
 #include "analysis/estimate/machine_estimate.hpp"
 
+#include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
-#include "workloads/model/work.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace roof::analysis {
 namespace {
 
 /// The step as a measurement without times.
-Measurement planned_step(const model::Graph& graph, const EstimateRequest& request, const std::string& device)
+Measurement planned_step(const ModelEstimate& network, const EstimateRequest& request, const std::string& device)
 {
     Measurement row;
     row.bench = "estimate";
     row.role = Role::step;
     row.device = device;
-    row.point.set("model", graph.name());
+    row.point.set("model", network.model);
     row.point.set("batch", std::to_string(request.batch));
     row.point.set("precision", std::string(traits(request.precision).name));
-    const auto add = [&](const model::Layer& layer, Phase phase, const model::PassWork& pass) {
-        if (pass.compulsory.value <= 0) return;
-        const Work work{.flops = pass.flops, .compulsory = pass.compulsory, .no_reuse = pass.no_reuse};
-        row.parts.push_back({{layer.name, std::string(name(layer.kind)), phase, work, {}}, {}});
-        row.work.flops += work.flops;
-        row.work.compulsory += work.compulsory;
-        row.work.no_reuse += work.no_reuse;
-    };
-    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
-        const model::LayerWork work = work_of(graph, index, request.batch, request.precision);
-        add(graph.layer(index), Phase::forward, work.forward);
+    for (const LayerEstimate& layer : network.layers) {
+        const auto add = [&](Phase phase, const model::PassWork& pass) {
+            if (pass.compulsory.value <= 0) return;
+            const Work work{.flops = pass.flops,
+                            .compulsory = pass.compulsory,
+                            .no_reuse = pass.no_reuse,
+                            .executed = layer.executed < 1 ? pass.flops * layer.executed : Flops{}};
+            row.parts.push_back({{layer.name, layer.kind, phase, work, {}}, {}});
+            row.work.flops += work.flops;
+            row.work.compulsory += work.compulsory;
+            row.work.no_reuse += work.no_reuse;
+        };
+        add(Phase::forward, layer.work.forward);
         if (request.passes == Passes::forward) continue;
-        add(graph.layer(index), Phase::backward, work.backward_data);
-        add(graph.layer(index), Phase::backward, work.backward_weights);
-        add(graph.layer(index), Phase::update, work.update);
+        add(Phase::backward, layer.work.backward_data);
+        add(Phase::backward, layer.work.backward_weights);
+        add(Phase::update, layer.work.update);
     }
     return row;
 }
@@ -61,7 +64,38 @@ Seconds one_after_the_other(const Placement& layer, const Ceiling& compute, cons
         const double share = found == levels.end() ? 1 : (*found)->typical_share();
         moving = std::max(moving, level.low / (level.roof * share));
     }
-    return layer.flops / (layer.compute_roof * compute.typical_share()) + moving;
+    const Flops flops = layer.executed.value > 0 ? layer.executed : layer.flops;
+    return flops / (layer.compute_roof * compute.typical_share()) + moving;
+}
+
+/// The ceilings with every rate at one end of its interval.
+Ceilings at_end(Ceilings ceilings, decltype(Rate::low) Rate::*end)
+{
+    for (Ceiling& one : ceilings.all) {
+        if (one.rate.median.value > 0) one.typical *= (one.rate.*end).value / one.rate.median.value;
+        one.rate.median = one.rate.*end;
+    }
+    return ceilings;
+}
+
+/// Sets the ends of both times. `roofs`: those that the target's device has.
+void add_ranges(MachineEstimate& estimate, const Measurement& planned, const Target& target, const Roofs& roofs)
+{
+    const auto times = [&](decltype(Rate::low) Rate::*end) {
+        const Ceilings ceilings = at_end(target.ceilings, end);
+        const Roofs under = roofs_of(ceilings, target.device);
+        const std::vector<Placement> placed = place(planned, ceilings, target.machine);
+        Seconds without_overlap;
+        for (std::size_t k = 1; k < placed.size(); ++k)
+            without_overlap += one_after_the_other(
+                placed[k], *under.precision(std::string(traits(estimate.request.precision).name)), under.levels);
+        return std::pair(placed.front().attainable, without_overlap);
+    };
+    const auto is_bound = [](const Ceiling* roof) { return roof->steadiness == Steadiness::at_least; };
+    if (target.known != Known::measured) return;
+    std::tie(estimate.layer_by_layer_range.high, estimate.without_overlap_range.high) = times(&Rate::low);
+    if (std::ranges::any_of(roofs.levels, is_bound) || std::ranges::any_of(roofs.compute, is_bound)) return;
+    std::tie(estimate.layer_by_layer_range.low, estimate.without_overlap_range.low) = times(&Rate::high);
 }
 
 void add_times(MachineEstimate& estimate, const Ceiling& compute, const std::vector<const Ceiling*>& levels)
@@ -113,17 +147,17 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
-    const model::Graph graph = model::build_model(request.model);
+    const Network network = network_of(request.model, request.sizes);
     MachineEstimate estimate;
     estimate.request = request;
     estimate.machine = target.name;
     estimate.title = target.title;
     estimate.quality = target.quality;
     estimate.known = target.known;
-    estimate.footprint = footprint_of(graph, request.batch, request.precision, request.passes);
+    estimate.footprint = footprint_of(network, request.batch, request.precision, request.passes);
     estimate.memory = target.memory;
     if (target.memory.value > 0)
-        estimate.largest_batch = largest_batch(graph, request.precision, request.passes, target.memory);
+        estimate.largest_batch = largest_batch(network, request.precision, request.passes, target.memory);
     const Roofs roofs = roofs_of(target.ceilings, target.device);
     const Ceiling* const compute = roofs.precision(std::string(traits(request.precision).name));
     if (compute == nullptr) {
@@ -131,10 +165,12 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
             fmt::format("{} has no {} figure for {}", target.name, name(target.known), traits(request.precision).name);
         return estimate;
     }
-    Measurement planned = planned_step(graph, request, target.device);
+    Measurement planned =
+        planned_step(estimate_model(network, request.batch, request.precision), request, target.device);
     estimate.layers = place(planned, target.ceilings, target.machine);
     const Placement step = estimate.layers.front();
     estimate.layers.erase(estimate.layers.begin());
+    add_ranges(estimate, planned, target, roofs);
     planned.parts.clear();  // the network as one piece of work
     const Placement whole = place(planned, target.ceilings, target.machine).front();
     estimate.binds = step.binds;

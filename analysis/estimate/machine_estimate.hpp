@@ -5,11 +5,14 @@
 //   all at once      the same maximum over the network's sums, as if all layers ran at the same time
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth, at the usual rates of the
 //                    target, which on a shared machine are below its ceilings. Not a bound, but the better prediction.
+// Each of the first and the last has an interval: the same with every roof at the upper and at the lower end of its own. It says how well the
+// roofs are known, not how far a step stays from them. A roof that is a lower bound has no upper end, and a sheet's figure has neither.
 #pragma once
 
 #include "analysis/estimate/footprint.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/roofline/place.hpp"
+#include "workloads/model/operations.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -30,7 +33,13 @@ struct EstimateRequest {
     Passes passes = Passes::step;
     long long images = imagenet_images;  ///< images per epoch
     int devices = 1;
-    std::string link{};  ///< between devices; required if there are several
+    std::string link{};    ///< between devices; required if there are several
+    model::Sizes sizes{};  ///< that a network's file leaves open
+};
+
+/// A time between its ends; nothing where an end is not known.
+struct TimeRange {
+    std::optional<Seconds> low, high;
 };
 
 /// Several devices, each with its own batch, that sum their gradients.
@@ -57,6 +66,7 @@ struct MachineEstimate {
     Seconds at_once;
     std::string at_once_binds;
     Seconds without_overlap;
+    TimeRange layer_by_layer_range, without_overlap_range;
     Seconds forward, backward, update;  ///< add up to layer_by_layer
     std::optional<ScalingEstimate> scaling;
     Footprint footprint;
@@ -82,7 +92,8 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
 std::string to_text(std::span<const MachineEstimate> estimates);
 
 /// {"machine", "title", "known", "reason", "peak_flops_per_second", "peak_is_lower_bound", "levels", "bound", "binds", "compute_share",
-/// "seconds": {"layer_by_layer", "at_once", "forward", "backward", "update"}, "images_per_second", "epoch_seconds",
+/// "seconds": {"layer_by_layer", "layer_by_layer_low", "layer_by_layer_high", "without_overlap", …, "at_once", "forward", "backward", "update"},
+/// "images_per_second", "epoch_seconds",
 /// "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
 /// "seconds", "binds"}]}; null if unknown.
 nlohmann::json to_json(const MachineEstimate& estimate);

@@ -135,3 +135,23 @@ TEST_CASE("Extents beyond 2^31 - 1, and more than 2^62 multiply-adds, are refuse
     CHECK(work_of(graph, 1, 1, Precision::fp32).multiply_adds == (1LL << 52) * 27);
     CHECK_THROWS_WITH(work_of(graph, 1, 1024, Precision::fp32), Catch::Contains("c has more than 2^62 multiply-adds"));
 }
+
+TEST_CASE("What follows a refused operator is read with its shape, so that all that is refused is named")
+{
+    onnx::ModelProto model = small_network();
+    add_node(model, "AveragePool", {"images"}, "first");
+    set_numbers(model, "kernel_shape", {3, 3});
+    set_numbers(model, "pads", {1, 1, 1, 1});
+    add_weights(model, "wide", {5, 3, 1, 7});
+    add_node(model, "Conv", {"first", "wide"}, "row");
+    set_numbers(model, "pads", {0, 3, 0, 3});
+    add_node(model, "Relu", {"row"}, "relu");
+    add_node(model, "AveragePool", {"relu"}, "second");
+    set_numbers(model, "kernel_shape", {3, 3});
+    set_numbers(model, "pads", {1, 1, 1, 1});
+    add_weights(model, "c", {4, 5, 3, 3});
+    add_node(model, "Conv", {"second", "c"}, "map");
+    add_end(model, "map", 4);
+    CHECK_THAT(refusal_of(model), Catch::Contains("AveragePool with pads or dilations at 'at first', 'at second'; "
+                                                  "Conv with a window of 1x7 at 'at row'"));
+}

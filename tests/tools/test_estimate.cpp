@@ -47,6 +47,25 @@ TEST_CASE("an estimate on sheets has a column for each machine")
     CHECK(both["machines"][1]["known"] == "spec");
 }
 
+TEST_CASE("a decoder is estimated by its config.json, and what it lacks is said")
+{
+    const Workbench bench;
+    const std::string config = bench.path("config.json");
+    std::ofstream(config) << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+                                 "vocab_size": 50257})";
+    CHECK_THAT(bench.roof({"estimate", config, "--batch", "1"}).err, Contains("--size tokens=1024"));
+    CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--size", "tokens"}).err, Contains("is not NAME=N"));
+    const Said said = bench.roof({"estimate", config, "--batch", "4", "--size", "tokens=1024"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out,
+               Contains("124439808 parameters") && Contains("a causal mask leaves out") && Contains("h.11.mlp.c_proj"));
+    const json on =
+        document(bench.roof({"estimate", config, "--batch", "4", "--size", "tokens=1024", "--on", "a100", "--json"}));
+    CHECK(on["flops"]["forward"] ==
+          4 * (12LL * (24LL * 1024 * 768 * 768 + 4LL * 1024 * 1024 * 768) + 2LL * 1024 * 768 * 50257));
+    CHECK(on["machines"][0]["seconds"]["layer_by_layer"] > 0);
+}
+
 TEST_CASE("VGG-16 at batch 256 exceeds the memory of a T4, not of an A100")
 {
     const json vgg = document(Workbench{}.roof(

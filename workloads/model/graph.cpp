@@ -203,6 +203,11 @@ int Graph::linear(std::string name, int input, int features, bool bias)
     return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, bias});
 }
 
+int Graph::unknown(std::string name, Shape output)
+{
+    return append({std::move(name), LayerKind::convolution, {0}, output, {}});
+}
+
 std::vector<Parameter> Graph::parameters() const
 {
     std::vector<Parameter> all;

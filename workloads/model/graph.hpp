@@ -154,6 +154,8 @@ class Graph {
     int flatten(std::string name, int input);
     int dropout(std::string name, int input, float probability);
     int linear(std::string name, int input, int features, bool bias = true);
+    /// Stands for a layer that is not modelled, with the shape of its output. The network cannot be used; its reader can go on.
+    int unknown(std::string name, Shape output);
 
     const std::string& name() const { return name_; }
     const std::vector<Layer>& layers() const { return layers_; }

@@ -3,6 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "workloads/model/onnx_gelu.hpp"
+#include "workloads/model/onnx_tensors.hpp"
 
 #include <cmath>
 #include <limits>
@@ -12,19 +13,12 @@
 namespace roof::model {
 namespace {
 
-using onnx_file::Constant;
-using onnx_file::extent_of;
-using onnx_file::Node;
-using onnx_file::Numbers;
-using onnx_file::Refused;
-using onnx_file::text;
-using onnx_file::Values;
-using onnx_file::window_of;
+using namespace onnx_file;
 
 class Reader {
   public:
     Reader(const onnx::GraphProto& proto, const std::string& name)
-        : proto_(proto), graph_(name, onnx_file::image_of(proto)), values_(proto, graph_)
+        : proto_(proto), graph_(name, image_of(proto)), values_(proto, graph_)
     {
     }
 
@@ -33,8 +27,7 @@ class Reader {
         if (proto_.output_size() != 1)
             throw InputError("the network has " + std::to_string(proto_.output_size()) + " outputs; one is trained");
         for (const onnx::NodeProto& proto : proto_.node()) add(Node(proto));
-        if (!refused_.empty())
-            throw InputError("operators that roof does not train: " + onnx_file::places_text(refused_));
+        if (!refused_.empty()) throw InputError("operators that roof does not train: " + places_text(refused_));
         check_output();
         return std::move(graph_);
     }
@@ -102,9 +95,15 @@ class Reader {
     {
         for (int index = 0; index < node.outputs(); ++index) unknown_.insert(node.output(index));
     }
+    /// What follows is read with the shape that the refused result has, where that is known.
     void refuse(const Node& node, const std::string& reason)
     {
-        add_unknown(node);
+        if (!shapes_) shapes_.emplace(tensors_of(proto_));
+        for (int index = 0; index < node.outputs(); ++index) {
+            const Numbers* const dims = shapes_->shape(node.output(index));
+            const bool is_known = dims != nullptr && values_.put_unknown(node.output(index), *dims);
+            if (!is_known) unknown_.insert(node.output(index));
+        }
         refused_[node.operation() + (reason.empty() ? "" : " " + reason)].push_back("'" + node.name() + "'");
     }
 
@@ -373,7 +372,8 @@ class Reader {
     const onnx::GraphProto& proto_;
     Graph graph_;
     Values values_;
-    onnx_file::Gelus gelus_;
+    Gelus gelus_;
+    std::optional<Tensors> shapes_;             ///< once something is refused
     std::map<std::string, LayerKind> gates_;    ///< sigmoids that Mul joins with their input, and what it makes
     std::map<std::string, std::string> users_;  ///< places by the weights that they multiply with
     std::set<std::string> with_bias_;           ///< products whose Add is their bias

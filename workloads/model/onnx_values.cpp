@@ -207,6 +207,16 @@ int Values::layer(const Node& node, int index)
     return of.layer;
 }
 
+bool Values::put_unknown(const std::string& value, const Numbers& dims)
+{
+    const auto at = [&](std::size_t axis) { return static_cast<int>(std::min(dims[axis], 1LL << 20)); };
+    if (dims.size() == 2)
+        put(value, graph_.linear(value, 0, at(1)));
+    else if (dims.size() == 4)
+        put(value, graph_.unknown(value, {at(1), at(2), at(3)}));
+    return dims.size() == 2 || dims.size() == 4;
+}
+
 bool Values::is_flat(int layer) const
 {
     while (layer > 0 && graph_.layer(layer).kind != LayerKind::convolution) {

@@ -2,8 +2,10 @@
 #include "workloads/model/work.hpp"
 
 #include "ert/base/error.hpp"
+#include "workloads/model/operations.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace roof::model {
@@ -105,6 +107,13 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
     return work;
 }
 
+PassWork update_of(double trained, ElementBytes size)
+{
+    const double small_copy = size.stored < size.trained ? size.stored : 0;
+    return elementwise(6 * trained, (5 * size.trained + small_copy) * trained,
+                       (2 * size.trained + small_copy) * trained);
+}
+
 /// FLOPs and bytes per element are listed per layer in docs/method.md.
 LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
 {
@@ -190,10 +199,35 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
     LayerWork work = is_contraction(kind)           ? contraction(graph, layer, batch, size)
                      : kind == LayerKind::attention ? attention_work(graph, layer, batch, size)
                                                     : elementwise_layer(graph, layer, batch, size);
-    const double trained = static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer)));
-    const double small_copy = size.stored < size.trained ? size.stored : 0;
-    work.update =
-        elementwise(6 * trained, (5 * size.trained + small_copy) * trained, (2 * size.trained + small_copy) * trained);
+    work.update = update_of(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), size);
+    return work;
+}
+
+LayerWork work_of(const Operation& operation, double images, double batch, Precision precision)
+{
+    const ElementBytes size = element_bytes(precision);
+    const double times = images / batch;
+    const double y = operation.written * times * size.stored, x = operation.read * times * size.stored;
+    const double constants = (operation.rows > 0 ? operation.rows * times : operation.constants) * size.stored;
+    const double gradient = (operation.rows > 0 ? operation.rows * times : operation.constants) * size.trained;
+    const bool trains = operation.parameters > 0 || operation.constants > 1;
+    const auto pass = [&](double flops, double bytes, double written) {
+        const double again = operation.is_contraction ? flops * size.stored + written : bytes;
+        return PassWork{Flops{flops}, Bytes{bytes}, Bytes{again}, Bytes{written}};
+    };
+    LayerWork work;
+    const double flops = operation.flops * times, of_inputs = operation.gradient_flops * times;
+    work.forward = pass(flops, x + constants + y, y);
+    if (operation.is_contraction) {
+        work.multiply_adds = work.multiply_adds_unpadded = std::llround(flops / 2);
+        if (of_inputs > 0) work.backward_data = pass(of_inputs, y + x + constants + x, x);
+        if (trains) work.backward_weights = pass(flops, y + x + gradient, gradient);
+    } else if (operation.gradient_flops > 0 || (operation.moves && x > 0)) {
+        work.backward_data = pass(of_inputs, operation.moves ? y + x : y + x + x + (trains ? 2 * gradient : 0), x);
+    } else if (trains) {
+        work.backward_data = pass(0, y + gradient, gradient);
+    }
+    work.update = update_of(static_cast<double>(operation.parameters), size);
     return work;
 }
 

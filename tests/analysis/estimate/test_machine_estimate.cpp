@@ -4,10 +4,13 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "made.hpp"
+#include "tests/fakes/temporary_folder.hpp"
 #include "workloads/model/work.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <fstream>
 
 using namespace roof;
 using namespace roof::analysis;
@@ -132,6 +135,52 @@ TEST_CASE("the estimate on measured ceilings equals the attainable time of a mea
     Seconds sum;
     for (const Placement& layer : estimate.layers) sum += layer.attainable;
     CHECK(sum.value == Approx(estimate.layer_by_layer.value));
+}
+
+TEST_CASE("a time has the interval that the roofs' intervals allow, open where a roof is a lower bound")
+{
+    Target target{.name = "made", .title = "made", .known = Known::measured, .device = "cpu"};
+    target.machine = made::machine();
+    target.ceilings = made::ceilings();
+    for (Ceiling& roof : target.ceilings.all) {
+        roof.rate.low = roof.rate.median * 0.8;
+        roof.rate.high = roof.rate.median * 1.25;
+        roof.typical = roof.rate.median.value / 2;
+    }
+    const MachineEstimate estimate = estimate_on(target, request("resnet18", 4));
+    REQUIRE(estimate.layer_by_layer_range.low);
+    CHECK(estimate.layer_by_layer_range.high->value == Approx(estimate.layer_by_layer.value / 0.8));
+    CHECK(estimate.layer_by_layer_range.low->value == Approx(estimate.layer_by_layer.value / 1.25));
+    CHECK(estimate.without_overlap_range.high->value == Approx(estimate.without_overlap.value / 0.8));
+    CHECK(estimate.without_overlap_range.low->value == Approx(estimate.without_overlap.value / 1.25));
+    target.ceilings.all.front().steadiness = Steadiness::at_least;  // the others with one thread are not asked
+    target.ceilings.all[5].steadiness = Steadiness::at_least;
+    const MachineEstimate bounded = estimate_on(target, request("resnet18", 4));
+    CHECK_FALSE(bounded.layer_by_layer_range.low);
+    CHECK_FALSE(bounded.without_overlap_range.low);
+    CHECK(bounded.layer_by_layer_range.high == estimate.layer_by_layer_range.high);
+    CHECK_THAT(to_text(std::vector{bounded}), Contains(" [?, "));
+    CHECK(to_json(bounded)["seconds"]["layer_by_layer_low"].is_null());
+    const MachineEstimate sheet = estimate_on(made_gpu(), request("resnet18", 4));
+    CHECK_FALSE(sheet.layer_by_layer_range.high);
+}
+
+TEST_CASE("a decoder's attention is placed by the FLOPs that its causal mask leaves")
+{
+    const fakes::TemporaryFolder folder;
+    std::ofstream(folder / "gpt.json") << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 1,
+                                              "n_positions": 1024, "vocab_size": 100})";
+    EstimateRequest asked = request((folder / "gpt.json").string(), 2);
+    asked.sizes = {{"tokens", 1024}};
+    const MachineEstimate estimate = estimate_on(made_gpu(), asked);
+    const auto attention = std::ranges::find(estimate.layers, "h.0.attn", &Placement::name);
+    REQUIRE(attention != estimate.layers.end());
+    CHECK(attention->flops == Flops{2 * 4.0 * 1024 * 1024 * 768});
+    CHECK(attention->attainable.value == Approx(2 * 4.0 * (1024.0 * 1025 / 2) * 768 / 10e12));
+    CHECK(attention->levels.back().low == Bytes{2 * 4.0 * 4 * 1024 * 768});
+    CHECK(estimate.footprint.parameters == Bytes{4.0 * (12 * 768 * 768 + 13 * 768 + 2 * 768 + (100 + 1024) * 768)});
+    CHECK(estimate.footprint.gradients == estimate.footprint.parameters);
+    CHECK(estimate.largest_batch > 2);
 }
 
 TEST_CASE("usual rates slow the prediction and leave the bounds unchanged")

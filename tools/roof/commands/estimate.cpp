@@ -26,6 +26,7 @@ struct Options {
     std::string& precision = parser.value("--precision", "fp32");
     std::string& machines = parser.value("--on");
     std::string& phase = parser.value("--phase", "step");
+    std::string& sizes = parser.value("--size");
     std::string& images = parser.value("--images");
     std::string& devices = parser.value("--gpus", "1");
     std::string& link = parser.value("--link");
@@ -34,6 +35,21 @@ struct Options {
     std::string& from = parser.value("--from");
     bool& json = parser.flag("--json");
 };
+
+/// "sequence=128,tokens=1024".
+model::Sizes sizes_of(const std::string& text)
+{
+    constexpr int most = 1 << 24;
+    model::Sizes sizes;
+    if (text.empty()) return sizes;
+    for (const std::string& word : comma_list("--size", text)) {
+        const std::size_t equals = word.find('=');
+        if (equals == 0 || equals == word.npos)
+            throw InputError("--size: '" + word + "' is not NAME=N, such as tokens=1024");
+        sizes[word.substr(0, equals)] = whole_number("--size", word.substr(equals + 1), 1, most);
+    }
+    return sizes;
+}
 
 analysis::EstimateRequest request_of(const Options& options, const std::string& batch)
 {
@@ -44,6 +60,7 @@ analysis::EstimateRequest request_of(const Options& options, const std::string& 
     request.passes = parse_enum<analysis::Passes>(options.phase);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
+    request.sizes = sizes_of(options.sizes);
     if (!options.images.empty())
         request.images = whole_number("--images", options.images, 1, std::numeric_limits<int>::max());
     return request;
@@ -66,7 +83,7 @@ int estimate_step(const Options& options, Context& context)
     nlohmann::json documents = nlohmann::json::array();
     for (const std::string& batch : comma_list("--batch", options.batch)) {
         const analysis::EstimateRequest request = request_of(options, batch);
-        const auto model = analysis::estimate_model(request.model, request.batch, request.precision);
+        const auto model = analysis::estimate_model(request.model, request.batch, request.precision, request.sizes);
         const auto on_machines = estimates(options, request, context);
         if (!options.json) {
             context.out << in_window(

@@ -1,0 +1,310 @@
+// Networks by their operators: shapes, FLOPs and parameters by hand, and beside the reader of networks that are trained here. Decoders by
+// their config.json against the sizes that were published with their weights.
+#include "ert/base/csv.hpp"
+#include "ert/base/error.hpp"
+#include "tests/model/made_onnx.hpp"
+#include "workloads/model/operations.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+using namespace roof;
+using namespace roof::model;
+using namespace roof::tests;
+
+namespace {
+
+Operations operations(const onnx::ModelProto& model, const Sizes& sizes = {})
+{
+    const fakes::TemporaryFolder folder;
+    std::ofstream out(folder / "made.onnx", std::ios::binary);
+    model.SerializeToOstream(&out);
+    out.close();
+    return read_onnx_operations(folder / "made.onnx", sizes);
+}
+
+std::string refusal(const onnx::ModelProto& model, const Sizes& sizes = {})
+{
+    try {
+        operations(model, sizes);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+const Operation& of_kind(const Operations& all, const std::string& kind)
+{
+    const auto found = std::ranges::find(all.all, kind, &Operation::kind);
+    INFO(kind);
+    REQUIRE(found != all.all.end());
+    return *found;
+}
+
+using Extents = std::vector<long long>;
+
+/// A network of one input of these extents, the first of which is open.
+onnx::ModelProto network_of(const std::vector<int>& extents)
+{
+    onnx::ModelProto model = small_network();
+    auto& shape = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+    shape.mutable_dim()->DeleteSubrange(1, 3);
+    for (const int extent : extents) shape.add_dim()->set_dim_value(extent);
+    model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::FLOAT);
+    return model;
+}
+
+double contractions(const Operations& all)
+{
+    double flops = 0;
+    for (const Operation& one : all.all) flops += one.is_contraction ? one.flops : 0;
+    return flops;
+}
+
+Operations decoder(const std::string& config, long long tokens)
+{
+    const fakes::TemporaryFolder folder;
+    std::ofstream(folder / "made.json") << config;
+    return read_decoder(folder / "made.json", {{"tokens", tokens}});
+}
+
+constexpr const char* gpt2 = R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+                                 "vocab_size": 50257})";
+constexpr const char* llama_1b =
+    R"({"model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32,
+        "num_hidden_layers": 16, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256,
+        "tie_word_embeddings": true, "attention_bias": false, "mlp_bias": false})";
+
+}  // namespace
+
+TEST_CASE("By operators a network has the parameters and FLOPs that PyTorch counts, as by its layers")
+{
+    const std::string place = std::string(ROOF_TEST_DATA) + "/data/onnx/";
+    std::vector<std::vector<std::string>> rows = read_csv(place + "truth.csv").rows;
+    std::ranges::copy(read_csv(place + "operators.csv").rows, std::back_inserter(rows));
+    CHECK(rows.size() == 12);
+    for (const std::vector<std::string>& row : rows) {
+        INFO(row[0]);
+        const Operations all = read_onnx_operations(place + row[0] + ".onnx", {});
+        CHECK(all.parameters == std::stoll(row[1]));
+        CHECK(contractions(all) / all.batch == std::stod(row[2]));
+    }
+}
+
+TEST_CASE("A perceptron on vectors: products, biases and bytes of any batch")
+{
+    onnx::ModelProto model = network_of({784});
+    add_weights(model, "w", {784, 10});
+    add_weights(model, "b", {10});
+    add_node(model, "MatMul", {"images", "w"}, "product");
+    add_node(model, "Add", {"product", "b"}, "logits");
+    const Operations all = operations(model);
+    CHECK(all.parameters == 7840 + 10);
+    CHECK(all.inputs == 784);
+    const LayerWork work = work_of(of_kind(all, "MatMul"), 8, all.batch, Precision::fp32);
+    CHECK(work.forward.flops == Flops{2.0 * 8 * 7840});
+    CHECK(work.forward.compulsory == Bytes{4.0 * (8 * 784 + 7840 + 8 * 10)});
+    CHECK(work.backward_data.flops == Flops{});  // the input needs no gradient
+    CHECK(work.backward_weights.flops == work.forward.flops);
+    CHECK(work.update.flops == Flops{6.0 * 7840});
+    const LayerWork bias = work_of(of_kind(all, "Add"), 8, all.batch, Precision::bf16);
+    CHECK(bias.forward.flops == Flops{80});
+    CHECK(bias.forward.compulsory == Bytes{2.0 * (80 + 10 + 80)});
+    CHECK(bias.backward_data.compulsory == Bytes{2.0 * (80 + 80 + 80) + 2 * 4.0 * 10});
+}
+
+TEST_CASE("Attention of a decoder counts all pairs, and as executed those of its causal mask")
+{
+    onnx::ModelProto model = network_of({6, 48});
+    add_weights(model, "k", {48, 16});
+    add_node(model, "MatMul", {"images", "k"}, "keys");
+    add_node(model, "Attention", {"images", "keys", "keys"}, "logits");
+    for (const auto& [name, value] : {std::pair{"q_num_heads", 6}, {"kv_num_heads", 2}, {"is_causal", 1}})
+        set_number(model, name, value);
+    const Operations all = operations(model);
+    const Operation& attention = of_kind(all, "Attention");
+    CHECK(attention.output == Extents{1, 6, 48});
+    CHECK(attention.flops == 2.0 * 6 * 36 * (8 + 8));
+    CHECK(attention.executed * 36 == Approx(21));
+    CHECK(attention.gradient_flops == 2.0 * 6 * 36 * (3 * 8 + 2 * 8));
+    CHECK(work_of(attention, 2, all.batch, Precision::fp32).forward.flops == Flops{2 * attention.flops});
+}
+
+TEST_CASE("Shapes follow from each operator's rule")
+{
+    const auto shape = [](const std::string& operation, const std::vector<int>& extents, const auto& write) {
+        onnx::ModelProto model = network_of(extents);
+        add_node(model, operation, {"images"}, "made");
+        write(model);
+        add_node(model, "Neg", {"made"}, "logits");
+        INFO(operation);
+        return of_kind(operations(model), "Neg").output;
+    };
+    const auto reads = [](const std::vector<int>& numbers) {
+        return [numbers](onnx::ModelProto& model) {
+            add_numbers(model, "numbers", numbers);
+            model.mutable_graph()->mutable_node(0)->add_input("numbers");
+        };
+    };
+    const auto has = [](const std::string& name, const std::vector<int>& numbers) {
+        return [=](onnx::ModelProto& model) { set_numbers(model, name, numbers); };
+    };
+    const auto is = [](const std::string& name, int number) {
+        return [=](onnx::ModelProto& model) { set_number(model, name, number); };
+    };
+    CHECK(shape("Reshape", {6, 4}, reads({0, -1, 8})) == Extents{1, 3, 8});
+    CHECK(shape("Transpose", {2, 3, 4}, has("perm", {0, 3, 1, 2})) == Extents{1, 4, 2, 3});
+    CHECK(shape("Unsqueeze", {2, 3}, reads({-1, 1})) == Extents{1, 1, 2, 3, 1});
+    CHECK(shape("Squeeze", {1, 3}, reads({1})) == Extents{1, 3});
+    CHECK(shape("Flatten", {2, 3}, is("axis", -1)) == Extents{2, 3});
+    CHECK(shape("Expand", {1, 3}, reads({5, 4, 1})) == Extents{5, 4, 3});
+    CHECK(shape("Tile", {2, 3}, reads({1, 2, 3})) == Extents{1, 4, 9});
+    CHECK(shape("Pad", {2, 3}, reads({0, 1, 2, 0, 1, 0})) == Extents{1, 4, 5});
+    CHECK(shape("ReduceMean", {2, 3}, reads({-1})) == Extents{1, 2, 1});
+    CHECK(shape("GlobalAveragePool", {2, 3, 4}, [](auto&) {}) == Extents{1, 2, 1, 1});
+    CHECK(shape("DepthToSpace", {8, 3, 4}, is("blocksize", 2)) == Extents{1, 2, 6, 8});
+    CHECK(shape("MaxPool", {2, 7, 6}, [](onnx::ModelProto& model) {
+              set_numbers(model, "kernel_shape", {3, 1});
+              set_numbers(model, "strides", {2, 2});
+              set_number(model, "ceil_mode", 1);
+          }) == Extents{1, 2, 3, 3});
+    CHECK(shape("Slice", {9}, [](onnx::ModelProto& model) {
+              for (const auto& [name, number] : {std::pair{"a", 8}, {"b", -20}, {"c", 1}, {"d", -2}}) {
+                  add_numbers(model, name, {number});
+                  model.mutable_graph()->mutable_node(0)->add_input(name);
+              }
+          }) == Extents{1, 5});
+    CHECK(shape("Einsum", {2, 3}, [](onnx::ModelProto& model) {
+              model.mutable_graph()->mutable_node(0)->add_input("images");
+              auto& equation = *model.mutable_graph()->mutable_node(0)->add_attribute();
+              equation.set_name("equation");
+              equation.set_s("bij,bkj->bik");
+          }) == Extents{1, 2, 2});
+}
+
+TEST_CASE("Pads are computed as PyTorch writes them: rows turned round, then columns one after the other")
+{
+    onnx::ModelProto model = network_of({3, 8, 8});
+    add_numbers(model, "pads", {1, 2, 3, 4, 0, 0, 0, 0});  // left, right, top, bottom, …
+    add_numbers(model, "pairs", {-1, 2});
+    add_node(model, "Reshape", {"pads", "pairs"}, "rows");
+    for (const auto& [name, number] :
+         {std::pair{"last", -1}, {"before", -(1 << 30)}, {"axis", 0}, {"back", -1}, {"all", -1}})
+        add_numbers(model, name, {number});
+    add_node(model, "Slice", {"rows", "last", "before", "axis", "back"}, "turned");
+    add_node(model, "Transpose", {"turned"}, "columns");
+    add_node(model, "Reshape", {"columns", "all"}, "list");
+    add_node(model, "Pad", {"images", "list"}, "logits");
+    CHECK(of_kind(operations(model), "Pad").output == Extents{1, 3, 8 + 3 + 4, 8 + 1 + 2});
+}
+
+TEST_CASE("Windows that are not square, dilated or turned round have their products")
+{
+    onnx::ModelProto model = network_of({3, 17, 9});
+    add_weights(model, "c", {8, 3, 1, 7});
+    add_node(model, "Conv", {"images", "c"}, "map");
+    set_numbers(model, "pads", {0, 3, 0, 3});
+    add_weights(model, "t", {8, 4, 2, 2});
+    add_node(model, "ConvTranspose", {"map", "t"}, "logits");
+    set_numbers(model, "strides", {2, 2});
+    const Operations all = operations(model);
+    CHECK(of_kind(all, "Conv").flops == 2.0 * 8 * 17 * 9 * 3 * 7);
+    CHECK(of_kind(all, "ConvTranspose").output == Extents{1, 4, 34, 18});
+    CHECK(of_kind(all, "ConvTranspose").flops == 2.0 * 8 * 17 * 9 * 4 * 4);
+    CHECK(all.parameters == 8 * 21 + 8 * 16);
+}
+
+TEST_CASE("Shared weights, and a table that a product reads too, count once")
+{
+    onnx::ModelProto model = small_network();
+    auto& input = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+    input.set_elem_type(onnx::TensorProto::INT64);
+    input.mutable_shape()->mutable_dim()->DeleteSubrange(1, 3);
+    input.mutable_shape()->add_dim()->set_dim_param("sequence");
+    add_weights(model, "table", {50, 16});
+    add_node(model, "Gather", {"table", "images"}, "embedded");
+    add_node(model, "Transpose", {"table"}, "turned");
+    add_node(model, "MatMul", {"embedded", "turned"}, "logits");
+    CHECK_THAT(refusal(model),
+               Catch::Contains("axis 1 of its input 'images' has no number; give it one: --size sequence=N"));
+    const Operations all = operations(model, {{"sequence", 7}});
+    CHECK(all.parameters == 50 * 16);
+    CHECK(of_kind(all, "Gather").rows == 7 * 16);
+    CHECK(of_kind(all, "MatMul").flops == 2.0 * 7 * 16 * 50);
+    CHECK(of_kind(all, "MatMul").parameters == 0);
+}
+
+TEST_CASE(
+    "An operator without a rule counts by its bytes if the file says its shape, and else is refused with its place")
+{
+    onnx::ModelProto model = network_of({4, 4});
+    add_node(model, "Inverse", {"images"}, "made");
+    add_node(model, "Relu", {"made"}, "logits");
+    CHECK_THAT(refusal(model),
+               Catch::Contains("Inverse at 'at made' has a result whose shape neither its rule nor the file gives"));
+    auto& told = *model.mutable_graph()->add_value_info();
+    told.set_name("made");
+    for (const int extent : {1, 4, 4})
+        told.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(extent);
+    const Operations all = operations(model);
+    CHECK_FALSE(of_kind(all, "Inverse").has_rule);
+    CHECK(of_kind(all, "Inverse").flops == 0);
+    CHECK((of_kind(all, "Inverse").read == 16 && of_kind(all, "Inverse").written == 16));
+    CHECK(of_kind(all, "Relu").has_rule);
+}
+
+TEST_CASE("More values than 2^62, and shapes that do not fit, are refused")
+{
+    onnx::ModelProto model = network_of({1 << 30, 1 << 30, 1 << 30});
+    add_node(model, "Relu", {"images"}, "logits");
+    CHECK_THAT(refusal(model), Catch::Contains("has more than 2^62 values"));
+    onnx::ModelProto pooled = network_of({4, 4, 4});
+    add_node(pooled, "MaxPool", {"images"}, "logits");
+    set_numbers(pooled, "kernel_shape", {2, 2});
+    set_numbers(pooled, "strides", {0, 1});
+    CHECK_THAT(refusal(pooled), Catch::Contains("MaxPool at 'at logits' has strides of 0x1"));
+    onnx::ModelProto joined = network_of({3, 4});
+    add_weights(joined, "w", {5, 4});
+    add_node(joined, "MatMul", {"images", "w"}, "logits");
+    CHECK_THAT(refusal(joined), Catch::Contains("MatMul at 'at logits' multiplies 1x3x4 by 5x4"));
+}
+
+TEST_CASE("GPT-2 by its config has its 124,439,808 parameters and the FLOPs of its products")
+{
+    const Operations all = decoder(gpt2, 1024);
+    CHECK(all.parameters == 124439808);
+    const double t = 1024, d = 768;
+    const double attention = 4 * t * t * d;
+    CHECK(contractions(all) == 12 * (2 * t * 12 * d * d + attention) + 2 * t * d * 50257);
+    const Operation& one = of_kind(all, "attention");
+    CHECK(one.executed == (1024.0 * 1025 / 2) / (1024.0 * 1024));
+    CHECK(one.gradient_flops == 2.5 * attention);
+    CHECK_THROWS_WITH(decoder(gpt2, 2048), Catch::Contains("it has 1024 positions, fewer than tokens"));
+}
+
+TEST_CASE("Llama 3.2 1B by its config has its 1,235,814,400 parameters, and attends with 8 heads of keys")
+{
+    const Operations all = decoder(llama_1b, 512);
+    CHECK(all.parameters == 1235814400);
+    const double t = 512, d = 2048;
+    const double block = 2 * t * (2 * d * d + 2 * d * 512 + 3 * d * 8192) + 4 * t * t * d;
+    CHECK(contractions(all) == 16 * block + 2 * t * d * 128256);
+    CHECK(of_kind(all, "attention").read == t * d + 2 * t * 512);
+}
+
+TEST_CASE("A sliding window is executed alone, and a config that is no decoder's is refused with its key")
+{
+    const std::string mistral =
+        R"({"model_type": "mistral", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
+            "num_hidden_layers": 1, "num_key_value_heads": 2, "vocab_size": 100, "sliding_window": 3})";
+    CHECK(of_kind(decoder(mistral, 5), "attention").executed == (1 + 2 + 3 + 3 + 3) / 25.0);
+    CHECK(decoder(mistral, 5).parameters == 2 * 6400 + 64 + 2 * 64 + 2 * 4096 + 2 * 64 * 32 + 3 * 64 * 96);
+    CHECK_THROWS_WITH(decoder(R"({"model_type": "lama"})", 5), Catch::Contains("llama"));
+    CHECK_THROWS_WITH(decoder(R"({"model_type": "gpt2"})", 5), Catch::Contains("it lacks 'n_embd'"));
+    CHECK_THROWS_WITH(decoder(R"({"model_type": "gpt2", "n_embd": -1})", 5),
+                      Catch::Contains("'n_embd' is not a whole number"));
+    CHECK_THROWS_WITH(decoder("[]", 5), Catch::Contains("it is no JSON object"));
+}

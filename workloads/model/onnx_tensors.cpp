@@ -1,0 +1,157 @@
+#include "workloads/model/onnx_tensors.hpp"
+
+#include "ert/base/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace roof::model::onnx_file {
+namespace {
+
+constexpr long long farthest = 1LL << 31;  ///< an extent, or a number that shapes are computed from
+constexpr long long most_listed = 64;      ///< floats of a list from which a shape is computed
+
+/// Nothing for floats of another size, or values that are not in the file.
+std::optional<Reals> floats_of(const onnx::TensorProto& tensor, long long count)
+{
+    if (tensor.data_type() != onnx::TensorProto::FLOAT) return std::nullopt;
+    if (tensor.float_data_size() == count) return Reals(tensor.float_data().begin(), tensor.float_data().end());
+    std::vector<float> values(static_cast<std::size_t>(count));
+    if (tensor.raw_data().size() != values.size() * sizeof(float)) return std::nullopt;
+    std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
+    return Reals(values.begin(), values.end());
+}
+
+}  // namespace
+
+void fail(const Node& node, const std::string& what)
+{
+    throw InputError(node.operation() + " at '" + node.name() + "' " + what);
+}
+
+long long count_of(const Numbers& dims, std::size_t from, std::size_t to)
+{
+    constexpr long long most = 1LL << 62;
+    long long all = 1;
+    for (std::size_t axis = from; axis < std::min(to, dims.size()); ++axis) {
+        if (dims[axis] < 0 || dims[axis] > farthest) throw InputError("a tensor cannot be of " + text(dims));
+        if (__builtin_mul_overflow(all, dims[axis], &all) || all > most)
+            throw InputError("a tensor of " + text(dims) + " has more than 2^62 values");
+    }
+    return all;
+}
+
+std::size_t axis_of(const Node& node, long long axis, std::size_t axes)
+{
+    const long long found = axis < 0 ? axis + static_cast<long long>(axes) : axis;
+    if (found < 0 || found >= static_cast<long long>(axes)) fail(node, "has no axis " + std::to_string(axis));
+    return static_cast<std::size_t>(found);
+}
+
+bool is_float(int type)
+{
+    return type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::FLOAT16 ||
+           type == onnx::TensorProto::BFLOAT16 || type == onnx::TensorProto::DOUBLE;
+}
+
+Numbers whole(const Reals& numbers)
+{
+    constexpr auto most = static_cast<double>(farthest);
+    Numbers made;
+    for (const double number : numbers) made.push_back(static_cast<long long>(std::clamp(number, -most, most)));
+    return made;
+}
+
+Tensors::Tensors(const onnx::GraphProto& proto, const Sizes& sizes) : sizes_(sizes)
+{
+    for (const auto* const list : {&proto.value_info(), &proto.output()})
+        for (const onnx::ValueInfoProto& one : *list) told_[one.name()] = &one;
+    for (const onnx::TensorProto& tensor : proto.initializer()) put(tensor.name(), tensor);
+    for (const onnx::ValueInfoProto& input : proto.input())
+        if (!values_.contains(input.name())) add_input(input);
+}
+
+void Tensors::put(const std::string& name, const onnx::TensorProto& constant)
+{
+    const Constant read(constant);
+    Tensor made{
+        .dims = read.dims, .is_float = onnx_file::is_float(constant.data_type()), .is_constant = true, .origin = name};
+    const long long count = count_of(made.dims);
+    if (!made.is_float && static_cast<long long>(read.values.size()) == count)
+        made.numbers = Reals(read.values.begin(), read.values.end());
+    if (made.is_float && count <= most_listed) made.numbers = floats_of(constant, count);
+    put(name, std::move(made));
+}
+
+/// One image, or sequence, where the first extent is open.
+void Tensors::add_input(const onnx::ValueInfoProto& input)
+{
+    const auto& type = input.type().tensor_type();
+    Tensor tensor{.is_float = onnx_file::is_float(type.elem_type())};
+    for (int axis = 0; axis < type.shape().dim_size(); ++axis) {
+        const auto& dim = type.shape().dim(axis);
+        const std::string& open = dim.dim_param();
+        if (axis == 0 && dim.dim_value() < 1) batch_names_.insert(open);
+        const auto extent = extent_in(dim);
+        if (!extent)
+            throw InputError("axis " + std::to_string(axis) + " of its input '" + input.name() + "' has no number" +
+                             (open.empty() ? "" : "; give it one: --size " + open + "=N"));
+        tensor.dims.push_back(*extent);
+    }
+    if (batch_ == 0 && !tensor.dims.empty()) batch_ = static_cast<double>(tensor.dims[0]);
+    inputs_ += static_cast<double>(count_of(tensor.dims));
+    put(input.name(), std::move(tensor));
+}
+
+std::optional<long long> Tensors::extent_in(const onnx::TensorShapeProto::Dimension& dim) const
+{
+    if (dim.dim_value() > 0) return dim.dim_value();
+    const auto given = sizes_.find(dim.dim_param());
+    if (given != sizes_.end()) return given->second;
+    if (batch_names_.contains(dim.dim_param())) return 1;
+    return std::nullopt;
+}
+
+const Tensor* Tensors::find(const Node& node, int index) const
+{
+    const auto found = node.has(index) ? values_.find(node.input(index)) : values_.end();
+    return found == values_.end() ? nullptr : &found->second;
+}
+
+const Tensor& Tensors::at(const Node& node, int index) const
+{
+    const Tensor* const found = find(node, index);
+    if (found == nullptr)
+        fail(node, node.has(index) ? "reads '" + node.input(index) + "', whose shape is unknown"
+                                   : "has no input " + std::to_string(index));
+    return *found;
+}
+
+const Numbers* Tensors::shape(const std::string& value) const
+{
+    const auto found = values_.find(value);
+    return found == values_.end() ? nullptr : &found->second.dims;
+}
+
+std::optional<Numbers> Tensors::numbers(const Node& node, int index, const std::string& attribute) const
+{
+    if (const Tensor* const given = find(node, index))
+        return given->numbers ? std::optional(whole(*given->numbers)) : std::nullopt;
+    if (node.attribute(attribute) == nullptr) return std::nullopt;
+    return node.numbers(attribute, {});
+}
+
+std::optional<Numbers> Tensors::told(const std::string& value) const
+{
+    const auto found = told_.find(value);
+    if (found == told_.end()) return std::nullopt;
+    Numbers made;
+    for (const auto& dim : found->second->type().tensor_type().shape().dim()) {
+        const auto extent = extent_in(dim);
+        if (!extent) return std::nullopt;
+        made.push_back(*extent);
+    }
+    return made;
+}
+
+}  // namespace roof::model::onnx_file

@@ -1,0 +1,96 @@
+// The values of an ONNX file by their shapes alone: of each the extents, and of small lists, from which exporters compute shapes, the numbers
+// too.
+#pragma once
+
+#include "workloads/model/onnx_node.hpp"
+#include "workloads/model/operations.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace roof::model::onnx_file {
+
+using Reals = std::vector<double>;
+/// Without fractions, and no farther from 0 than 2^31.
+Numbers whole(const Reals& numbers);
+
+struct Tensor {
+    Numbers dims{};
+    std::optional<Reals> numbers{};  ///< of a small list
+    bool is_float = true;
+    bool is_constant = false;
+    bool needs_gradient = false;  ///< a layer with weights is before it
+    std::string origin{};         ///< of a constant: the tensor of the file that it comes from
+};
+
+/// Throws InputError: "MatMul at 'a' …".
+[[noreturn]] void fail(const Node& node, const std::string& what);
+/// The product of the extents from one axis up to another. Throws InputError for more than 2^62, and for an extent below 0 or above 2^31.
+long long count_of(const Numbers& dims, std::size_t from = 0, std::size_t to = SIZE_MAX);
+/// Negative axes count from the end. Throws InputError.
+std::size_t axis_of(const Node& node, long long axis, std::size_t axes);
+bool is_float(int type);
+
+class Tensors {
+  public:
+    /// Both must outlive it. Puts the file's constants and inputs. Throws InputError for an extent that is open.
+    Tensors(const onnx::GraphProto& proto, const Sizes& sizes);
+
+    double batch() const { return batch_; }    ///< images of the file's first input
+    double inputs() const { return inputs_; }  ///< values of all inputs
+    void put(const std::string& name, Tensor tensor) { values_[name] = std::move(tensor); }
+    void put(const std::string& name, const onnx::TensorProto& constant);
+
+    /// Null if the input is left out, or unknown.
+    const Tensor* find(const Node& node, int index) const;
+    /// These throw InputError where find() gives nothing.
+    const Tensor& at(const Node& node, int index) const;
+    const Numbers& dims(const Node& node, int index) const { return at(node, index).dims; }
+    /// Of an input or, in older files, an attribute. Nothing if neither is there, or its numbers are not known.
+    std::optional<Numbers> numbers(const Node& node, int index, const std::string& attribute = "") const;
+    /// Null for a value that is not known.
+    const Numbers* shape(const std::string& value) const;
+    /// The extents that the file says for a value; nothing if it does not, or leaves one open.
+    std::optional<Numbers> told(const std::string& value) const;
+
+  private:
+    void add_input(const onnx::ValueInfoProto& input);
+    std::optional<long long> extent_in(const onnx::TensorShapeProto::Dimension& dim) const;
+
+    const Sizes& sizes_;
+    std::set<std::string> batch_names_;
+    std::map<std::string, const onnx::ValueInfoProto*> told_;
+    std::map<std::string, Tensor> values_;
+    double batch_ = 0, inputs_ = 0;
+};
+
+/// The values of a graph, as far as the rules of its operators, or the file, give their shapes.
+Tensors tensors_of(const onnx::GraphProto& graph);
+
+/// What a rule counts for an operator: nothing for views; what it moves; a FLOP for each value, eight for norms; a FLOP for each value that
+/// it adds up or compares; two for each multiply-add.
+enum class Cost { view, moves, values, norm, sums, product };
+
+/// Nothing for an operator without a rule.
+std::optional<Cost> cost_of(const std::string& operation);
+/// The extents of an output by the operator's rule, or else as the file says. Nothing if neither gives them.
+std::optional<Numbers> shape_of(const Node& node, int output, const Tensors& tensors);
+/// What an operator computes from small lists; nothing for other inputs.
+std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors);
+
+/// Extents of the operator Attention.
+struct AttentionShape {
+    long long batch, heads, queries, keys, width, width_of_values;
+};
+AttentionShape attention_of(const Node& node, const Tensors& tensors);
+/// Extents by the letters of Einsum's "bhid,bhjd->bhij", and the letters of the result; nothing where some are left out.
+struct Letters {
+    std::map<char, long long> extents;
+    std::string result;
+};
+std::optional<Letters> letters_of(const Node& node, const Tensors& tensors);
+
+}  // namespace roof::model::onnx_file

@@ -1,0 +1,59 @@
+// A network as the list of its operations, with their work and nothing that could be trained: what `roof estimate` reads of an ONNX file
+// whose operators the engines do not have, and of a decoder's config.json.
+#pragma once
+
+#include "workloads/model/work.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace roof::model {
+
+/// One operator over the batch of its file. Numbers of values, not bytes.
+struct Operation {
+    std::string name;
+    std::string kind;             ///< "MatMul"
+    bool is_contraction = false;  ///< two FLOPs per multiply-add
+    bool has_rule = true;         ///< false: its FLOPs are unknown, and it counts by what it moves
+    bool moves = false;           ///< computes nothing
+    std::vector<long long> output{};
+    long long parameters = 0;   ///< trained values that no operator before it reads
+    double flops = 0;           ///< forward
+    double gradient_flops = 0;  ///< of the gradients of its inputs, where they need one
+    double executed = 1;        ///< share of the FLOPs that a causal mask leaves
+    double read = 0;            ///< of other operators' results
+    double written = 0;
+    double constants = 0;  ///< weights, biases, tables that it reads
+    double rows = 0;       ///< of an embedding's table, what it reads; else 0
+};
+
+struct Operations {
+    std::string name;
+    double batch = 1;   ///< images, or sequences, of all that follows
+    double inputs = 0;  ///< values of the network's inputs
+    long long parameters =
+        0;  ///< each constant once, however many operators read it; no running means, no single numbers
+    std::vector<Operation> all{};
+};
+
+/// The work over `images` where `operation` counts `batch` of them. A contraction's gradient of weights costs its forward FLOPs; backward, any
+/// other operator reads its inputs and the gradient of its result, and writes the gradients of its inputs.
+LayerWork work_of(const Operation& operation, double images, double batch, Precision precision);
+
+/// Extents that the file leaves open, by their names in it: {"sequence", 128}. The number of images is 1.
+using Sizes = std::map<std::string, long long>;
+
+/// The operators of an ONNX file. A result's shape follows from the operator's rule, or is what the file says. Throws InputError for a
+/// shape that neither gives, for an extent that is open, and for more than 2^62 values.
+Operations read_onnx_operations(const std::filesystem::path& file, const Sizes& sizes);
+
+/// The ending of a decoder's file, which can stand in place of a model in estimates.
+inline constexpr std::string_view config_ending = ".json";
+/// A decoder by its config.json as published with its weights: the keys of Llama (num_hidden_layers, hidden_size, …) or GPT-2 (n_layer,
+/// n_embd, …). One sequence of sizes["tokens"] tokens. Throws InputError for a key that is missing or wrong.
+Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes);
+
+}  // namespace roof::model
