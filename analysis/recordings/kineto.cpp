@@ -63,6 +63,7 @@ class Handler : public nlohmann::json_sax<Json> {
     std::size_t events = 0;
     std::map<std::string, std::string> models;  ///< models of the devices
     OperatorTrace trace;
+    std::map<std::string, std::size_t> left;  ///< events by their category, which is none that is read
 
     bool null() override { return scalar(""); }
     bool boolean(bool value) override { return scalar(value ? "1" : "0"); }
@@ -109,6 +110,16 @@ class Handler : public nlohmann::json_sax<Json> {
 
   private:
     static constexpr int event_depth = 3;  ///< the document, its list, the event
+    /// Categories that repeat what others say, or say nothing about times of devices and operators.
+    static constexpr std::array<std::string_view, 9> known_and_left{"python_function",
+                                                                    "gpu_user_annotation",
+                                                                    "Trace",
+                                                                    "overhead",
+                                                                    "cuda_sync",
+                                                                    "cpu_instant_event",
+                                                                    "ac2g",
+                                                                    "fwdbwd",
+                                                                    ""};
     static constexpr std::string_view module_mark = "nn.Module: ";
 
     bool scalar(const std::string& value)
@@ -164,10 +175,15 @@ class Handler : public nlohmann::json_sax<Json> {
         if (event_.name == "[memory]") add_memory();
         if (is == "fwdbwd") add_flow();
         const bool is_module = is == "python_function" && event_.name.starts_with(module_mark);
-        const bool is_operator = is == "cpu_op";
-        if (event_.phase != "X" ||
-            !(kernel || copy || fill || call || is_module || is_operator || is == "user_annotation"))
+        const bool is_old_range =
+            is == "Operator" && kind_in(event_.name) != RangeKind::nvtx && !event_.name.starts_with("autograd::");
+        const bool is_operator = is == "cpu_op" || (is == "Operator" && !is_old_range);
+        const bool is_range = is == "user_annotation" || is_old_range;
+        if (event_.phase != "X") return;
+        if (!(kernel || copy || fill || call || is_module || is_operator || is_range)) {
+            if (std::ranges::find(known_and_left, is) == known_and_left.end()) ++left[is];
             return;
+        }
         const std::int64_t from = time_in(event_.start, "start");
         const Seconds start = since_zero(from);
         const Seconds duration{static_cast<double>(time_in(event_.duration, "duration")) * 1e-9};
@@ -175,19 +191,21 @@ class Handler : public nlohmann::json_sax<Json> {
         if (kernel) add_kernel(start, duration);
         if (copy || fill) add_copy(start, duration, fill);
         if (call) add_call(start, duration);
-        if (is_module || is_operator || is == "user_annotation") add_span(from);
-        if (is == "user_annotation")
-            row_.ranges.push_back({number_in(event_.thread), RangeKind::nvtx, event_.name, start, duration});
+        if (is_operator) add_operator(span_from(from));
+        if (is_module) trace.modules.push_back({span_from(from), event_.name.substr(module_mark.size())});
+        if (is_range) add_range(span_from(from));
+        if (is_range) row_.ranges.push_back({number_in(event_.thread), RangeKind::nvtx, event_.name, start, duration});
     }
 
-    /// An operator, a module, or a range of the program that marks steps or phases.
-    void add_span(std::int64_t from)
+    ThreadSpan span_from(std::int64_t from) const
     {
         const std::int64_t begin = from - zero_.value_or(from);
-        const ThreadSpan span{event_.thread, begin, begin + time_in(event_.duration, "duration")};
-        if (event_.category == "cpu_op") return add_operator(span);
-        if (event_.category == "python_function")
-            return trace.modules.push_back({span, event_.name.substr(module_mark.size())});
+        return {event_.thread, begin, begin + time_in(event_.duration, "duration")};
+    }
+
+    /// A range of the program that marks a step or a phase.
+    void add_range(const ThreadSpan& span)
+    {
         const std::string_view phase = phase_in(event_.name);
         if (kind_in(event_.name) == RangeKind::step) trace.steps.push_back(span);
         if (phase == "forward" || phase == "backward" || phase == "update")
@@ -311,6 +329,8 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     ImportedRow row = imported_row(row_name, "gpu:0");
     Handler handler(name, row);
     Json::sax_parse(text, &handler);
+    for (const auto& [category, count] : handler.left)
+        imported.remarks.push_back(fmt::format("not read: {} events of '{}'", count, printable(category)));
     const bool has_gpu = !row.kernels.empty() || !row.calls.empty() || !row.copies.empty();
     if (!has_gpu && handler.trace.operators.empty())
         throw InputError(fmt::format("{}: none of its {} events is an operator, a kernel, a copy or a CUDA call", name,

@@ -83,6 +83,26 @@ TEST_CASE("a compressed trace of a CPU has modules as layers, gradients by their
     CHECK(row.work.compulsory.value == 0);  // a partial sum is not shown
 }
 
+TEST_CASE("a trace of 2021 calls operators and steps both Operator, and what is not read is named")
+{
+    nlohmann::json json = trace_json();
+    for (auto& event : json["traceEvents"]) {
+        const std::string category = event.value("cat", "");
+        if (category == "cpu_op" || category == "user_annotation") event["cat"] = "Operator";
+    }
+    const Imported now = imported_bytes(trace_json().dump()), then = imported_bytes(json.dump());
+    const Measurement &left = now.rows.at(0).measurement, &right = then.rows.at(0).measurement;
+    CHECK(right.seconds.n == 2);
+    CHECK(right.seconds.median == left.seconds.median);
+    CHECK(right.work.flops == left.work.flops);
+    CHECK(right.parts.size() == left.parts.size());
+    CHECK(right.update.median == left.update.median);
+    for (int k = 0; k < 3; ++k)
+        json["traceEvents"].push_back({{"ph", "X"}, {"cat", "mtia_ccp_events"}, {"name", "k"}, {"ts", 1}, {"dur", 1}});
+    CHECK(std::ranges::count(imported_bytes(json.dump()).remarks, "not read: 3 events of 'mtia_ccp_events'") == 1);
+    CHECK(std::ranges::none_of(now.remarks, [](const std::string& text) { return text.starts_with("not read"); }));
+}
+
 TEST_CASE("a step that was cut off is left out")
 {
     nlohmann::json json = trace_json();
