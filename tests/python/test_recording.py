@@ -180,6 +180,19 @@ class Recorded(unittest.TestCase):
         self.assertEqual(0, sum(hooks))
         self.assertFalse((self.folder / "measurements.csv").exists())
 
+    def test_a_compiled_model_is_one_layer_from_its_first_step_on(self):
+        plain = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10))
+        batch = (torch.ones(8, 64), torch.arange(8))
+        recording = self.record(torch.compile(plain, backend="eager"), batch, 3)
+        flops = 2 * 8 * (2 * 64 * 128 + 3 * 128 * 10)
+        self.assertEqual(flops, recording.flops)
+        self.assertEqual(["Sequential"], [row["layer"] for row in self.rows("layers.csv") if row["phase"] == "forward"][:1])
+        self.assertIn("a compiled model is one layer", self.rows("measurements.csv")[0]["remarks"])
+        plain.compile(backend="eager")
+        with self.assertRaisesRegex(RuntimeError, "'Sequential' was compiled in place"):
+            with roof.record(self.folder, plain, replace=True):
+                pass
+
     def test_a_block_without_a_step_is_an_error(self):
         with self.assertRaisesRegex(RuntimeError, "no training step"), roof.record(self.folder, networks.LSTM()):
             pass

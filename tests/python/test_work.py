@@ -168,6 +168,8 @@ class Operators(unittest.TestCase):
             library.define("double(Tensor x) -> Tensor")
             work = work_of(torch.ops.roof_test.double.default, (self.tensor(2),), {}, self.tensor(2), False)
         self.assertEqual((0, {"roof_test.double"}), (work.flops, work.uncounted))
+        enter = torch.ops.profiler._record_function_enter_new.default
+        self.assertEqual(set(), work_of(enter, ("name",), {}, None, False).uncounted)
 
 
 if __name__ == "__main__":

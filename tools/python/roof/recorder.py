@@ -12,6 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 from roof.steps import (BACKWARD, BEFORE_OPTIMIZER, BETWEEN, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of, steps_of)
 from roof.work import Work, work_of
 
+COMPILED = "_orig_mod"  #: the child of a module that torch.compile returned
 COUNTED_STEPS = 2  #: an optimiser makes its state in the first
 
 
@@ -45,6 +46,7 @@ class Recorder:
         self.batch: Optional[int] = None
         self.precision: Optional[str] = None
         self.kinds: Dict[str, str] = {}
+        self.is_compiled = False
         self._to_count = counted
         self.counted = 0  #: cycles that were counted
         self._mode: Any = None
@@ -65,7 +67,13 @@ class Recorder:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
         for name, module in self.model.named_modules():
-            layer = name or self.model.__class__.__name__
+            if COMPILED in name.split("."):
+                continue  # hooks within what torch.compile makes would be compiled, too
+            if getattr(module, "_compiled_call_impl", None) is not None:
+                raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), within which nothing can be "
+                                   "marked: record torch.compile(model), or the model before it is compiled")
+            self.is_compiled = self.is_compiled or hasattr(module, COMPILED)
+            layer = name or getattr(module, COMPILED, module).__class__.__name__
             self.kinds[layer] = kind_of(module)
             key = (FORWARD, layer)
             self._handles.append(module.register_forward_pre_hook(partial(self._module_begins, key), with_kwargs=True))
@@ -238,5 +246,5 @@ KINDS = {"Conv1d": "convolution", "Conv2d": "convolution", "Conv3d": "convolutio
 
 def kind_of(module: Any) -> str:
     """Modules with children do their own work by functions."""
-    name = module.__class__.__name__
+    name = getattr(module, COMPILED, module).__class__.__name__
     return KINDS.get(name, name)

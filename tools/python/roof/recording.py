@@ -11,7 +11,7 @@ from roof import folder as results
 from roof.clocks import CpuClock, CudaClock
 from roof.estimates import Estimate, estimate
 from roof.machine import describe
-from roof.recorder import Recorder
+from roof.recorder import COMPILED, Recorder
 from roof.steps import BACKWARD, BEFORE_OPTIMIZER, BETWEEN, FORWARD, LOSS, OPTIMIZER, PHASES, UPDATE, Key, Step
 from roof.work import Work
 
@@ -191,7 +191,8 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
           losses: Optional[List[float]]) -> None:
     import torch
 
-    point = {"model": named.name or recorder.model.__class__.__name__, "batch": str(named.batch or recorder.batch or ""),
+    own = getattr(recorder.model, COMPILED, recorder.model)
+    point = {"model": named.name or own.__class__.__name__, "batch": str(named.batch or recorder.batch or ""),
              "precision": named.precision or recorder.precision or "",
              "threads": str(torch.get_num_threads()) if device == "cpu" else ""}
     machine = describe(named.machine)
@@ -210,6 +211,8 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
     recording.remarks += remarks_on(total)
+    if recorder.is_compiled:
+        recording.remarks.append("a compiled model is one layer, and kernels that its compiler generated are not counted")
     row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total),
                 "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
                 "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -295,7 +295,8 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     if name.startswith(ATTENTION):
         return attention(name, arguments_by_name(operator, args, kwargs), out)
     if operator.namespace not in ("aten", "prim"):
-        return Work(uncounted={str(packet)})
+        values = tensors_in([list(args), kwargs, out])
+        return Work(uncounted={str(packet)} if any(value.is_floating_point() for value in values) else set())
     if name in NOTHING or operator.namespace != "aten" or is_view(operator):
         return Work()
     if name in FORMULAS:
