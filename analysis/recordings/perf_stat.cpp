@@ -1,4 +1,5 @@
-// `perf stat -j`: a JSON object on each line. An event may have a line for each core or memory channel.
+// `perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for each core or memory
+// channel.
 #include "analysis/recordings/import.hpp"
 #include "analysis/recordings/import_units.hpp"
 #include "ert/base/error.hpp"
@@ -67,6 +68,27 @@ void add(Events& events, const Json& line, const std::string& where)
     place->second.value += *value * unit->factor;
 }
 
+/// A line of `perf stat -x` as that of -j: [time] [core, number of processors] value, unit, event, run time, percent … Null for others.
+Json separated(std::string_view line)
+{
+    const auto is_value = [](const std::string& field) { return number_of(field) || field.starts_with('<'); };
+    for (const char separator : {',', ';', '\t', '|', ' '}) {
+        const std::vector<std::string> fields = split(line, separator);
+        for (std::size_t at = 0; at + 4 < fields.size() && at < 4; ++at) {
+            const std::string& event = fields[at + 2];
+            const bool names = !event.empty() && std::isalpha(static_cast<unsigned char>(event.front())) != 0;
+            if (!names || !is_value(fields[at]) || !number_of(fields[at + 3]) || !number_of(fields[at + 4])) continue;
+            Json made{{"counter-value", fields[at]},
+                      {"unit", fields[at + 1]},
+                      {"event", event},
+                      {"pcnt-running", fields[at + 4]}};
+            if (at > 0) made[number_of(fields[0]) ? "interval" : "cpu"] = fields[0];
+            return made;
+        }
+    }
+    return nullptr;
+}
+
 Events read_events(const std::string& text, const std::string& name)
 {
     Events events;
@@ -78,8 +100,8 @@ Events read_events(const std::string& text, const std::string& name)
         const std::string_view line = trim(std::string_view(text).substr(at, end - at));
         at = end + 1;
         if (line.empty() || line.front() == '#') continue;
-        const Json parsed = Json::parse(line, nullptr, false);
-        if (!parsed.is_object()) throw InputError(where + ": this is not a line of `perf stat -j`");
+        const Json parsed = line.front() == '{' ? Json::parse(line, nullptr, false) : separated(line);
+        if (!parsed.is_object()) throw InputError(where + ": this is not a line of `perf stat -j` or `-x`");
         add(events, parsed, where);
     }
     return events;
@@ -91,8 +113,9 @@ bool is_perf_stat(std::string_view text)
 {
     const std::size_t line =
         find_line(text, [](std::string_view l) { return !trim(l).empty() && trim(l).front() != '#'; });
-    if (line == text.npos || trim(text.substr(line)).front() != '{') return false;
+    if (line == text.npos) return false;
     const std::string_view first = text.substr(line, text.find('\n', line) - line);
+    if (trim(first).front() != '{') return separated(trim(first)).is_object();
     return first.find("\"counter-value\"") != first.npos && first.find("\"event\"") != first.npos;
 }
 
