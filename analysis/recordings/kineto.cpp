@@ -315,6 +315,23 @@ class Handler : public nlohmann::json_sax<Json> {
     std::optional<std::int64_t> zero_;
 };
 
+/// The FLOPs of a step on a GPU, from the shapes of the operators that the host ran in it, where the trace has them.
+void count_by_shapes(const OperatorTrace& trace, Imported& imported)
+{
+    ImportedRow host;
+    Imported unused;
+    make_layers(trace, host, unused);
+    const Work& work = host.measurement.work;
+    if (work.flops.value <= 0) return;
+    Measurement& row = imported.rows.back().measurement;
+    row.work.flops = work.flops;
+    row.work.executed = work.executed;
+    row.work.known = Known::analytic;
+    if (!trace.precision.empty()) row.point.set("precision", trace.precision);
+    imported.missing.back() = "bytes: this is a recording of times; Nsight Compute counts them";
+    imported.remarks.push_back("FLOPs are those of one step's operators that have a formula, from their shapes");
+}
+
 }  // namespace
 
 bool is_kineto(std::string_view text)
@@ -345,6 +362,7 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     }
     label_calls(handler.trace, row);
     add_timeline(std::move(row), handler.models, imported);
+    count_by_shapes(handler.trace, imported);
     return imported;
 }
 

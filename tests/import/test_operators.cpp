@@ -83,6 +83,23 @@ TEST_CASE("a compressed trace of a CPU has modules as layers, gradients by their
     CHECK(row.work.compulsory.value == 0);  // a partial sum is not shown
 }
 
+TEST_CASE("a trace of a GPU with shapes has the FLOPs of the operators that its host ran in a step")
+{
+    const std::string text = tests::fixture_text("kineto.json");  // aten::mm of 1x2 and 2x3
+    const Imported file = imported_bytes(text);
+    const Work& work = file.rows.at(0).measurement.work;
+    CHECK(file.rows.at(0).measurement.device == "gpu:0");
+    CHECK(work.flops == Flops{2.0 * 1 * 2 * 3});
+    CHECK(work.known == Known::analytic);
+    CHECK(std::ranges::any_of(file.missing, [](const std::string& one) { return one.starts_with("bytes: "); }));
+    std::string bare = text;
+    for (std::size_t at = 0; (at = bare.find("Input Dims", at)) != bare.npos; ++at) bare[at] = 'i';
+    const Imported without = imported_bytes(bare);
+    CHECK(without.rows.at(0).measurement.work.flops == Flops{});
+    CHECK(std::ranges::any_of(without.missing,
+                              [](const std::string& one) { return one.starts_with("FLOPs and bytes: "); }));
+}
+
 TEST_CASE("a trace of 2021 calls operators and steps both Operator, and what is not read is named")
 {
     nlohmann::json json = trace_json();
