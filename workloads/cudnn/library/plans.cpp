@@ -90,19 +90,16 @@ std::vector<Engine> norm_engines(const NormShape& shape, const Settings& setting
 
 std::function<void()> PlansByNumber::bound(const Convolve& operation, const Memory& memory) const
 {
-    std::vector<Address> all;
-    const auto add = [&](std::int64_t number, const Tensor& tensor) {
-        if (tensor) all.push_back({number, memory.at(tensor)});
-    };
-    add(number_source, operation.source);
-    add(number_weights, operation.weights);
-    add(number_result, operation.result);
-    add(number_bias, operation.bias);
-    add(number_scale, operation.scale);
-    add(number_shift, operation.shift);
-    add(number_sum, operation.sum);
-    add(number_squares, operation.squares);
-    return running(operation.plan, all, memory.at(operation.workspace));
+    return running(operation.plan,
+                   {{number_source, memory.at(operation.source)},
+                    {number_weights, memory.at(operation.weights)},
+                    {number_result, memory.at(operation.result)},
+                    {number_bias, memory.at(operation.bias)},
+                    {number_scale, memory.at(operation.scale)},
+                    {number_shift, memory.at(operation.shift)},
+                    {number_sum, memory.at(operation.sum)},
+                    {number_squares, memory.at(operation.squares)}},
+                   memory.at(operation.workspace));
 }
 
 std::function<void()> PlansByNumber::bound(const LibraryNorm& norm, const Memory& memory) const
@@ -125,20 +122,22 @@ std::function<void()> PlansByNumber::bound(const LibraryNorm& norm, const Memory
 
 std::function<void()> PlansByNumber::bound(const LibraryNormGradient& norm, const Memory& memory) const
 {
-    std::vector<Address> all{{norm_source, memory.at(norm.source)},
-                             {norm_weight, memory.at(norm.weight)},
-                             {norm_mean, memory.at(norm.channels.mean)},
-                             {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
-                             {norm_gradient_given, memory.at(norm.gradient)},
-                             {norm_sum, memory.at(norm.sum)},
-                             {norm_sum_of_products, memory.at(norm.sum_of_products)},
-                             {norm_result, memory.at(norm.result)}};
-    if (norm.shape.relu) all.push_back({norm_output, memory.at(norm.output)});
-    return running(norm.plan, all, memory.at(norm.workspace));
+    return running(norm.plan,
+                   {{norm_source, memory.at(norm.source)},
+                    {norm_weight, memory.at(norm.weight)},
+                    {norm_mean, memory.at(norm.channels.mean)},
+                    {norm_inverse_deviation, memory.at(norm.channels.inverse_deviation)},
+                    {norm_gradient_given, memory.at(norm.gradient)},
+                    {norm_sum, memory.at(norm.sum)},
+                    {norm_sum_of_products, memory.at(norm.sum_of_products)},
+                    {norm_result, memory.at(norm.result)},
+                    {norm_output, memory.at(norm.output)}},
+                   memory.at(norm.workspace));
 }
 
-std::function<void()> PlansByNumber::running(int number, const std::vector<Address>& addresses, void* workspace) const
+std::function<void()> PlansByNumber::running(int number, std::vector<Address> addresses, void* workspace) const
 {
+    std::erase_if(addresses, [](const Address& one) { return one.at == nullptr; });  // the plan has no such tensor
     const std::optional<Candidate>& plan = plans_[static_cast<std::size_t>(number)];
     if (!plan) return [] { throw Error("no plan computes this"); };
     return [pack = address_pack(addresses, workspace), plan = plan->plan.descriptor, handle = handle_.get(),

@@ -35,7 +35,7 @@ class PlansByNumber {
     std::function<void()> bound(const LibraryNormGradient& operation, const Memory& memory) const;
 
   private:
-    std::function<void()> running(int number, const std::vector<Address>& addresses, void* workspace) const;
+    std::function<void()> running(int number, std::vector<Address> addresses, void* workspace) const;
 
     const NumberedPlans& plans_;
     const Handle& handle_;
