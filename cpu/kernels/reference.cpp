@@ -131,6 +131,8 @@ double start_value(const ComputeKernel& kernel, int index)
     if (kernel.mix().sums_products()) return whole(index);
     // The range is narrower than [1, 2), so that a start and its quotient lie between the same powers of two.
     if (kernel.mix().uses(Arithmetic::div)) return 1 + (real(index) - 1) / 8;
+    // No whole number in any format, from which additions of whole numbers would come to 0.
+    if (kernel.mix().uses(Arithmetic::add)) return 1.125 + (real(index) - 1) * 0.75;
     return kernel.mix().uses(Arithmetic::sqrt) ? real(index) / 2 : real(index);
 }
 

@@ -211,6 +211,13 @@ TEST_CASE("chains stay normal numbers over many iterations, in every precision o
     });
 }
 
+TEST_CASE("chains of additions pass no zero on their way, in fp16 with its few numbers")
+{
+    const ComputeKernel kernel = kernel_of("avx512", Precision::fp16, {{{Arithmetic::add, 16}}});
+    for (const int iterations : {1, 2, 3, 100})
+        CHECK_NOTHROW(check_normal(kernel, reference(kernel, steady_operands(kernel), iterations)));
+}
+
 TEST_CASE("alternating operations return to their start values after any number of steps")
 {
     for (const Arithmetic kind : {Arithmetic::mul, Arithmetic::div}) {
