@@ -16,7 +16,9 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                                                                              {2, 70, 2, 5, true, 3U},
                                                                              {1, 33, 1, 40, true, all_blocks},
                                                                              {1, 32, 3, 72, false, 1U},
-                                                                             {3, 1, 2, 4, true, all_blocks}}) {
+                                                                             {3, 1, 2, 4, true, all_blocks},
+                                                                             {1, 9, 2, 3, false, all_blocks},
+                                                                             {1, 5, 1, 250, true, all_blocks}}) {
         const FewBlocks few({blocks, all_blocks, 1});
         const auto t = static_cast<std::size_t>(positions);
         const auto h = static_cast<std::size_t>(heads);

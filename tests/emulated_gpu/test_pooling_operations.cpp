@@ -120,6 +120,7 @@ TEMPLATE_TEST_CASE_SIG("an average pool takes the mean of a window, and passes b
                                                                         {7, 2, 7, 6, 2, 2},
                                                                         {16, 2, 6, 7, 3, 1},
                                                                         {8, 1, 9, 7, 2, 3},
+                                                                        {7, 2, 9, 7, 2, 3},
                                                                         {7, 2, 11, 9, 9, 2}}) {
         for (const Dim& grid : {Dim{all_blocks, all_blocks, all_blocks}, {all_blocks, all_blocks, 1}}) {
             const FewBlocks few(grid);
