@@ -58,9 +58,13 @@ void write_rows(const Head& of, const float* rows, Dim part, const Map& map)
 
 void turn(const AttentionShape& shape, const float* rows, float* columns)
 {
-    for (Dim position = 0; position < shape.positions; ++position)
+    constexpr Dim at_once = 16;  // numbers of a cache line: columns are pages apart
+    for (Dim first = 0; first < shape.positions; first += at_once) {
+        const Dim end = std::min<Dim>(shape.positions, first + at_once);
         for (Dim c = 0; c < shape.channels; ++c)
-            columns[c * shape.padded() + position] = rows[position * shape.stored() + c];
+            for (Dim position = first; position < end; ++position)
+                columns[c * shape.padded() + position] = rows[position * shape.stored() + c];
+    }
 }
 
 /// Memory of a thread, taken piece by piece.
