@@ -242,8 +242,7 @@ Network network_of(const std::string& model, const model::Sizes& sizes)
 
 Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes)
 {
-    return std::visit([&](const auto& layers) { return footprint_of(layers, batch, precision, passes); },
-                      network.layers);
+    return std::visit([&](const auto& all) { return footprint_of(all, batch, precision, passes); }, network.layers);
 }
 
 ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes)

@@ -99,7 +99,7 @@ std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors)
     }
     if (lists.empty()) return std::nullopt;
     const Reals& first = lists.front();
-    if (const auto made = changed(node, lists)) return made;
+    if (auto made = changed(node, lists)) return made;
     if (operation == "Concat") {
         Reals made;
         for (const Reals& list : lists) made.insert(made.end(), list.begin(), list.end());

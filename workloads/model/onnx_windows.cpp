@@ -8,7 +8,7 @@ namespace {
 /// An attribute with a number for each axis, from `least` to 2^31. Throws InputError.
 Numbers per_axis(const Node& node, const std::string& name, std::size_t axes, long long least)
 {
-    const Numbers found = node.numbers(name, Numbers(axes, least));
+    Numbers found = node.numbers(name, Numbers(axes, least));
     const bool fits = std::ranges::all_of(found, [&](long long one) { return one >= least && one <= 1LL << 31; });
     if (found.size() != axes || !fits) fail(node, "has " + name + " of " + text(found));
     return found;

@@ -66,9 +66,10 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
 
     const long long outputs = batch * layer.output.elements();
     LayerWork work;
-    const double products = static_cast<double>(outputs) * (input.channels / layer.groups) * window.size * window.size;
+    const int of_group = input.channels / layer.groups;
+    const double products = static_cast<double>(outputs) * of_group * window.size * window.size;
     if (products > most_products) throw InputError(layer.name + " has more than 2^62 multiply-adds");
-    work.multiply_adds = outputs * (input.channels / layer.groups) * window.size * window.size;
+    work.multiply_adds = outputs * of_group * window.size * window.size;
     work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window, layer.groups});
 
     const Flops flops{2.0 * static_cast<double>(work.multiply_adds)};
