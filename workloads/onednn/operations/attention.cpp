@@ -91,30 +91,45 @@ Dim numbers_each(const AttentionShape& shape)
 }
 
 struct Operands {
+    const kernels::AttentionLoops& loops;
     Map source, result, gradient, to_source;
     float* logarithms;  ///< [image][head][position]
+
+    float* logarithms_of(const Head& of) const
+    {
+        return logarithms + (of.image * of.heads + of.head) * of.shape.positions;
+    }
 };
+
+struct Rows {
+    float *queries, *keys, *values;
+};
+
+template <class Element>
+Rows read_source(const Head& of, const Operands& operands, Pieces& pieces)
+{
+    const Dim count = of.shape.rows();
+    const Rows rows{pieces.take(count), pieces.take(count), pieces.take(count)};
+    read_rows<Element>(of, operands.source, 0, rows.queries);
+    read_rows<Element>(of, operands.source, 1, rows.keys);
+    read_rows<Element>(of, operands.source, 2, rows.values);
+    return rows;
+}
 
 template <class Element>
 void forward(const Head& of, const Operands& operands, float* numbers)
 {
     const AttentionShape& shape = of.shape;
     Pieces pieces(numbers);
-    float* const queries = pieces.take(shape.rows());
-    float* const keys = pieces.take(shape.rows());
-    float* const values = pieces.take(shape.rows());
+    const auto [queries, keys, values] = read_source<Element>(of, operands, pieces);
     float* const results = pieces.take(shape.rows());
     float* const columns = pieces.take(shape.columns());
     const kernels::AttentionSums sums{pieces.take(shape.positions), pieces.take(shape.positions)};
-    read_rows<Element>(of, operands.source, 0, queries);
-    read_rows<Element>(of, operands.source, 1, keys);
-    read_rows<Element>(of, operands.source, 2, values);
     turn(shape, keys, columns);
-    kernels::attention_loops_here().front()->forward(shape,
-                                                     {.queries = queries, .values = values, .key_columns = columns},
-                                                     results, sums, pieces.take(kernels::attention_scratch));
+    operands.loops.forward(shape, {.queries = queries, .values = values, .key_columns = columns}, results, sums,
+                           pieces.take(kernels::attention_scratch));
     write_rows<Element>(of, results, 0, operands.result);
-    float* const logarithms = operands.logarithms + (of.image * of.heads + of.head) * shape.positions;
+    float* const logarithms = operands.logarithms_of(of);
     for (Dim query = 0; query < shape.positions; ++query)
         logarithms[query] = sums.largest[query] + std::log(sums.total[query]);
 }
@@ -124,9 +139,7 @@ void backward(const Head& of, const Operands& operands, float* numbers)
 {
     const AttentionShape& shape = of.shape;
     Pieces pieces(numbers);
-    float* const queries = pieces.take(shape.rows());
-    float* const keys = pieces.take(shape.rows());
-    float* const values = pieces.take(shape.rows());
+    const auto [queries, keys, values] = read_source<Element>(of, operands, pieces);
     float* const given = pieces.take(shape.rows());
     const kernels::AttentionGradients to{pieces.take(shape.rows()), pieces.take(shape.rows()),
                                          pieces.take(shape.rows())};
@@ -134,9 +147,6 @@ void backward(const Head& of, const Operands& operands, float* numbers)
     float* const value_columns = pieces.take(shape.columns());
     float* const products = pieces.take(shape.positions);
     float* const results = to.queries;  // until the loops write it
-    read_rows<Element>(of, operands.source, 0, queries);
-    read_rows<Element>(of, operands.source, 1, keys);
-    read_rows<Element>(of, operands.source, 2, values);
     read_rows<Element>(of, operands.gradient, 0, given);
     read_rows<Element>(of, operands.result, 0, results);
     for (Dim query = 0; query < shape.positions; ++query) {
@@ -145,10 +155,8 @@ void backward(const Head& of, const Operands& operands, float* numbers)
     }
     turn(shape, keys, key_columns);
     turn(shape, values, value_columns);
-    kernels::attention_loops_here().front()->backward(
-        shape, {queries, keys, values, key_columns, value_columns},
-        {given, operands.logarithms + (of.image * of.heads + of.head) * shape.positions, products}, to,
-        pieces.take(kernels::attention_scratch));
+    operands.loops.backward(shape, {queries, keys, values, key_columns, value_columns},
+                            {given, operands.logarithms_of(of), products}, to, pieces.take(kernels::attention_scratch));
     write_rows<Element>(of, to.queries, 0, operands.to_source);
     write_rows<Element>(of, to.keys, 1, operands.to_source);
     write_rows<Element>(of, to.values, 2, operands.to_source);
@@ -172,9 +180,10 @@ void for_heads(const AttentionShape& shape, Dim images, Dim heads, float* number
         round(Head{shape, k / heads, k % heads, heads}, numbers + omp_get_thread_num() * numbers_each(shape));
 }
 
-std::string name_here()
+/// The widest that this processor has.
+const kernels::AttentionLoops& loops_here()
 {
-    return kernels::attention_loops_here().front()->name;
+    return *kernels::attention_loops_here().front();
 }
 
 }  // namespace
@@ -182,21 +191,21 @@ std::string name_here()
 void bind(Binding& to, const ir::Attention& operation)
 {
     const Tensor source = read_by_position(to, operation.source);
-    // The result has channels in blocks, or side by side, as the source has.
     const Tensor result = to.write(operation.result, with_channels_together(plain(operation.result)));
     const Tensor sums = to.write(operation.sums, plain(operation.sums));
+    const kernels::AttentionLoops& loops = loops_here();
     const Dim heads = operation.heads;
     const AttentionShape shape = shape_of(positions_of(result.desc()), operation.heads, operation.causal);
     const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, numbers_each(shape)}));
     to.program.append(
-        [=, images = Dim{operation.source.batch}] {
-            const Operands operands{map_of(source), map_of(result), {}, {}, sums.data()};
+        [=, &loops, images = Dim{operation.source.batch}] {
+            const Operands operands{loops, map_of(source), map_of(result), {}, {}, sums.data()};
             const bool is_narrow = result.precision() == Precision::bf16;
             for_heads(shape, images, heads, numbers.data(), [&](const Head& head, float* own) {
                 is_narrow ? forward<BFloat16>(head, operands, own) : forward<float>(head, operands, own);
             });
         },
-        {source, result, sums, numbers}, name_here());
+        {source, result, sums, numbers}, loops.name);
 }
 
 void bind(Binding& to, const ir::AttentionGradient& operation)
@@ -206,18 +215,20 @@ void bind(Binding& to, const ir::AttentionGradient& operation)
     const Tensor given = to.read(operation.gradient, result.desc());
     const Tensor sums = to.read(operation.sums);
     const Tensor to_source = to.write(operation.to_source, source.desc());
+    const kernels::AttentionLoops& loops = loops_here();
     const Dim heads = operation.heads;
     const AttentionShape shape = shape_of(positions_of(result.desc()), operation.heads, operation.causal);
     const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, numbers_each(shape)}));
     to.program.append(
-        [=, images = Dim{operation.source.batch}] {
-            const Operands operands{map_of(source), map_of(result), map_of(given), map_of(to_source), sums.data()};
+        [=, &loops, images = Dim{operation.source.batch}] {
+            const Operands operands{loops,         map_of(source),    map_of(result),
+                                    map_of(given), map_of(to_source), sums.data()};
             const bool is_narrow = result.precision() == Precision::bf16;
             for_heads(shape, images, heads, numbers.data(), [&](const Head& head, float* own) {
                 is_narrow ? backward<BFloat16>(head, operands, own) : backward<float>(head, operands, own);
             });
         },
-        {source, result, given, sums, to_source, numbers}, name_here());
+        {source, result, given, sums, to_source, numbers}, loops.name);
 }
 
 }  // namespace roof::onednn
