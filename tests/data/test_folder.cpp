@@ -32,7 +32,7 @@ Copy copy_next(Source& source, int batch)
 
 Source open_small(const std::filesystem::path& folder, int batch, int workers = 2, unsigned seed = 1, int classes = 10)
 {
-    return open_source(folder.string(), batch, small_image, classes, workers, seed);
+    return open_source(folder.string(), batch, {small_image, classes}, workers, seed);
 }
 
 /// Returns the red value of a plain image, which identifies it in its folder.
@@ -189,7 +189,7 @@ TEST_CASE("no workers, or other than three channels, is an input error")
     const TemporaryFolder folder;
     write_folder_of(folder.path(), 1, 1);
     CHECK_THROWS_AS(open_small(folder.path(), 1, 0), InputError);
-    CHECK_THROWS_AS(open_source(folder.path().string(), 1, {1, 16, 16}, 10, 1, 1), InputError);
+    CHECK_THROWS_AS(open_source(folder.path().string(), 1, {{1, 16, 16}, 10}, 1, 1), InputError);
 }
 
 TEST_CASE("if all images vanish while running, next() throws instead of searching forever")
@@ -225,13 +225,13 @@ TEST_CASE("several ranks together read the batches of one rank, epoch after epoc
     for (int round = 0; round < 3; ++round) {
         const Copy all = copy_next(whole, 4);
         for (const int rank : {0, 1}) {
-            Source part = open_source(folder.path().string(), 2, small_image, 10, 1, 1, {.rank = rank, .ranks = 2});
+            Source part = open_source(folder.path().string(), 2, {small_image, 10}, 1, 1, {.rank = rank, .ranks = 2});
             for (int skipped = 0; skipped < round; ++skipped) part.next();
             const Copy own = copy_next(part, 2);
             const auto begin = all.images.begin() + rank * static_cast<std::ptrdiff_t>(own.images.size());
             CHECK(std::equal(own.images.begin(), own.images.end(), begin));
         }
     }
-    CHECK_THROWS_WITH(open_source(folder.path().string(), 3, small_image, 10, 1, 1, {.rank = 0, .ranks = 2}),
+    CHECK_THROWS_WITH(open_source(folder.path().string(), 3, {small_image, 10}, 1, 1, {.rank = 0, .ranks = 2}),
                       Contains("fewer than a batch of 6"));
 }

@@ -14,7 +14,7 @@ using namespace roof::data;
 TEST_CASE("synthetic data is one batch in memory with normal values and valid labels")
 {
     const model::Shape image{3, 32, 32};
-    Source source = open_source("synthetic", 8, image, 10, 1, 0);
+    Source source = open_source("synthetic", 8, {image, 10}, 1, 0);
     const Batch first = source.next();
     const Batch second = source.next();
     CHECK(first.fresh);
@@ -35,14 +35,14 @@ TEST_CASE("synthetic data is one batch in memory with normal values and valid la
 
 TEST_CASE("synthetic data does not depend on the seed")
 {
-    Source one = open_source("synthetic", 1, {3, 8, 8}, 10, 1, 1);
-    Source two = open_source("synthetic", 1, {3, 8, 8}, 10, 1, 2);
+    Source one = open_source("synthetic", 1, {{3, 8, 8}, 10}, 1, 1);
+    Source two = open_source("synthetic", 1, {{3, 8, 8}, 10}, 1, 2);
     CHECK(one.next().images[17] == two.next().images[17]);
 }
 
 TEST_CASE("hashed data is the parity batch")
 {
-    Source source = open_source("hashed", 2, {3, 224, 224}, 1000, 1, 0);
+    Source source = open_source("hashed", 2, {{3, 224, 224}, 1000}, 1, 0);
     const Batch batch = source.next();
     CHECK(batch.images[0] == -1.7051516771316528F);
     CHECK(batch.images[2 * 3 * 224 * 224 - 1] == 1.5058835744857788F);
@@ -52,15 +52,15 @@ TEST_CASE("hashed data is the parity batch")
 
 TEST_CASE("a batch of no images is an input error")
 {
-    CHECK_THROWS_AS(open_source("synthetic", 0, {3, 8, 8}, 10, 1, 0), InputError);
+    CHECK_THROWS_AS(open_source("synthetic", 0, {{3, 8, 8}, 10}, 1, 0), InputError);
 }
 
 TEST_CASE("each rank gets its part of the batch of one rank")
 {
     const model::Shape image{3, 8, 8};
     for (const char* const where : {"synthetic", "hashed"}) {
-        Source whole = open_source(where, 4, image, 10, 1, 1);
-        Source second = open_source(where, 2, image, 10, 1, 1, {.rank = 1, .ranks = 2});
+        Source whole = open_source(where, 4, {image, 10}, 1, 1);
+        Source second = open_source(where, 2, {image, 10}, 1, 1, {.rank = 1, .ranks = 2});
         const Batch all = whole.next();
         const Batch part = second.next();
         const auto half = static_cast<std::ptrdiff_t>(2 * image.elements());

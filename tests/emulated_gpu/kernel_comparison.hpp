@@ -52,6 +52,26 @@ inline Results results_of(const NormGradient& op)
 {
     return {{op.result, op.other_norm.result}, {}, {}};
 }
+inline Results results_of(const Embed& op)
+{
+    return {{op.result}, {}, {}};
+}
+inline Results results_of(const EmbedGradient& op)
+{
+    return {{op.weights}, {}, {}};
+}
+inline Results results_of(const AddPositions& op)
+{
+    return {{op.result}, {}, {}};
+}
+inline Results results_of(const TakePositions& op)
+{
+    return {{op.result}, {}, {}};
+}
+inline Results results_of(const AddPositionsGradient& op)
+{
+    return {{op.weights}, {}, {}};
+}
 inline Results results_of(const Attention& op)
 {
     return {{op.result, op.sums}, {}, {}};

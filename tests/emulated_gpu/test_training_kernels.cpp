@@ -112,9 +112,9 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
         for (const model::Graph& graph :
              {plain_network(), residual_network(), bottleneck_network(), mobile_network(), squeeze_network(),
-              layer_norm_network(), attention_network(), odd_network(), unusual_windows(), long_stride(),
-              many_colours(), many_classes(), one_pool(8, halves, false), one_pool(8, unusual, true),
-              one_pool(6, unusual, true)}) {
+              layer_norm_network(), attention_network(), token_network(true), token_network(false), vision_network(),
+              odd_network(), unusual_windows(), long_stride(), many_colours(), many_classes(),
+              one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
                 if (kind == 1) choosers.moments = [](const ConvolutionPass&) { return true; };
@@ -124,12 +124,15 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
                 // Hashed parameters leave dropout out; random ones scale batch norms by 1.
                 const bool has_dropout = std::ranges::any_of(
                     graph.layers(), [](const model::Layer& layer) { return layer.kind == model::LayerKind::dropout; });
+                const bool has_attention = std::ranges::any_of(graph.layers(), [](const model::Layer& layer) {
+                    return layer.kind == model::LayerKind::attention;
+                });
                 const Settings settings{
                     .batch = 3,
                     .parameters = has_dropout ? engine::Parameters::random : engine::Parameters::hashed,
                     .precision = precision};
                 // Attention takes exponentials of what the loops sum in double.
-                Comparison comparison(graph, settings, choosers, graph.name() == "attention" ? 4 : 1);
+                Comparison comparison(graph, settings, choosers, has_attention ? 4 : 1);
                 comparison.run_step();
                 kinds.insert(comparison.kinds().begin(), comparison.kinds().end());
             }

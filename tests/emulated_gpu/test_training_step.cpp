@@ -122,8 +122,9 @@ TEST_CASE("a step by moments has the losses of the loops by passes, in every sch
 
 TEST_CASE("the losses of steps on the emulated device are those of the loops")
 {
-    for (const model::Graph& graph : {plain_network(), residual_network(), mobile_network(), squeeze_network(),
-                                      flattened_network(), layer_norm_network(), attention_network()}) {
+    for (const model::Graph& graph :
+         {plain_network(), residual_network(), mobile_network(), squeeze_network(), flattened_network(),
+          layer_norm_network(), attention_network(), token_network(), vision_network()}) {
         HostTraining due(graph, hashed(Precision::fp32));
         const auto next = [&due] {
             const double loss = due.differentiate();

@@ -13,7 +13,8 @@ TEST_CASE("the model list has fourteen networks")
 {
     CHECK(model_names() == std::vector<std::string>{"alexnet", "vgg11", "vgg13", "vgg16", "vgg19", "vgg11_bn",
                                                     "vgg13_bn", "vgg16_bn", "vgg19_bn", "resnet18", "resnet34",
-                                                    "resnet50", "resnet101", "resnet152"});
+                                                    "resnet50", "resnet101", "resnet152", "vit_b_16", "vit_b_32",
+                                                    "vit_l_16", "vit_l_32"});
     for (const std::string& name : model_names()) CHECK(build_model(name).name() == name);
 }
 

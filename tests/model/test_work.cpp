@@ -1,6 +1,8 @@
 // Bytes per kind of layer, on shapes small enough to count by hand.
 #include "workloads/model/work.hpp"
 
+#include "ert/base/error.hpp"
+
 #include <catch2/catch.hpp>
 
 using namespace roof;
@@ -187,7 +189,8 @@ TEST_CASE("activations read their input again, and a product with factors per ch
 }
 
 TEST_CASE(
-    "attention counts a product for each pair of positions that the mask leaves, forward twice and backward five times")
+    "attention counts a product for each pair of positions, forward twice and backward five times; executed: those "
+    "that the mask leaves")
 {
     Graph graph("tiny", {24, 1, 16});
     const int full = graph.attention("full", 0, 2);
@@ -196,11 +199,60 @@ TEST_CASE(
     CHECK(graph.layer(full).output == Shape{8, 1, 16});
     CHECK(work(full).forward.flops.value == 4 * 256 * 8 * 3);
     CHECK(work(full).backward_data.flops.value == 10 * 256 * 8 * 3);
-    CHECK(work(causal).forward.flops.value == 4 * 136 * 8 * 3);
+    CHECK(work(causal).forward.flops.value == 4 * 256 * 8 * 3);
+    CHECK(work(full).executed == 1);
+    CHECK(work(causal).executed == 136.0 / 256);
     const double result = 3 * 8 * 16 * 2;
     CHECK(work(causal).forward.compulsory.value == 4 * result);
     CHECK(work(causal).forward.written.value == result);
     CHECK(work(causal).backward_data.compulsory.value == 8 * result);
     CHECK(work(causal).backward_data.written.value == 3 * result);
     CHECK_THROWS_AS(graph.attention("wrong", 0, 3), std::logic_error);
+}
+
+TEST_CASE("an embedding and trained positions move rows, and a layer that shares weights trains none of its own")
+{
+    Graph graph("tiny", {1, 1, 16});
+    const int embedding = graph.embedding("embedding", 0, 100, 8);
+    const int positions = graph.positions("positions", embedding);
+    const int head = graph.linear_of_positions("head", positions, 100, false, embedding);
+    const auto work = [&](int layer) { return work_of(graph, layer, 3, Precision::bf16); };
+    const double values = 3 * 16 * 8;
+    CHECK(work(embedding).forward.compulsory.value == 3 * 16 * 4 + values * 2 * 2);
+    CHECK(work(embedding).backward_weights.flops.value == values);
+    CHECK(work(embedding).backward_weights.written.value == values * 4);
+    CHECK(work(embedding).backward_weights.compulsory.value == 3 * 16 * 4 + values * 2 + 2 * values * 4);
+    CHECK(work(positions).forward.compulsory.value == 2 * values * 2 + 16 * 8 * 2);
+    CHECK(work(positions).backward_weights.compulsory.value == values * 2 + 16 * 8 * 4);
+    CHECK(work(head).multiply_adds == 3 * 16 * 8 * 100);
+    CHECK(work(head).forward.compulsory.value == values * 2 + 800 * 2 + 3 * 16 * 100 * 2);
+    CHECK(work(head).update.flops.value == 0);
+    CHECK(graph.parameter_count() == 100 * 8 + 16 * 8);
+    CHECK(graph.classes() == 100);
+    CHECK(graph.labels_each() == 16);
+    CHECK(graph.vocabulary() == 100);
+    CHECK_THROWS_AS(graph.linear_of_positions("wrong", positions, 99, false, embedding), std::logic_error);
+    CHECK_THROWS_AS(graph.linear_of_positions("wrong", positions, 100, false, positions), std::logic_error);
+    CHECK_THROWS_AS(graph.embedding("wrong", 0, 10, 8), std::logic_error);
+}
+
+TEST_CASE("GPT-2 has the parameters and FLOPs of its formulas, and of PyTorch's counter")
+{
+    const Graph gpt2 = build_model("gpt2");
+    CHECK(gpt2.parameter_count() == 124'439'808);
+    CHECK(gpt2.parameters().front().name == "wte.weight");
+    CHECK(gpt2.parameters()[3].name == "h.0.ln_1.bias");
+    CHECK(build_model("gpt2_medium").parameter_count() == 354'823'168);
+    CHECK(build_model("gpt2_large").parameter_count() == 774'030'080);
+    CHECK(build_model("gpt2_xl").parameter_count() == 1'557'611'200);
+
+    // torch.utils.flop_counter 2.14.1, 64 tokens: forward, without the products of attention, and those of one of its products.
+    const double linear = 2.0 * 64 * (144.0 * 768 * 768 + 768.0 * 50257);
+    const double product = 12 * 2.0 * 64 * 64 * 768;
+    const StepWork work = work_of(build_model("gpt2", 1000, 64), 1, Precision::fp32);
+    CHECK(linear == 10'871'635'968 + 4'940'464'128.0);
+    CHECK(2 * product == 150'994'944);
+    CHECK(work.forward.value == 15'963'095'040);
+    CHECK(work.step().value == 3 * linear + 7 * product);
+    CHECK_THROWS_AS(build_model("resnet18", 1000, 64), InputError);
 }

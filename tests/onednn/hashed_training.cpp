@@ -1,6 +1,8 @@
 #include "tests/onednn/hashed_training.hpp"
 
-#include "workloads/model/hashed.hpp"
+#include "workloads/data/source.hpp"
+
+#include <algorithm>
 
 namespace roof::onednn {
 namespace {
@@ -9,8 +11,8 @@ constexpr int batch = 2;
 
 }  // namespace
 
-HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arithmetic)
-    : graph_(model::build_model(model)),
+HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arithmetic, int tokens)
+    : graph_(model::build_model(model, 1000, tokens)),
       network_(graph_, {.batch = batch,
                         .threads = 2,
                         .parameters = Parameters::hashed,
@@ -20,8 +22,10 @@ HashedTraining::HashedTraining(const std::string& model, const Arithmetic& arith
       images_(static_cast<std::size_t>(batch * graph_.layer(0).output.elements())),
       trace_(clock_, network_.parts().size())
 {
-    model::hashed_input().fill(images_);
-    for (int n = 0; n < batch; ++n) labels_.push_back(model::hashed_label(n, graph_.classes()));
+    const data::Source source = data::open_source("hashed", batch, data::Form::of(graph_), 1, 1);
+    const data::Batch made = source.next();
+    std::copy_n(made.images, images_.size(), images_.begin());
+    labels_.assign(made.labels, made.labels + batch * graph_.labels_each());
 }
 
 double HashedTraining::differentiate()

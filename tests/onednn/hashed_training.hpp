@@ -21,7 +21,7 @@ struct Arithmetic {
 /// A network with hashed parameters, images and labels; batch 2, learning rate 0.01.
 class HashedTraining {
   public:
-    explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {});
+    explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {}, int tokens = 0);
 
     /// Runs forward and backward; returns the loss.
     double differentiate();

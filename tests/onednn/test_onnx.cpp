@@ -19,12 +19,12 @@ std::string file_of(const std::string& model)
 }
 
 /// `tolerance`: four times the spread of PyTorch's fp32 variants after five steps.
-void compare(const std::string& model, const std::string& network, double tolerance)
+void compare(const std::string& model, const std::string& network, double tolerance, int tokens = 0)
 {
     INFO(model);
     constexpr double first_tolerance = 2e-5;
     const Reference reference = Reference::of_family(model);
-    HashedTraining training(network);
+    HashedTraining training(network, {}, tokens);
     for (int step = 0; step < 5; ++step) {
         INFO("step " << step);
         const double due = reference.at("loss", std::to_string(step));
@@ -77,6 +77,36 @@ TEST_CASE("Attention among the positions of a map, full and causal, trains as in
                 block("a", "stem", "false") + block("b", "a", "true") +
                 "layer_norm, average_pool, flatten, {linear: {features: 1000}}]}",
             2e-5);
+}
+
+TEST_CASE("A decoder whose last layer reads the embedding's weights trains as in PyTorch over five steps")
+{
+    const auto block = [](const std::string& name, const std::string& from) {
+        return "{layer_norm: {from: " + from +
+               "}}, {linear: {features: 144, each_position: true}}, {attention: {heads: 3, causal: true}}, {linear: "
+               "{name: " +
+               name + "1, features: 48, each_position: true}}, {add: {name: " + name + "2, from: [" + name + "1, " +
+               from +
+               "]}}, layer_norm, {linear: {features: 96, each_position: true}}, gelu_tanh, {linear: {name: " + name +
+               "3, features: 48, each_position: true}}, {add: {name: " + name + ", from: [" + name + "3, " + name +
+               "2]}}, ";
+    };
+    compare("tokens",
+            "{name: tokens, image: [1, 1, 40], layers: [{embedding: {name: wte, vocabulary: 1000, channels: 48}}, "
+            "{positions: {name: wpe}}, " +
+                block("a", "wpe") + block("b", "a") +
+                "layer_norm, {linear: {features: 1000, bias: false, weights_of: wte}}]}",
+            2e-5);
+}
+
+TEST_CASE("GPT-2 trains as in PyTorch over five steps")
+{
+    compare("gpt2", "gpt2", 1e-4, 64);
+}
+
+TEST_CASE("ViT-B/16 trains as in PyTorch over five steps")
+{
+    compare("vit_b_16", "vit_b_16", 1e-4);
 }
 
 TEST_CASE("MobileNetV2, of depthwise convolutions and ReLU6, trains as in PyTorch over five steps")

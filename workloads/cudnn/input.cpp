@@ -12,7 +12,7 @@ Input::Input(data::Source source, const Target& target)
     : source_(std::move(source)),
       target_(target),
       image_bytes_(target.values * sizeof(float)),
-      label_bytes_(target.batch * sizeof(std::int32_t)),
+      label_bytes_(target.labels_there * sizeof(std::int32_t)),
       pinned_{gpu::HostBuffer(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned),
               gpu::HostBuffer(image_bytes_ + label_bytes_, gpu::HostBuffer::Pages::pinned)}
 {
@@ -31,7 +31,7 @@ void Input::fetch(const gpu::Event& is_read)
 
 void Input::send(const data::Batch& batch)
 {
-    engine::require_labels(batch.labels, target_.batch, target_.classes);
+    engine::require_labels(batch.labels, target_.labels_there, target_.classes);
     std::byte* const from = pinned_[next_].data();
     next_ = 1 - next_;
     std::memcpy(from, batch.images, image_bytes_);

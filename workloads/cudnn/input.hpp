@@ -16,8 +16,8 @@ class Input {
     struct Target {
         float* images = nullptr;
         std::int32_t* labels = nullptr;
-        std::size_t batch = 0;
-        std::size_t values = 0;  ///< of all its images
+        std::size_t labels_there = 0;
+        std::size_t values = 0;  ///< of all images
         int classes = 0;
     };
     /// Copies the first batch. Throws Error.

@@ -17,7 +17,7 @@ constexpr int launches_per_look = 4;
 Input::Target target_of(const DeviceProgram& program, int classes)
 {
     const Tensor& images = program.list().images;
-    return {program.images(), program.labels(), static_cast<std::size_t>(images.batch), images.elements(), classes};
+    return {program.images(), program.labels(), program.list().labels.elements(), images.elements(), classes};
 }
 
 /// Returns the index of the phase's first stage.
@@ -35,8 +35,8 @@ Step::Step(const model::Graph& graph, const Settings& settings, const StepOption
       current_(options.device),
       options_(options),
       program_(graph, settings, stream_, options.device_model),
-      input_(data::open_source(options.data, settings.batch, graph.layer(0).output, graph.classes(), options.workers,
-                               engine::data_seed, settings.share()),
+      input_(data::open_source(options.data, settings.batch, data::Form::of(graph), options.workers, engine::data_seed,
+                               settings.share()),
              target_of(program_, graph.classes())),
       first_update_(first_of(program_.list(), Phase::update)),
       between_(program_.list().stages().size() + 1),

@@ -11,9 +11,10 @@
 namespace roof::data {
 
 struct Batch {
-    const float* images = nullptr;  ///< [n][3][height][width], normalised; valid until the next call of next()
-    const int* labels = nullptr;    ///< [n]
-    bool fresh = false;             ///< false: same memory and contents as in the previous batch
+    const float* images =
+        nullptr;  ///< [n][3][height][width], normalised, or [n][tokens]; valid until the next call of next()
+    const int* labels = nullptr;  ///< [n][labels of an image]
+    bool fresh = false;           ///< false: same memory and contents as in the previous batch
 };
 
 struct SourceFacts {
@@ -28,6 +29,19 @@ struct Source {
     std::function<SourceFacts()> facts;  ///< values may grow while the source is in use
 };
 
+/// What a network reads.
+struct Form {
+    model::Shape image;
+    int classes = 0;
+    int vocabulary = 0;   ///< the values of an image are numbers of so many tokens; 0: pixels
+    int labels_each = 1;  ///< of an image
+
+    static Form of(const model::Graph& graph)
+    {
+        return {graph.layer(0).output, graph.classes(), graph.vocabulary(), graph.labels_each()};
+    }
+};
+
 /// Selects one rank's part of the common batches of several ranks.
 struct Share {
     int rank = 0;
@@ -38,7 +52,8 @@ struct Share {
 void require_source(const std::string& where);
 
 /// `where` is one of:
-/// - "synthetic": one batch in memory with random normal values and random labels, always seed 1;
+/// - "synthetic": one batch in memory with random normal values and random labels, always seed 1; of tokens, random ones, each labelled by
+///   the next;
 /// - "hashed": the parity batch of workloads/model/hashed.hpp, in memory;
 /// - a folder `class/name.jpg` (or .jpeg, in any case). Images get a random resized crop to `image`, a random flip, and
 ///   ImageNet's mean and deviation. `workers` threads decode ahead. A label is the index of the class folder in
@@ -47,8 +62,8 @@ void require_source(const std::string& where);
 /// With several ranks, `batch` is the batch of one rank; together the ranks read what one rank with the whole batch
 /// reads.
 /// Throws InputError if the folder is missing, is a file, has no class folders, no images, more classes than `classes`
-/// or fewer usable images than `batch`; also if `batch` or `workers` is below 1.
-Source open_source(const std::string& where, int batch, const model::Shape& image, int classes, int workers,
-                   unsigned seed, const Share& share = {});
+/// or fewer usable images than `batch`; also if `batch` or `workers` is below 1, and for a folder where the network reads tokens.
+Source open_source(const std::string& where, int batch, const Form& form, int workers, unsigned seed,
+                   const Share& share = {});
 
 }  // namespace roof::data

@@ -42,10 +42,14 @@ void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<f
     const model::Layer& layer = graph.layer(parameter.layer);
     const std::uint32_t seed = first_seed + static_cast<std::uint32_t>(k);
     if (layer.kind == LayerKind::linear) {
-        const double bound = 1 / std::sqrt(static_cast<double>(graph.input_shape(parameter.layer).elements()));
+        const int features = graph.layer(parameter.layer).output.channels;
+        const long long inputs = graph.layer(parameter.layer).weights(graph.input_shape(parameter.layer)) / features;
+        const double bound = 1 / std::sqrt(static_cast<double>(inputs));
         fill(values, [=](std::size_t i) { return 2 * bound * uniform(seed, i); });
     } else if (parameter.is_bias) {
         fill(values, [](std::size_t) { return 0.0; });
+    } else if (layer.kind == LayerKind::embedding || layer.kind == LayerKind::positions) {
+        fill(values, [=](std::size_t i) { return model::embedding_deviation * normal(seed, i); });
     } else if (model::is_norm(layer.kind)) {
         fill(values, [](std::size_t) { return 1.0; });
     } else {

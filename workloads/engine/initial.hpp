@@ -9,8 +9,8 @@
 namespace roof::engine {
 
 /// Fills the k-th of graph.parameters(), in PyTorch's order. Random: He-normal (fan-out) convolutions without bias,
-/// linear layers uniform within 1/sqrt(fan-in), batch norm 1 and 0; the same values in every run. Hashed: as
-/// model/hashed.hpp.
+/// linear layers uniform within 1/sqrt(fan-in), norms 1 and 0, embeddings and positions normal with GPT-2's deviation; the
+/// same values in every run. Hashed: as model/hashed.hpp.
 void fill_initial(const model::Graph& graph, int k, Parameters kind, std::span<float> values);
 
 }  // namespace roof::engine

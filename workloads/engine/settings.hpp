@@ -16,6 +16,8 @@ struct Settings {
     int batch = 1;
     int threads = 1;  ///< on a CPU
     Parameters parameters = Parameters::random;
+    /// Off: the forward pass and its loss alone, as in training, with no memory for anything else.
+    bool trains = true;
     float learning_rate = 0.01F;
     /// Precision of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16
     /// (with loss scaling). Trained values, gradients, momentum, statistics, the loss and all sums are fp32.

@@ -17,7 +17,7 @@ void Step::train_with(const parallel::World& world, const parallel::Options& opt
 
 Work Step::work() const
 {
-    return step_work(graph_, settings_.batch, settings_.precision, parts(), settings_.share().ranks);
+    return step_work(graph_, settings_.batch, settings_.precision, parts(), settings_.share().ranks, settings_.trains);
 }
 
 std::vector<TimedPart> Step::parts() const
@@ -74,12 +74,13 @@ std::vector<std::string> Step::remarks() const
 }
 
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
-               int ranks)
+               int ranks, bool trains)
 {
     TimedPart all{};
     for (const TimedPart& part : parts) add_work(all, part.work);
     const Flops saved = all.work.flops - all.work.executed;
-    all.work.flops = model::work_of(graph, batch, precision).step() * ranks;
+    const model::StepWork work = model::work_of(graph, batch, precision);
+    all.work.flops = (trains ? work.step() : work.forward) * ranks;
     all.work.executed = saved == Flops{} ? Flops{} : all.work.flops - saved;
     return all.work;
 }

@@ -87,11 +87,12 @@ struct StepRequest {
 /// Throws Unsupported, OutOfMemory, InputError or Error.
 using MakeStep = std::function<std::unique_ptr<Step>(const StepRequest&)>;
 
-/// FLOPs: convolution and linear layers, forward and both gradients, the model FLOPs of utilisation figures; the
+/// FLOPs: convolution and linear layers and attention, forward and all gradients, the model FLOPs of utilisation figures; the
 /// elementwise rest is left out. Executed: the same, as the implementations really compute them. Bytes: the sum over
 /// all parts. The parts are those of all ranks together, each of which has such a batch.
+/// Without `trains`, of the forward pass.
 Work step_work(const model::Graph& graph, int batch, Precision precision, const std::vector<TimedPart>& parts,
-               int ranks = 1);
+               int ranks = 1, bool trains = true);
 
 /// Throws Error when training diverged: the last loss is not finite, or the first one, of random parameters, is
 /// several times that of guessing, ln(classes).

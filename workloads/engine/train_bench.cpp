@@ -1,8 +1,10 @@
 #include "workloads/engine/train_bench.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/text.hpp"
 #include "workloads/parallel/place.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -21,8 +23,21 @@ float learning_rate(const Point& point)
 
 std::vector<Axis> training_axes(const TrainTraits& of_device)
 {
-    const Values models = model::model_names();
-    Axis model{"model", "network: a name, an ONNX file, or its layers", models, models};
+    Axis model{"model", "network: a name, an ONNX file, or its layers", model::model_names(), model::model_names()};
+    std::ranges::move(model::token_model_names(), std::back_inserter(model.allowed));
+    Axis tokens{"tokens", "of a sequence, for networks of tokens; without it as many as the network is known for",
+                {"1024"}, {},
+                true,     1,
+                65536};
+    tokens.optional = true;
+    tokens.otherwise = [](const Point& point) {
+        const int usual = model::usual_tokens(point.text("model"));
+        return usual > 0 ? std::to_string(usual) : "";
+    };
+    Axis phase =
+        word_axis("phase", "train: the whole step; forward: the forward pass and its loss alone, as in training",
+                  {"train", "forward"});
+    phase.optional = true;
     model.file_ending = model::network_ending;
     model.takes_map = true;
     return {model,
@@ -40,7 +55,16 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
              "start of training; hashed: reproducible in any language, without dropout",
              {"random"},
              {"random", "hashed"}},
-            {"lr", "learning rate", {"0.01"}, {}}};
+            {"lr", "learning rate", {"0.01"}, {}},
+            tokens,
+            phase};
+}
+
+std::optional<std::string> lacking_of_tokens(const Point& point)
+{
+    const Values models = model::token_model_names();
+    if (!point.has("tokens") || std::ranges::find(models, point.text("model")) != models.end()) return std::nullopt;
+    return "tokens: of " + join(models, ", ") + " only";
 }
 
 }  // namespace
@@ -75,11 +99,13 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
                                                           const Device& device) const
 {
     require_legal(point);
+    if (auto reason = lacking_of_tokens(point)) return reason;
     if (auto reason = lacking(point, machine, device)) return reason;
     for (const std::string& other : device.others) {
         if (auto reason = lacking(point, machine, machine.device(other))) return other + ": " + *reason;
     }
     if (auto reason = parallel::unsupported_reason(point)) return reason;
+    if (exchanges(point) && point.text_or("phase", "train") != "train") return "phase forward: on one rank only";
     return exchanges(point) ? lacking_for_ranks(point, device) : std::nullopt;
 }
 
@@ -88,6 +114,7 @@ Settings TrainBench::settings_of(const Point& point, const Machine& machine)
     return {.batch = static_cast<int>(parallel::options_of(point).batch),
             .threads = point.has("threads") ? static_cast<int>(point.integer("threads")) : machine.threads,
             .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
+            .trains = point.text_or("phase", "train") == "train",
             .learning_rate = learning_rate(point),
             .precision = point.precision(),
             .algorithm = parse_enum<Algorithm>(point.text("algorithm")),
@@ -100,7 +127,8 @@ std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& m
     settings.choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / choices_file(machine, device));
     const auto make = [&](int workers, const parallel::World* world) {
         const std::string name = point.text("model");
-        const model::Graph graph = traits_.build ? traits_.build(name) : model::build_model(name);
+        const int tokens = point.has("tokens") ? static_cast<int>(point.integer("tokens")) : 0;
+        const model::Graph graph = traits_.build ? traits_.build(name) : model::build_model(name, 1000, tokens);
         return traits_.make({point, device, graph, settings, workers, world});
     };
     if (parallel::place_of_process().rank == 0 && !exchanges(point)) return make(machine.threads, nullptr);

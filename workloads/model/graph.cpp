@@ -19,20 +19,29 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
 
 }  // namespace
 
-long long Layer::parameters(const Shape& input) const
+long long Layer::weights(const Shape& input) const
 {
-    const long long biases = bias ? output.channels : 0;
     switch (kind) {
         case LayerKind::convolution:
-            return 1LL * output.channels * (input.channels / groups) * window.size * window.size + biases;
+            return 1LL * output.channels * (input.channels / groups) * window.size * window.size;
         case LayerKind::linear:
-            return output.channels * input.elements() + biases;
+            return output.channels * input.elements() / (output.height * output.width);
         case LayerKind::batch_norm:
         case LayerKind::layer_norm:
-            return 2LL * output.channels;
+            return output.channels;
+        case LayerKind::embedding:
+            return 1LL * vocabulary * output.channels;
+        case LayerKind::positions:
+            return 1LL * count * output.channels;
         default:
             return 0;
     }
+}
+
+long long Layer::parameters(const Shape& input) const
+{
+    const bool has_bias = bias || is_norm(kind);
+    return (weights_of < 0 ? weights(input) : 0) + (has_bias ? output.channels : 0);
 }
 
 long long Parameter::elements() const
@@ -203,6 +212,59 @@ int Graph::linear(std::string name, int input, int features, bool bias)
     return append({std::move(name), LayerKind::linear, {input}, {features, 1, 1}, {}, bias});
 }
 
+int Graph::linear_of_positions(std::string name, int input, int features, bool bias, int weights_of)
+{
+    Shape output = layer(input).output;
+    if (weights_of >= 0 &&
+        (layer(weights_of).kind != LayerKind::embedding || layer(weights_of).vocabulary != features ||
+         layer(weights_of).output.channels != output.channels))
+        throw std::logic_error(name + " reads weights of '" + layer(weights_of).name + "', which has others");
+    output.channels = features;
+    const int index = append({std::move(name), LayerKind::linear, {input}, output, {}, bias});
+    layers_.back().weights_of = weights_of;
+    return index;
+}
+
+int Graph::embedding(std::string name, int input, int vocabulary, int channels)
+{
+    Shape output = layer(input).output;
+    if (input != 0 || output.channels != 1 || layers_.size() != 1)
+        throw std::logic_error(name + " reads no numbers of tokens: the first layer does, of an input of one channel");
+    output.channels = channels;
+    const int index = append({std::move(name), LayerKind::embedding, {input}, output, {}});
+    layers_.back().vocabulary = vocabulary;
+    return index;
+}
+
+int Graph::positions(std::string name, int input, int count)
+{
+    const Shape& output = layer(input).output;
+    const int there = output.height * output.width;
+    if (count < 0 || count > there) throw std::logic_error(name + " has values of positions that are not there");
+    const int index = append({std::move(name), LayerKind::positions, {input}, output, {}});
+    layers_.back().count = count > 0 ? count : there;
+    return index;
+}
+
+int Graph::take_positions(std::string name, int input, int first, int count)
+{
+    const int index =
+        append({std::move(name), LayerKind::take_positions, {input}, {layer(input).output.channels, 1, count}, {}});
+    layers_.back().first = first;
+    return index;
+}
+
+int Graph::vocabulary() const
+{
+    return layers_.size() > 1 ? layers_[1].vocabulary : 0;
+}
+
+bool Graph::is_of_positions(int index) const
+{
+    const Shape& output = layer(index).output;
+    return layer(index).kind == LayerKind::linear && output.height * output.width > 1;
+}
+
 int Graph::unknown(std::string name, Shape output)
 {
     return append({std::move(name), LayerKind::convolution, {0}, output, {}});
@@ -221,7 +283,15 @@ std::vector<Parameter> Graph::parameters() const
                 all.push_back({of.name + ".weight", index, false, {channels, input.channels / of.groups, size, size}});
                 break;
             case LayerKind::linear:
-                all.push_back({of.name + ".weight", index, false, {channels, static_cast<int>(input.elements())}});
+                if (of.weights_of >= 0) break;
+                all.push_back(
+                    {of.name + ".weight", index, false, {channels, static_cast<int>(of.weights(input) / channels)}});
+                break;
+            case LayerKind::embedding:
+                all.push_back({of.name + ".weight", index, false, {of.vocabulary, channels}});
+                break;
+            case LayerKind::positions:
+                all.push_back({of.name + ".weight", index, false, {of.count, channels}});
                 break;
             case LayerKind::batch_norm:
             case LayerKind::layer_norm:

@@ -35,10 +35,13 @@ enum class LayerKind {
     gelu,
     gelu_tanh,
     layer_norm,
-    attention
+    attention,
+    embedding,
+    positions,
+    take_positions
 };
 
-constexpr EnumNames<LayerKind, 23> names_of(LayerKind)
+constexpr EnumNames<LayerKind, 26> names_of(LayerKind)
 {
     return {"layer",
             {{{LayerKind::input, "input"},
@@ -63,7 +66,10 @@ constexpr EnumNames<LayerKind, 23> names_of(LayerKind)
               {LayerKind::gelu, "gelu"},
               {LayerKind::gelu_tanh, "gelu_tanh"},
               {LayerKind::layer_norm, "layer_norm"},
-              {LayerKind::attention, "attention"}}}};
+              {LayerKind::attention, "attention"},
+              {LayerKind::embedding, "embedding"},
+              {LayerKind::positions, "positions"},
+              {LayerKind::take_positions, "take_positions"}}}};
 }
 
 /// Layers that normalise, and have a trained scale and shift for each channel.
@@ -100,12 +106,17 @@ struct Layer {
     float dropout = 0;      ///< probability that a value becomes zero
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
     float epsilon = 1e-5F;  ///< norms: added to the variance
-    int first = 0;          ///< slice: the first channel that it takes
+    int first = 0;          ///< slice: the first channel that it takes; take_positions: the first position
     int heads = 1;          ///< attention
     bool causal = false;    ///< attention: a position reads itself and those before it
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
+    int vocabulary = 0;        ///< embedding: number of tokens
+    int count = 0;             ///< positions: those that get a value
+    int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
 
-    /// Returns the number of trained values: weight and bias.
+    /// Returns the number of values of its weight, which may be another layer's.
+    long long weights(const Shape& input) const;
+    /// Returns the number of trained values: weight, unless it is another layer's, and bias.
     long long parameters(const Shape& input) const;
 };
 
@@ -114,7 +125,7 @@ struct Parameter {
     std::string name;  ///< "conv1.weight"
     int layer = 0;     ///< index of its layer
     bool is_bias = false;
-    std::vector<int> shape;  ///< OIHW, [out][in], or [channels]
+    std::vector<int> shape;  ///< OIHW, [out][in], [tokens][channels], [positions][channels] or [channels]
     long long elements() const;
 };
 
@@ -154,6 +165,14 @@ class Graph {
     int flatten(std::string name, int input);
     int dropout(std::string name, int input, float probability);
     int linear(std::string name, int input, int features, bool bias = true);
+    /// The same linear layer for each position. `weights_of`: an embedding with as many tokens as features.
+    int linear_of_positions(std::string name, int input, int features, bool bias = true, int weights_of = -1);
+    /// The trained vector of each token. Its input is the input of the network: one channel, the numbers of the tokens.
+    int embedding(std::string name, int input, int vocabulary, int channels);
+    /// Adds a trained value of each channel and position, the same for all images, to the first `count` positions; 0: to all.
+    int positions(std::string name, int input, int count = 0);
+    /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before all others.
+    int take_positions(std::string name, int input, int first, int count);
     /// Stands for a layer that is not modelled, with the shape of its output. The network cannot be used; its reader can go on.
     int unknown(std::string name, Shape output);
 
@@ -166,6 +185,17 @@ class Graph {
     /// Returns the number of trained values. Running means and variances of batch norms are not counted.
     long long parameter_count() const;
     int classes() const { return layers_.back().output.channels; }
+    /// Number of tokens, if the network reads tokens; 0 for one that reads images.
+    int vocabulary() const;
+    /// Positions of an image, or tokens of a sequence, each of which has a label: one, unless the last layer keeps them.
+    int labels_each() const { return layers_.back().output.height * layers_.back().output.width; }
+    /// Whether a linear layer treats each position by itself.
+    bool is_of_positions(int index) const;
+    /// Whether another layer reads the weights of this one.
+    bool shares_weights(int index) const
+    {
+        return std::ranges::find(layers_, index, &Layer::weights_of) != layers_.end();
+    }
 
   private:
     int append(Layer layer);
@@ -176,12 +206,17 @@ class Graph {
 
 /// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.
 std::vector<std::string> model_names();
+/// Of networks of tokens: "gpt2", ...
+std::vector<std::string> token_model_names();
+/// Tokens of a sequence that the network is known for; 0 for a network of images.
+int usual_tokens(std::string_view name);
 /// The ending of the files that can replace a model's name.
 inline constexpr std::string_view network_ending = ".onnx";
 /// True for an ONNX file or a network's layers as text: for all that is no built-in name.
 bool is_own_network(std::string_view model);
-/// The network of this name, with that many classes, or that of an ONNX file or a text (models.hpp), with its own.
-/// Throws InputError with the known models and the nearest name.
-Graph build_model(std::string_view name, int classes = 1000);
+/// The network of this name, with that many classes, or that of an ONNX file or a text (models.hpp), with its own. `tokens`: of a
+/// sequence; 0: as many as the network is known for. Throws InputError with the known models and the nearest name, and where a
+/// network of images is asked for tokens.
+Graph build_model(std::string_view name, int classes = 1000, int tokens = 0);
 
 }  // namespace roof::model

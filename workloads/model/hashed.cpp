@@ -56,6 +56,9 @@ HashedFill hashed_parameter(const Graph& graph, int k)
     const std::uint32_t seed = first_parameter_seed + static_cast<std::uint32_t>(k);
     if (parameter.is_bias) return {.seed = seed, .scale = norm ? 0.2 : 0.1, .offset = 0};
     if (norm) return {.seed = seed, .scale = 0.5, .offset = 1};
+    const LayerKind kind = graph.layer(parameter.layer).kind;
+    if (kind == LayerKind::embedding || kind == LayerKind::positions)
+        return {.seed = seed, .scale = 2 * std::sqrt(3.0) * embedding_deviation, .offset = 0};
     return {.seed = seed, .scale = weight_scale(graph, parameter), .offset = 0};
 }
 
@@ -67,6 +70,11 @@ HashedFill hashed_input()
 int hashed_label(int n, int classes)
 {
     return static_cast<int>((7 + 389LL * n) % classes);
+}
+
+int hashed_token(int n, int vocabulary)
+{
+    return static_cast<int>(mix(static_cast<std::uint32_t>(n)) % static_cast<std::uint32_t>(vocabulary));
 }
 
 }  // namespace roof::model

@@ -21,6 +21,9 @@ constexpr std::uint32_t mix(std::uint32_t x)
     return x;
 }
 
+/// Standard deviation of GPT-2's first embeddings and positions.
+inline constexpr double embedding_deviation = 0.02;
+
 double hashed_unit(std::uint32_t seed, std::uint32_t index);
 
 /// value[i] = float(u(seed, i) * scale + offset).
@@ -32,12 +35,15 @@ struct HashedFill {
     void fill(std::span<float> values) const;
 };
 
-/// Returns the recipe of graph.parameters()[k]: He-uniform weights (damped without batch norm), small last layer, bias
+/// Returns the recipe of graph.parameters()[k]: He-uniform weights (damped without batch norm), small last layer, embeddings and
+/// positions uniform with their deviation, bias
 /// 0.1u, batch-norm weight 1 + 0.5u and bias 0.2u. The seed is 100 + k. Throws std::out_of_range if k is too large.
 HashedFill hashed_parameter(const Graph& graph, int k);
 /// Seed 1, scale 2*sqrt(3): uniform values of variance 1 in NCHW order.
 HashedFill hashed_input();
-/// Returns (7 + 389 n) mod classes.
+/// Returns (7 + 389 n) mod classes; n counts the positions of all images where each has a label.
 int hashed_label(int n, int classes);
+/// Token n of all sequences: mix(n) mod vocabulary.
+int hashed_token(int n, int vocabulary);
 
 }  // namespace roof::model

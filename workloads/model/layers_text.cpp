@@ -31,7 +31,7 @@ class Reader {
         if (!layers.IsSequence() || layers.size() == 0) throw InputError("model: layers: a list of layers is expected");
         for (const YAML::Node& layer : layers) add(layer);
         const Shape& end = graph_.layers().back().output;
-        if (end.elements() != end.channels)
+        if (end.elements() != end.channels && graph_.vocabulary() == 0)
             throw InputError("model: the last layer does not end in one value per class; 'linear' does");
     }
     Graph take() { return std::move(graph_); }
@@ -63,6 +63,9 @@ class Reader {
             put(LayerKind::flatten, &Reader::flatten);
             put(LayerKind::dropout, &Reader::dropout);
             put(LayerKind::linear, &Reader::linear);
+            put(LayerKind::embedding, &Reader::embedding);
+            put(LayerKind::positions, &Reader::positions);
+            put(LayerKind::take_positions, &Reader::take_positions);
             put(LayerKind::attention, &Reader::attention);
             put(LayerKind::slice, &Reader::slice);
             put(LayerKind::shuffle, &Reader::shuffle);
@@ -123,6 +126,17 @@ class Reader {
             all.push_back(found->second);
         }
         return all;
+    }
+    /// The layer whose name the setting has; -1 without it.
+    int named(const std::string& key)
+    {
+        read_.insert(key);
+        if (!settings_[key]) return -1;
+        const auto found = names_.find(settings_[key].as<std::string>());
+        if (found == names_.end())
+            throw InputError(key + ": no layer before it is named '" + printable(settings_[key].as<std::string>()) +
+                             "'");
+        return found->second;
     }
     int source()
     {
@@ -194,7 +208,24 @@ class Reader {
         if (!(probability >= 0 && probability < 1)) throw InputError("probability: from 0 to less than 1");
         return graph_.dropout(name_, source(), probability);
     }
-    int linear(LayerKind) { return graph_.linear(name_, source(), number("features", 1), flag("bias", true)); }
+    int linear(LayerKind)
+    {
+        const int from = source();
+        const int features = number("features", 1);
+        const bool bias = flag("bias", true);
+        const int weights_of = named("weights_of");
+        if (!flag("each_position", weights_of >= 0)) return graph_.linear(name_, from, features, bias);
+        return graph_.linear_of_positions(name_, from, features, bias, weights_of);
+    }
+    int embedding(LayerKind)
+    {
+        return graph_.embedding(name_, source(), number("vocabulary", 2), number("channels", 1));
+    }
+    int positions(LayerKind) { return graph_.positions(name_, source(), number("count", 0, 0)); }
+    int take_positions(LayerKind)
+    {
+        return graph_.take_positions(name_, source(), number("first", -largest, 0), number("count", 1));
+    }
     int attention(LayerKind) { return graph_.attention(name_, source(), number("heads", 1, 1), flag("causal", false)); }
     int slice(LayerKind) { return graph_.slice(name_, source(), number("first", 0), number("channels", 1)); }
     /// One channel of each group in turn.

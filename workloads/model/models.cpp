@@ -4,6 +4,9 @@
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace roof::model {
 namespace {
 
@@ -14,6 +17,7 @@ std::vector<Recipe> all_recipes()
              alexnet_family,
              vgg_family,
              resnet_family,
+             vit_family,
          }) {
         for (Recipe& recipe : family()) recipes.push_back(std::move(recipe));
     }
@@ -29,20 +33,40 @@ std::vector<std::string> model_names()
     return names;
 }
 
+std::vector<std::string> token_model_names()
+{
+    std::vector<std::string> names;
+    for (const TokenRecipe& recipe : gpt2_family()) names.push_back(recipe.name);
+    return names;
+}
+
+int usual_tokens(std::string_view name)
+{
+    for (const TokenRecipe& recipe : gpt2_family())
+        if (recipe.name == name) return recipe.tokens;
+    return 0;
+}
+
 bool is_own_network(std::string_view model)
 {
     return is_layers_text(model) || model.ends_with(network_ending);
 }
 
-Graph build_model(std::string_view name, int classes)
+Graph build_model(std::string_view name, int classes, int tokens)
 {
+    for (const TokenRecipe& recipe : gpt2_family()) {
+        if (recipe.name == name) return recipe.build(tokens > 0 ? tokens : recipe.tokens);
+    }
+    if (tokens > 0) throw InputError("tokens: " + std::string(name) + " reads images, not tokens");
     if (is_layers_text(name)) return read_layers(name);
     if (is_own_network(name)) return read_onnx(name);
     if (classes < 1) throw InputError("a model needs at least 1 class, not " + std::to_string(classes));
     for (const Recipe& recipe : all_recipes()) {
         if (recipe.name == name) return recipe.build(classes);
     }
-    throw InputError(unknown_word("model", name, model_names()));
+    std::vector<std::string> known = model_names();
+    std::ranges::move(token_model_names(), std::back_inserter(known));
+    throw InputError(unknown_word("model", name, known));
 }
 
 }  // namespace roof::model

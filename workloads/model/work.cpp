@@ -24,6 +24,7 @@ ElementBytes element_bytes(Precision precision)
 }
 
 constexpr double most_products = 0x1p62;
+constexpr double token_bytes = 4;
 constexpr double mask_bytes = 1;  ///< per element: dropout mask, position of a max pool's largest value
 
 /// For one axis: the taps of all windows that are inside the map, and the positions that some window reads.
@@ -57,10 +58,9 @@ PassWork elementwise(double flops, double bytes, double written)
 LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);
-    const bool linear = layer.kind == LayerKind::linear;
-    const Shape input =
-        linear ? Shape{static_cast<int>(graph.input_shape(index).elements())} : graph.input_shape(index);
-    const Window window = linear ? Window{} : layer.window;
+    const bool flat = layer.kind == LayerKind::linear && !graph.is_of_positions(index);
+    const Shape input = flat ? Shape{static_cast<int>(graph.input_shape(index).elements())} : graph.input_shape(index);
+    const Window window = layer.kind == LayerKind::linear ? Window{} : layer.window;
     const AxisCount rows = count_axis(input.height, layer.output.height, window);
     const AxisCount columns = count_axis(input.width, layer.output.width, window);
 
@@ -77,8 +77,8 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     const double x_read =
         static_cast<double>(1LL * batch * input.channels * rows.places * columns.places) * size.stored;
     const double x = static_cast<double>(batch * input.elements()) * size.stored;
-    const double trained = static_cast<double>(layer.parameters(input));
     const double biases = layer.bias ? layer.output.channels : 0;
+    const double trained = static_cast<double>(layer.weights(input)) + biases;
     const double refetched = 2.0 * static_cast<double>(work.multiply_adds) * size.stored;
 
     const double gradient = trained * size.trained;
@@ -91,20 +91,22 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
-/// Two products forward; five backward, of which one computes the weights again that the forward pass did not keep. Pairs that
-/// the mask leaves out are no work.
+/// Two products of all pairs forward; five backward, of which one computes the weights again that the forward pass did not keep.
 LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);
     const double out = static_cast<double>(batch * layer.output.elements()) * size.stored;
-    const double products = static_cast<double>(batch * attended_pairs(layer) * layer.output.channels);
+    const long long positions = 1LL * layer.output.height * layer.output.width;
+    const double products = static_cast<double>(batch * positions * layer.output.elements());
     const auto pass = [&](double count, double moved, double written) {
         return PassWork{Flops{2 * count * products}, Bytes{moved}, Bytes{2 * count * products * size.stored + written},
                         Bytes{written}};
     };
     LayerWork work;
+    work.multiply_adds = work.multiply_adds_unpadded = std::llround(2 * products);
     work.forward = pass(2, 4 * out, out);
     work.backward_data = pass(5, 8 * out, 3 * out);
+    work.executed = static_cast<double>(attended_pairs(layer)) / static_cast<double>(positions * positions);
     return work;
 }
 
@@ -134,6 +136,29 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             work.backward_data =
                 elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
             break;
+        case LayerKind::embedding: {
+            // Reads a vector of each token; adds the gradients of tokens to vectors, after zeros where no other layer has written them.
+            const double zeros = graph.shares_weights(index) ? 0 : trained * size.trained;
+            work.forward = elementwise(0, in * token_bytes + 2 * to_output, to_output);
+            work.backward_weights = elementwise(out, in * token_bytes + to_output + zeros + 2 * out * size.trained,
+                                                zeros + out * size.trained);
+            break;
+        }
+        case LayerKind::positions:
+            work.forward = elementwise(static_cast<double>(batch) * trained, moved + trained * size.stored, to_output);
+            work.backward_weights = elementwise(
+                static_cast<double>(batch) * trained,
+                static_cast<double>(batch) * trained * size.stored + trained * size.trained, trained * size.trained);
+            break;
+        case LayerKind::take_positions: {
+            const int there = graph.input_shape(index).height * graph.input_shape(index).width;
+            const int taken = std::min(there, layer.first + layer.output.width) - std::max(0, layer.first);
+            const double both =
+                static_cast<double>(1LL * batch * std::max(0, taken) * layer.output.channels) * size.stored;
+            work.forward = elementwise(0, both + to_output, to_output);
+            work.backward_data = elementwise(0, both + to_input, to_input);
+            break;
+        }
         case LayerKind::relu:
             work.forward = elementwise(out, moved, to_output);
             work.backward_data = elementwise(out, moved + to_output, to_input);
@@ -184,7 +209,7 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
 
 bool is_contraction(LayerKind kind)
 {
-    return kind == LayerKind::convolution || kind == LayerKind::linear;
+    return kind == LayerKind::convolution || kind == LayerKind::linear || kind == LayerKind::attention;
 }
 
 long long attended_pairs(const Layer& layer)
@@ -197,9 +222,9 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
 {
     const ElementBytes size = element_bytes(precision);
     const LayerKind kind = graph.layer(layer).kind;
-    LayerWork work = is_contraction(kind)           ? contraction(graph, layer, batch, size)
-                     : kind == LayerKind::attention ? attention_work(graph, layer, batch, size)
-                                                    : elementwise_layer(graph, layer, batch, size);
+    LayerWork work = kind == LayerKind::attention ? attention_work(graph, layer, batch, size)
+                     : is_contraction(kind)       ? contraction(graph, layer, batch, size)
+                                                  : elementwise_layer(graph, layer, batch, size);
     work.update = update_of(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), size);
     return work;
 }
@@ -217,6 +242,7 @@ LayerWork work_of(const Operation& operation, double images, double batch, Preci
         return PassWork{Flops{flops}, Bytes{bytes}, Bytes{again}, Bytes{written}};
     };
     LayerWork work;
+    work.executed = operation.executed;
     const double flops = operation.flops * times, of_inputs = operation.gradient_flops * times;
     work.forward = pass(flops, x + constants + y, y);
     if (operation.is_contraction) {
@@ -287,7 +313,7 @@ StepWork work_of(const Graph& graph, int batch, Precision precision)
             step.backward_data += work.backward_data.flops;
             step.backward_weights += work.backward_weights.flops;
         } else {
-            step.elementwise += work.forward.flops + work.backward_data.flops;
+            step.elementwise += work.forward.flops + work.backward_data.flops + work.backward_weights.flops;
         }
         step.update += work.update.flops;
     }

@@ -22,7 +22,8 @@ struct PassWork {
 struct LayerWork {
     PassWork forward;
     PassWork backward_data;     ///< zero if the input needs no gradient; for batch norm the whole backward pass
-    PassWork backward_weights;  ///< convolution and linear layers only
+    PassWork backward_weights;  ///< convolution, linear, embedding and positions only
+    double executed = 1;        ///< attention: share of its FLOPs that a causal mask leaves
     /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. Formats below 4 bytes
     /// keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
     PassWork update;
@@ -35,7 +36,7 @@ struct LayerWork {
     }
 };
 
-/// Returns true for convolution and linear layers.
+/// Returns true for convolution and linear layers and attention, whose FLOPs are the model's.
 bool is_contraction(LayerKind kind);
 
 /// Returns the pairs of positions of which one reads the other, for one image and head: all, or of a causal attention no later ones.
@@ -64,7 +65,7 @@ long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTi
 
 /// Totals of one step.
 struct StepWork {
-    Flops forward, backward_data, backward_weights;  ///< convolution and linear layers
+    Flops forward, backward_data, backward_weights;  ///< convolution and linear layers, attention over all pairs
     Flops elementwise;                               ///< all other layers, forward and backward; without SGD
     Flops update;
     Flops step() const { return forward + backward_data + backward_weights; }

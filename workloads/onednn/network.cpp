@@ -29,7 +29,7 @@ void touch(const Trained& trained)
     const bool has_gradient = trained.gradient.block >= 0;
     for_ranges(count, [&](std::size_t begin, std::size_t end) {
         std::fill(trained.value.data() + begin, trained.value.data() + end, 0.0F);
-        std::fill(trained.momentum.data() + begin, trained.momentum.data() + end, 0.0F);
+        if (trained.momentum) std::fill(trained.momentum.data() + begin, trained.momentum.data() + end, 0.0F);
         if (has_gradient) std::fill(trained.gradient.data() + begin, trained.gradient.data() + end, 0.0F);
     });
 }
@@ -41,6 +41,7 @@ ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
             .reads_images = true,
             .whole_norms = true,
             .whole_gradients = true,
+            .convolves_positions = true,
             .updates_from_factors = settings.ranks == nullptr};
 }
 
@@ -49,6 +50,7 @@ ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
 Network::Network(const model::Graph& graph, const Settings& settings)
     : settings_(settings),
       classes_(graph.classes()),
+      labels_(static_cast<std::size_t>(settings.batch * graph.labels_each())),
       parameters_(graph.parameters()),
       program_(dnnl::engine(dnnl::engine::kind::cpu, 0))
 {
@@ -77,7 +79,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
 
 double Network::forward(const float* images, const int* labels, Trace& trace)
 {
-    engine::require_labels(labels, static_cast<std::size_t>(settings_.batch), classes_);
+    engine::require_labels(labels, labels_, classes_);
     const ThreadCount threads(settings_.threads);
     images_.memory.set_data_handle(const_cast<float*>(images));  // read only; oneDNN's handles have no const
     state_.labels = labels;
@@ -149,7 +151,7 @@ void Network::set(std::size_t parameter, const std::function<void(std::span<floa
 {
     const Trained& trained = trained_[parameter];
     const auto elements = static_cast<std::size_t>(parameters_[parameter].elements());
-    const bool has_room = settings_.ranks == nullptr && !trained.factors;
+    const bool has_room = settings_.ranks == nullptr && settings_.trains && !trained.factors;
     std::vector<float> apart(has_room ? 0 : elements);
     float* const values = has_room ? trained.gradient.data() : apart.data();
     const dnnl::memory staging(plain(trained.dims), program_.engine(), values);

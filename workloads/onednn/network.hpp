@@ -26,7 +26,7 @@ class Network {
     /// Throws OutOfMemory before it allocates, Error when oneDNN refuses a layer.
     Network(const model::Graph& graph, const Settings& settings);
 
-    /// `images`: [batch][channels][height][width]; `labels`: [batch], class indices. Returns the mean loss.
+    /// `images`: [batch][channels][height][width]; `labels`: [batch][of an image], class indices. Returns the mean loss.
     double forward(const float* images, const int* labels, Trace& trace);
     /// Calls `ready` for each parameter as soon as its gradient is complete.
     void backward(Trace& trace, const std::function<void(std::size_t parameter)>& ready = {});
@@ -61,6 +61,7 @@ class Network {
   private:
     Settings settings_;
     int classes_;
+    std::size_t labels_;  ///< of a batch
     std::vector<model::Parameter> parameters_;
     StepState state_;
     Program program_;

@@ -10,8 +10,8 @@ Step::Step(const model::Graph& graph, const Settings& settings, const std::strin
       threads_(settings.ranks == nullptr ? PinnedThreads(settings.threads) : PinnedThreads(place, settings.threads)),
       network_(graph, settings),
       source_(threads_.starting_free_threads([&] {
-          return data::open_source(data, settings.batch, graph.layer(0).output, graph.classes(), workers,
-                                   engine::data_seed, settings.share());
+          return data::open_source(data, settings.batch, data::Form::of(graph), workers, engine::data_seed,
+                                   settings.share());
       }))
 {
 }
@@ -29,6 +29,7 @@ double Step::train(Trace& trace)
     if (exchange_) exchange_->begin(network_.trained_bytes());
     const data::Batch batch = trace.waiting_for_data([this] { return source_.next(); });
     const double loss = network_.forward(batch.images, batch.labels, trace);
+    if (!settings().trains) return loss;
     if (!exchange_) {
         network_.backward(trace);
         network_.update(trace);

@@ -49,6 +49,61 @@ class HostChannels : protected HostLoops {
         });
     }
 
+    void operator()(const Embed& op)
+    {
+        const Values tokens(memory_, op.tokens), weights(memory_, op.weights);
+        Values result(memory_, op.result);
+        const auto channels = static_cast<std::size_t>(op.result.channels);
+        for (std::size_t k = 0; k < op.result.elements(); ++k)
+            result.put(k, weights[static_cast<std::size_t>(tokens[k / channels]) * channels + k % channels]);
+    }
+
+    void operator()(const EmbedGradient& op)
+    {
+        const Values tokens(memory_, op.tokens), gradient(memory_, op.gradient);
+        Values weights(memory_, op.weights);
+        const auto channels = static_cast<std::size_t>(op.gradient.channels);
+        for (std::size_t k = 0; !op.adds && k < op.weights.elements(); ++k) weights.put(k, 0);
+        for (std::size_t k = 0; k < op.gradient.elements(); ++k) {
+            const std::size_t to = static_cast<std::size_t>(tokens[k / channels]) * channels + k % channels;
+            weights.put(to, weights[to] + gradient[k]);
+        }
+    }
+
+    void operator()(const AddPositions& op)
+    {
+        const Values source(memory_, op.source), weights(memory_, op.weights);
+        Values result(memory_, op.result);
+        const std::size_t of_image = op.result.elements() / static_cast<std::size_t>(op.result.batch);
+        for (std::size_t k = 0; k < op.result.elements(); ++k)
+            result.put(k, source[k] + (k % of_image < op.weights.elements() ? weights[k % of_image] : 0));
+    }
+
+    void operator()(const TakePositions& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        for_places(op.result, [&](std::size_t k, std::size_t n, int y, int x, int c) {
+            const int from = y * op.result.width + x + op.first;
+            const int there = op.source.height * op.source.width;
+            const std::size_t place = (n * static_cast<std::size_t>(there) + static_cast<std::size_t>(from)) *
+                                      static_cast<std::size_t>(op.source.channels);
+            result.put(k, from < 0 || from >= there ? 0 : source[place + static_cast<std::size_t>(c)]);
+        });
+    }
+
+    void operator()(const AddPositionsGradient& op)
+    {
+        const Values gradient(memory_, op.gradient);
+        Values weights(memory_, op.weights);
+        const std::size_t of_image = op.gradient.elements() / static_cast<std::size_t>(op.gradient.batch);
+        for (std::size_t k = 0; k < op.weights.elements(); ++k) {
+            double sum = 0;
+            for (std::size_t i = k; i < op.gradient.elements(); i += of_image) sum += static_cast<double>(gradient[i]);
+            weights.put(k, static_cast<float>(sum));
+        }
+    }
+
     void operator()(const Attention& op) { run_on_host(memory_, op); }
     void operator()(const AttentionGradient& op) { run_on_host(memory_, op); }
 

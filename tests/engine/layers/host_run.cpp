@@ -45,7 +45,8 @@ class Run : private HostChannels {
             const std::size_t place = images.place(n, y, x, c);
             to.put(k, place == no_place ? 0 : from[place]);
         });
-        std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.to.batch, memory_.at<std::int32_t>(op.labels));
+        std::copy_n(memory_.at<std::int32_t>(op.labels_from), op.labels.elements(),
+                    memory_.at<std::int32_t>(op.labels));
     }
 
     void operator()(const ClearUnused& op)
@@ -248,20 +249,21 @@ class Run : private HostChannels {
         const auto* const labels = memory_.at<std::int32_t>(op.labels);
         Values given(memory_, op.gradient);
         const auto classes = static_cast<std::size_t>(op.logits.channels);
-        const auto batch = static_cast<std::size_t>(op.logits.batch);
+        const std::size_t rows = op.logits.rows();
         double loss = 0;
-        for (std::size_t n = 0; n < batch; ++n) {
+        for (std::size_t n = 0; n < rows; ++n) {
             double sum = 0;
             for (std::size_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(logits[n * classes + c]));
             for (std::size_t c = 0; c < classes; ++c) {
                 const double due = std::exp(static_cast<double>(logits[n * classes + c])) / sum;
                 const bool is_label = static_cast<std::int32_t>(c) == labels[n];
-                given.put(n * classes + c, static_cast<float>((due - is_label) / static_cast<double>(batch)) *
-                                               memory_.state()->loss_scale);
+                if (given)
+                    given.put(n * classes + c, static_cast<float>((due - is_label) / static_cast<double>(rows)) *
+                                                   memory_.state()->loss_scale);
                 if (is_label) loss -= std::log(due);
             }
         }
-        memory_.state()->loss = static_cast<float>(loss / static_cast<double>(batch));
+        memory_.state()->loss = static_cast<float>(loss / static_cast<double>(rows));
     }
 
     void operator()(const Widen& op)

@@ -78,11 +78,11 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
     for (const Running& one : list_.running)
         std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
     const Tensor& images = list_.images;
-    data::Source source = data::open_source("hashed", settings.batch, graph.layer(0).output, graph.classes(), 1,
-                                            engine::data_seed, settings.share());
+    data::Source source =
+        data::open_source("hashed", settings.batch, data::Form::of(graph), 1, engine::data_seed, settings.share());
     const data::Batch batch = source.next();
     std::copy_n(batch.images, images.elements(), memory_.at<float>(images));
-    std::copy_n(batch.labels, settings.batch, memory_.at<std::int32_t>(list_.labels));
+    std::copy_n(batch.labels, list_.labels.elements(), memory_.at<std::int32_t>(list_.labels));
 }
 
 double HostTraining::differentiate(const std::function<void(std::size_t parameter)>& ready)

@@ -184,4 +184,45 @@ inline model::Graph squeeze_network()
     return net;
 }
 
+/// Blocks of a decoder: embedding, trained positions, causal attention, linear layers of each position, and a last layer that reads
+/// the embedding's weights, unless `shared` is off. `tools/peers/torch_parity.py` has the same network.
+inline model::Graph token_network(bool shared = true, int tokens = 24, int channels = 20, int heads = 2,
+                                  int vocabulary = 37)
+{
+    model::Graph net("tokens", {1, 1, tokens});
+    const int embedding = net.embedding("wte", 0, vocabulary, channels);
+    int x = net.positions("wpe", embedding);
+    for (const std::string name : {"blocks.0.", "blocks.1."}) {
+        int y = net.linear_of_positions(name + "qkv", net.layer_norm(name + "norm1", x), 3 * channels);
+        y = net.linear_of_positions(name + "project", net.attention(name + "attention", y, heads, true), channels);
+        x = net.add(name + "add1", x, y);
+        y = net.linear_of_positions(name + "expand", net.layer_norm(name + "norm2", x), 2 * channels);
+        y = net.activation(model::LayerKind::gelu_tanh, name + "gelu", y);
+        x = net.add(name + "add2", x, net.linear_of_positions(name + "shrink", y, channels));
+    }
+    x = net.layer_norm("norm", x);
+    net.linear_of_positions("head", x, vocabulary, !shared, shared ? embedding : -1);
+    return net;
+}
+
+/// A vision transformer's: a class token before the patches, trained positions, full attention, the token's position alone at the end.
+/// `tools/peers/torch_parity.py` has the same network.
+inline model::Graph vision_network(int size = 24, int patch = 8, int channels = 20, int heads = 2, int classes = 10)
+{
+    model::Graph net("vision", {3, size, size});
+    int x = net.convolution("stem", 0, channels, {.size = patch, .stride = patch, .padding = 0}, true);
+    x = net.take_positions("with_class", x, -1, (size / patch) * (size / patch) + 1);
+    x = net.positions("positions", net.positions("class_token", x, 1));
+    for (const std::string name : {"blocks.0.", "blocks.1."}) {
+        int y = net.linear_of_positions(name + "qkv", net.layer_norm(name + "norm1", x, 1e-6F), 3 * channels);
+        y = net.linear_of_positions(name + "project", net.attention(name + "attention", y, heads), channels);
+        x = net.add(name + "add1", x, y);
+        y = net.linear_of_positions(name + "expand", net.layer_norm(name + "norm2", x, 1e-6F), 4 * channels);
+        y = net.activation(model::LayerKind::gelu, name + "gelu", y);
+        x = net.add(name + "add2", x, net.linear_of_positions(name + "shrink", y, channels));
+    }
+    net.linear("head", net.take_positions("class", net.layer_norm("norm", x, 1e-6F), 0, 1), classes);
+    return net;
+}
+
 }  // namespace roof::ir

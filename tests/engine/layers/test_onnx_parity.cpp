@@ -73,6 +73,16 @@ TEST_CASE("Attention among the positions of a map, full and causal, trains by pl
     compare(attention_network(224, 16, 48, 3, 1000), "attention", 2e-5);
 }
 
+TEST_CASE("A decoder whose last layer reads the embedding's weights trains by plain loops as in PyTorch")
+{
+    compare(token_network(true, 40, 48, 3, 1000), "tokens", 2e-5);
+}
+
+TEST_CASE("A vision transformer trains by plain loops as in PyTorch")
+{
+    compare(vision_network(224, 32, 48, 3, 1000), "vision", 2e-5);
+}
+
 TEST_CASE("SqueezeNet 1.1 with GELUs, exact and by tanh, trains by plain loops as in PyTorch")
 {
     compare("squeezenet1_1_gelu", 2e-5);

@@ -3,8 +3,8 @@
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/onednn/network_values.hpp"
+#include "workloads/data/source.hpp"
 #include "workloads/engine/ir/formulas.hpp"
-#include "workloads/model/hashed.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -28,8 +28,10 @@ class Reference {
           trace_(clock_, network_.parts().size()),
           images_(static_cast<std::size_t>(batch * graph.layer(0).output.elements()))
     {
-        model::hashed_input().fill(images_);
-        for (int n = 0; n < batch; ++n) labels_.push_back(model::hashed_label(n, graph.classes()));
+        const data::Source source = data::open_source("hashed", batch, data::Form::of(graph), 1, 1);
+        const data::Batch made = source.next();
+        std::copy_n(made.images, images_.size(), images_.begin());
+        labels_.assign(made.labels, made.labels + batch * graph.labels_each());
     }
     double differentiate()
     {
@@ -106,6 +108,9 @@ TEST_CASE("The step's program trains as the CPU engine does, with and without fu
     compare(mobile_network(), hashed(Precision::fp32), fused, fp32);
     compare(layer_norm_network(), hashed(Precision::fp32), fused, fp32);
     compare(attention_network(), hashed(Precision::fp32), fused, fp32);
+    compare(token_network(true), hashed(Precision::fp32), fused, fp32);
+    compare(token_network(false), hashed(Precision::fp32), fused, fp32);
+    compare(vision_network(), hashed(Precision::fp32), fused, fp32);
 }
 
 TEST_CASE("The step's program trains the same when a library computes whole batch norms")
@@ -157,6 +162,8 @@ TEST_CASE("In bf16 and fp16 the program trains within the tolerance of these for
     compare(squeeze_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(layer_norm_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
     compare(attention_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
+    compare(token_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
+    compare(vision_network(), hashed(Precision::bf16), true, {.loss = 3e-2, .gradient = 0.5, .value = 2e-2});
 }
 
 TEST_CASE("Convolutions that sum for batch norms and apply them give the values of separate operations, in less memory")

@@ -12,13 +12,14 @@ struct ImportBody {
     const float* from;
     Element* to;
     std::uint32_t channels, map;
+    std::uint32_t labels_apart;  ///< positions for each label
     const std::int32_t* labels_from;
     std::int32_t* labels;
 
     __device__ void operator()(std::uint32_t place) const
     {
         const std::size_t image = place / map;
-        if (place % map == 0) labels[image] = labels_from[image];
+        if (place % labels_apart == 0) labels[place / labels_apart] = labels_from[place / labels_apart];
         const std::size_t plane = image * channels * map + place % map;
         __builtin_assume(channels > 0);
         for (std::uint32_t c = 0; c < channels; ++c)
@@ -252,7 +253,9 @@ void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t s
         }
         launch_vectors(positions, stream,
                        ImportBody<Element>{from, memory.at<Element>(to), static_cast<std::uint32_t>(to.channels),
-                                           static_cast<std::uint32_t>(to.height * to.width), labels_from, labels});
+                                           static_cast<std::uint32_t>(to.height * to.width),
+                                           static_cast<std::uint32_t>(to.rows() / operation.labels.elements()),
+                                           labels_from, labels});
     });
 }
 

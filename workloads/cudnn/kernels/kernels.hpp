@@ -25,6 +25,11 @@ void enqueue(const Attention& operation, const Memory& memory, cudaStream_t stre
 void enqueue(const AttentionGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const LayerNorm& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const LayerNormGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Embed& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const EmbedGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AddPositions& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AddPositionsGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const TakePositions& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaskGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaxPool& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const MaxPoolGradient& operation, const Memory& memory, cudaStream_t stream);

@@ -1,4 +1,4 @@
-// Softmax cross-entropy. A block computes loss and gradient of one image; the last block computes the mean loss.
+// Softmax cross-entropy. A block computes loss and gradient of one image or position; the last block computes the mean loss.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
 
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(threads_per_block)
 
     const int label = labels[blockIdx.x];
     const float share = state->loss_scale / static_cast<float>(gridDim.x);
-    for (int c = first; c < classes; c += step) {
+    for (int c = first; gradient != nullptr && c < classes; c += step) {
         const float due = expf(logits[row + c] - largest) / sum;
         gradient[row + c] = narrow<Element>((due - (c == label ? 1.0F : 0.0F)) * share);
     }
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(threads_per_block)
 void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream)
 {
     with_element(operation.gradient.precision, [&]<class Element>() {
-        softmax_rows<<<static_cast<unsigned>(operation.logits.batch), threads_per_block, 0, stream>>>(
+        softmax_rows<<<vectors_in(operation.logits.rows(), 1), threads_per_block, 0, stream>>>(
             memory.at<float>(operation.logits), memory.at<std::int32_t>(operation.labels),
             memory.at<Element>(operation.gradient), memory.at<float>(operation.row_losses), operation.logits.channels,
             memory.state(), memory.counters());

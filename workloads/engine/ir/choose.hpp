@@ -53,6 +53,8 @@ struct Choosers {
     /// Convolutions read trained values in fp32 and write gradients of weights in fp32, with that of the bias in the
     /// same pass.
     bool whole_gradients = false;
+    /// A linear layer of each position is a 1x1 convolution; else a product of the rows of all positions.
+    bool convolves_positions = false;
     /// Linear layers' weights are updated from the factors of their gradient (DescendProduct).
     bool updates_from_factors = false;
 };

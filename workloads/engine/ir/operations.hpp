@@ -240,6 +240,34 @@ struct LayerNormGradient {
     Tensor partial{};                 ///< sums of slabs of positions
 };
 
+/// Row p of the result is the row of the weights, [tokens][channels], whose number is token p. `tokens`: fp32, one channel.
+struct Embed {
+    Tensor tokens{}, weights{}, result{};
+};
+
+/// Adds the gradient of each position, of the result, to the row of its token, of the weights, fp32; in the order of the positions.
+/// `adds`: to the numbers that are there, else to zeros.
+struct EmbedGradient {
+    Tensor tokens{}, gradient{}, weights{};
+    bool adds = false;
+};
+
+/// result = source + weights, [positions][channels], for each image; positions behind those of the weights are copied.
+struct AddPositions {
+    Tensor source{}, weights{}, result{};
+};
+
+/// The gradient of the weights, fp32: the sum over the images.
+struct AddPositionsGradient {
+    Tensor gradient{}, weights{};
+};
+
+/// Position p of an image of the result is position p + first of the source; zeros where that has none.
+struct TakePositions {
+    Tensor source{}, result{};
+    int first = 0;
+};
+
 /// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries,
 /// keys and values. `sums`: fp32, of each query and head, the logarithm of the sum of its exponentials.
 struct Attention {
@@ -320,10 +348,11 @@ struct Dropout {
         0;  ///< index of the first value in the batch of all ranks, so that ranks drop what one rank would
 };
 
-/// Softmax cross-entropy of rows of fp32 logits: mean over the batch, and the logits' gradient times the loss scale.
+/// Softmax cross-entropy of the fp32 logits of each position, which has a label: mean over all of the batch, and the logits' gradient
+/// times the loss scale, if there is one.
 struct Loss {
     Tensor logits{}, labels{}, gradient{};
-    Tensor row_losses{};  ///< fp32
+    Tensor row_losses{};  ///< fp32, of each position
 };
 
 /// Converts to fp32, all in one launch.
@@ -388,6 +417,7 @@ using Operation =
                  NormGradient, Covariance, MomentStatistics, MomentGradient, MomentOffset, LibraryNorm,
                  LibraryNormGradient, LayerNorm, LayerNormGradient, Attention, AttentionGradient, MaskGradient, MaxPool,
                  MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient,
-                 Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance>;
+                 Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance, Embed, EmbedGradient,
+                 AddPositions, AddPositionsGradient, TakePositions>;
 
 }  // namespace roof::ir

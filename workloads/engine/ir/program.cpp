@@ -101,6 +101,14 @@ struct Operands {
     {
         return {a.gradient, a.source, a.result, a.sums, a.to_source, a.products};
     }
+    static Tensors of(const Embed& a) { return {a.tokens, a.weights, a.result}; }
+    static Tensors of(const EmbedGradient& a)
+    {
+        return {a.tokens, a.gradient, a.weights, a.adds ? a.weights : Tensor{}};
+    }
+    static Tensors of(const AddPositions& a) { return {a.source, a.weights, a.result}; }
+    static Tensors of(const AddPositionsGradient& a) { return {a.gradient, a.weights}; }
+    static Tensors of(const TakePositions& a) { return {a.source, a.result}; }
     static Tensors of(const MaskGradient& a) { return {a.share, a.other_share, a.output, a.result}; }
     static Tensors of(const MaxPool& a) { return {a.source, a.result, a.winners, a.scale, a.shift}; }
     static Tensors of(const MaxPoolGradient& a) { return {a.source, a.result, a.winners}; }

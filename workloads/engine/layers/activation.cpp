@@ -8,8 +8,7 @@ namespace roof::ir {
 
 Tensor gradient_of_unit(Builder& build, const Unit& unit)
 {
-    const bool is_convolution = build.layer(unit).kind == model::LayerKind::convolution;
-    const bool has_bias = build.layer(unit).bias && !(is_convolution && build.choosers.whole_gradients);
+    const bool has_bias = build.layer(unit).bias && !(build.is_convolved(unit.layer) && build.choosers.whole_gradients);
     if (!unit.fused() && !has_bias) return build.shares(unit.layer, 1).front().tensor;
     if (unit.fused()) build.add_work(build.work(unit.relu).backward_data);
     const std::vector<Builder::Share> given = build.shares(unit.last(), 2);

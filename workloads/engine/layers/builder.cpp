@@ -47,10 +47,11 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
     Tensor planar = map(0);
     planar.precision = Precision::fp32;
     images = program.resident(planar);
-    const Tensor numbers{.batch = 1, .channels = settings.batch, .precision = Precision::int32};
+    const int positions = settings.batch * graph.labels_each();
+    const Tensor numbers{.batch = 1, .channels = positions, .precision = Precision::int32};
     labels_given = program.resident(numbers);
     labels = program.resident(numbers);
-    row_losses = program.resident({.batch = 1, .channels = settings.batch});
+    row_losses = program.resident({.batch = 1, .channels = positions});
 }
 
 Tensor Builder::map(int index) const
@@ -69,7 +70,9 @@ void Builder::begin_with_work(const Unit& unit, Phase phase)
 {
     const model::LayerWork of_layer = work(unit.layer);
     begin(unit, phase);
-    add_work(phase == Phase::forward ? of_layer.forward : of_layer.backward_data);
+    Work done = to_work(phase == Phase::forward ? of_layer.forward : of_layer.backward_data);
+    if (of_layer.executed < 1) done.executed = done.flops * of_layer.executed;
+    program.add_work(done);
     if (phase == Phase::forward && unit.fused()) add_flops(work(unit.relu).forward.flops);
 }
 
@@ -130,7 +133,7 @@ Tensor Builder::over(const std::vector<Share>& shares)
 
 void Builder::completed(int layer, bool is_bias)
 {
-    program.completes(parameters.index_of(layer, is_bias));
+    if (is_bias || graph.layer(layer).weights_of < 0) program.completes(parameters.index_of(layer, is_bias));
 }
 
 void Builder::widen_later(const Tensor& narrow, int layer)

@@ -79,6 +79,13 @@ class Builder {
     bool is_image(int index) const { return index == 0; }
     model::LayerWork work(int index) const { return model::work_of(graph, index, settings.batch, settings.precision); }
 
+    /// Whether the layer is written as a convolution.
+    bool is_convolved(int index) const
+    {
+        return graph.layer(index).kind == model::LayerKind::convolution ||
+               (graph.is_of_positions(index) && choosers.convolves_positions);
+    }
+
     /// Opens the stage of these layers, "bn1+relu", of the first one's kind.
     void begin(const std::vector<int>& layers, Phase phase);
     void begin(const Unit& unit, Phase phase)
@@ -118,7 +125,8 @@ class Builder {
     /// Returns a share that no other layer reads, or a new tensor, for the sum or the masked gradient.
     Tensor over(const std::vector<Share>& shares);
 
-    /// Marks the gradient of the layer's weight or bias as complete, in fp32, by the open stage.
+    /// Marks the gradient of the layer's weight or bias as complete, in fp32, by the open stage. Weights of another layer are completed
+    /// by that.
     void completed(int layer, bool is_bias);
     /// Takes the narrow gradient of a layer's weights. The conversion to fp32, which completes it, waits for others.
     void widen_later(const Tensor& narrow, int layer);

@@ -40,6 +40,10 @@ void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
 void layer_norm(Builder& build, const Unit& unit);
 void attention(Builder& build, const Unit& unit);
+void embedding(Builder& build, const Unit& unit);
+/// The values of positions that are trained, see embedding.cpp.
+void positions(Builder& build, const Unit& unit);
+void take_positions(Builder& build, const Unit& unit);
 void add(Builder& build, const Unit& unit);
 void relu(Builder& build, const Unit& unit);
 /// All activations but the ReLU.

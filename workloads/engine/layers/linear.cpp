@@ -9,6 +9,15 @@
 namespace roof::ir {
 namespace {
 
+/// Of a map, the channels of each position are a row, as those of an image are.
+Tensor rows_of(const Builder& build, const Unit& unit, Tensor tensor)
+{
+    if (!build.graph.is_of_positions(unit.layer)) return tensor;
+    tensor.batch = static_cast<int>(tensor.rows());
+    tensor.height = tensor.width = 1;
+    return tensor;
+}
+
 void append(Builder& build, const Multiply& product)
 {
     append_product(build.program, build.choosers, build.settings.precision, product);
@@ -33,21 +42,26 @@ void update(Builder& build, const Unit& unit, const Tensor& source, const Tensor
 void backward(Builder& build, const Unit& unit, const Tensor& source)
 {
     build.begin(unit, Phase::backward);
-    const Tensor gradient = gradient_of_unit(build, unit);
+    const Tensor gradient = rows_of(build, unit, gradient_of_unit(build, unit));
     const Trained& weights = build.parameters.of(unit.layer, false);
     if (build.choosers.updates_from_factors) {
         build.updates.emplace_back([=, &build] { update(build, unit, source, gradient); });
     } else {
         build.add_work(build.work(unit.layer).backward_weights);
-        append(build,
-               {.pass = Pass::backward_weights, .source = source, .weights = weights.gradient, .result = gradient});
+        append(build, {.pass = Pass::backward_weights,
+                       .source = rows_of(build, unit, source),
+                       .weights = weights.gradient,
+                       .result = gradient});
     }
     build.completed(unit.layer, false);
     if (build.is_image(build.source(unit))) return;
 
     build.add_work(build.work(unit.layer).backward_data);
     const Tensor to_source = build.program.tensor(source);
-    append(build, {.pass = Pass::backward_data, .source = to_source, .weights = weights.read, .result = gradient});
+    append(build, {.pass = Pass::backward_data,
+                   .source = rows_of(build, unit, to_source),
+                   .weights = weights.read,
+                   .result = gradient});
     build.give(build.source(unit), {to_source});
 }
 
@@ -66,9 +80,9 @@ void linear(Builder& build, const Unit& unit)
         const Trained& trained = build.parameters.of(unit.layer, true);
         bias = last ? trained.value : trained.read;
     }
-    append(build, {.source = source,
+    append(build, {.source = rows_of(build, unit, source),
                    .weights = build.parameters.of(unit.layer, false).read,
-                   .result = result,
+                   .result = rows_of(build, unit, result),
                    .bias = bias,
                    .relu = unit.fused()});
     build.put(unit, result);

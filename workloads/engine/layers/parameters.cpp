@@ -34,7 +34,9 @@ bool is_read_in_order(const model::Graph& graph, int layer)
 model::Shape span_of(const model::Graph& graph, const model::Parameter& parameter)
 {
     if (parameter.shape.size() == 4) return {parameter.shape[1], parameter.shape[2], parameter.shape[3]};
-    if (parameter.shape.size() == 1) return {1, 1, 1};
+    const bool is_flat =
+        graph.layer(parameter.layer).kind == model::LayerKind::linear && !graph.is_of_positions(parameter.layer);
+    if (!is_flat || parameter.is_bias) return {1, 1, 1};
     // After a flattened map, the inputs are the values of that map.
     int source = graph.layer(parameter.layer).inputs.front();
     for (;;) {
@@ -84,6 +86,7 @@ bool is_in_pytorch_order(const model::Graph& graph, int flatten)
 Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program)
     : described_(graph.parameters()), trained_(described_.size()), order_(described_.size())
 {
+    for (const model::Layer& layer : graph.layers()) weights_of_.push_back(layer.weights_of);
     std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
     std::size_t total = 0;
     for (const std::size_t k : order_) {
@@ -99,8 +102,10 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, int 
     }
     const Tensor all{.batch = 1, .channels = static_cast<int>(total)};
     values = program.resident(all);
-    gradients = program.resident(all);
-    momenta = program.resident(all);
+    if (settings.trains) {
+        gradients = program.resident(all);
+        momenta = program.resident(all);
+    }
     if (settings.narrow()) {
         Tensor small = all;
         small.precision = settings.storage();
@@ -137,6 +142,8 @@ std::string Parameters::checksums(std::span<const float> numbers) const
 
 std::size_t Parameters::index_of(int layer, bool is_bias) const
 {
+    const int other = weights_of_.at(static_cast<std::size_t>(layer));
+    if (!is_bias && other >= 0) layer = other;
     for (std::size_t k = 0; k < described_.size(); ++k) {
         if (described_[k].layer == layer && described_[k].is_bias == is_bias) return k;
     }

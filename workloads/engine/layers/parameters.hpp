@@ -45,6 +45,7 @@ class Parameters {
 
     /// Order: graph.parameters().
     const std::vector<Trained>& all() const { return trained_; }
+    /// Weights may be those of another layer.
     const Trained& of(int layer, bool is_bias) const { return trained_[index_of(layer, is_bias)]; }
     std::size_t index_of(int layer, bool is_bias) const;
     /// A line on each parameter in order of readiness: what must be the same on all ranks so that they add the same gradients.
@@ -54,10 +55,12 @@ class Parameters {
     /// Returns the indices of the parameters in order of readiness: later layers first.
     const std::vector<std::size_t>& order() const { return order_; }
 
-    Tensor values, gradients, momenta, copies;  ///< the blocks; copies is empty in fp32
+    Tensor values, gradients, momenta,
+        copies;  ///< the blocks; copies is empty in fp32, and two are where nothing is trained
 
   private:
     std::vector<model::Parameter> described_;
+    std::vector<int> weights_of_;  ///< by layer, as model::Layer has it
     std::vector<Trained> trained_;
     std::vector<std::size_t> order_;
 };

@@ -13,6 +13,7 @@ void import_images(Builder& build)
 {
     build.program.begin("input", "input", Phase::forward);
     Tensor to = build.map(0);
+    if (build.graph.vocabulary() > 0) to.precision = Precision::fp32;  // numbers of tokens
     int padding = 0;
     if (build.image_block > 0) {
         const model::Layer& first = build.graph.layer(readers(build.graph, 0).front());
@@ -37,7 +38,8 @@ Tensor updated_here(const Builder& build)
     Tensor each{.batch = 1, .channels = 0};
     const std::vector<model::Parameter> parameters = build.graph.parameters();
     for (const model::Parameter& parameter : parameters) {
-        const bool is_linear = build.graph.layer(parameter.layer).kind == model::LayerKind::linear;
+        const bool is_linear = build.graph.layer(parameter.layer).kind == model::LayerKind::linear &&
+                               !build.graph.is_of_positions(parameter.layer);
         if (build.choosers.updates_from_factors && is_linear && !parameter.is_bias) continue;
         each.channels += static_cast<int>(parameter.elements());
     }
@@ -73,7 +75,13 @@ void write_unit(Builder& build, const Unit& unit)
         case LayerKind::dropout:
             return dropout(build, unit);
         case LayerKind::linear:
-            return linear(build, unit);
+            return build.is_convolved(unit.layer) ? convolution(build, unit) : linear(build, unit);
+        case LayerKind::embedding:
+            return embedding(build, unit);
+        case LayerKind::positions:
+            return positions(build, unit);
+        case LayerKind::take_positions:
+            return take_positions(build, unit);
         case LayerKind::concat:
             return concat(build, unit);
         case LayerKind::multiply:
@@ -97,8 +105,9 @@ StepProgram write_step(const model::Graph& graph, const Settings& settings, cons
         import_images(build);
     for (const Unit& unit : units_of(build.graph)) write_unit(build, unit);
     softmax_cross_entropy(build);
+    if (!settings.trains) build.tape.clear();
     for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
-    sgd(build);
+    if (settings.trains) sgd(build);
     step.parameters = std::move(build.parameters);
     step.running = std::move(build.running);
     step.images = build.images;
@@ -136,10 +145,11 @@ void softmax_cross_entropy(Builder& build)
         build.program.append(Widen{{logits}, {wide}}, "roof:widen");
         logits = wide;
     }
-    const Tensor gradient = build.program.tensor(build.map(last));
-    build.program.add_work(moving({logits}, {gradient}, 5));
+    const bool trains = build.settings.trains;
+    const Tensor gradient = trains ? build.program.tensor(build.map(last)) : Tensor{};
+    build.program.add_work(moving({logits}, trains ? std::vector{gradient} : std::vector<Tensor>{}, trains ? 5 : 3));
     build.program.append(Loss{logits, build.labels, gradient, build.row_losses}, "roof:softmax");
-    build.give(last, {gradient});
+    if (trains) build.give(last, {gradient});
 }
 
 void sgd(Builder& build)

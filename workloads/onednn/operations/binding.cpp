@@ -79,8 +79,10 @@ Trained& Binding::trained_of(const ir::Tensor& piece)
 Trained& Binding::train(const ir::Tensor& piece, const Desc& layout, const Dims& dims)
 {
     Trained& made = trained_of(piece);
-    made = {program.resident(layout), settings.ranks == nullptr ? program.resident(layout) : program.outside(layout),
-            program.resident(layout), dims};
+    made = {program.resident(layout), {}, {}, dims};
+    if (!settings.trains) return made;
+    made.gradient = settings.ranks == nullptr ? program.resident(layout) : program.outside(layout);
+    made.momentum = program.resident(layout);
     return made;
 }
 

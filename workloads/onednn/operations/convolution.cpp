@@ -14,8 +14,11 @@ void bind(Binding& to, const ir::Convolve& operation)
     const Dims biases{shape.result.channels};
     ConvolutionTensors tensors;
     if (shape.pass == Pass::forward) {
+        // Weights that an embedding has, too, are there already.
+        const Trained& before = to.trained_of(operation.weights);
         tensors = {.source = to.read(operation.source, edges.source),
-                   .weights = to.train(operation.weights, edges.weights, weights_of(shape)).value,
+                   .weights = before.value ? before.value
+                                           : to.train(operation.weights, edges.weights, weights_of(shape)).value,
                    .result = to.write(operation.result, edges.result)};
         if (shape.bias) tensors.bias = to.train(operation.bias, plain(biases), biases).value;
     } else if (shape.pass == Pass::backward_weights) {

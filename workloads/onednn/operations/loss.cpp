@@ -1,7 +1,9 @@
-// Softmax cross-entropy, the mean over the batch:  p[n,c] = exp(x[n,c]) / sum over c of exp(x[n,c])
+// Softmax cross-entropy of each position, the mean over all:  p[n,c] = exp(x[n,c]) / sum over c of exp(x[n,c])
 //   loss = -1/N * sum over n of log p[n,label n];   dx[n,c] = (p[n,c] - [c is n's label]) / N
-// Sums are double, after the row's maximum is subtracted. A batch has few logits, so the cost is negligible.
-#include "workloads/onednn/operations/binding.hpp"
+// The row's maximum is subtracted first. A thread copies the logits of some positions into rows.
+#include "workloads/engine/activations.hpp"
+#include "workloads/kernels/parallel.hpp"
+#include "workloads/onednn/operations/positions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,52 +11,108 @@
 namespace roof::onednn {
 namespace {
 
-/// Writes the row's gradient; returns -log of the label's probability.
-template <class Element>
-double loss_of_row(Element* gradient, const float* logit, int classes, int label, int batch)
+/// Positions that a thread copies at once: their logits side by side are cache lines in a layout with blocks.
+constexpr Dim rows_at_once = 16;
+
+/// The layout of logits, which a map has in blocks of channels as its neighbours have.
+Desc layout_of(const ir::Tensor& logits)
 {
-    const double largest = *std::max_element(logit, logit + classes);
-    double sum = 0;
-    for (int c = 0; c < classes; ++c) sum += std::exp(logit[c] - largest);
-    for (int c = 0; c < classes; ++c) {
-        const auto probability = static_cast<float>(std::exp(logit[c] - largest) / sum);
-        narrow((probability - (c == label ? 1.0F : 0.0F)) / static_cast<float>(batch), gradient[c]);
-    }
-    return std::log(sum) - (logit[label] - largest);
+    return logits.height * logits.width > 1 ? with_channels_together(plain(logits)) : plain(logits);
 }
 
-double mean_loss(const Elements& gradient, const float* logits, const int* labels, int batch, int classes)
+struct Losses {
+    Positions at;
+    Elements logits, gradient;  ///< the gradient may be none
+    const int* labels;
+    float* rows;  ///< of one thread, [rows_at_once][stored]
+};
+
+/// Replaces the row's logits by their gradients; returns -log of the label's probability. Sums of so many numbers are added in double.
+[[gnu::always_inline]] inline double loss_of_row(float* row, Dim classes, int label, float share)
 {
-    double loss = 0;
-#pragma omp parallel for reduction(+ : loss)
-    for (int n = 0; n < batch; ++n) {
-        const std::ptrdiff_t row = std::ptrdiff_t{n} * classes;
-        loss += gradient.precision == Precision::bf16
-                    ? loss_of_row(gradient.as<BFloat16>() + row, logits + row, classes, labels[n], batch)
-                    : loss_of_row(gradient.as<float>() + row, logits + row, classes, labels[n], batch);
+    constexpr Dim piece = 1024;
+    float largest = row[0];
+#pragma omp simd reduction(max : largest)
+    for (Dim c = 0; c < classes; ++c) largest = row[c] > largest ? row[c] : largest;
+    const double from_largest = static_cast<double>(row[label]) - static_cast<double>(largest);
+    double total = 0;
+    for (Dim first = 0; first < classes; first += piece) {
+        const Dim end = first + piece < classes ? first + piece : classes;
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (Dim c = first; c < end; ++c) {
+            row[c] = engine::exponential(row[c] - largest);
+            sum += row[c];
+        }
+        total += static_cast<double>(sum);
     }
-    return loss / batch;
+    const float scale = share / static_cast<float>(total);
+#pragma omp simd
+    for (Dim c = 0; c < classes; ++c) row[c] *= scale;
+    row[label] -= share;
+    return std::log(total) - from_largest;
+}
+
+template <class Element>
+[[gnu::always_inline]] inline double losses_in(const Losses& of, Dim begin, Dim end)
+{
+    const Dim stored = of.at.stored;
+    const float share = 1 / static_cast<float>(of.at.rows());
+    double loss = 0;
+    for (Dim first = begin; first < end; first += rows_at_once) {
+        const DimRange positions{first, std::min(end, first + rows_at_once)};
+        read_channels<float>(of.at, of.logits, positions, {0, stored}, of.rows, stored);
+        for (Dim position = first; position < positions.end; ++position)
+            loss += loss_of_row(of.rows + (position - first) * stored, of.at.channels, of.labels[position], share);
+        if (of.gradient.at != nullptr)
+            write_channels<Element>(of.at, of.rows, stored, positions, {0, stored}, of.gradient);
+    }
+    return loss;
+}
+
+[[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] double run_losses(const Losses& of, Dim begin, Dim end)
+{
+    return of.gradient.precision == Precision::bf16 ? losses_in<BFloat16>(of, begin, end)
+                                                    : losses_in<float>(of, begin, end);
+}
+
+/// The threads' sums are added in their order.
+double mean_loss(Losses of, float* rows, std::vector<double>& sums)
+{
+    std::ranges::fill(sums, 0.0);
+#pragma omp parallel firstprivate(of)
+    {
+        const Dim threads = omp_get_num_threads();
+        const Dim thread = omp_get_thread_num();
+        of.rows = rows + thread * rows_at_once * of.at.stored;
+        sums[static_cast<std::size_t>(thread)] =
+            run_losses(of, of.at.rows() * thread / threads, of.at.rows() * (thread + 1) / threads);
+    }
+    double loss = 0;
+    for (const double sum : sums) loss += sum;
+    return loss / static_cast<double>(of.at.rows());
 }
 
 }  // namespace
 
 void bind(Binding& to, const ir::Loss& operation)
 {
-    const Tensor logits = to.read(operation.logits, plain(operation.logits));
-    const Tensor gradient = to.write(operation.gradient, plain(operation.gradient));
-    const int batch = operation.logits.batch;
-    const int classes = operation.logits.channels * operation.logits.height * operation.logits.width;
+    const Tensor logits = to.read(operation.logits, layout_of(operation.logits));
+    const Positions at = positions_of(logits.desc());
+    const Tensor gradient = operation.gradient ? to.write(operation.gradient, layout_of(operation.gradient)) : Tensor{};
+    const Tensor rows = to.program.tensor(plain(Dims{to.settings.threads, rows_at_once * at.stored}));
     to.program.append(
-        [=, &state = to.state] {
-            state.loss = mean_loss(gradient.elements(), logits.data(), state.labels, batch, classes);
+        [=, sums = std::vector<double>(static_cast<std::size_t>(to.settings.threads)), &state = to.state]() mutable {
+            state.loss =
+                mean_loss({at, logits.elements(), gradient.elements(), state.labels, nullptr}, rows.data(), sums);
         },
-        {logits, gradient}, "roof:softmax");
+        {logits, gradient, rows}, "roof:softmax");
 }
 
 void bind(Binding& to, const ir::Widen& operation)
 {
     for (std::size_t k = 0; k < operation.from.size(); ++k)
-        to.set(operation.to[k], to.program.in_layout(to.read(operation.from[k]), plain(operation.to[k])));
+        to.set(operation.to[k], to.program.in_layout(to.read(operation.from[k]), layout_of(operation.to[k])));
 }
 
 }  // namespace roof::onednn

@@ -17,7 +17,7 @@ using engine::weight_decay;
 
 /// State that the operations of a step share, besides tensors.
 struct StepState {
-    const int* labels = nullptr;  ///< [batch]
+    const int* labels = nullptr;  ///< [batch][of an image]
     double loss = 0;              ///< of the last forward pass
     std::uint32_t step = 0;       ///< steps begun before this one; seeds dropout
 };

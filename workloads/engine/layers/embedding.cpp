@@ -1,0 +1,58 @@
+// Embedding: y[n,p] = w[token of n,p];  dw[k] = the sum of dy[n,p] over the positions with token k. A linear layer with the same weights
+// writes its part of the gradient before.
+// Positions: y[n,p] = x[n,p] + w[p];  dw[p] = the sum of dy[n,p] over n;  dx = dy
+// Taken positions: y[n,p] = x[n,p + first];  dx[n,p] = dy[n,p - first]; zeros where there is none
+#include "workloads/engine/layers/layers.hpp"
+
+namespace roof::ir {
+
+void embedding(Builder& build, const Unit& unit)
+{
+    build.begin_with_work(unit, Phase::forward);
+    const Trained weights = build.parameters.of(unit.layer, false);
+    const Embed embed{build.input(unit), weights.read, build.program.tensor(build.map(unit.layer))};
+    build.program.append(embed, "roof:embedding");
+    build.put(unit, embed.result);
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.widen_waiting();
+        build.add_work(build.work(unit.layer).backward_weights);
+        const bool adds = build.graph.shares_weights(unit.layer);
+        build.program.append(EmbedGradient{embed.tokens, build.gradient(unit.layer).tensor, weights.gradient, adds},
+                             "roof:embedding");
+        build.completed(unit.layer, false);
+    });
+}
+
+void positions(Builder& build, const Unit& unit)
+{
+    build.begin_with_work(unit, Phase::forward);
+    const Trained weights = build.parameters.of(unit.layer, false);
+    const AddPositions add{build.input(unit), weights.read, build.program.tensor(build.map(unit.layer))};
+    build.program.append(add, "roof:positions");
+    build.put(unit, add.result);
+    build.tape.emplace_back([=, &build] {
+        build.begin(unit, Phase::backward);
+        build.add_work(build.work(unit.layer).backward_weights);
+        const Builder::Share given = build.gradient(unit.layer);
+        build.program.append(AddPositionsGradient{given.tensor, weights.gradient}, "roof:positions");
+        build.completed(unit.layer, false);
+        build.give(build.source(unit), given);
+    });
+}
+
+void take_positions(Builder& build, const Unit& unit)
+{
+    const int first = build.layer(unit).first;
+    const auto append = [&build](const Tensor& source, const Tensor& result, int from) {
+        build.program.append(TakePositions{source, result, from}, "roof:positions");
+        return result;
+    };
+    build.write_simple(
+        unit, [&](const Tensor& source) { return append(source, build.program.tensor(build.map(unit.layer)), first); },
+        [=, &build](const Builder::Share& given) {
+            return append(given.tensor, build.gradient_like(build.source(unit)), -first);
+        });
+}
+
+}  // namespace roof::ir

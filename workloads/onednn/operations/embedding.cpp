@@ -1,0 +1,234 @@
+// The embedding of tokens and the values of positions, in the layouts that the maps have. Weights that a linear layer reads too have its
+// layout. Threads share the channels of a gradient of the embedding, so that sums have one order.
+#include "workloads/kernels/parallel.hpp"
+#include "workloads/onednn/operations/positions.hpp"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+namespace roof::onednn {
+namespace {
+
+/// Where each index of this dimension is: element (i, k, ...) is at the sum of what the indices of all dimensions have.
+std::vector<Dim> places_of(const Desc& desc, Dim dim)
+{
+    const Blocking blocking = blocking_of(desc);
+    std::vector<Dim> places(static_cast<std::size_t>(dims_of(desc)[static_cast<std::size_t>(dim)]));
+    for (std::size_t index = 0; index < places.size(); ++index) {
+        Dim rest = static_cast<Dim>(index);
+        Dim apart = 1;  // elements between neighbours of the block
+        for (std::size_t b = blocking.blocks.size(); b-- > 0; apart *= blocking.blocks[b]) {
+            if (blocking.block_dims[b] != dim) continue;
+            places[index] += rest % blocking.blocks[b] * apart;
+            rest /= blocking.blocks[b];
+        }
+        places[index] += rest * blocking.strides[static_cast<std::size_t>(dim)];
+    }
+    return places;
+}
+
+/// Weights [token][channel] in any layout.
+struct Rows {
+    explicit Rows(const Desc& desc) : tokens(places_of(desc, 0)), channels(places_of(desc, 1)) {}
+    std::vector<Dim> tokens, channels;
+};
+
+/// The layout of the linear layer that reads these weights, too, or else rows.
+Desc layout_of(const Binding& to, const ir::Tensor& weights, const Dims& dims)
+{
+    for (const ir::Program::Stage& stage : to.list.stages()) {
+        for (const ir::Operation& operation : stage.operations) {
+            const auto* const reader = std::get_if<ir::Convolve>(&operation);
+            if (reader != nullptr && reader->weights.block == weights.block && reader->weights.begin == weights.begin)
+                return to.convolutions[reader->plan].edges.weights;
+        }
+    }
+    return plain(dims);
+}
+
+/// Calls call(first, end) in every thread with its part of the range.
+template <class Call>
+void share(Dim count, const Call& call)
+{
+#pragma omp parallel
+    {
+        const Dim threads = omp_get_num_threads();
+        const Dim thread = omp_get_thread_num();
+        call(count * thread / threads, count * (thread + 1) / threads);
+    }
+}
+
+template <class Element>
+void embed(const Positions& at, const float* tokens, const Rows& rows, const float* weights, Element* result,
+           const DimRange& positions)
+{
+    for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
+        const Dim position = positions.begin + in_rows / at.stored;
+        const Dim first = in_rows % at.stored;
+        const float* const row = weights + rows.tokens[static_cast<std::size_t>(tokens[position])];
+        for (Dim c = first; c < first + count; ++c)
+            narrow(c < at.channels ? row[rows.channels[static_cast<std::size_t>(c)]] : 0, result[place + c - first]);
+    });
+}
+
+template <class Element>
+void add_to_rows(const Positions& at, const float* tokens, const Rows& rows, const Element* gradient, float* weights,
+                 const DimRange& channels)
+{
+    for_pieces(at, {0, at.rows()}, channels, at.channels, [&](Dim place, Dim in_rows, Dim count) {
+        float* const row = weights + rows.tokens[static_cast<std::size_t>(tokens[in_rows / at.channels])];
+        const Dim* const to = rows.channels.data() + channels.begin + in_rows % at.channels;
+        for (Dim lane = 0; lane < count; ++lane) row[to[lane]] += widen(gradient[place + lane]);
+    });
+}
+
+/// `weights`: [position of an image][channel], of the first `count` positions.
+template <class Element>
+void add_positions(const Positions& at, const Element* source, const float* weights, Dim count_of_weights,
+                   Element* result, const DimRange& positions)
+{
+    for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
+        const Dim position = (positions.begin + in_rows / at.stored) % at.of_image;
+        const Dim first = in_rows % at.stored;
+        const bool has_row = position < count_of_weights;
+        const float* const row = weights + position * at.channels;
+        for (Dim c = first; c < first + count; ++c)
+            narrow(c < at.channels ? widen(source[place + c - first]) + (has_row ? row[c] : 0) : 0,
+                   result[place + c - first]);
+    });
+}
+
+/// `positions`: of an image.
+template <class Element>
+void sum_images(const Positions& at, const Element* gradient, float* weights, const DimRange& positions)
+{
+    std::fill(weights + positions.begin * at.channels, weights + positions.end * at.channels, 0.0F);
+    for (Dim image = 0; image < at.images; ++image) {
+        const DimRange of_image{image * at.of_image + positions.begin, image * at.of_image + positions.end};
+        for_pieces(at, of_image, {0, at.channels}, at.channels, [&](Dim place, Dim in_rows, Dim count) {
+            float* const sums = weights + positions.begin * at.channels + in_rows;
+            for (Dim lane = 0; lane < count; ++lane) sums[lane] += widen(gradient[place + lane]);
+        });
+    }
+}
+
+template <class Element>
+void take_positions(const Positions& from, const Element* source, const Positions& at, Element* result, Dim first,
+                    const DimRange& positions)
+{
+    for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
+        const Dim row = positions.begin + in_rows / at.stored;
+        const Dim position = row % at.of_image + first;
+        const Dim channel = in_rows % at.stored;
+        const bool is_there = position >= 0 && position < from.of_image;
+        const Element* const read = source + (is_there ? from.at(row / at.of_image * from.of_image + position) : 0);
+        for (Dim c = channel; c < channel + count; ++c)
+            narrow(is_there && c < at.channels ? widen(read[c / from.lanes * from.group + c % from.lanes]) : 0,
+                   result[place + c - channel]);
+    });
+}
+
+/// Calls call(elements of the tensor's type).
+template <class Call>
+void with_type(const Elements& elements, const Call& call)
+{
+    if (elements.precision == Precision::bf16)
+        call(elements.as<BFloat16>());
+    else
+        call(elements.as<float>());
+}
+
+Dims dims_of_rows(const ir::Tensor& weights, int channels)
+{
+    return {static_cast<Dim>(weights.elements()) / channels, channels};
+}
+
+}  // namespace
+
+void bind(Binding& to, const ir::Embed& operation)
+{
+    const Desc layout = layout_of(to, operation.weights, dims_of_rows(operation.weights, operation.result.channels));
+    const Tensor weights = to.train(operation.weights, layout, dims_of(layout)).value;
+    const Tensor tokens = to.read(operation.tokens, plain(operation.tokens));
+    const Tensor y = to.write(operation.result, with_channels_together(plain(operation.result)));
+    to.program.append(
+        [=, rows = Rows(layout), at = positions_of(y.desc())] {
+            with_type(y.elements(), [&](auto* written) {
+                share(at.rows(), [&](Dim begin, Dim end) {
+                    embed(at, tokens.data(), rows, weights.data(), written, {begin, end});
+                });
+            });
+        },
+        {tokens, weights, y}, "roof:embedding");
+}
+
+void bind(Binding& to, const ir::EmbedGradient& operation)
+{
+    const Tensor given = read_by_position(to, operation.gradient);
+    const Tensor tokens = to.read(operation.tokens, plain(operation.tokens));
+    const Tensor weights = to.trained_of(operation.weights).gradient;
+    to.program.append(
+        [=, rows = Rows(weights.desc()), at = positions_of(given.desc()), adds = operation.adds] {
+            if (!adds)
+                for_ranges(weights.stored(), [&](std::size_t begin, std::size_t end) {
+                    std::fill(weights.data() + begin, weights.data() + end, 0.0F);
+                });
+            with_type(given.elements(), [&](const auto* gradient) {
+                share(at.stored / at.lanes, [&](Dim begin, Dim end) {
+                    add_to_rows(at, tokens.data(), rows, gradient, weights.data(),
+                                {begin * at.lanes, std::min(at.channels, end * at.lanes)});
+                });
+            });
+        },
+        {tokens, given, weights}, "roof:embedding");
+}
+
+void bind(Binding& to, const ir::AddPositions& operation)
+{
+    const Tensor x = read_by_position(to, operation.source);
+    const Dims dims = dims_of_rows(operation.weights, operation.source.channels);
+    const Tensor weights = to.train(operation.weights, plain(dims), dims).value;
+    const Tensor y = to.write(operation.result, x.desc());
+    to.program.append(
+        [=, at = positions_of(x.desc())] {
+            with_type(y.elements(), [&]<class Element>(Element* result) {
+                share(at.rows(), [&](Dim begin, Dim end) {
+                    add_positions(at, x.elements().as<Element>(), weights.data(), dims[0], result, {begin, end});
+                });
+            });
+        },
+        {x, weights, y}, "roof:positions");
+}
+
+void bind(Binding& to, const ir::AddPositionsGradient& operation)
+{
+    const Tensor given = read_by_position(to, operation.gradient);
+    const Tensor weights = to.trained_of(operation.weights).gradient;
+    to.program.append(
+        [=, at = positions_of(given.desc()), dims = dims_of_rows(operation.weights, operation.gradient.channels)] {
+            with_type(given.elements(), [&](const auto* gradient) {
+                share(dims[0], [&](Dim begin, Dim end) { sum_images(at, gradient, weights.data(), {begin, end}); });
+            });
+        },
+        {given, weights}, "roof:positions");
+}
+
+void bind(Binding& to, const ir::TakePositions& operation)
+{
+    const Tensor x = read_by_position(to, operation.source);
+    const ir::Tensor& result = operation.result;
+    const Desc own = result.height * result.width > 1 ? with_channels_together(plain(result)) : plain(result);
+    const Tensor y = to.write(result, result.like >= 0 ? to.layout_of(result.like) : own);
+    to.program.append(
+        [=, from = positions_of(x.desc()), at = positions_of(y.desc()), first = operation.first] {
+            with_type(y.elements(), [&]<class Element>(Element* written) {
+                share(at.rows(), [&](Dim begin, Dim end) {
+                    take_positions(from, x.elements().as<Element>(), at, written, first, {begin, end});
+                });
+            });
+        },
+        {x, y}, "roof:positions");
+}
+
+}  // namespace roof::onednn
