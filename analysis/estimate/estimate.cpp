@@ -77,8 +77,8 @@ std::vector<LayerEstimate> layer_estimates(const model::Operations& operations, 
 {
     std::vector<LayerEstimate> layers;
     for (const model::Operation& one : operations.all) {
-        layers.push_back({one.name, one.kind, one.is_contraction, one.has_rule, one.executed, one.parameters,
-                          one.output, work_of(one, batch, operations.batch, precision)});
+        layers.push_back({one.name, one.kind, one.is_contraction, one.has_rule, one.parameters, one.output,
+                          work_of(one, batch, operations.batch, precision)});
         std::vector<long long>& output = layers.back().output_shape;
         const bool begins_with_batch = !output.empty() && static_cast<double>(output[0]) == operations.batch;
         if (begins_with_batch) output[0] = batch;
@@ -233,7 +233,8 @@ Network network_of(const std::string& model, const model::Sizes& sizes)
 {
     if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes)};
     try {
-        return {model::build_model(model)};
+        const auto tokens = sizes.find("tokens");
+        return {model::build_model(model, 1000, tokens == sizes.end() ? 0 : static_cast<int>(tokens->second))};
     } catch (const InputError& refused) {
         if (!model.ends_with(model::network_ending)) throw;
         return {model::read_onnx_operations(model, sizes), refused.what()};
@@ -339,7 +340,7 @@ std::string to_text(const ModelEstimate& estimate)
         text += "counted by their bytes alone, FLOPs unknown: " + unknown + "\n";
     double left_out = 0;
     for (const LayerEstimate& layer : estimate.layers)
-        left_out += (1 - layer.executed) * layer.work.forward.flops.value;
+        left_out += (1 - layer.work.executed) * layer.work.forward.flops.value;
     if (left_out > 0)
         text += fmt::format("a causal mask leaves out {} of the forward FLOPs; times count those that are executed\n",
                             format_si(left_out, "FLOP"));

@@ -19,7 +19,6 @@ struct LayerEstimate {
     std::string kind;
     bool is_contraction = false;
     bool has_rule = true;  ///< false: its FLOPs are unknown, and it counts by its bytes
-    double executed = 1;   ///< share of its FLOPs that a causal mask leaves
     long long parameters = 0;
     std::vector<long long> output_shape;  ///< [n, c, h, w], or [n, f] from the flatten on; of operators, any
     model::LayerWork work;

@@ -29,7 +29,7 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
             const Work work{.flops = pass.flops,
                             .compulsory = pass.compulsory,
                             .no_reuse = pass.no_reuse,
-                            .executed = layer.executed < 1 ? pass.flops * layer.executed : Flops{}};
+                            .executed = layer.work.executed < 1 ? pass.flops * layer.work.executed : Flops{}};
             row.parts.push_back({{layer.name, layer.kind, phase, work, {}}, {}});
             row.work.flops += work.flops;
             row.work.compulsory += work.compulsory;

@@ -129,10 +129,18 @@ Range image_rate(const Measurement& row)
     return {row.images() / time.median.value, row.images() / time.high.value, row.images() / time.low.value};
 }
 
+long long tokens_of(const Measurement& row)
+{
+    return row.point.has("tokens") ? row.point.integer("tokens") : 0;
+}
+
 std::string batch_items(std::span<const Measurement> rows)
 {
     const auto is_foreign = [](const Measurement& row) { return row.role == Role::step && row.bench != "train"; };
-    return std::ranges::any_of(rows, is_foreign) ? "inputs" : "images";
+    const auto has_tokens = [](const Measurement& row) { return row.role == Role::step && tokens_of(row) > 0; };
+    const auto has_none = [](const Measurement& row) { return row.role == Role::step && tokens_of(row) == 0; };
+    if (std::ranges::none_of(rows, has_tokens)) return std::ranges::any_of(rows, is_foreign) ? "inputs" : "images";
+    return std::ranges::any_of(rows, has_none) ? "inputs" : "sequences";
 }
 
 std::string where_text(const Measurement& row, std::span<const Measurement> among)

@@ -21,13 +21,15 @@ std::string model_of(const Measurement& row);
 std::string id_without(const std::string& id, std::string_view axis);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
+/// Tokens of each input; 0 if they are no sequences of tokens.
+long long tokens_of(const Measurement& row);
 /// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no batch.
 std::string batch_text(const Measurement& row);
 /// "weak" or "strong"; empty for one rank.
 std::string scaling_name(const Measurement& row);
 /// Images per second of the median step, of all ranks; data wait excluded.
 Range image_rate(const Measurement& row);
-/// What a batch of these steps has: "images", or "inputs" if one of them is of another program.
+/// What a batch of these steps has: "images", "sequences" of tokens, or "inputs" if it is both or one of them is of another program.
 std::string batch_items(std::span<const Measurement> rows);
 /// "cpu, 2 ranks, weak scaling, 2 threads", and the value of every other axis, but for the batch, in which the steps of `among` differ.
 std::string where_text(const Measurement& row, std::span<const Measurement> among);

@@ -7,7 +7,8 @@ gradients, those of the first and of the last weight: the whole way back lies be
 
     torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
-    torch_parity.py layer_norm:5 attention:5                                  networks of tests/engine/layers/small_networks.hpp
+    torch_parity.py layer_norm:5 attention:5 tokens:5 vision:5                networks of tests/engine/layers/small_networks.hpp
+    torch_parity.py gpt2:5 vit_b_16:5                                         GPT-2 of 64 tokens
 """
 
 import argparse
@@ -48,6 +49,9 @@ def norms(torch):
     return (torch.nn.BatchNorm2d, torch.nn.LayerNorm)
 
 
+EMBEDDING_DEVIATION = 0.02
+
+
 def gains(torch, model, network):
     """Gains of convolutions and hidden linear layers. Networks without norms are damped."""
     if any(isinstance(layer, norms(torch)) for layer in network.modules()):
@@ -60,6 +64,8 @@ def scale_and_offset(torch, model, network, name, parameter):
     layer = network.get_submodule(owner)
     if isinstance(layer, norms(torch)):
         return (0.5, 1.0) if kind == "weight" else (0.2, 0.0)
+    if isinstance(layer, torch.nn.Embedding):
+        return 2 * math.sqrt(3) * EMBEDDING_DEVIATION, 0.0
     if kind == "bias":
         return 0.1, 0.0
     fan_in = math.prod(parameter.shape[1:])
@@ -140,11 +146,96 @@ def attention_network(torch, channels=48, heads=3):
         pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
 
 
+def transformer_block(torch, channels, heads, wide, causal, eps, approximate):
+    nn = torch.nn
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv, self.project = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            q, k, v = self.qkv(x).reshape(batch, length, 3, heads, channels // heads).permute(2, 0, 3, 1, 4)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+            return self.project(y.transpose(1, 2).reshape(batch, length, channels))
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.attention, self.norm2 = nn.LayerNorm(channels, eps), Attention(), nn.LayerNorm(channels, eps)
+            self.expand, self.shrink = nn.Linear(channels, wide * channels), nn.Linear(wide * channels, channels)
+
+        def forward(self, x):
+            x = x + self.attention(self.norm1(x))
+            return x + self.shrink(nn.functional.gelu(self.expand(self.norm2(x)), approximate=approximate))
+
+    return Block()
+
+
+def token_network(torch, vocabulary, channels, heads, tokens, blocks, wide):
+    """GPT-2's layers: the last one has the embedding's weights."""
+    nn = torch.nn
+
+    class Tokens(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.wte, self.wpe = nn.Embedding(vocabulary, channels), nn.Embedding(tokens, channels)
+            all_blocks = [transformer_block(torch, channels, heads, wide, True, 1e-5, "tanh") for _ in range(blocks)]
+            self.blocks, self.norm = nn.Sequential(*all_blocks), nn.LayerNorm(channels)
+
+        def forward(self, x):
+            x = self.norm(self.blocks(self.wte(x) + self.wpe.weight))
+            return nn.functional.linear(x, self.wte.weight).flatten(0, 1)
+
+    return Tokens()
+
+
+def vision_transformer(torch, patch, channels, heads, blocks):
+    """torchvision's, with the class token behind the first convolution."""
+    nn = torch.nn
+
+    class Vision(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.stem = nn.Conv2d(3, channels, patch, stride=patch)
+            self.class_token, self.positions = nn.Embedding(1, channels), nn.Embedding((224 // patch) ** 2 + 1, channels)
+            all_blocks = [transformer_block(torch, channels, heads, 4, False, 1e-6, "none") for _ in range(blocks)]
+            self.blocks, self.norm = nn.Sequential(*all_blocks), nn.LayerNorm(channels, 1e-6)
+            self.head = nn.Linear(channels, CLASSES)
+
+        def forward(self, x):
+            x = self.stem(x).flatten(2).transpose(1, 2)
+            x = torch.cat([self.class_token.weight.expand(len(x), 1, -1), x], 1) + self.positions.weight
+            return self.head(self.norm(self.blocks(x))[:, 0])
+
+    return Vision()
+
+
+VISION = {"vision": dict(patch=32, channels=48, heads=3, blocks=2), "vit_b_16": dict(patch=16, channels=768, heads=12, blocks=12)}
+TOKENS = {"tokens": dict(vocabulary=1000, channels=48, heads=3, tokens=40, blocks=2, wide=2),
+          "gpt2": dict(vocabulary=50257, channels=768, heads=12, tokens=64, blocks=12, wide=4)}
+
+
+def batch_of(torch, model):
+    """Images and labels, or tokens and a label for each."""
+    if model not in TOKENS:
+        images = filled(torch, INPUT_SEED, (BATCH, 3, 224, 224), 2 * math.sqrt(3), 0.0)
+        return images, torch.tensor([(7 + 389 * n) % CLASSES for n in range(BATCH)])
+    tokens, vocabulary = TOKENS[model]["tokens"], TOKENS[model]["vocabulary"]
+    numbers = mix(torch.arange(BATCH * tokens, dtype=torch.int64)) % vocabulary
+    return numbers.reshape(BATCH, tokens), torch.tensor([(7 + 389 * n) % vocabulary for n in range(BATCH * tokens)])
+
+
 def hashed_network(torch, torchvision, model):
     if model == "layer_norm":
         network = layer_norm_network(torch)
     elif model == "attention":
         network = attention_network(torch)
+    elif model in TOKENS:
+        network = token_network(torch, **TOKENS[model])
+    elif model in VISION:
+        network = vision_transformer(torch, **VISION[model])
     else:
         network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES)
     network = network.double().train()
@@ -172,11 +263,11 @@ def gradient_rows(torch, network):
 def reference(torch, torchvision, model, steps, variant):
     """Yields (quantity, name, value)."""
     network = hashed_network(torch, torchvision, model)
-    images = filled(torch, INPUT_SEED, (BATCH, 3, 224, 224), 2 * math.sqrt(3), 0.0)
+    images, labels = batch_of(torch, model)
     if variant != "fp64":
         layout = torch.channels_last if variant == "channels_last" else torch.contiguous_format
-        network, images = network.float().to(memory_format=layout), images.float().to(memory_format=layout)
-    labels = torch.tensor([(7 + 389 * n) % CLASSES for n in range(BATCH)])
+        network = network.float().to(memory_format=layout)
+        images = images if model in TOKENS else images.float().to(memory_format=layout)
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     for step in range(steps):
         optimizer.zero_grad(set_to_none=True)

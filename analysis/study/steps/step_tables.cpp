@@ -139,6 +139,11 @@ DataTable verdict_table(const Study& study)
              const double images = s.row.images_per_second();
              return only_if(s.p && batch_of(s.row) > 0, number(images, images > 0 ? plain_number(images) : "-"));
          }},
+        {"tokens/s", "tokens_per_s",
+         [](S s) {
+             const double tokens = s.row.images_per_second() * static_cast<double>(tokens_of(s.row));
+             return only_if(s.p && tokens > 0, number(tokens, plain_number(tokens)));
+         }},
         {"speedup", "speedup", [](S s) { return speedup_cell(s.scaling); }},
         {"efficiency", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
         {"exposed", "exposed_s", [](S s) { return only_if(s.p && s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
@@ -167,7 +172,7 @@ DataTable verdict_table(const Study& study)
         table.rows[i].is_for_programs_only = steps[i].row.status == Status::unsupported;
     const std::string images = batch_items(study.results.rows) + "/s";
     table.columns[table.column("images/s")].title = images;
-    for (const char* of_ranks : {"speedup", "efficiency", "exposed"}) hide_if_empty(table, of_ranks);
+    for (const char* of_some : {"tokens/s", "speedup", "efficiency", "exposed"}) hide_if_empty(table, of_some);
     table.expendable = {"compute / bandwidth / unexplained",
                         "model rate",
                         "status",

@@ -112,7 +112,8 @@ Axes values_of(const std::vector<Axis>& declared, const PlanEntry& entry, const 
         } else if (axis.name == "ranks" && devices > 1 && !serves_group(axis.defaults, devices)) {
             values = {std::to_string(devices)};
         } else if (axis.optional && (axis.name != "ranks" || devices < 2)) {
-            continue;
+            if (!axis.otherwise) continue;
+            values.clear();
         }
         for (const std::string& value : values) check_value(axis, value, where);
         if (axis.name == "ranks") check_ranks(values, entry.device, where);
@@ -126,7 +127,7 @@ void check_number(const Axes& axes, const Plan& plan, const std::string& where, 
 {
     constexpr double most_items = 100'000;
     double here = 1;
-    for (const auto& [axis, values] : axes) here *= static_cast<double>(values.size());
+    for (const auto& [axis, values] : axes) here *= static_cast<double>(std::max<std::size_t>(1, values.size()));
     so_far += here * plan.rounds;
     if (so_far > most_items)
         throw InputError(fmt::format(
@@ -134,14 +135,18 @@ void check_number(const Axes& axes, const Plan& plan, const std::string& where, 
             so_far, plan.rounds, most_items));
 }
 
-/// Every combination. The last axis varies fastest.
-std::vector<Point> combinations(const Axes& axes)
+/// Every combination. The last axis varies fastest. An axis without values has that which its declaration finds for the point, if any.
+std::vector<Point> combinations(const Axes& axes, const std::vector<Axis>& declared)
 {
     std::vector<Point> points(1);
     for (const auto& [axis, values] : axes) {
         std::vector<Point> longer;
         for (const Point& point : points) {
             for (const std::string& value : values) longer.emplace_back(point).set(axis, value);
+            if (!values.empty()) continue;
+            const std::string found = std::ranges::find(declared, axis, &Axis::name)->otherwise(point);
+            Point& same = longer.emplace_back(point);
+            if (!found.empty()) same.set(axis, found);
         }
         points = std::move(longer);
     }
@@ -243,7 +248,7 @@ std::vector<Item> expand(const Plan& plan, const BenchRegistry& registry, const 
         Item item = item_of(entry, kind, bench, declared, registry);
         const Axes axes = values_of(declared, entry, settings, used);
         check_number(axes, plan, entry.where, number);
-        for (Point& point : combinations(axes)) {
+        for (Point& point : combinations(axes, declared)) {
             item.point = std::move(point);
             item.is_open = has_keyword(item.point, declared);
             if (seen.insert(item.id()).second) items.push_back(item);

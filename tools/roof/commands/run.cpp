@@ -36,7 +36,7 @@ struct Options {
 
 std::string line(std::string_view key, const std::string& text)
 {
-    return fmt::format("    {:<11}{}\n", key, text);
+    return fmt::format("    {:<10} {}\n", key, text);
 }
 
 std::string step_text(const Measurement& row)
@@ -49,8 +49,9 @@ std::string step_text(const Measurement& row)
 
 std::string images_text(const Measurement& row)
 {
-    return fmt::format("{:.4g} total images over total time, data wait included; {:.4g} of the median step ({})",
-                       row.images_per_second(), row.images_per_second_of_median_step(), name(row.time_known));
+    return fmt::format("{:.4g} total {} over total time, data wait included; {:.4g} of the median step ({})",
+                       row.images_per_second(), analysis::batch_items({&row, 1}),
+                       row.images_per_second_of_median_step(), name(row.time_known));
 }
 
 std::string phases_text(const Measurement& row)
@@ -61,14 +62,26 @@ std::string phases_text(const Measurement& row)
                        name(row.time_known));
 }
 
+/// The same rates of tokens; empty for a network of images.
+std::string tokens_line(const Measurement& row)
+{
+    const auto tokens = static_cast<double>(analysis::tokens_of(row));
+    if (tokens == 0) return "";
+    return line("tokens/s",
+                fmt::format("{:.4g} total; {:.4g} of the median step ({})", tokens * row.images_per_second(),
+                            tokens * row.images_per_second_of_median_step(), name(row.time_known)));
+}
+
 /// Multiply-adds are known for the models of this project. A row of another model shows only its declared values.
 std::string per_image_text(const Measurement& row)
 {
     const double images = std::max(1.0, row.images());
-    const std::string flops = format_si(row.work.flops.value / images, "FLOP") + " per training step";
+    const std::string flops = format_si(row.work.flops.value / images, "FLOP") + (row.point.text_or("phase", "train") == "train" ? " per training step" : " per forward pass");
     std::string multiply_adds;
     try {
-        const auto model = analysis::estimate_model(analysis::model_of(row), 1, row.point.precision());
+        const long long tokens = analysis::tokens_of(row);
+        const model::Sizes sizes = tokens > 0 ? model::Sizes{{"tokens", tokens}} : model::Sizes{};
+        const auto model = analysis::estimate_model(analysis::model_of(row), 1, row.point.precision(), sizes);
         multiply_adds = format_si(static_cast<double>(model.multiply_adds), "MAC") + " forward, ";
     } catch (const InputError&) {
     }
@@ -126,7 +139,8 @@ std::string run_summary(const Measurement& row, const analysis::Study& study)
     if (row.status != Status::ok) {
         return title + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
-    return title + line("step", step_text(row)) + busy_line(row) + line("images/s", images_text(row)) +
+    return title + line("step", step_text(row)) + busy_line(row) +
+           line(analysis::batch_items({&row, 1}) + "/s", images_text(row)) + tokens_line(row) +
            line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
            line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }

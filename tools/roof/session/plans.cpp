@@ -106,6 +106,8 @@ std::map<std::string, std::string*> axis_options(OptionParser& parser)
                                       {"data", "synthetic"},
                                       {"parameters", "random"},
                                       {"lr", ""},
+                                      {"tokens", ""},
+                                      {"phase", ""},
                                       {"threads", ""},
                                       {"ranks", ""},
                                       {"scaling", ""},
