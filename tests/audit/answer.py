@@ -8,7 +8,7 @@ from reading import number
 
 
 ALONE, NAMED, UNEXPLAINED, WORTHWHILE, BUSY, MOST = 0.6, 0.1, 0.5, 0.01, 0.1, 3
-OTHER_WORK = ("model", "data", "parameters", "lr", "round")
+OTHER_WORK = ("model", "data", "parameters", "lr", "optimizer", "round")
 AXES = ("batch", "precision", "algorithm", "threads", "placement", "pages", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
         "batch_norm", *OTHER_WORK)
 

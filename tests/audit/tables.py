@@ -57,7 +57,7 @@ def row_record(study, row):
             "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], 
             "told_scaling": row["scaling"] or ("weak" if row.ranks > 1 else ""), "told_threads": row.threads or None, "bucket": row["bucket_mb"],
             "images": row.images, "of_row": row, "batch_told": told.batch(row), "precision_told": row["precision"], "status_told": "unstable" if is_unstable(row) else row.status,
-            "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "graph": row["graph"],
+            "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "optimizer": row["optimizer"], "graph": row["graph"],
             "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
 
 
@@ -204,7 +204,7 @@ def scaling(studies):
 
 def is_alone(one, several):
     """One rank on the batch of a rank (weak) or of all (strong), with a rank's share of the threads or one of the devices."""
-    if one.ranks > 1 or any(one[name] != several[name] for name in ("model", "batch", "precision", "algorithm", "data", "parameters", "lr")):
+    if one.ranks > 1 or any(one[name] != several[name] for name in ("model", "batch", "precision", "algorithm", "data", "parameters", "lr", "optimizer")):
         return False
     if several["device"] == "cpu":
         return one["device"] == "cpu" and one.threads == several.threads // several.ranks
@@ -221,12 +221,12 @@ def owner(study, row):
 
 
 def winners(studies):
-    """Devices side by side at equal model, precision, data and batch; rates are images of all ranks over the step's time (docs/parallel.md)."""
+    """Devices side by side at equal model, precision, data, optimizer and batch; rates are images of all ranks over the step's time (docs/parallel.md)."""
     groups = {}
     for study in studies:
         measured = {step.row.id: step for step in study.steps}
         for row in (row for row in study.folder.steps if row.batch):
-            key = (row["model"], row["precision"], row["data"], row.batch)
+            key = (row["model"], row["precision"], row["data"], row["optimizer"] or "sgd", row.batch)
             groups.setdefault(key, []).append((study, row, measured.get(row.id)))
     for rows in groups.values():
         if len(rows) < 2:

@@ -1,6 +1,6 @@
 """Names of steps as every output tells them: what differs among the steps of a folder is part of the name."""
 
-OTHER_AXES = ("operation", "intensity", "isa", "algorithm", "parameters", "lr", "placement", "pages", "cpu_node", "memory_node", "path", "size", "working_set", "graph",
+OTHER_AXES = ("operation", "intensity", "isa", "algorithm", "parameters", "lr", "optimizer", "placement", "pages", "cpu_node", "memory_node", "path", "size", "working_set", "graph",
               "deterministic", "communication", "bucket_mb", "batch_norm", "round")
 
 

@@ -28,13 +28,16 @@ class Kernels(unittest.TestCase):
         self.assertEqual([], [kernel for kernel in KERNELS
                               if any(name.startswith(("LDL", "STL")) for name in kernel.counts)])
 
-    def test_update_reads_three_arrays_four_numbers_at_a_time_and_writes_two(self):
-        for kernel in found("DescendBody"):
-            with self.subTest(kernel):  # one per unrolling of the loop
-                self.assertGreater(kernel.counts["LDG.128"], 0)
-                self.assertEqual(0, kernel.counts["LDG.128"] % 3)
-                self.assertGreaterEqual(3 * kernel.counts["STG.128"], 2 * kernel.counts["LDG.128"])
-                self.assertEqual(0, kernel.counts["LDG.64"] + kernel.counts["STG.32"])
+    def test_update_reads_each_array_four_numbers_at_a_time_and_writes_all_but_the_gradients(self):
+        for optimizer, arrays in (("(Optimizer)0", 3), ("(Optimizer)1", 4)):
+            kernels = found("DescendBody", optimizer)
+            self.assertGreater(len(kernels), 0, optimizer)
+            for kernel in kernels:
+                with self.subTest(kernel):  # one per unrolling of the loop
+                    self.assertGreater(kernel.counts["LDG.128"], 0)
+                    self.assertEqual(0, kernel.counts["LDG.128"] % arrays)
+                    self.assertGreaterEqual(arrays * kernel.counts["STG.128"], (arrays - 1) * kernel.counts["LDG.128"])
+                    self.assertEqual(0, kernel.counts["STG.32"])
 
     def test_wide_vectors_of_values_move_16_bytes_at_a_time(self):
         for body in ("NormaliseBody", "NormGradientBody", "BothGradientsBody", "StatisticsBody", "GradientBody", "MaskBody", "MaxBody",

@@ -27,14 +27,17 @@ model::Graph network()
     return net;
 }
 
-Settings settings_of(int batch, const std::shared_ptr<parallel::Communicator>& ranks)
+Settings settings_of(int batch, model::Optimizer optimizer, const std::shared_ptr<parallel::Communicator>& ranks)
 {
-    return {.batch = batch, .learning_rate = 0.05F, .ranks = ranks};
+    return {.batch = batch,
+            .learning_rate = optimizer == model::Optimizer::sgd ? 0.05F : 0.002F,
+            .optimizer = optimizer,
+            .ranks = ranks};
 }
 
-std::vector<double> alone(int batch)
+std::vector<double> alone(int batch, model::Optimizer optimizer)
 {
-    HostTraining training(network(), settings_of(batch, nullptr));
+    HostTraining training(network(), settings_of(batch, optimizer, nullptr));
     std::vector<double> losses;
     for (int step = 0; step < steps; ++step) {
         losses.push_back(training.differentiate());
@@ -76,9 +79,10 @@ parallel::ExchangeOperations operations_on(HostTraining& training, parallel::Com
 }
 
 /// Returns the mean losses of all ranks, as this rank receives them.
-std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode)
+std::vector<double> with_others(parallel::Communicator& communicator, int batch, parallel::Mode mode,
+                                model::Optimizer optimizer)
 {
-    HostTraining training(network(), settings_of(batch, parallel::shared(communicator)));
+    HostTraining training(network(), settings_of(batch, optimizer, parallel::shared(communicator)));
     parallel::ExchangeOrder exchange(pack(training.list().parameters, 2048), mode,
                                      operations_on(training, communicator));
     std::vector<double> losses;
@@ -98,10 +102,11 @@ std::vector<double> with_others(parallel::Communicator& communicator, int batch,
 TEST_CASE("Two ranks have the losses of one rank with both batches, dropout included")
 {
     const auto mode = GENERATE(parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast);
-    const std::vector<double> due = alone(4);
+    const auto optimizer = GENERATE(model::Optimizer::sgd, model::Optimizer::adamw);
+    const std::vector<double> due = alone(4, optimizer);
     std::vector<std::vector<double>> found(2);
     const auto complaints = parallel::on_ranks(2, [&](parallel::Communicator& communicator) {
-        found[static_cast<std::size_t>(communicator.rank)] = with_others(communicator, 2, mode);
+        found[static_cast<std::size_t>(communicator.rank)] = with_others(communicator, 2, mode, optimizer);
     });
     CHECK(complaints == std::vector<std::string>(2));
     CHECK(found[0] == found[1]);

@@ -141,7 +141,7 @@ inline Results results_of(const CheckFinite&)
 }
 inline Results results_of(const Descend& op)
 {
-    return {{op.values, op.momenta, op.copies}, {}, {}, {op.copies}};
+    return {{op.values, op.momenta, op.squares, op.copies}, {}, {}, {op.copies}};
 }
 inline Results results_of(const Advance&)
 {

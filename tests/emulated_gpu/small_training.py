@@ -185,13 +185,13 @@ def add(batch, other):
 class Training:
     """`layers`: each a layer, whose source is the one before, or a number: the result of that layer is added to the one before."""
 
-    def __init__(self, image, layers, rate):
-        self.image, self.layers, self.rate = image, layers, rate
+    def __init__(self, image, layers, rate, is_adamw=False):
+        self.image, self.layers, self.rate, self.is_adamw, self.steps = image, layers, rate, is_adamw, 0
         is_normed = any(isinstance(layer, BatchNorm) for layer in layers)
         fills = [[] if isinstance(layer, int) else layer.fills(is_normed, layer is layers[-1]) for layer in layers]
         seeds = itertools.count(FIRST_SEED)
         self.values = [[self.fill(next(seeds), *one) for one in of_layer] for of_layer in fills]
-        self.momenta = [[[0.0] * len(one) for one in of_layer] for of_layer in self.values]
+        self.momenta, self.squares = ([[[0.0] * len(one) for one in of_layer] for of_layer in self.values] for _ in range(2))
 
     @staticmethod
     def fill(seed, count, scale, offset):
@@ -230,14 +230,24 @@ class Training:
 
     def step(self, ranks, batch):
         """The mean loss of the ranks."""
+        self.steps += 1
         shares = [self.differentiate(rank * batch, batch) for rank in range(ranks)]
         for k, of_layer in enumerate(self.values):
             for p, values in enumerate(of_layer):
-                for i, value in enumerate(values):
-                    gradient = sum(of_values[k][p][i] for _, of_values in shares) / ranks + WEIGHT_DECAY * value
-                    self.momenta[k][p][i] = MOMENTUM * self.momenta[k][p][i] + gradient
-                    values[i] -= self.rate * self.momenta[k][p][i]
+                for i in range(len(values)):
+                    gradient = sum(of_values[k][p][i] for _, of_values in shares) / ranks
+                    self.update(values, self.momenta[k][p], self.squares[k][p], i, gradient)
         return sum(loss for loss, _ in shares) / ranks
+
+    def update(self, values, momenta, squares, i, gradient):
+        if self.is_adamw:
+            momenta[i] = 0.9 * momenta[i] + 0.1 * gradient
+            squares[i] = 0.999 * squares[i] + 0.001 * gradient**2
+            mean, root = momenta[i] / (1 - 0.9**self.steps), math.sqrt(squares[i] / (1 - 0.999**self.steps))
+            values[i] -= self.rate * (0.01 * values[i] + mean / (root + 1e-8))
+        else:
+            momenta[i] = MOMENTUM * momenta[i] + gradient + WEIGHT_DECAY * values[i]
+            values[i] -= self.rate * momenta[i]
 
     def losses(self, launches, ranks, batch, look_every=4):
         """Of the launches; after each fourth, from the first on, another step that times the layers trains, too."""

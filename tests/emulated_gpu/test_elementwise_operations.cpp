@@ -3,7 +3,6 @@
 #include "tests/emulated_gpu/one_operation.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 using namespace roof;
@@ -301,60 +300,6 @@ TEST_CASE("tensors of any length are widened in one launch, also what is less th
             one.run(widen, widen.to);
             for (const Tensor& to : widen.to)
                 one.check(to, [&](std::size_t k) { return quarters(k, static_cast<unsigned>(to.channels)); });
-        }
-    }
-}
-
-TEMPLATE_TEST_CASE_SIG("parameters descend by momentum and decay, unless a gradient was not finite",
-                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
-                       Precision::fp16)
-{
-    for (const Dim& grid : grids) {
-        for (const auto& [is_scaled, finite] : {std::pair{false, 1}, {false, 0}, {true, 1}, {true, 0}}) {
-            const FewBlocks few(grid);
-            OneOperation one;
-            one.state.loss_scale = 8;
-            one.state.finite = finite;
-            const Tensor shape{.batch = 1, .channels = 4 * 1000 + 4};
-            Tensor narrow = shape;
-            narrow.precision = precision;
-            const auto hundreds = [](std::size_t k) { return 100 * quarters(k, 1); };
-            const Descend descend{.values = one.filled(shape, hundreds),
-                                  .gradients = one.filled(shape, 2),
-                                  .momenta = one.filled(shape, 3),
-                                  .copies = precision == Precision::fp32 ? Tensor{} : one.empty(narrow),
-                                  .learning_rate = 0.5F,
-                                  .scaled = is_scaled};
-            one.run(descend, {descend.values, descend.momenta, descend.copies});
-            const bool is_skipped = is_scaled && finite == 0;
-            const auto momentum = [&, is_scaled = is_scaled](std::size_t k) {
-                const double gradient = is_scaled ? quarters(k, 2) / 8 : quarters(k, 2);
-                return 0.9 * quarters(k, 3) + gradient + 1e-4 * hundreds(k);
-            };
-            one.check(descend.momenta, [&](std::size_t k) { return is_skipped ? quarters(k, 3) : momentum(k); });
-            const auto value = [&](std::size_t k) {
-                return is_skipped ? hundreds(k) : hundreds(k) - 0.5 * momentum(k);
-            };
-            one.check(descend.values, value);
-            if (precision != Precision::fp32)
-                one.check(descend.copies, [&](std::size_t k) { return is_skipped ? std::nan("") : value(k); });
-        }
-    }
-}
-
-TEST_CASE("a gradient that is not finite is seen in every turn of a thread", "[kernels][operations]")
-{
-    constexpr std::size_t count = 4 * 1000 + 4;
-    for (const Dim& grid : grids) {
-        const FewBlocks few(grid);
-        for (const std::size_t place : {std::size_t{0}, std::size_t{1023}, std::size_t{1024}, std::size_t{2049},
-                                        std::size_t{3074}, count - 4, count - 1, count}) {
-            OneOperation one;
-            const Tensor gradients = one.filled({.batch = 1, .channels = count}, [&](std::size_t k) {
-                return k == place ? std::numeric_limits<double>::infinity() : quarters(k, 1);
-            });
-            one.run(CheckFinite{.gradients = gradients}, {});
-            CHECK(one.state.finite == (place == count ? 1 : 0));
         }
     }
 }

@@ -130,6 +130,7 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
                 const Settings settings{
                     .batch = 3,
                     .parameters = has_dropout ? engine::Parameters::random : engine::Parameters::hashed,
+                    .optimizer = kind == 1 ? model::Optimizer::adamw : model::Optimizer::sgd,
                     .precision = precision};
                 // Attention takes exponentials of what the loops sum in double.
                 Comparison comparison(graph, settings, choosers, has_attention ? 4 : 1);

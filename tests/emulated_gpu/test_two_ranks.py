@@ -16,8 +16,9 @@ STEPS, BATCH, RATE, WITHIN = 10, 2, 0.01, 1e-5
 IMAGE = (3, 8, 8)
 
 
-def unmixed():
-    return Training(IMAGE, [Convolution(3, 4, True), Relu(), Convolution(4, 4, True), Relu(), MaxPool(), Linear(64, 10)], RATE)
+def unmixed(is_adamw=False):
+    layers = [Convolution(3, 4, True), Relu(), Convolution(4, 4, True), Relu(), MaxPool(), Linear(64, 10)]
+    return Training(IMAGE, layers, RATE, is_adamw)
 
 
 def residual():
@@ -54,8 +55,9 @@ class TwoRanks(unittest.TestCase):
                 for sample in csv.DictReader(file):
                     cls.losses.setdefault(sample["id"], []).append(float(sample["loss"]))
 
-    def check(self, network, due, count):
-        rows = {row: losses for row, losses in self.losses.items() if f"name: {network}," in row}
+    def check(self, network, due, count, optimizer="sgd"):
+        rows = {row: losses for row, losses in self.losses.items()
+                if f"name: {network}," in row and ("optimizer=adamw" in row) == (optimizer == "adamw")}
         self.assertEqual(count, len(rows), list(self.losses))
         for row, losses in rows.items():
             self.assertEqual(STEPS, len(losses))
@@ -66,6 +68,9 @@ class TwoRanks(unittest.TestCase):
         due = unmixed().losses(STEPS, 1, 2 * BATCH)
         self.assertLess(due[-1], 0.9 * due[0])
         self.check("unmixed", due, 2 + 6)
+
+    def test_take_the_same_steps_of_adamw_as_one_rank(self):
+        self.check("unmixed", unmixed(is_adamw=True).losses(STEPS, 1, 2 * BATCH), 2 + 6, "adamw")
 
     def test_take_the_statistics_of_their_own_batch(self):
         due = residual().losses(STEPS, 2, BATCH)

@@ -12,13 +12,14 @@ namespace roof::onednn {
 using engine::norm;
 using engine::Reference;
 
-/// The algorithm and the precision of convolutions.
+/// The algorithm and the precision of convolutions, and the optimizer.
 struct Arithmetic {
     Algorithm algorithm = Algorithm::direct;
     Precision precision = Precision::fp32;
+    model::Optimizer optimizer = model::Optimizer::sgd;
 };
 
-/// A network with hashed parameters, images and labels; batch 2, learning rate 0.01.
+/// A network with hashed parameters, images and labels; batch 2, learning rate 0.01, with AdamW 0.001.
 class HashedTraining {
   public:
     explicit HashedTraining(const std::string& model, const Arithmetic& arithmetic = {}, int tokens = 0);

@@ -24,7 +24,8 @@ void compare(const std::string& model, const std::string& network, double tolera
     INFO(model);
     constexpr double first_tolerance = 2e-5;
     const Reference reference = Reference::of_family(model);
-    HashedTraining training(network, {}, tokens);
+    using enum model::Optimizer;
+    HashedTraining training(network, {.optimizer = model.ends_with("_adamw") ? adamw : sgd}, tokens);
     for (int step = 0; step < 5; ++step) {
         INFO("step " << step);
         const double due = reference.at("loss", std::to_string(step));
@@ -51,7 +52,8 @@ TEST_CASE("Layer norms over the channels of maps and of flattened values train a
                ", window: 1}}, gelu, {convolution: {name: " + name + ", channels: " + channels +
                ", window: 1}}, {add: {from: [" + name + ", " + from + "]}}, ";
     };
-    compare("layer_norm",
+    const auto model = GENERATE("layer_norm", "layer_norm_adamw");
+    compare(model,
             "{name: layer_norm, image: [3, 224, 224], layers: [{convolution: {channels: 32, window: 4, stride: 4}}, "
             "{layer_norm: {name: stem}}, " +
                 block("a", "stem", "32", "64") +
@@ -71,7 +73,8 @@ TEST_CASE("Attention among the positions of a map, full and causal, trains as in
                "]}}, layer_norm, {convolution: {channels: 96, window: 1}}, gelu, {convolution: {name: " + name +
                "3, channels: 48, window: 1}}, {add: {name: " + name + ", from: [" + name + "3, " + name + "2]}}, ";
     };
-    compare("attention",
+    const auto model = GENERATE("attention", "attention_adamw");
+    compare(model,
             "{name: attention, image: [3, 224, 224], layers: [{convolution: {name: stem, channels: 48, window: 16, "
             "stride: 16}}, " +
                 block("a", "stem", "false") + block("b", "a", "true") +

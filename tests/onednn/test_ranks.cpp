@@ -26,6 +26,7 @@ struct Training {
     Parameters parameters = Parameters::hashed;
     int steps = 2;
     Precision precision = Precision::fp32;
+    model::Optimizer optimizer = model::Optimizer::sgd;
 };
 
 /// A small network with every kind of trained layer, cheap enough for four ranks of threads.
@@ -50,6 +51,7 @@ Settings settings_of(const Training& training)
             .threads = 1,
             .parameters = training.parameters,
             .learning_rate = 0.01F,
+            .optimizer = training.optimizer,
             .precision = training.precision,
             .synchronised_batch_norm = training.synchronised};
 }
@@ -114,9 +116,15 @@ TEST_CASE("Two ranks of ResNet-18 with synchronised batch norm have the losses o
 
 TEST_CASE("Four ranks with dropout have the losses of one rank in every exchange mode")
 {
-    const Training four{
-        .model = "small", .batch = 2, .synchronised = true, .parameters = Parameters::random, .steps = 5};
-    const auto due = alone({.model = "small", .batch = 8, .parameters = Parameters::random, .steps = 5});
+    const auto optimizer = GENERATE(model::Optimizer::sgd, model::Optimizer::adamw);
+    const Training four{.model = "small",
+                        .batch = 2,
+                        .synchronised = true,
+                        .parameters = Parameters::random,
+                        .steps = 5,
+                        .optimizer = optimizer};
+    const auto due =
+        alone({.model = "small", .batch = 8, .parameters = Parameters::random, .steps = 5, .optimizer = optimizer});
     for (const parallel::Mode mode : {parallel::Mode::overlapped, parallel::Mode::serial, parallel::Mode::broadcast}) {
         Training training = four;
         training.mode = mode;

@@ -9,6 +9,7 @@ gradients, those of the first and of the last weight: the whole way back lies be
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
     torch_parity.py layer_norm:5 attention:5 tokens:5 vision:5                networks of tests/engine/layers/small_networks.hpp
     torch_parity.py gpt2:5 vit_b_16:5                                         GPT-2 of 64 tokens
+    torch_parity.py attention_adamw:5                                         AdamW, learning rate 0.001, others as PyTorch has them
 """
 
 import argparse
@@ -262,13 +263,14 @@ def gradient_rows(torch, network):
 
 def reference(torch, torchvision, model, steps, variant):
     """Yields (quantity, name, value)."""
-    network = hashed_network(torch, torchvision, model)
+    network = hashed_network(torch, torchvision, model.removesuffix("_adamw"))
     images, labels = batch_of(torch, model)
     if variant != "fp64":
         layout = torch.channels_last if variant == "channels_last" else torch.contiguous_format
         network = network.float().to(memory_format=layout)
         images = images if model in TOKENS else images.float().to(memory_format=layout)
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=0.001) if model.endswith("_adamw") else torch.optim.SGD(
+        network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     for step in range(steps):
         optimizer.zero_grad(set_to_none=True)
         loss = torch.nn.functional.cross_entropy(network(images), labels)

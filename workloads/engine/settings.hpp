@@ -6,6 +6,7 @@
 #include "workloads/engine/algorithm.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/engine/recipe.hpp"
+#include "workloads/model/work.hpp"
 #include "workloads/parallel/communicator.hpp"
 
 #include <memory>
@@ -19,8 +20,9 @@ struct Settings {
     /// Off: the forward pass and its loss alone, as in training, with no memory for anything else.
     bool trains = true;
     float learning_rate = 0.01F;
+    model::Optimizer optimizer = model::Optimizer::sgd;
     /// Precision of activations and of the weights that the passes read: fp32, tf32 (stored as fp32), bf16 or fp16
-    /// (with loss scaling). Trained values, gradients, momentum, statistics, the loss and all sums are fp32.
+    /// (with loss scaling). Trained values, gradients and their averages, statistics, the loss and all sums are fp32.
     Precision precision = Precision::fp32;
     /// Algorithm of convolutions; the library's choice where it does not have it for a shape. `automatic`: the fastest of all
     /// for each pass of each shape. `direct` on a CPU: the fastest of oneDNN's first choice and this project's direct kernels.

@@ -25,15 +25,29 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
 {
     Axis model{"model", "network: a name, an ONNX file, or its layers", model::model_names(), model::model_names()};
     std::ranges::move(model::token_model_names(), std::back_inserter(model.allowed));
-    Axis tokens{"tokens", "of a sequence, for networks of tokens; without it as many as the network is known for",
-                {"1024"}, {},
-                true,     1,
-                65536};
-    tokens.optional = true;
-    tokens.otherwise = [](const Point& point) {
-        const int usual = model::usual_tokens(point.text("model"));
-        return usual > 0 ? std::to_string(usual) : "";
+    // What networks of tokens are trained with, unless a plan names another.
+    const auto of_tokens = [](Axis axis, const std::function<std::string(int tokens)>& usual,
+                              const std::string& else_usual = "") {
+        axis.optional = else_usual.empty();
+        axis.otherwise = [=](const Point& point) {
+            const int tokens = model::usual_tokens(point.text("model"));
+            return tokens > 0 ? usual(tokens) : else_usual;
+        };
+        return axis;
     };
+    const Axis rate = of_tokens(
+        {"lr", "learning rate; of networks of tokens 0.0006", {"0.01"}, {}}, [](int) { return "0.0006"; }, "0.01");
+    const Axis optimizer = of_tokens(
+        word_axis(
+            "optimizer",
+            "sgd: with momentum 0.9 and weight decay 1e-4; adamw, of networks of tokens: with betas 0.9 and 0.999, "
+            "epsilon 1e-8 and weight decay 0.01",
+            names_in(names_of(model::Optimizer{}).rows)),
+        [](int) { return std::string(name(model::Optimizer::adamw)); });
+    const Axis tokens = of_tokens(
+        number_axis("tokens", "of a sequence, for networks of tokens; else as many as the network is known for",
+                    {"1024"}, 1, 65536),
+        [](int usual) { return std::to_string(usual); });
     Axis phase =
         word_axis("phase", "train: the whole step; forward: the forward pass and its loss alone, as in training",
                   {"train", "forward"});
@@ -55,7 +69,8 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
              "start of training; hashed: reproducible in any language, without dropout",
              {"random"},
              {"random", "hashed"}},
-            {"lr", "learning rate", {"0.01"}, {}},
+            rate,
+            optimizer,
             tokens,
             phase};
 }
@@ -77,12 +92,12 @@ void require_legal(const Point& point)
 }
 
 TrainBench::TrainBench(TrainTraits traits, std::filesystem::path memory)
-    : Bench(
-          {"train", Role::step, traits.device_kind,
-           "One training step on " + traits.device +
-               ": forward, softmax cross-entropy, backward and SGD with momentum. FLOPs are those of convolutions and "
-               "linear layers over the full window, forward and both gradients; the rest is not counted." +
-               traits.timing}),
+    : Bench({"train", Role::step, traits.device_kind,
+             "One training step on " + traits.device +
+                 ": forward, softmax cross-entropy, backward and the update, by SGD with momentum or by AdamW. FLOPs "
+                 "are those of convolutions and "
+                 "linear layers over the full window, forward and both gradients; the rest is not counted." +
+                 traits.timing}),
       traits_(std::move(traits)),
       memory_(std::move(memory))
 {
@@ -116,6 +131,7 @@ Settings TrainBench::settings_of(const Point& point, const Machine& machine)
             .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
             .trains = point.text_or("phase", "train") == "train",
             .learning_rate = learning_rate(point),
+            .optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd")),
             .precision = point.precision(),
             .algorithm = parse_enum<Algorithm>(point.text("algorithm")),
             .deterministic = point.text_or("deterministic", "off") == "on"};

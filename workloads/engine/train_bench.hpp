@@ -34,7 +34,7 @@ struct TrainTraits {
 
 class TrainBench : public Bench {
   public:
-    /// model, batch, precision, algorithm, data, parameters, lr; the device's own; those of ranks.
+    /// model, batch, precision, algorithm, data, parameters, lr, optimizer; the device's own; those of ranks.
     std::vector<Axis> axes(const Machine& machine) const override;
     /// Checks `device` and device.others.
     std::optional<std::string> unsupported_reason(const Point& point, const Machine& machine,

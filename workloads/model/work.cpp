@@ -11,7 +11,7 @@
 namespace roof::model {
 namespace {
 
-/// Bytes of one element. Formats below 4 bytes train with master weights, gradients and momentum in fp32.
+/// Bytes of one element. Formats below 4 bytes train with master weights, gradients and averages in fp32.
 struct ElementBytes {
     double stored;
     double trained;
@@ -108,13 +108,6 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
     work.backward_data = pass(5, 8 * out, 3 * out);
     work.executed = static_cast<double>(attended_pairs(layer)) / static_cast<double>(positions * positions);
     return work;
-}
-
-PassWork update_of(double trained, ElementBytes size)
-{
-    const double small_copy = size.stored < size.trained ? size.stored : 0;
-    return elementwise(6 * trained, (5 * size.trained + small_copy) * trained,
-                       (2 * size.trained + small_copy) * trained);
 }
 
 /// FLOPs and bytes per element are listed per layer in docs/method.md.
@@ -218,6 +211,16 @@ long long attended_pairs(const Layer& layer)
     return layer.causal ? positions * (positions + 1) / 2 : positions * positions;
 }
 
+PassWork update_work(double parameters, Precision precision, Optimizer optimizer)
+{
+    const ElementBytes size = element_bytes(precision);
+    const auto [flops, averages] = cost_of(optimizer);
+    const double copy = size.stored < size.trained ? size.stored : 0;
+    const double written = (1 + averages) * size.trained + copy;
+    return elementwise(flops * parameters, (written + (2 + averages) * size.trained) * parameters,
+                       written * parameters);
+}
+
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
 {
     const ElementBytes size = element_bytes(precision);
@@ -225,7 +228,8 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
     LayerWork work = kind == LayerKind::attention ? attention_work(graph, layer, batch, size)
                      : is_contraction(kind)       ? contraction(graph, layer, batch, size)
                                                   : elementwise_layer(graph, layer, batch, size);
-    work.update = update_of(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), size);
+    work.update = update_work(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), precision,
+                              Optimizer::sgd);
     return work;
 }
 
@@ -254,7 +258,7 @@ LayerWork work_of(const Operation& operation, double images, double batch, Preci
     } else if (trains) {
         work.backward_data = pass(0, y + gradient, gradient);
     }
-    work.update = update_of(static_cast<double>(operation.parameters), size);
+    work.update = update_work(static_cast<double>(operation.parameters), precision, Optimizer::sgd);
     return work;
 }
 

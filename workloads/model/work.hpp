@@ -3,6 +3,7 @@
 // derives the formulas.
 #pragma once
 
+#include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
 #include "workloads/model/graph.hpp"
@@ -19,15 +20,30 @@ struct PassWork {
     Bytes written;     ///< of the compulsory bytes
 };
 
+/// SGD with momentum, and weight decay as a part of the gradient; or AdamW, with weight decay apart from it.
+enum class Optimizer { sgd, adamw };
+
+constexpr EnumNames<Optimizer, 2> names_of(Optimizer)
+{
+    return {"optimizer", {{{Optimizer::sgd, "sgd"}, {Optimizer::adamw, "adamw"}}}};
+}
+
+struct UpdateCost {
+    double flops;  ///< per parameter
+    int averages;  ///< of earlier gradients, per parameter
+};
+constexpr UpdateCost cost_of(Optimizer optimizer)
+{
+    return optimizer == Optimizer::sgd ? UpdateCost{.flops = 6, .averages = 1} : UpdateCost{.flops = 14, .averages = 2};
+}
+
 struct LayerWork {
     PassWork forward;
-    PassWork backward_data;     ///< zero if the input needs no gradient; for batch norm the whole backward pass
-    PassWork backward_weights;  ///< convolution, linear, embedding and positions only
-    double executed = 1;        ///< attention: share of its FLOPs that a causal mask leaves
-    /// SGD with momentum and weight decay: 6 FLOPs and 5 moves (20 bytes in fp32) per parameter. Formats below 4 bytes
-    /// keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
-    PassWork update;
-    long long multiply_adds = 0;           ///< full window, whole batch; the same for each pass
+    PassWork backward_data;       ///< zero if the input needs no gradient; for batch norm the whole backward pass
+    PassWork backward_weights;    ///< convolution, linear, embedding and positions only
+    PassWork update;              ///< by SGD, see update_work()
+    double executed = 1;          ///< attention: share of its FLOPs that a causal mask leaves
+    long long multiply_adds = 0;  ///< full window, whole batch; the same for each pass
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding
 
     const PassWork& of(Pass pass) const
@@ -41,6 +57,10 @@ bool is_contraction(LayerKind kind);
 
 /// Returns the pairs of positions of which one reads the other, for one image and head: all, or of a causal attention no later ones.
 long long attended_pairs(const Layer& layer);
+
+/// Reads value, gradient and averages of each parameter, and writes all but the gradient: 20 bytes in fp32 with SGD, 28 with AdamW.
+/// Formats below 4 bytes keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
+PassWork update_work(double parameters, Precision precision, Optimizer optimizer);
 
 /// Returns the work of layer `layer` over `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);

@@ -29,7 +29,8 @@ void touch(const Trained& trained)
     const bool has_gradient = trained.gradient.block >= 0;
     for_ranges(count, [&](std::size_t begin, std::size_t end) {
         std::fill(trained.value.data() + begin, trained.value.data() + end, 0.0F);
-        if (trained.momentum) std::fill(trained.momentum.data() + begin, trained.momentum.data() + end, 0.0F);
+        for (const Tensor& average : {trained.momentum, trained.square})
+            if (average) std::fill(average.data() + begin, average.data() + end, 0.0F);
         if (has_gradient) std::fill(trained.gradient.data() + begin, trained.gradient.data() + end, 0.0F);
     });
 }
@@ -42,7 +43,7 @@ ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
             .whole_norms = true,
             .whole_gradients = true,
             .convolves_positions = true,
-            .updates_from_factors = settings.ranks == nullptr};
+            .updates_from_factors = updates_from_factors(settings)};
 }
 
 }  // namespace
@@ -143,6 +144,7 @@ void Network::update(Trace& trace)
 {
     const ThreadCount threads(settings_.threads);
     program_.run(Phase::update, trace);
+    state_.adam = after_update(state_.adam);
     ++state_.step;
 }
 

@@ -87,7 +87,7 @@ void add_losses(std::vector<Action>& actions, const Study& study, const Measurem
 /// A measured step that differs from `row` in one axis alone and makes its images faster, for each axis the fastest.
 void add_faster_steps(std::vector<Action>& actions, const Study& study, const Measurement& row)
 {
-    constexpr std::array other_work{"model", "data", "parameters", "lr", "tokens", "phase", "round"};
+    constexpr std::array other_work{"model", "data", "parameters", "lr", "tokens", "phase", "optimizer", "round"};
     std::map<std::string, std::pair<double, const Measurement*>> best;  // the fastest by axis, with its rate
     for (const Measurement& other : study.results.rows) {
         if (other.status != Status::ok || other.role != Role::step || other.bench != row.bench ||

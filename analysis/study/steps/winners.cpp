@@ -15,7 +15,8 @@ namespace roof::analysis {
 
 namespace {
 
-using Trained = std::tuple<std::string, std::string, std::string, long long>;  ///< model, precision, data, batch
+/// Model, precision, data, optimizer, batch.
+using Trained = std::tuple<std::string, std::string, std::string, std::string, long long>;
 
 /// A step on one device, beside the fastest of its group.
 struct Entry {
@@ -56,8 +57,9 @@ std::map<Trained, std::vector<Entry>> entries(std::span<const Study> studies)
     for (const Study& study : studies)
         for (const Measurement* row : step_rows(study.results.rows))
             if (batch_of(*row) > 0)
-                groups[{model_of(*row), precision_of(*row), data_of(*row), batch_of(*row)}].push_back(
-                    {&study, row, nullptr});
+                groups[{model_of(*row), precision_of(*row), data_of(*row), row->point.text_or("optimizer", "sgd"),
+                        batch_of(*row)}]
+                    .push_back({&study, row, nullptr});
     return groups;
 }
 

@@ -41,7 +41,7 @@ struct Axis {
     std::string file_ending{};  ///< not empty: the names of files that end so are values beside `allowed`
     bool takes_map = false;     ///< a YAML map in a plan is a value too, as its text
     bool optional = false;      ///< left out of points unless the plan names it; then the first of `defaults` applies
-    /// Optional: the value of a point for which the plan names none, by its earlier axes; empty: it is left out.
+    /// The value of a point for which the plan names none, by its earlier axes, instead of `defaults`; empty: it is left out.
     std::function<std::string(const Point&)> otherwise{};
 };
 

@@ -64,11 +64,12 @@ constexpr std::array host_use{amount<Row, &Row::host, &HostUse::others>("others_
                               amount<Row, &Row::host, &HostUse::waited>("waited_share"),
                               amount<Row, &Row::host, &HostUse::shared>("shared_share")};
 
-constexpr std::array<std::string_view, 28> axes{
-    "model",         "batch",      "operation",   "intensity",     "isa",       "precision",   "algorithm",
-    "data",          "parameters", "lr",          "tokens",        "phase",     "threads",     "placement",
-    "pages",         "cpu_node",   "memory_node", "path",          "size",      "working_set", "graph",
-    "deterministic", "ranks",      "scaling",     "communication", "bucket_mb", "batch_norm",  "round"};
+constexpr std::array<std::string_view, 29> axes{
+    "model",     "batch",         "operation",   "intensity",  "isa",           "precision",
+    "algorithm", "data",          "parameters",  "lr",         "optimizer",     "tokens",
+    "phase",     "threads",       "placement",   "pages",      "cpu_node",      "memory_node",
+    "path",      "size",          "working_set", "graph",      "deterministic", "ranks",
+    "scaling",   "communication", "bucket_mb",   "batch_norm", "round"};
 
 template <std::size_t axis>
 constexpr Field<Measurement> axis_field()

@@ -111,9 +111,10 @@ Axes values_of(const std::vector<Axis>& declared, const PlanEntry& entry, const 
             values = given->second;
         } else if (axis.name == "ranks" && devices > 1 && !serves_group(axis.defaults, devices)) {
             values = {std::to_string(devices)};
-        } else if (axis.optional && (axis.name != "ranks" || devices < 2)) {
-            if (!axis.otherwise) continue;
+        } else if (axis.otherwise) {
             values.clear();
+        } else if (axis.optional && (axis.name != "ranks" || devices < 2)) {
+            continue;
         }
         for (const std::string& value : values) check_value(axis, value, where);
         if (axis.name == "ranks") check_ranks(values, entry.device, where);

@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "tests/engine/layers/host_channels.hpp"
 #include "tests/engine/layers/host_moments.hpp"
+#include "tests/engine/layers/host_update.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,25 +11,6 @@
 
 namespace roof::ir {
 namespace {
-
-/// What a descent updates.
-struct Descent {
-    template <class Update>
-    Descent(const Update& op, const Memory& memory)
-        : values(memory, op.values), momenta(memory, op.momenta), copies(memory, op.copies), rate(op.learning_rate)
-    {
-    }
-    void update(std::size_t k, float gradient)
-    {
-        const Descended next = descend(values[k], gradient, momenta[k], rate);
-        values.put(k, next.value);
-        momenta.put(k, next.momentum);
-        if (copies) copies.put(k, next.value);
-    }
-
-    Values values, momenta, copies;
-    float rate;
-};
 
 class Run : private HostChannels {
   public:
@@ -286,7 +268,7 @@ class Run : private HostChannels {
     {
         if (op.scaled && memory_.state()->finite == 0) return;
         const Values gradients(memory_, op.gradients);
-        Descent descent(op, memory_);
+        Descent descent(op, memory_, op.squares);
         const float unscale = op.scaled ? 1 / memory_.state()->loss_scale : 1;
         for (std::size_t k = 0; k < op.values.elements(); ++k) {
             const bool is_other = std::ranges::any_of(others_, [k](const Tensor& other) {

@@ -106,6 +106,7 @@ std::map<std::string, std::string*> axis_options(OptionParser& parser)
                                       {"data", "synthetic"},
                                       {"parameters", "random"},
                                       {"lr", ""},
+                                      {"optimizer", ""},
                                       {"tokens", ""},
                                       {"phase", ""},
                                       {"threads", ""},

@@ -2,19 +2,24 @@
 // are finite. A kernel after it advances the state.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
+#include "workloads/model/work.hpp"
 
 #include <type_traits>
 
 namespace roof::cudnn {
 namespace {
 
+using model::Optimizer;
+
 constexpr int update_width = 4;
 
-template <class Element>
+/// `squares`: AdamW alone.
+template <class Element, Optimizer optimizer>
 struct DescendBody {
     float* values;
     const float* gradients;
     float* momenta;
+    float* squares;
     Element* copies;
     const StepState* state;
     float rate;
@@ -27,11 +32,24 @@ struct DescendBody {
         Lanes<update_width> p = load<update_width>(values, k);
         Lanes<update_width> m = load<update_width>(momenta, k);
         const Lanes<update_width> g = load<update_width>(gradients, k);
+        if constexpr (optimizer == Optimizer::adamw) {
+            Lanes<update_width> v = load<update_width>(squares, k);
+            const engine::AdamShares shares = state->adam;
 #pragma unroll
-        for (int i = 0; i < update_width; ++i) {
-            const Descended next = descend(p.lane[i], g.lane[i] * unscale, m.lane[i], rate);
-            p.lane[i] = next.value;
-            m.lane[i] = next.momentum;
+            for (int i = 0; i < update_width; ++i) {
+                const Adapted next = adapt({p.lane[i], m.lane[i], v.lane[i]}, g.lane[i] * unscale, shares, rate);
+                p.lane[i] = next.value;
+                m.lane[i] = next.mean;
+                v.lane[i] = next.square;
+            }
+            store(squares, k, v);
+        } else {
+#pragma unroll
+            for (int i = 0; i < update_width; ++i) {
+                const Descended next = descend(p.lane[i], g.lane[i] * unscale, m.lane[i], rate);
+                p.lane[i] = next.value;
+                m.lane[i] = next.momentum;
+            }
         }
         store(values, k, p);
         store(momenta, k, m);
@@ -73,10 +91,18 @@ __global__ void advance_state(StepState* state, bool is_scaled)
 void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream)
 {
     with_element(operation.copies ? operation.copies.precision : Precision::fp32, [&]<class Element>() {
-        launch_vectors(vectors_in(operation.values.elements(), update_width), stream,
-                       DescendBody<Element>{memory.at<float>(operation.values), memory.at<float>(operation.gradients),
-                                            memory.at<float>(operation.momenta), memory.at<Element>(operation.copies),
-                                            memory.state(), operation.learning_rate, operation.scaled});
+        const auto launch = [&]<Optimizer optimizer>() {
+            launch_vectors(
+                vectors_in(operation.values.elements(), update_width), stream,
+                DescendBody<Element, optimizer>{
+                    memory.at<float>(operation.values), memory.at<float>(operation.gradients),
+                    memory.at<float>(operation.momenta), memory.at<float>(operation.squares),
+                    memory.at<Element>(operation.copies), memory.state(), operation.learning_rate, operation.scaled});
+        };
+        if (operation.squares)
+            launch.template operator()<Optimizer::adamw>();
+        else
+            launch.template operator()<Optimizer::sgd>();
     });
 }
 

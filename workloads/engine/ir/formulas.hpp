@@ -7,6 +7,7 @@
 #include "workloads/model/hashed.hpp"
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -162,6 +163,25 @@ constexpr Descended descend(float value, float gradient, float momentum, float r
     return {value - rate * next, next};
 }
 
+/// AdamW as PyTorch has it, from the averages of the gradient and of its square:
+///   p -= rate * decay * p;   m = beta1 * m + (1 - beta1) * g;   v = beta2 * v + (1 - beta2) * g^2
+///   p -= rate * (m / share of m) / (sqrt(v / share of v) + epsilon)
+struct Adapted {
+    float value = 0;
+    float mean = 0;
+    float square = 0;
+};
+
+constexpr Adapted adapt(const Adapted& now, float gradient, const engine::AdamShares& shares, float rate)
+{
+    constexpr auto of_mean = static_cast<float>(1 - engine::adam_beta1);
+    constexpr auto of_square = static_cast<float>(1 - engine::adam_beta2);
+    const float mean = static_cast<float>(engine::adam_beta1) * now.mean + of_mean * gradient;
+    const float square = static_cast<float>(engine::adam_beta2) * now.square + of_square * gradient * gradient;
+    const float root = std::sqrt(square) * (1 / std::sqrt(shares.square)) + engine::adam_epsilon;
+    return {now.value * (1 - rate * engine::adam_weight_decay) - rate / shares.mean * (mean / root), mean, square};
+}
+
 /// Loss scaling as in PyTorch: halved after a gradient that is not finite, doubled after enough finite updates.
 struct LossScale {
     float scale = 1;
@@ -187,6 +207,7 @@ constexpr StepState advanced(StepState state, bool is_scaled)
         state.good = next.good;
         state.skipped += finite ? 0 : 1;
     }
+    if (finite) state.adam = after_update(state.adam);
     state.finite = 1;
     ++state.step;
     return state;

@@ -43,6 +43,7 @@ struct StepState {
     std::uint32_t skipped = 0;  ///< number of skipped updates
     float loss_scale = 1;       ///< factor of the loss's gradient
     float loss = 0;             ///< of the last forward pass
+    engine::AdamShares adam{};  ///< of the next update by AdamW
 };
 
 /// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a
@@ -366,15 +367,15 @@ struct CheckFinite {
     Tensor gradients{};
 };
 
-/// Updates all parameters but those of a DescendProduct. Values, gradients, momenta and narrow copies have the same
-/// order, each in one piece.
+/// Updates all parameters but those of a DescendProduct, by AdamW if it has `squares`, the averages of squared gradients, else by SGD.
+/// Values, gradients, momenta, squares and narrow copies have the same order, each in one piece.
 struct Descend {
-    Tensor values{}, gradients{}, momenta{}, copies{};
+    Tensor values{}, gradients{}, momenta{}, squares{}, copies{};
     float learning_rate = 0;
     bool scaled = false;  ///< the loss was scaled: gradients may not be finite
 };
 
-/// As Descend for a linear layer's weights, whose gradient, the product of source and result gradient, is not stored.
+/// As Descend by SGD for a linear layer's weights, whose gradient, the product of source and result gradient, is not stored.
 struct DescendProduct {
     Tensor source{}, gradient{};
     Tensor values{}, momenta{}, copies{};

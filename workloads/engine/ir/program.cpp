@@ -127,7 +127,10 @@ struct Operands {
         return all;
     }
     static Tensors of(const CheckFinite& a) { return {a.gradients}; }
-    static Tensors of(const Descend& a) { return {a.values, a.values, a.gradients, a.momenta, a.momenta, a.copies}; }
+    static Tensors of(const Descend& a)
+    {
+        return {a.values, a.values, a.gradients, a.momenta, a.momenta, a.squares, a.squares, a.copies};
+    }
     static Tensors of(const DescendProduct& a)
     {
         return listed(a.source, a.gradient, a.values, a.values, a.momenta, a.momenta, a.copies);

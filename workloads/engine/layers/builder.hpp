@@ -71,7 +71,7 @@ class Builder {
     std::vector<std::function<void()>> tape;
     std::map<int, Tensor> gradients_of_slices;    ///< by the layer that is cut
     std::vector<std::pair<Tensor, int>> waiting;  ///< narrow gradients of weights, with their layers
-    std::vector<std::function<void()>> updates;   ///< of parameters that sgd() does not update itself
+    std::vector<std::function<void()>> updates;   ///< of parameters that descend() does not update itself
 
     const model::Layer& layer(const Unit& unit) const { return graph.layer(unit.layer); }
     /// The first of the layer's inputs.

@@ -59,8 +59,8 @@ void dropout(Builder& build, const Unit& unit);
 /// Loss of the last layer's output, converted to fp32 if it is not. Its mean over the batch is written to the step's
 /// state.
 void softmax_cross_entropy(Builder& build);
-/// Appends one stage that updates all parameters.
-void sgd(Builder& build);
+/// Appends one stage that updates all parameters by the settings' optimizer.
+void descend(Builder& build);
 
 /// Whether the convolution of this layer reads a source that its batch norm did not normalise: in both passes that read
 /// it.
@@ -68,9 +68,6 @@ bool reads_scaled(const Builder& build, int layer);
 
 /// Whether the batch norm that alone reads this convolution is found from moments, see moments.hpp.
 bool is_by_moments(const Builder& build, int convolution);
-
-/// FLOPs per parameter of a step of gradient descent with momentum and weight decay.
-inline constexpr double descent_flops = 6;
 
 /// Returns the gradient before the unit's ReLU (without a ReLU: of its output), and adds its channel sums to the bias
 /// gradient if the layer has a bias.

@@ -31,7 +31,7 @@ void update(Builder& build, const Unit& unit, const Tensor& source, const Tensor
                                  trained.momentum, copies,   build.settings.learning_rate};
     build.begin(Unit{.layer = unit.layer}, Phase::update);
     Work work = moving({trained.value, trained.momentum, source, gradient}, {trained.value, trained.momentum, copies},
-                       descent_flops);
+                       model::cost_of(model::Optimizer::sgd).flops);
     const model::PassWork product = build.work(unit.layer).backward_weights;
     work.flops += product.flops;
     work.no_reuse = std::max(work.compulsory, product.no_reuse);

@@ -105,6 +105,7 @@ Parameters::Parameters(const model::Graph& graph, const Settings& settings, int 
     if (settings.trains) {
         gradients = program.resident(all);
         momenta = program.resident(all);
+        if (settings.optimizer == model::Optimizer::adamw) squares = program.resident(all);
     }
     if (settings.narrow()) {
         Tensor small = all;

@@ -1,4 +1,4 @@
-// Memory layout of the trained values: values, gradients, momenta and narrow copies are one block each, in the order in
+// Memory layout of the trained values: values, gradients, their averages and narrow copies are one block each, in the order in
 // which the backward pass completes the gradients (a residual block's last batch norm completes slightly early).
 // Parameters start at multiples of 128 values. So one kernel updates all, and an all-reduce uses ranges of one block.
 #pragma once
@@ -55,8 +55,8 @@ class Parameters {
     /// Returns the indices of the parameters in order of readiness: later layers first.
     const std::vector<std::size_t>& order() const { return order_; }
 
-    Tensor values, gradients, momenta,
-        copies;  ///< the blocks; copies is empty in fp32, and two are where nothing is trained
+    /// The blocks; squares: AdamW only, copies: not in fp32; values and copies alone where nothing is trained.
+    Tensor values, gradients, momenta, squares, copies;
 
   private:
     std::vector<model::Parameter> described_;

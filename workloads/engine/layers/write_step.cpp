@@ -107,7 +107,7 @@ StepProgram write_step(const model::Graph& graph, const Settings& settings, cons
     softmax_cross_entropy(build);
     if (!settings.trains) build.tape.clear();
     for (auto backward = build.tape.rbegin(); backward != build.tape.rend(); ++backward) (*backward)();
-    if (settings.trains) sgd(build);
+    if (settings.trains) descend(build);
     step.parameters = std::move(build.parameters);
     step.running = std::move(build.running);
     step.images = build.images;
@@ -152,13 +152,14 @@ void softmax_cross_entropy(Builder& build)
     if (trains) build.give(last, {gradient});
 }
 
-void sgd(Builder& build)
+void descend(Builder& build)
 {
     const Parameters& all = build.parameters;
     const bool is_scaled = build.settings.storage() == Precision::fp16;
     build.widen_waiting();
     for (const auto& update : build.updates) update();
-    build.program.begin("sgd", "sgd", Phase::update);
+    const std::string by(name(build.settings.optimizer));
+    build.program.begin(by, by, Phase::update);
     if (is_scaled) {
         build.program.add_work(moving({all.gradients}, {}, 0));
         build.program.append(CheckFinite{all.gradients}, "roof:finite");
@@ -166,10 +167,12 @@ void sgd(Builder& build)
     const Tensor each = updated_here(build);
     Tensor copies = build.writes_narrow_gradients() ? each : Tensor{};
     copies.precision = build.settings.storage();
-    build.program.add_work(moving({each, each, each}, {each, each, copies}, descent_flops));
-    build.program.append(
-        Descend{all.values, all.gradients, all.momenta, all.copies, build.settings.learning_rate, is_scaled},
-        "roof:sgd");
+    const Tensor squares = all.squares ? each : Tensor{};
+    build.program.add_work(moving({each, each, each, squares}, {each, each, squares, copies},
+                                  model::cost_of(build.settings.optimizer).flops));
+    build.program.append(Descend{all.values, all.gradients, all.momenta, all.squares, all.copies,
+                                 build.settings.learning_rate, is_scaled},
+                         "roof:" + by);
     build.program.append(Advance{is_scaled}, "roof:advance");
 }
 

@@ -76,13 +76,14 @@ Trained& Binding::trained_of(const ir::Tensor& piece)
     return trained.at(static_cast<std::size_t>(found - all.begin()));
 }
 
-Trained& Binding::train(const ir::Tensor& piece, const Desc& layout, const Dims& dims)
+Trained& Binding::train(const ir::Tensor& piece, const Desc& layout, const Dims& dims, bool stores_gradient)
 {
     Trained& made = trained_of(piece);
     made = {program.resident(layout), {}, {}, dims};
     if (!settings.trains) return made;
-    made.gradient = settings.ranks == nullptr ? program.resident(layout) : program.outside(layout);
     made.momentum = program.resident(layout);
+    if (settings.optimizer == model::Optimizer::adamw) made.square = program.resident(layout);
+    if (stores_gradient) made.gradient = settings.ranks == nullptr ? program.resident(layout) : program.outside(layout);
     return made;
 }
 

@@ -50,8 +50,8 @@ class Binding {
 
     /// The parameter of a part of the blocks of values, copies, gradients or momenta.
     Trained& trained_of(const ir::Tensor& piece);
-    /// Makes it in this layout, with dimensions as PyTorch has them.
-    Trained& train(const ir::Tensor& piece, const Desc& layout, const Dims& dims);
+    /// Makes it in this layout, with dimensions as PyTorch has them, and its gradient if that is stored.
+    Trained& train(const ir::Tensor& piece, const Desc& layout, const Dims& dims, bool stores_gradient = true);
 
     // From an operation to those that need what it found, by a block of theirs.
     std::map<int, Norm> norms;        ///< by the scale: statistics that the sum or the normalisation behind computes

@@ -29,9 +29,7 @@ const Trained& train_rows(Binding& to, const ir::Tensor& piece, const LinearShap
 {
     const Dims dims{shape.outputs, shape.inputs};
     const Desc layout = rows(dims, shape.row);
-    Trained& made = to.trained_of(piece);
-    made = {to.program.resident(layout), {}, to.settings.trains ? to.program.resident(layout) : Tensor{}, dims};
-    if (to.settings.ranks != nullptr) made.gradient = to.program.outside(layout);
+    Trained& made = to.train(piece, layout, dims, !updates_from_factors(to.settings));
     if (to.settings.precision == Precision::bf16)
         made.copy = to.program.resident(rows(dims, shape.row, Precision::bf16));
     return made;

@@ -15,10 +15,12 @@ struct GradientFactors {
     Tensor result_gradient;  ///< [batch][outputs]
 };
 
-/// A trained tensor, and unless only the forward pass runs its gradient and its momentum, all in one layout. `dims` are PyTorch's (OIHW).
+/// A trained tensor, and unless only the forward pass runs its gradient and the averages of that, all in one layout. `dims` are
+/// PyTorch's (OIHW).
 struct Trained {
     Tensor value, gradient, momentum;
     Dims dims;
+    Tensor square{};                           ///< AdamW: the average of squared gradients
     Tensor copy{};                             ///< the value in bf16, in the same layout; or none
     std::optional<GradientFactors> factors{};  ///< replaces the gradient
 };
