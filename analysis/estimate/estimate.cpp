@@ -184,7 +184,7 @@ std::string step_table(const ModelEstimate& estimate)
     add("backward weights", total(estimate, &LayerWork::backward_weights, contraction), true);
     add("step", step, true);
     add("all other layers", rest, false);
-    add("update", total(estimate, &LayerWork::update, any), false);
+    add(fmt::format("update, {}", name(estimate.optimizer)), total(estimate, &LayerWork::update, any), false);
     return to_text(
         text_table({"convolution and linear", "MACs", "FLOPs", "bytes", "no-reuse bytes", "FLOP/byte", "known"}, rows));
 }
@@ -203,7 +203,7 @@ std::string memory_table(const ModelEstimate& estimate)
     rows.push_back({"inference", text(estimate.forward_memory.parameters), "-", "-", "-",
                     text(estimate.inference_memory), std::string(known)});
     return to_text(text_table(
-        {"memory for", "parameters", "with gradients, momentum", "activations", "working", "all", "known"}, rows));
+        {"memory for", "parameters", "with gradients, averages", "activations", "working", "all", "known"}, rows));
 }
 
 nlohmann::json memory_json(const ModelEstimate& estimate)
@@ -229,21 +229,25 @@ long long Network::parameters() const
     return std::get<model::Operations>(layers).parameters;
 }
 
-Network network_of(const std::string& model, const model::Sizes& sizes)
+Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer)
 {
-    if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes)};
+    if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes), "", optimizer};
     try {
-        const auto tokens = sizes.find("tokens");
-        return {model::build_model(model, 1000, tokens == sizes.end() ? 0 : static_cast<int>(tokens->second))};
+        const auto found = sizes.find("tokens");
+        const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);
+        return {model::build_model(model, 1000, tokens), "", optimizer};
     } catch (const InputError& refused) {
         if (!model.ends_with(model::network_ending)) throw;
-        return {model::read_onnx_operations(model, sizes), refused.what()};
+        return {model::read_onnx_operations(model, sizes), refused.what(), optimizer};
     }
 }
 
 Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes)
 {
-    return std::visit([&](const auto& all) { return footprint_of(all, batch, precision, passes); }, network.layers);
+    Footprint footprint =
+        std::visit([&](const auto& all) { return footprint_of(all, batch, precision, passes); }, network.layers);
+    footprint.momentum = footprint.momentum * model::cost_of(network.optimizer).averages;
+    return footprint;
 }
 
 ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes)
@@ -260,15 +264,17 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
                            .parameters = network.parameters(),
                            .step_memory = footprint_of(network, batch, precision, Passes::step),
                            .forward_memory = footprint_of(network, batch, precision, Passes::forward),
-                           .why_operators = network.why_operators};
+                           .why_operators = network.why_operators,
+                           .optimizer = network.optimizer};
     std::visit(
         [&](const auto& layers) {
             estimate.layers = layer_estimates(layers, batch, precision);
             estimate.inference_memory = inference_bytes(layers, batch, precision);
         },
         network.layers);
-    for (const LayerEstimate& layer : estimate.layers) {
-        const LayerWork& work = layer.work;
+    for (LayerEstimate& layer : estimate.layers) {
+        LayerWork& work = layer.work;
+        work.update = model::update_work(static_cast<double>(layer.parameters), precision, network.optimizer);
         model::StepWork& flops = estimate.flops;
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
@@ -301,6 +307,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
     return {{"model", estimate.model},
             {"batch", estimate.batch},
             {"precision", traits(estimate.precision).name},
+            {"optimizer", name(estimate.optimizer)},
             {"known", roof::name(Known::analytic)},
             {"by_operators",
              estimate.why_operators.empty() ? nlohmann::json(nullptr) : nlohmann::json(estimate.why_operators)},

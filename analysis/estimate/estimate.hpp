@@ -28,12 +28,14 @@ struct LayerEstimate {
 struct Network {
     std::variant<model::Graph, model::Operations> layers;
     std::string why_operators{};  ///< why an ONNX file is read by its operators alone
+    model::Optimizer optimizer = model::Optimizer::sgd;
 
     std::string name() const;
     long long parameters() const;
 };
 /// Throws InputError for an unknown model, or a file that gives no shapes.
-Network network_of(const std::string& model, const model::Sizes& sizes);
+Network network_of(const std::string& model, const model::Sizes& sizes,
+                   model::Optimizer optimizer = model::Optimizer::sgd);
 
 struct ModelEstimate {
     std::string model;
@@ -48,6 +50,7 @@ struct ModelEstimate {
     Footprint forward_memory;
     Bytes inference_memory;
     std::string why_operators;  ///< as Network has it
+    model::Optimizer optimizer{};
 };
 
 /// Throws InputError for an unknown model or a batch below 1.
@@ -56,7 +59,7 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
 /// The memory of a batch. Of operators, each result that is written is kept.
 Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes);
 
-/// Keys model, batch, precision, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON
+/// Keys model, batch, precision, optimizer, parameters, multiply_adds, flops, bytes, memory, layers; every count is a JSON
 /// integer.
 nlohmann::json to_json(const ModelEstimate& estimate);
 

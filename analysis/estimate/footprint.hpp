@@ -24,7 +24,7 @@ constexpr EnumNames<Passes, 2> names_of(Passes)
 struct Footprint {
     Bytes parameters;  ///< includes the low-precision copy of formats below 4 bytes
     Bytes gradients;   ///< gradients of parameters; 0 for a forward pass
-    Bytes momentum;    ///< 0 for a forward pass
+    Bytes momentum;    ///< and with AdamW the averages of squared gradients; 0 for a forward pass
     Bytes images;      ///< the batch itself
     Bytes
         activations;  ///< inputs of convolutions, linear layers and batch norms, outputs of ReLU, and the loss's input

@@ -147,7 +147,7 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
-    const Network network = network_of(request.model, request.sizes);
+    const Network network = network_of(request.model, request.sizes, request.optimizer);
     MachineEstimate estimate;
     estimate.request = request;
     estimate.machine = target.name;

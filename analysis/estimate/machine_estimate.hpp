@@ -31,6 +31,7 @@ struct EstimateRequest {
     int batch = 1;  ///< on each device
     Precision precision = Precision::fp32;
     Passes passes = Passes::step;
+    model::Optimizer optimizer = model::Optimizer::sgd;
     long long images = imagenet_images;  ///< images per epoch
     int devices = 1;
     std::string link{};    ///< between devices; required if there are several

@@ -45,6 +45,7 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
     request.precision = point.precision();
     if (point.has("tokens")) request.sizes["tokens"] = point.integer("tokens");
     if (point.text_or("phase", "train") != "train") request.passes = Passes::forward;
+    request.optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd"));
     const MachineEstimate estimate = estimate_on(target, request);
     if (!estimate.reason.empty()) return std::nullopt;
     return Prediction{row, estimate.layer_by_layer, estimate.without_overlap, estimate.footprint.total(),

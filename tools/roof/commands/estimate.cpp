@@ -26,6 +26,7 @@ struct Options {
     std::string& precision = parser.value("--precision", "fp32");
     std::string& machines = parser.value("--on");
     std::string& phase = parser.value("--phase", "step");
+    std::string& optimizer = parser.value("--optimizer", "sgd");
     std::string& sizes = parser.value("--size");
     std::string& images = parser.value("--images");
     std::string& devices = parser.value("--gpus", "1");
@@ -58,6 +59,7 @@ analysis::EstimateRequest request_of(const Options& options, const std::string& 
     request.batch = whole_number("--batch", batch, 1, largest_batch);
     request.precision = parse_precision(options.precision);
     request.passes = parse_enum<analysis::Passes>(options.phase);
+    request.optimizer = parse_enum<model::Optimizer>(options.optimizer);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
     request.sizes = sizes_of(options.sizes);
@@ -83,7 +85,8 @@ int estimate_step(const Options& options, Context& context)
     nlohmann::json documents = nlohmann::json::array();
     for (const std::string& batch : comma_list("--batch", options.batch)) {
         const analysis::EstimateRequest request = request_of(options, batch);
-        const auto model = analysis::estimate_model(request.model, request.batch, request.precision, request.sizes);
+        const auto model = analysis::estimate_model(
+            analysis::network_of(request.model, request.sizes, request.optimizer), request.batch, request.precision);
         const auto on_machines = estimates(options, request, context);
         if (!options.json) {
             context.out << in_window(
