@@ -103,6 +103,16 @@ TEST_CASE("the update moves 20 bytes per parameter in fp32, 22 in bf16 and 40 in
     CHECK(work_of(graph, 4, 1, Precision::fp64).update.compulsory.value == 40 * parameters);
 }
 
+TEST_CASE("the update by AdamW moves 28 bytes per parameter in fp32, 30 in bf16")
+{
+    const auto of = [](Precision precision) { return update_work(100, precision, Optimizer::adamw); };
+    CHECK(of(Precision::fp32).compulsory.value == 2800);
+    CHECK(of(Precision::fp32).written.value == 1200);
+    CHECK(of(Precision::bf16).compulsory.value == 3000);
+    CHECK(of(Precision::fp32).flops.value == 1400);
+    CHECK(update_work(100, Precision::fp32, Optimizer::sgd).flops.value == 600);
+}
+
 TEST_CASE("16-bit storage halves the activations, but gradients of weights stay fp32")
 {
     const Graph graph = build_model("vgg11");

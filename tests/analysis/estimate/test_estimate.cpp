@@ -73,6 +73,20 @@ TEST_CASE("the bytes of an estimate are the sums over its layers")
     CHECK(json["bytes"]["no_reuse_forward"] > forward);
 }
 
+TEST_CASE("an estimate with AdamW has its update's bytes and FLOPs, and one more average of each parameter")
+{
+    constexpr long long parameters = 11689512;
+    const Network network = network_of("resnet18", {}, model::Optimizer::adamw);
+    const ModelEstimate estimate = estimate_model(network, 2, Precision::fp32);
+    const ModelEstimate by_sgd = estimate_model("resnet18", 2, Precision::fp32);
+    CHECK(to_json(estimate)["bytes"]["compulsory_update"] == 28 * parameters);
+    CHECK(to_json(estimate)["optimizer"] == "adamw");
+    CHECK(estimate.flops.update.value == 14.0 * parameters);
+    CHECK((estimate.step_memory.total() - by_sgd.step_memory.total()).value == 4.0 * parameters);
+    CHECK(estimate.forward_memory.total() == by_sgd.forward_memory.total());
+    CHECK_THAT(to_text(estimate), Contains("update, adamw"));
+}
+
 TEST_CASE("the text of an estimate names MACs and FLOPs, has analytic in each row, and fits 100 columns")
 {
     for (const std::string model : {"alexnet", "resnet152"}) {
