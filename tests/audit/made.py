@@ -195,7 +195,7 @@ class Draw:
 
     def layers(self, precision, batch, speed, reads):
         """Layers of one step with times drawn around what made roofs allow."""
-        size, layers, kinds = SIZES[precision], [], ["convolution", "relu", "batch_norm", "linear", "max_pool", "gelu", "concat", "layer_norm", "attention"]
+        size, layers, kinds = SIZES[precision], [], ["convolution", "relu", "batch_norm", "linear", "max_pool", "gelu", "concat", "layer_norm", "attention", "rms_norm"]
         names = [(f"{kind}{at}", kind) for at, kind in enumerate(["convolution", *self.random.choices(kinds, k=self.random.randint(2, 6)), "linear"])]
         shapes = {name: (self.random.randint(10, 400) * 1000, self.random.randint(4, 300) * 1000, self.random.randint(1, 900) * 100000) for name, _ in names}
 

@@ -9,9 +9,11 @@
 using namespace roof;
 using namespace roof::cudnn;
 
-TEMPLATE_TEST_CASE_SIG("a layer norm and its gradients follow from each position's values", "[kernels][operations]",
-                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
+TEMPLATE_TEST_CASE_SIG("a layer or RMS norm and its gradients follow from each position's values",
+                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
 {
+    const bool is_rms = GENERATE(false, true);
     constexpr double epsilon = 1e-3;
     constexpr double tolerance = 2e-5;
     // One block for all positions only where it has all channels of a sum.
@@ -32,7 +34,7 @@ TEMPLATE_TEST_CASE_SIG("a layer norm and its gradients follow from each position
         std::vector<double> mean(map.rows()), inverse(map.rows());
         for (std::size_t row = 0; row < map.rows(); ++row) {
             double variance = 0;
-            for (std::size_t c = 0; c < each; ++c) mean[row] += value(row * each + c) / channels;
+            for (std::size_t c = 0; c < each && !is_rms; ++c) mean[row] += value(row * each + c) / channels;
             for (std::size_t c = 0; c < each; ++c)
                 variance += std::pow(value(row * each + c) - mean[row], 2) / channels;
             inverse[row] = 1 / std::sqrt(variance + epsilon);
@@ -41,8 +43,8 @@ TEMPLATE_TEST_CASE_SIG("a layer norm and its gradients follow from each position
         OneOperation forward;
         const LayerNorm op{.source = forward.filled(map, value),
                            .weight = forward.filled(numbers, 2),
-                           .bias = forward.filled(numbers, 3),
-                           .mean = forward.empty(positions),
+                           .bias = is_rms ? Tensor{} : forward.filled(numbers, 3),
+                           .mean = is_rms ? Tensor{} : forward.empty(positions),
                            .inverse_deviation = forward.empty(positions),
                            .result = forward.empty(map),
                            .epsilon = static_cast<float>(epsilon)};
@@ -52,7 +54,8 @@ TEMPLATE_TEST_CASE_SIG("a layer norm and its gradients follow from each position
         forward.check(
             op.inverse_deviation, [&](std::size_t row) { return inverse[row]; }, tolerance);
         forward.check(
-            op.result, [&](std::size_t k) { return normal(k) * quarters(k % each, 2) + quarters(k % each, 3); },
+            op.result,
+            [&](std::size_t k) { return normal(k) * quarters(k % each, 2) + (is_rms ? 0 : quarters(k % each, 3)); },
             tolerance);
 
         const auto weighted = [&](std::size_t k) { return quarters(k, 4) * quarters(k % each, 2); };
@@ -60,7 +63,7 @@ TEMPLATE_TEST_CASE_SIG("a layer norm and its gradients follow from each position
         for (std::size_t k = 0; k < map.elements(); ++k) {
             sums[k % each] += quarters(k, 4);
             products[k % each] += quarters(k, 4) * normal(k);
-            first[k / each] += weighted(k) / channels;
+            if (!is_rms) first[k / each] += weighted(k) / channels;
             second[k / each] += weighted(k) * normal(k) / channels;
         }
         for (const bool is_over : {false, true}) {
@@ -70,10 +73,10 @@ TEMPLATE_TEST_CASE_SIG("a layer norm and its gradients follow from each position
                 .gradient = given,
                 .source = backward.filled(map, value),
                 .weight = backward.filled(numbers, 2),
-                .mean = backward.filled(positions, [&](std::size_t row) { return mean[row]; }),
+                .mean = is_rms ? Tensor{} : backward.filled(positions, [&](std::size_t row) { return mean[row]; }),
                 .inverse_deviation = backward.filled(positions, [&](std::size_t row) { return inverse[row]; }),
                 .result = is_over ? given : backward.empty(map),
-                .sum = backward.empty(numbers),
+                .sum = is_rms ? Tensor{} : backward.empty(numbers),
                 .sum_of_products = backward.empty(numbers),
                 .partial = backward.empty(partial_sums_of(map))};
             backward.run(gradient, {gradient.result, gradient.sum, gradient.sum_of_products, gradient.partial});

@@ -59,6 +59,10 @@ TEST_CASE("norms have an epsilon, and a scale and a shift for each channel")
     CHECK(graph.parameters()[2].name == "other.weight");
     CHECK(graph.parameters()[3].name == "other.bias");
     CHECK(graph.parameter_count() == 3 * 2 * 3);
+    const Graph by_root = build_model(text_of("{rms_norm: {epsilon: 1e-6}}, average_pool"));
+    CHECK(by_root.layer(1).epsilon == 1e-6F);
+    CHECK(by_root.parameter_count() == 3);
+    CHECK(by_root.layer(1).parameters(by_root.input_shape(1)) == 3);
     for (const char* const wrong : {"0", "-1e-5", "1", ".nan"})
         CHECK(refusal_of(text_of("{layer_norm: {epsilon: " + std::string(wrong) + "}}, average_pool")) ==
               "model: layer 1 (layer_norm): epsilon: more than 0 and less than 1");

@@ -112,6 +112,28 @@ TEST_CASE("ViT-B/16 trains as in PyTorch over five steps")
     compare("vit_b_16", "vit_b_16", 1e-4);
 }
 
+TEST_CASE("Blocks of RMS norms, causal attention and gates train as in PyTorch over five steps")
+{
+    const auto model = GENERATE("llama", "llama_adamw");
+    const auto product = [](const std::string& name, const std::string& from, int channels) {
+        return "{convolution: {name: " + name + (from.empty() ? "" : ", from: " + from) +
+               ", channels: " + std::to_string(channels) + ", window: 1, bias: false}}, ";
+    };
+    const auto block = [&](const std::string& name, const std::string& from) {
+        return "{rms_norm: {from: " + from + "}}, " + product(name + "0", "", 144) +
+               "{attention: {heads: 4, causal: true}}, " + product(name + "1", "", 48) + "{add: {name: " + name +
+               "2, from: [" + name + "1, " + from + "]}}, {rms_norm: {name: " + name + "3}}, " +
+               product(name + "4", "", 96) + "{silu: {name: " + name + "5}}, " + product(name + "6", name + "3", 96) +
+               "{multiply: {from: [" + name + "5, " + name + "6]}}, " + product(name + "7", "", 48) +
+               "{add: {name: " + name + ", from: [" + name + "7, " + name + "2]}}, ";
+    };
+    compare(model,
+            "{name: llama, image: [3, 224, 224], layers: [{convolution: {name: stem, channels: 48, window: 16, "
+            "stride: 16}}, " +
+                block("a", "stem") + block("b", "a") + "rms_norm, average_pool, flatten, {linear: {features: 1000}}]}",
+            2e-5);
+}
+
 TEST_CASE("MobileNetV2, of depthwise convolutions and ReLU6, trains as in PyTorch over five steps")
 {
     compare("mobilenet_v2", 5e-2);

@@ -7,7 +7,7 @@ gradients, those of the first and of the last weight: the whole way back lies be
 
     torch_parity.py vgg11:5 resnet34:5 resnet101:1 > parity_family.csv        a model and its number of steps
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
-    torch_parity.py layer_norm:5 attention:5 tokens:5 vision:5                networks of tests/engine/layers/small_networks.hpp
+    torch_parity.py layer_norm:5 attention:5 llama:5 tokens:5 vision:5        networks of tests/engine/layers/small_networks.hpp
     torch_parity.py gpt2:5 vit_b_16:5                                         GPT-2 of 64 tokens
     torch_parity.py attention_adamw:5                                         AdamW, learning rate 0.001, others as PyTorch has them
 """
@@ -47,7 +47,7 @@ def filled(torch, seed, shape, scale, offset):
 
 
 def norms(torch):
-    return (torch.nn.BatchNorm2d, torch.nn.LayerNorm)
+    return (torch.nn.BatchNorm2d, torch.nn.LayerNorm, torch.nn.RMSNorm)
 
 
 EMBEDDING_DEVIATION = 0.02
@@ -87,10 +87,10 @@ def with_gelus(torch, network):
     return network
 
 
-def map_norm(torch, channels, eps=1e-5):
-    """Over the channels of each position. PyTorch's layer norm is over the last axis, so maps are turned for it and back."""
+def map_norm(torch, channels, eps=1e-5, kind="LayerNorm"):
+    """Over the channels of each position. PyTorch's norms are over the last axis, so maps are turned for it and back."""
 
-    class MapNorm(torch.nn.LayerNorm):
+    class MapNorm(getattr(torch.nn, kind)):
         def forward(self, input):
             return super().forward(input.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
@@ -144,6 +144,40 @@ def attention_network(torch, channels=48, heads=3):
 
     return nn.Sequential(collections.OrderedDict(
         stem=nn.Conv2d(3, channels, 16, stride=16), a=Block(False), b=Block(True), norm=map_norm(torch, channels),
+        pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
+
+
+def llama_network(torch, channels=48, heads=4):
+    """Blocks as Llama's."""
+    nn = torch.nn
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv = nn.Conv2d(channels, 3 * channels, 1, bias=False)
+            self.project = nn.Conv2d(channels, channels, 1, bias=False)
+
+        def forward(self, x):
+            batch, _, height, width = x.shape
+            q, k, v = self.qkv(x).reshape(batch, 3, heads, channels // heads, height * width).transpose(3, 4).unbind(1)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return self.project(y.transpose(2, 3).reshape(batch, channels, height, width))
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm1, self.attention = map_norm(torch, channels, kind="RMSNorm"), Attention()
+            self.norm2 = map_norm(torch, channels, kind="RMSNorm")
+            self.gate, self.up = (nn.Conv2d(channels, 2 * channels, 1, bias=False) for _ in range(2))
+            self.down = nn.Conv2d(2 * channels, channels, 1, bias=False)
+
+        def forward(self, x):
+            x = self.attention(self.norm1(x)) + x
+            y = self.norm2(x)
+            return self.down(nn.functional.silu(self.gate(y)) * self.up(y)) + x
+
+    return nn.Sequential(collections.OrderedDict(
+        stem=nn.Conv2d(3, channels, 16, stride=16), a=Block(), b=Block(), norm=map_norm(torch, channels, kind="RMSNorm"),
         pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
 
 
@@ -237,6 +271,8 @@ def hashed_network(torch, torchvision, model):
         network = token_network(torch, **TOKENS[model])
     elif model in VISION:
         network = vision_transformer(torch, **VISION[model])
+    elif model == "llama":
+        network = llama_network(torch)
     else:
         network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES)
     network = network.double().train()

@@ -28,6 +28,7 @@ long long Layer::weights(const Shape& input) const
             return output.channels * input.elements() / (output.height * output.width);
         case LayerKind::batch_norm:
         case LayerKind::layer_norm:
+        case LayerKind::rms_norm:
             return output.channels;
         case LayerKind::embedding:
             return 1LL * vocabulary * output.channels;
@@ -40,8 +41,7 @@ long long Layer::weights(const Shape& input) const
 
 long long Layer::parameters(const Shape& input) const
 {
-    const bool has_bias = bias || is_norm(kind);
-    return (weights_of < 0 ? weights(input) : 0) + (has_bias ? output.channels : 0);
+    return (weights_of < 0 ? weights(input) : 0) + (bias || is_shifted(kind) ? output.channels : 0);
 }
 
 long long Parameter::elements() const
@@ -78,16 +78,10 @@ int Graph::convolution(std::string name, int input, int channels, Window window,
     return append({std::move(name), LayerKind::convolution, {input}, output, window, bias, 0, groups});
 }
 
-int Graph::batch_norm(std::string name, int input, float epsilon)
+int Graph::norm(LayerKind kind, std::string name, int input, float epsilon)
 {
     const Shape& map = layer(input).output;
-    return append({std::move(name), LayerKind::batch_norm, {input}, map, {}, false, 0, 1, epsilon});
-}
-
-int Graph::layer_norm(std::string name, int input, float epsilon)
-{
-    const Shape& map = layer(input).output;
-    return append({std::move(name), LayerKind::layer_norm, {input}, map, {}, false, 0, 1, epsilon});
+    return append({std::move(name), kind, {input}, map, {}, false, 0, 1, epsilon});
 }
 
 int Graph::activation(LayerKind kind, std::string name, int input)
@@ -295,12 +289,13 @@ std::vector<Parameter> Graph::parameters() const
                 break;
             case LayerKind::batch_norm:
             case LayerKind::layer_norm:
+            case LayerKind::rms_norm:
                 all.push_back({of.name + ".weight", index, false, {channels}});
                 break;
             default:
                 continue;
         }
-        if (of.bias || is_norm(of.kind)) all.push_back({of.name + ".bias", index, true, {channels}});
+        if (of.bias || is_shifted(of.kind)) all.push_back({of.name + ".bias", index, true, {channels}});
     }
     return all;
 }

@@ -36,12 +36,13 @@ enum class LayerKind {
     gelu_tanh,
     layer_norm,
     attention,
+    rms_norm,
     embedding,
     positions,
     take_positions
 };
 
-constexpr EnumNames<LayerKind, 26> names_of(LayerKind)
+constexpr EnumNames<LayerKind, 27> names_of(LayerKind)
 {
     return {"layer",
             {{{LayerKind::input, "input"},
@@ -67,15 +68,22 @@ constexpr EnumNames<LayerKind, 26> names_of(LayerKind)
               {LayerKind::gelu_tanh, "gelu_tanh"},
               {LayerKind::layer_norm, "layer_norm"},
               {LayerKind::attention, "attention"},
+              {LayerKind::rms_norm, "rms_norm"},
               {LayerKind::embedding, "embedding"},
               {LayerKind::positions, "positions"},
               {LayerKind::take_positions, "take_positions"}}}};
 }
 
-/// Layers that normalise, and have a trained scale and shift for each channel.
+/// Layers that normalise, and have a trained scale for each channel; all but the RMS norm have a shift, too.
 constexpr bool is_norm(LayerKind kind)
 {
-    return kind == LayerKind::batch_norm || kind == LayerKind::layer_norm;
+    return kind == LayerKind::batch_norm || kind == LayerKind::layer_norm || kind == LayerKind::rms_norm;
+}
+
+/// Norms with a trained shift for each channel.
+constexpr bool is_shifted(LayerKind kind)
+{
+    return is_norm(kind) && kind != LayerKind::rms_norm;
 }
 
 /// A function of each value, and its FLOPs per value (docs/method.md, section 4).
@@ -136,9 +144,17 @@ class Graph {
     /// These functions append a layer and return its index. Layer 0 is the input. Throw std::logic_error if shapes do
     /// not match.
     int convolution(std::string name, int input, int channels, Window window, bool bias, int groups = 1);
-    int batch_norm(std::string name, int input, float epsilon = 1e-5F);
+    int batch_norm(std::string name, int input, float epsilon = 1e-5F)
+    {
+        return norm(LayerKind::batch_norm, std::move(name), input, epsilon);
+    }
     /// Over the channels of each position.
-    int layer_norm(std::string name, int input, float epsilon = 1e-5F);
+    int layer_norm(std::string name, int input, float epsilon = 1e-5F)
+    {
+        return norm(LayerKind::layer_norm, std::move(name), input, epsilon);
+    }
+    /// A norm of any kind. rms_norm: over the channels of each position, x / sqrt(mean of x^2 + epsilon) * scale.
+    int norm(LayerKind kind, std::string name, int input, float epsilon = 1e-5F);
     int relu(std::string name, int input) { return activation(LayerKind::relu, std::move(name), input); }
     /// relu; relu6: min(max(x, 0), 6); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); hard_sigmoid: relu6(x + 3) / 6;
     /// hard_swish: x hard_sigmoid(x); gelu: x (1 + erf(x / √2)) / 2; gelu_tanh: its approximation

@@ -58,6 +58,7 @@ class Reader {
             put(LayerKind::convolution, &Reader::convolution);
             put(LayerKind::batch_norm, &Reader::norm);
             put(LayerKind::layer_norm, &Reader::norm);
+            put(LayerKind::rms_norm, &Reader::norm);
             put(LayerKind::max_pool, &Reader::max_pool);
             put(LayerKind::average_pool, &Reader::average_pool);
             put(LayerKind::flatten, &Reader::flatten);
@@ -179,8 +180,7 @@ class Reader {
         read_.insert("epsilon");
         const float epsilon = settings_["epsilon"] ? settings_["epsilon"].as<float>() : 1e-5F;
         if (!(epsilon > 0 && epsilon < 1)) throw InputError("epsilon: more than 0 and less than 1");
-        return kind == LayerKind::batch_norm ? graph_.batch_norm(name_, source(), epsilon)
-                                             : graph_.layer_norm(name_, source(), epsilon);
+        return graph_.norm(kind, name_, source(), epsilon);
     }
     int activation(LayerKind kind) { return graph_.activation(kind, name_, source()); }
     int max_pool(LayerKind) { return graph_.max_pool(name_, source(), window(0)); }

@@ -129,6 +129,11 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             work.backward_data =
                 elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
             break;
+        case LayerKind::rms_norm:
+            work.forward = elementwise(4 * out, moved + trained * size.trained, to_output);
+            work.backward_data =
+                elementwise(9 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
+            break;
         case LayerKind::embedding: {
             // Reads a vector of each token; adds the gradients of tokens to vectors, after zeros where no other layer has written them.
             const double zeros = graph.shares_weights(index) ? 0 : trained * size.trained;

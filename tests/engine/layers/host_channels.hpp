@@ -117,17 +117,18 @@ class HostChannels : protected HostLoops {
         for (std::size_t row = 0; row < op.source.rows(); ++row) {
             double mean = 0;
             double variance = 0;
-            for (std::size_t c = 0; c < channels; ++c) mean += static_cast<double>(source[row * channels + c]);
+            for (std::size_t c = 0; c < channels && op.mean; ++c)
+                mean += static_cast<double>(source[row * channels + c]);
             mean /= static_cast<double>(channels);
             for (std::size_t c = 0; c < channels; ++c)
                 variance += std::pow(static_cast<double>(source[row * channels + c]) - mean, 2);
             variance /= static_cast<double>(channels);
             const double inverse = 1 / std::sqrt(variance + static_cast<double>(op.epsilon));
-            memory_.at<float>(op.mean)[row] = static_cast<float>(mean);
+            if (op.mean) memory_.at<float>(op.mean)[row] = static_cast<float>(mean);
             memory_.at<float>(op.inverse_deviation)[row] = static_cast<float>(inverse);
             for (std::size_t c = 0; c < channels; ++c) {
                 const double normalised = (static_cast<double>(source[row * channels + c]) - mean) * inverse;
-                result.put(row * channels + c, static_cast<float>(normalised) * weight[c] + bias[c]);
+                result.put(row * channels + c, static_cast<float>(normalised) * weight[c] + (bias ? bias[c] : 0));
             }
         }
     }
@@ -142,7 +143,7 @@ class HostChannels : protected HostLoops {
         std::vector<double> sums(channels);
         std::vector<double> products(channels);
         for (std::size_t row = 0; row < op.source.rows(); ++row) {
-            const auto mean = static_cast<double>(memory_.at<float>(op.mean)[row]);
+            const double mean = op.mean ? static_cast<double>(memory_.at<float>(op.mean)[row]) : 0;
             const auto inverse = static_cast<double>(memory_.at<float>(op.inverse_deviation)[row]);
             std::vector<double> normalised(channels);
             std::vector<double> weighted(channels);
@@ -154,7 +155,7 @@ class HostChannels : protected HostLoops {
                 weighted[c] = given * static_cast<double>(weight[c]);
                 sums[c] += given;
                 products[c] += given * normalised[c];
-                sum += weighted[c] / static_cast<double>(channels);
+                if (op.mean) sum += weighted[c] / static_cast<double>(channels);
                 product += weighted[c] * normalised[c] / static_cast<double>(channels);
             }
             for (std::size_t c = 0; c < channels; ++c)
@@ -162,7 +163,7 @@ class HostChannels : protected HostLoops {
                            static_cast<float>(inverse * (weighted[c] - sum - normalised[c] * product)));
         }
         for (std::size_t c = 0; c < channels; ++c) {
-            memory_.at<float>(op.sum)[c] = static_cast<float>(sums[c]);
+            if (op.sum) memory_.at<float>(op.sum)[c] = static_cast<float>(sums[c]);
             memory_.at<float>(op.sum_of_products)[c] = static_cast<float>(products[c]);
         }
     }

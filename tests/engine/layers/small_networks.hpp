@@ -128,6 +128,34 @@ inline model::Graph layer_norm_network(int size = 24, int channels = 20, int cla
     return net;
 }
 
+/// Blocks as Llama's over the positions of a map: RMS norms, causal attention, and a product with a gate. `tools/peers/torch_parity.py`
+/// has the same network.
+inline model::Graph llama_network(int size = 24, int patch = 4, int channels = 24, int heads = 4, int classes = 10)
+{
+    const model::Window one{.size = 1, .stride = 1, .padding = 0};
+    model::Graph net("llama", {3, size, size});
+    const auto norm = [&](const std::string& name, int from) {
+        return net.norm(model::LayerKind::rms_norm, name, from);
+    };
+    const auto product = [&](const std::string& name, int from, int outputs) {
+        return net.convolution(name, from, outputs, one, false);
+    };
+    const auto block = [&](const std::string& name, int from) {
+        int x = product(name + ".qkv", norm(name + ".norm1", from), 3 * channels);
+        x = product(name + ".project", net.attention(name + ".attention", x, heads, true), channels);
+        const int middle = net.add(name + ".add1", x, from);
+        x = norm(name + ".norm2", middle);
+        const int gate =
+            net.activation(model::LayerKind::silu, name + ".silu", product(name + ".gate", x, 2 * channels));
+        x = net.multiply(name + ".multiply", gate, product(name + ".up", x, 2 * channels));
+        return net.add(name + ".add2", product(name + ".down", x, channels), middle);
+    };
+    int x = net.convolution("stem", 0, channels, {.size = patch, .stride = patch, .padding = 0}, true);
+    x = norm("norm", block("b", block("a", x)));
+    net.linear("head", net.flatten("flat", net.average_pool("average", x, 1)), classes);
+    return net;
+}
+
 /// Blocks of attention and of two products, as a vision transformer's, over the positions of a map; the second block is causal. `tools/
 /// peers/torch_parity.py` has the same network.
 inline model::Graph attention_network(int size = 24, int patch = 4, int channels = 20, int heads = 2, int classes = 10)

@@ -111,6 +111,7 @@ TEST_CASE("The step's program trains as the CPU engine does, with and without fu
     compare(token_network(true), hashed(Precision::fp32), fused, fp32);
     compare(token_network(false), hashed(Precision::fp32), fused, fp32);
     compare(vision_network(), hashed(Precision::fp32), fused, fp32);
+    compare(llama_network(), hashed(Precision::fp32), fused, fp32);
 }
 
 TEST_CASE("The step's program trains the same when a library computes whole batch norms")

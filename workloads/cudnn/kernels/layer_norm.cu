@@ -1,4 +1,4 @@
-// Layer norm: the threads of a line share the channels of a position. The sums over the positions are those of a batch norm's
+// Layer and RMS norm: the threads of a line share the channels of a position. The sums over the positions are those of a batch norm's
 // gradients, with numbers of the position in the place of numbers of the channel.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
@@ -10,10 +10,12 @@ namespace {
 constexpr unsigned lanes = 32;
 constexpr unsigned lines = threads_per_block / lanes;
 
-/// Mean and inverse deviation of each position.
+/// Mean and inverse deviation of each position. An RMS norm has no mean.
 struct PositionNumbers {
     float* mean;
     float* inverse;
+
+    __device__ float mean_of(std::uint32_t row) const { return mean == nullptr ? 0 : mean[row]; }
 };
 
 /// Normalised values of a vector.
@@ -25,13 +27,25 @@ __device__ Lanes<width> normalised(Lanes<width> x, float mean, float inverse)
     return x;
 }
 
-/// The position's numbers of one line, found by its threads. `call(vector)` is called for each vector of the thread, and returns what it
-/// adds to the sum.
-template <class Call>
+template <int width>
+__device__ Lanes<width> product(Lanes<width> a, const Lanes<width>& b)
+{
+#pragma unroll
+    for (int i = 0; i < width; ++i) a.lane[i] *= b.lane[i];
+    return a;
+}
+
+/// The position's numbers of one line, found by its threads. `call(vector)` is called for each vector of the thread, and returns the
+/// lanes that it adds to the sum.
+template <int width, class Call>
 __device__ float sum_of_line(std::uint32_t vectors, float* shared, const Call& call)
 {
     float sum = 0;
-    for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) sum += call(v);
+    for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
+        const Lanes<width> all = call(v);
+#pragma unroll
+        for (int i = 0; i < width; ++i) sum += all.lane[i];
+    }
     return join(sum, shared, threadIdx.y * lanes + threadIdx.x, lanes, Plus{});
 }
 
@@ -48,34 +62,21 @@ struct Forward {
     {
         const std::uint32_t first = row * vectors;
         const auto count = static_cast<float>(channels);
-        const float mean = sum_of_line(vectors, shared,
-                                       [&](std::uint32_t v) {
-                                           const Lanes<width> x = load<width>(source, first + v);
-                                           float sum = 0;
-#pragma unroll
-                                           for (int i = 0; i < width; ++i) sum += x.lane[i];
-                                           return sum;
-                                       }) /
-                           count;
-        const float variance = sum_of_line(vectors, shared,
-                                           [&](std::uint32_t v) {
-                                               const Lanes<width> from_mean =
-                                                   normalised(load<width>(source, first + v), mean, 1);
-                                               float sum = 0;
-#pragma unroll
-                                               for (int i = 0; i < width; ++i)
-                                                   sum += from_mean.lane[i] * from_mean.lane[i];
-                                               return sum;
-                                           }) /
-                               count;
-        const float inverse = 1 / sqrtf(variance + epsilon);
+        const auto value = [&](std::uint32_t v) { return load<width>(source, first + v); };
+        const bool has_mean = numbers.mean != nullptr;
+        const float mean = has_mean ? sum_of_line<width>(vectors, shared, value) / count : 0;
+        const auto square = [&](std::uint32_t v) {
+            const Lanes<width> from_mean = normalised(value(v), mean, 1);
+            return product(from_mean, from_mean);
+        };
+        const float inverse = 1 / sqrtf(sum_of_line<width>(vectors, shared, square) / count + epsilon);
         for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
-            Lanes<width> y = normalised(load<width>(source, first + v), mean, inverse);
-            y.scale(load<width>(weight, v), load<width>(bias, v));
+            Lanes<width> y = product(normalised(value(v), mean, inverse), load<width>(weight, v));
+            if (bias != nullptr) y.add(load<width>(bias, v));
             store(result, first + v, y);
         }
         if (threadIdx.x != 0 || vectors == 0) return;
-        numbers.mean[row] = mean;
+        if (has_mean) numbers.mean[row] = mean;
         numbers.inverse[row] = inverse;
     }
 };
@@ -93,42 +94,26 @@ struct Backward {
     };
     __device__ Vector at(std::uint32_t row, std::uint32_t vector, std::uint32_t column) const
     {
-        const Lanes<width> by = load<width>(weight, column);
-        Vector one{load<width>(gradient, vector),
-                   normalised(load<width>(source, vector), numbers.mean[row], numbers.inverse[row])};
-#pragma unroll
-        for (int i = 0; i < width; ++i) one.given.lane[i] *= by.lane[i];
-        return one;
+        return {product(load<width>(gradient, vector), load<width>(weight, column)),
+                normalised(load<width>(source, vector), numbers.mean_of(row), numbers.inverse[row])};
     }
     __device__ void operator()(std::uint32_t row, std::uint32_t vectors, std::uint32_t channels, float* shared) const
     {
         const std::uint32_t first = row * vectors;
         const auto count = static_cast<float>(channels);
-        const float mean = sum_of_line(vectors, shared,
-                                       [&](std::uint32_t v) {
-                                           const Vector one = at(row, first + v, v);
-                                           float sum = 0;
-#pragma unroll
-                                           for (int i = 0; i < width; ++i) sum += one.given.lane[i];
-                                           return sum;
-                                       }) /
-                           count;
-        const float product = sum_of_line(vectors, shared,
-                                          [&](std::uint32_t v) {
-                                              const Vector one = at(row, first + v, v);
-                                              float sum = 0;
-#pragma unroll
-                                              for (int i = 0; i < width; ++i)
-                                                  sum += one.given.lane[i] * one.normal.lane[i];
-                                              return sum;
-                                          }) /
-                              count;
+        const auto given = [&](std::uint32_t v) { return at(row, first + v, v).given; };
+        const auto with_normal = [&](std::uint32_t v) {
+            const Vector one = at(row, first + v, v);
+            return product(one.given, one.normal);
+        };
+        const float mean = numbers.mean == nullptr ? 0 : sum_of_line<width>(vectors, shared, given) / count;
+        const float slope = sum_of_line<width>(vectors, shared, with_normal) / count;
         for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
             const Vector one = at(row, first + v, v);
             Lanes<width> to;
 #pragma unroll
             for (int i = 0; i < width; ++i)
-                to.lane[i] = numbers.inverse[row] * (one.given.lane[i] - mean - one.normal.lane[i] * product);
+                to.lane[i] = numbers.inverse[row] * (one.given.lane[i] - mean - one.normal.lane[i] * slope);
             store(result, first + v, to);
         }
     }
@@ -156,7 +141,8 @@ struct SumsBody {
     __device__ void add(const Nothing&, const Place& place, const Fetched& fetched, Totals<width, parts>& sums) const
     {
         const Lanes<width> g = widened(fetched.gradient);
-        const Lanes<width> x = normalised(widened(fetched.source), numbers.mean[place.row], numbers.inverse[place.row]);
+        const Lanes<width> x =
+            normalised(widened(fetched.source), numbers.mean_of(place.row), numbers.inverse[place.row]);
 #pragma unroll
         for (int i = 0; i < width; ++i) {
             sums.of[0][i] += g.lane[i];
@@ -165,7 +151,7 @@ struct SumsBody {
     }
     __device__ void finish(std::uint32_t channel, const Totals<width, parts>& sums, int i) const
     {
-        sum[channel] = sums.of[0][i];
+        if (sum != nullptr) sum[channel] = sums.of[0][i];
         products[channel] = sums.of[1][i];
     }
 };

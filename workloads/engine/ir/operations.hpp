@@ -224,7 +224,8 @@ struct LibraryNormGradient {
     int plan = -1;
 };
 
-/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias.
+/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without mean and bias
+/// an RMS norm: 0 takes the place of the mean.
 struct LayerNorm {
     Tensor source{}, weight{}, bias{};
     Tensor mean{}, inverse_deviation{};  ///< fp32, of each position
@@ -232,7 +233,7 @@ struct LayerNorm {
     float epsilon = 0;
 };
 
-/// From the gradient of its result: that of the source, which may overwrite it, and those of bias and weight.
+/// From the gradient of its result: that of the source, which may overwrite it, and those of bias, if it has one, and weight.
 struct LayerNormGradient {
     Tensor gradient{}, source{}, weight{};
     Tensor mean{}, inverse_deviation{};

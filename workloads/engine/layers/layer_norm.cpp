@@ -1,6 +1,7 @@
 // Layer norm over the channels of each position:  y = n g + b,  n = (x - m) d,  d = 1 / sqrt(v + eps), with the position's mean m
 // and (biased) variance v. With h = dy g:
 //   dx = d (h - mean of h - n * mean of (h n));  dg = sum over positions of dy n;  db = sum over positions of dy
+// An RMS norm is the same without m, b and the mean of h.
 #include "workloads/engine/layers/layers.hpp"
 
 namespace roof::ir {
@@ -8,14 +9,15 @@ namespace roof::ir {
 void layer_norm(Builder& build, const Unit& unit)
 {
     build.begin_with_work(unit, Phase::forward);
+    const bool is_shifted = build.layer(unit).kind == model::LayerKind::layer_norm;
     const Trained weight = build.parameters.of(unit.layer, false);
-    const Trained bias = build.parameters.of(unit.layer, true);
+    const Trained bias = is_shifted ? build.parameters.of(unit.layer, true) : Trained{};
     const Tensor source = build.input(unit);
     const Tensor positions = maps_of(source.batch, {1, source.height, source.width}, Precision::fp32);
     const LayerNorm norm{.source = source,
                          .weight = weight.value,
                          .bias = bias.value,
-                         .mean = build.program.tensor(positions),
+                         .mean = is_shifted ? build.program.tensor(positions) : Tensor{},
                          .inverse_deviation = build.program.tensor(positions),
                          .result = build.program.tensor(build.map(unit.layer)),
                          .epsilon = build.layer(unit).epsilon};
@@ -34,7 +36,7 @@ void layer_norm(Builder& build, const Unit& unit)
                                          .sum_of_products = weight.gradient,
                                          .partial = build.program.tensor(partial_sums_of(source))};
         build.program.append(gradient, "roof:layer_norm");
-        build.completed(unit.layer, true);
+        if (is_shifted) build.completed(unit.layer, true);
         build.completed(unit.layer, false);
         build.give(build.source(unit), {gradient.result});
     });

@@ -38,6 +38,7 @@ void write_unit(Builder& build, const Unit& unit);
 void convolution(Builder& build, const Unit& unit);
 void linear(Builder& build, const Unit& unit);
 void batch_norm(Builder& build, const Unit& unit);
+/// And RMS norm.
 void layer_norm(Builder& build, const Unit& unit);
 void attention(Builder& build, const Unit& unit);
 void embedding(Builder& build, const Unit& unit);

@@ -59,6 +59,7 @@ void write_unit(Builder& build, const Unit& unit)
         case LayerKind::batch_norm:
             return batch_norm(build, unit);
         case LayerKind::layer_norm:
+        case LayerKind::rms_norm:
             return layer_norm(build, unit);
         case LayerKind::attention:
             return attention(build, unit);

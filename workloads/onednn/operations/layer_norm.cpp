@@ -1,4 +1,4 @@
-// Layer norm over the channels of each position, in the layout that the source has. A thread copies the channels of a position
+// Layer and RMS norm over the channels of each position, in the layout that the source has. A thread copies the channels of a position
 // into a row of fp32 numbers; the arithmetic is in engine/layers/layer_norm.cpp.
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
@@ -9,7 +9,7 @@ namespace roof::onednn {
 namespace {
 
 /// Forward y is the result; backward the gradient of the result, dx that of the source, and `sums` those of shift and scale of one
-/// thread, [2][channels].
+/// thread, [2][channels]. An RMS norm has neither shift nor mean.
 struct Norm {
     Positions at;
     float epsilon;
@@ -25,37 +25,41 @@ struct Norm {
 /// Positions that a thread copies at once.
 constexpr Dim rows_at_once = 32;
 
+template <bool is_shifted>
 [[gnu::always_inline]] inline void forward(const Norm& of, Dim position, float* x)
 {
     const Dim channels = of.at.channels;
     float mean = 0;
+    if constexpr (is_shifted) {
 #pragma omp simd reduction(+ : mean)
-    for (Dim c = 0; c < channels; ++c) mean += x[c];
-    mean /= static_cast<float>(channels);
+        for (Dim c = 0; c < channels; ++c) mean += x[c];
+        mean /= static_cast<float>(channels);
+        of.mean[position] = mean;
+    }
     float variance = 0;
 #pragma omp simd reduction(+ : variance)
     for (Dim c = 0; c < channels; ++c) variance += (x[c] - mean) * (x[c] - mean);
     const float inverse = 1 / std::sqrt(variance / static_cast<float>(channels) + of.epsilon);
 #pragma omp simd
-    for (Dim c = 0; c < channels; ++c) x[c] = (x[c] - mean) * inverse * of.scale[c] + of.shift[c];
-    of.mean[position] = mean;
+    for (Dim c = 0; c < channels; ++c) x[c] = (x[c] - mean) * inverse * of.scale[c] + (is_shifted ? of.shift[c] : 0);
     of.inverse[position] = inverse;
 }
 
+template <bool is_shifted>
 [[gnu::always_inline]] inline void backward(const Norm& of, Dim position, float* x, float* given)
 {
     const Dim channels = of.at.channels;
-    const float mean = of.mean[position];
+    const float mean = is_shifted ? of.mean[position] : 0;
     const float inverse = of.inverse[position];
     float sum = 0;
     float product = 0;
 #pragma omp simd reduction(+ : sum, product)
     for (Dim c = 0; c < channels; ++c) {
         x[c] = (x[c] - mean) * inverse;
-        of.sums[c] += given[c];
+        if constexpr (is_shifted) of.sums[c] += given[c];
         of.sums[channels + c] += given[c] * x[c];
         given[c] *= of.scale[c];
-        sum += given[c];
+        if constexpr (is_shifted) sum += given[c];
         product += given[c] * x[c];
     }
     sum /= static_cast<float>(channels);
@@ -64,7 +68,7 @@ constexpr Dim rows_at_once = 32;
     for (Dim c = 0; c < channels; ++c) x[c] = inverse * (given[c] - sum - x[c] * product);
 }
 
-template <class Element>
+template <class Element, bool is_shifted>
 [[gnu::always_inline]] inline void positions_in(const Norm& of, Dim begin, Dim end)
 {
     const Dim stored = of.at.stored;
@@ -77,7 +81,10 @@ template <class Element>
         if (is_backward) read_channels<Element>(of.at, of.y, positions, channels, given, stored);
         for (Dim position = first; position < positions.end; ++position) {
             const Dim row = (position - first) * stored;
-            is_backward ? backward(of, position, of.rows + row, given + row) : forward(of, position, of.rows + row);
+            if (is_backward)
+                backward<is_shifted>(of, position, of.rows + row, given + row);
+            else
+                forward<is_shifted>(of, position, of.rows + row);
         }
         write_channels<Element>(of.at, of.rows, stored, positions, {0, stored}, is_backward ? of.dx : of.y);
     }
@@ -85,10 +92,11 @@ template <class Element>
 
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void run_positions(const Norm& of, Dim begin, Dim end)
 {
-    if (of.x.precision == Precision::bf16)
-        positions_in<BFloat16>(of, begin, end);
+    const bool is_narrow = of.x.precision == Precision::bf16;
+    if (of.mean != nullptr)
+        is_narrow ? positions_in<BFloat16, true>(of, begin, end) : positions_in<float, true>(of, begin, end);
     else
-        positions_in<float>(of, begin, end);
+        is_narrow ? positions_in<BFloat16, false>(of, begin, end) : positions_in<float, false>(of, begin, end);
 }
 
 /// Numbers of a thread's rows, and with its two sums, which begin as zeros.
@@ -119,7 +127,7 @@ Dim run(Norm of, float* numbers)
     return all;
 }
 
-/// Adds the threads' sums in their order.
+/// Adds the threads' sums in their order. `shift`: null without one.
 void add_sums(const Positions& at, const float* numbers, Dim threads, float* shift, float* scale)
 {
     const Dim each = numbers_each(at);
@@ -131,7 +139,7 @@ void add_sums(const Positions& at, const float* numbers, Dim threads, float* shi
             sum += static_cast<double>(sums[c]);
             product += static_cast<double>(sums[at.channels + c]);
         }
-        shift[c] = static_cast<float>(sum);
+        if (shift != nullptr) shift[c] = static_cast<float>(sum);
         scale[c] = static_cast<float>(product);
     }
 }
@@ -143,8 +151,8 @@ void bind(Binding& to, const ir::LayerNorm& operation)
     const Dims channels{operation.source.channels};
     const Tensor x = read_by_position(to, operation.source);
     const Tensor scale = to.train(operation.weight, plain(channels), channels).value;
-    const Tensor shift = to.train(operation.bias, plain(channels), channels).value;
-    const Tensor mean = to.write(operation.mean, plain(operation.mean));
+    const Tensor shift = operation.bias ? to.train(operation.bias, plain(channels), channels).value : Tensor{};
+    const Tensor mean = operation.mean ? to.write(operation.mean, plain(operation.mean)) : Tensor{};
     const Tensor inverse = to.write(operation.inverse_deviation, plain(operation.inverse_deviation));
     const Tensor y = to.write(operation.result, x.desc());
     const Positions at = positions_of(x.desc());
@@ -174,8 +182,8 @@ void bind(Binding& to, const ir::LayerNormGradient& operation)
     const Trained& weight = to.trained_of(operation.weight);
     const Tensor scale = weight.value;
     const Tensor to_scale = weight.gradient;
-    const Tensor to_shift = to.trained_of(operation.sum).gradient;
-    const Tensor mean = to.read(operation.mean);
+    const Tensor to_shift = operation.sum ? to.trained_of(operation.sum).gradient : Tensor{};
+    const Tensor mean = operation.mean ? to.read(operation.mean) : Tensor{};
     const Tensor inverse = to.read(operation.inverse_deviation);
     const Tensor dx = to.write(operation.result, x.desc());
     const Positions at = positions_of(x.desc());
