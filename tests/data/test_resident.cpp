@@ -50,6 +50,25 @@ TEST_CASE("hashed data is the parity batch")
     CHECK(batch.labels[1] == 396);
 }
 
+TEST_CASE("tokens are hashed, or random with the next one as the label of each")
+{
+    const Form form{.image = {1, 1, 64}, .classes = 50257, .vocabulary = 50257, .labels_each = 64};
+    const Source hashed = open_source("hashed", 2, form, 1, 0);
+    const Batch parity = hashed.next();
+    CHECK(parity.images[1] == 27423);  // by the hash's definition
+    CHECK(parity.images[127] == 281);
+    CHECK(parity.labels[0] == 7);
+    CHECK(parity.labels[127] == (7 + 389 * 127) % 50257);
+    const Source synthetic = open_source("synthetic", 3, form, 1, 0);
+    const Batch random = synthetic.next();
+    for (int n = 0; n < 3 * 64; ++n) {
+        const float token = random.images[n];
+        CHECK((token >= 0 && token < 50257 && token == std::floor(token)));
+        CHECK(static_cast<float>(random.labels[n]) == random.images[(n + 1) % (3 * 64)]);
+    }
+    CHECK_THROWS_WITH(open_source("photos", 1, form, 1, 0), Catch::Contains("reads tokens"));
+}
+
 TEST_CASE("a batch of no images is an input error")
 {
     CHECK_THROWS_AS(open_source("synthetic", 0, {{3, 8, 8}, 10}, 1, 0), InputError);

@@ -68,6 +68,38 @@ TEST_CASE("norms have an epsilon, and a scale and a shift for each channel")
               "model: layer 1 (layer_norm): epsilon: more than 0 and less than 1");
 }
 
+TEST_CASE("networks of tokens have embeddings, values of positions and a label for each position")
+{
+    const std::string begin =
+        "{name: small, image: [1, 1, 12], layers: [{embedding: {name: words, vocabulary: 30, channels: 8}}, ";
+    const Graph graph = build_model(
+        begin +
+        "{positions: {count: 5}}, {linear: {features: 16, each_position: true}}, {linear: {features: 8, bias: false, "
+        "each_position: true}}, {linear: {features: 30, bias: false, weights_of: words}}]}");
+    CHECK(graph.vocabulary() == 30);
+    CHECK(graph.labels_each() == 12);
+    CHECK(graph.layer(3).output == Shape{16, 1, 12});
+    CHECK(graph.layer(5).output == Shape{30, 1, 12});
+    CHECK(graph.parameter_count() == 30 * 8 + 5 * 8 + 16 * 8 + 16 + 8 * 16);
+    CHECK(refusal_of(begin + "{linear: {features: 30, weights_of: word}}]}") ==
+          "model: layer 2 (linear): weights_of: no layer before it is named 'word'");
+    CHECK(refusal_of(begin + "{linear: {features: 31, weights_of: words}}]}") ==
+          "model: layer 2 (linear): linear2 reads weights of 'words', which has others");
+    CHECK(refusal_of(begin + "{positions: {count: 13}}]}") ==
+          "model: layer 2 (positions): positions2 has values of positions that are not there");
+    CHECK(refusal_of("{name: small, image: [3, 4, 4], layers: [{embedding: {vocabulary: 30, channels: 8}}]}") ==
+          "model: layer 1 (embedding): embedding1 reads no numbers of tokens: the first layer does, of an input of one "
+          "channel");
+}
+
+TEST_CASE("positions are taken one by one, and zeros where there are none")
+{
+    const Graph graph = build_model(text_of("{take_positions: {first: -1, count: 257}}, {take_positions: {count: 1}}"));
+    CHECK(graph.layer(1).output == Shape{3, 1, 257});
+    CHECK(graph.layer(1).first == -1);
+    CHECK(graph.layer(2).output == Shape{3, 1, 1});
+}
+
 TEST_CASE("attention reads queries, keys and values of its heads")
 {
     const Graph graph =

@@ -152,6 +152,21 @@ int Graph::attention(std::string name, int input, int heads, bool causal)
     return index;
 }
 
+int Graph::attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached)
+{
+    const Shape& from = layer(input).output;
+    if (from.height * from.width != 1 || cached < 1 || kv_heads < 1 || heads % kv_heads != 0 ||
+        from.channels % (heads + 2 * kv_heads) != 0)
+        throw std::logic_error(name + " reads no queries of " + std::to_string(heads) +
+                               " heads and keys and values of " + std::to_string(kv_heads) + " at one position");
+    const int channels = from.channels / (heads + 2 * kv_heads) * heads;
+    const int index = append({std::move(name), LayerKind::attention, {input}, {channels, 1, 1}, {}});
+    layers_.back().heads = heads;
+    layers_.back().kv_heads = kv_heads;
+    layers_.back().cached = cached;
+    return index;
+}
+
 int Graph::slice(std::string name, int input, int first, int channels)
 {
     Shape output = layer(input).output;

@@ -120,6 +120,8 @@ struct Layer {
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
     int vocabulary = 0;        ///< embedding: number of tokens
     int count = 0;             ///< positions: those that get a value
+    int kv_heads = 0;          ///< attention over a cache: heads of keys and values
+    int cached = 0;            ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
     int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
 
     /// Returns the number of values of its weight, which may be another layer's.
@@ -172,6 +174,9 @@ class Graph {
     /// Attention among the positions of an image, of `heads`. The input has queries, keys and values, each of as many channels as the
     /// output; head h has the h-th part of each: softmax(q k' / sqrt(channels of a head)) v.
     int attention(std::string name, int input, int heads, bool causal = false);
+    /// Attention of one position over `cached` ones, its own as the last, whose keys and values are kept from step to step. The input
+    /// has queries of `heads` and keys and values of `kv_heads` heads, each of which serves as many heads of queries.
+    int attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached);
     /// `channels` of the input's, from `first` on.
     int slice(std::string name, int input, int first, int channels);
     /// Channel k of the output is channel order[k] of the input; `order` is a permutation.

@@ -67,6 +67,11 @@ HashedFill hashed_input()
     return {.seed = 1, .scale = 2 * std::sqrt(3.0), .offset = 0};
 }
 
+HashedFill hashed_cache(int k)
+{
+    return {.seed = 30'000 + static_cast<std::uint32_t>(k), .scale = 2 * std::sqrt(3.0), .offset = 0};
+}
+
 int hashed_label(int n, int classes)
 {
     return static_cast<int>((7 + 389LL * n) % classes);

@@ -41,6 +41,8 @@ struct HashedFill {
 HashedFill hashed_parameter(const Graph& graph, int k);
 /// Seed 1, scale 2*sqrt(3): uniform values of variance 1 in NCHW order.
 HashedFill hashed_input();
+/// Uniform values of variance 1 for the k-th cache of keys and values of a network.
+HashedFill hashed_cache(int k);
 /// Returns (7 + 389 n) mod classes; n counts the positions of all images where each has a label.
 int hashed_label(int n, int classes);
 /// Token n of all sequences: mix(n) mod vocabulary.

@@ -91,10 +91,27 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     return work;
 }
 
+/// Two products of the position's queries with all that the cache has, which is read once; its own keys and values are written to it.
+LayerWork cached_attention_work(const Graph& graph, int index, int batch, ElementBytes size)
+{
+    const Layer& layer = graph.layer(index);
+    const double in = static_cast<double>(batch * graph.input_shape(index).elements());
+    const double out = static_cast<double>(batch * layer.output.elements());
+    const double own = in - out;  // keys and values
+    LayerWork work;
+    work.multiply_adds = work.multiply_adds_unpadded = std::llround(2 * layer.cached * out);
+    const Flops flops{4 * layer.cached * out};
+    const Bytes written{(out + own) * size.stored};
+    work.forward = {flops, Bytes{(in + layer.cached * own) * size.stored} + written,
+                    Bytes{flops.value * size.stored} + written, written};
+    return work;
+}
+
 /// Two products of all pairs forward; five backward, of which one computes the weights again that the forward pass did not keep.
 LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes size)
 {
     const Layer& layer = graph.layer(index);
+    if (layer.cached > 0) return cached_attention_work(graph, index, batch, size);
     const double out = static_cast<double>(batch * layer.output.elements()) * size.stored;
     const long long positions = 1LL * layer.output.height * layer.output.width;
     const double products = static_cast<double>(batch * positions * layer.output.elements());

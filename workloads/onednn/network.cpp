@@ -4,6 +4,7 @@
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step.hpp"
 #include "workloads/kernels/parallel.hpp"
+#include "workloads/model/hashed.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
@@ -65,11 +66,19 @@ Network::Network(const model::Graph& graph, const Settings& settings)
     for (const ir::Running& one : list.running)
         running_.push_back({one.layer, binding.read(one.mean), binding.read(one.variance)});
     algorithms_ = list.algorithms;
+    std::vector<Tensor> caches;
+    for (const ir::Tensor& cache : list.caches) caches.push_back(binding.read(cache));
     program_.place("training " + graph.name() + " at batch " + std::to_string(settings_.batch));
 
     for (const Trained& trained : trained_) touch(trained);
     for (const Running& statistics : running_) {
         std::fill_n(statistics.variance.data(), statistics.variance.stored(), 1.0F);
+    }
+    for (std::size_t k = 0; k < caches.size(); ++k) {
+        std::vector<float> numbers(caches[k].stored());
+        model::hashed_cache(static_cast<int>(k)).fill(numbers);
+        copy(program_.stream(), dnnl::memory(plain(dims_of(caches[k].desc())), program_.engine(), numbers.data()),
+             caches[k].memory);
     }
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
         set(k, [&](std::span<float> values) {

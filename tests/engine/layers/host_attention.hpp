@@ -55,6 +55,45 @@ inline std::vector<double> scores_of(const HostHead& head, const Values& source,
     return scores;
 }
 
+inline void run_on_host(const Memory& memory, const AttendCached& op)
+{
+    const Values source(memory, op.source);
+    Values cache(memory, op.cache), result(memory, op.result);
+    const auto heads = static_cast<std::size_t>(op.heads), kv_heads = static_cast<std::size_t>(op.kv_heads);
+    const auto positions = static_cast<std::size_t>(op.cache.width);
+    const std::size_t channels = static_cast<std::size_t>(op.result.channels) / heads;
+    for (std::size_t n = 0; n < static_cast<std::size_t>(op.source.batch); ++n) {
+        const auto given = [&](std::size_t head, std::size_t c) {
+            return static_cast<double>(source[(n * (heads + 2 * kv_heads) + head) * channels + c]);
+        };
+        const auto place = [&](std::size_t head, std::size_t part, std::size_t position, std::size_t c) {
+            return (((n * kv_heads + head) * 2 + part) * positions + position) * channels + c;
+        };
+        for (std::size_t head = 0; head < kv_heads; ++head)
+            for (std::size_t part = 0; part < 2; ++part)
+                for (std::size_t c = 0; c < channels; ++c)
+                    cache.put(place(head, part, positions - 1, c),
+                              static_cast<float>(given(heads + part * kv_heads + head, c)));
+        for (std::size_t head = 0; head < heads; ++head) {
+            const std::size_t of = head / (heads / kv_heads);
+            std::vector<double> weights(positions);
+            double total = 0;
+            for (std::size_t position = 0; position < positions; ++position) {
+                double score = 0;
+                for (std::size_t c = 0; c < channels; ++c)
+                    score += given(head, c) * static_cast<double>(cache[place(of, 0, position, c)]);
+                total += weights[position] = std::exp(score / std::sqrt(static_cast<double>(channels)));
+            }
+            for (std::size_t c = 0; c < channels; ++c) {
+                double sum = 0;
+                for (std::size_t position = 0; position < positions; ++position)
+                    sum += weights[position] * static_cast<double>(cache[place(of, 1, position, c)]);
+                result.put((n * heads + head) * channels + c, static_cast<float>(sum / total));
+            }
+        }
+    }
+}
+
 inline void run_on_host(const Memory& memory, const Attention& op)
 {
     const Values source(memory, op.source);

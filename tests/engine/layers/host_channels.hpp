@@ -104,6 +104,7 @@ class HostChannels : protected HostLoops {
         }
     }
 
+    void operator()(const AttendCached& op) { run_on_host(memory_, op); }
     void operator()(const Attention& op) { run_on_host(memory_, op); }
     void operator()(const AttentionGradient& op) { run_on_host(memory_, op); }
 

@@ -287,6 +287,14 @@ struct AttentionGradient {
     bool causal = false;
 };
 
+/// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The
+/// source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache, [images][kv_heads][keys, values]
+/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries.
+struct AttendCached {
+    Tensor source{}, cache{}, result{};
+    int heads = 1, kv_heads = 1;
+};
+
 /// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
 struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
@@ -420,6 +428,6 @@ using Operation =
                  LibraryNormGradient, LayerNorm, LayerNormGradient, Attention, AttentionGradient, MaskGradient, MaxPool,
                  MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient,
                  Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance, Embed, EmbedGradient,
-                 AddPositions, AddPositionsGradient, TakePositions>;
+                 AddPositions, AddPositionsGradient, TakePositions, AttendCached>;
 
 }  // namespace roof::ir

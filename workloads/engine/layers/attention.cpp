@@ -3,10 +3,37 @@
 //   dv = p' dy;  dp = dy v';  ds = p (dp - the sum of y dy over the channels of the head);  dq = ds k / sqrt(d);  dk = ds' q / sqrt(d)
 #include "workloads/engine/layers/layers.hpp"
 
+#include "ert/base/error.hpp"
+
 namespace roof::ir {
+namespace {
+
+/// Runs forward only.
+void attend_cached(Builder& build, const Unit& unit)
+{
+    const model::Layer& layer = build.layer(unit);
+    const Tensor source = build.input(unit);
+    Tensor cache = build.map(unit.layer);
+    cache.channels = source.channels - cache.channels;
+    cache.width = layer.cached;
+    cache = build.program.resident(cache);
+    build.caches.push_back(cache);
+    build.write_simple(
+        unit,
+        [&](const Tensor&) {
+            const AttendCached attend{source, cache, build.program.tensor(build.map(unit.layer)), layer.heads,
+                                      layer.kv_heads};
+            build.program.append(attend, "roof:attention");
+            return attend.result;
+        },
+        [](const Builder::Share&) -> Tensor { throw Unsupported("attention over a cache is not trained"); });
+}
+
+}  // namespace
 
 void attention(Builder& build, const Unit& unit)
 {
+    if (build.layer(unit).cached > 0) return attend_cached(build, unit);
     build.begin_with_work(unit, Phase::forward);
     const model::Layer& layer = build.layer(unit);
     const Tensor source = build.input(unit);

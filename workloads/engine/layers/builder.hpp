@@ -67,6 +67,7 @@ class Builder {
     Tensor images, labels_given, labels, row_losses;
     std::vector<Output> outputs;  ///< indexed by layer
     std::vector<Running> running;
+    std::vector<Tensor> caches;                          ///< as in StepProgram
     std::map<std::string, int, std::less<>> algorithms;  ///< passes of convolutions by algorithm
     std::vector<std::function<void()>> tape;
     std::map<int, Tensor> gradients_of_slices;    ///< by the layer that is cut

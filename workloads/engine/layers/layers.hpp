@@ -10,7 +10,8 @@ namespace roof::ir {
 struct StepProgram : Program {
     Parameters parameters;
     std::vector<Running> running;
-    Tensor images, labels;  ///< [n][c][y][x], fp32; int32
+    std::vector<Tensor> caches;  ///< of keys and values: cache k begins with the numbers of model::hashed_cache(k)
+    Tensor images, labels;       ///< [n][c][y][x], fp32; int32
     std::map<std::string, int, std::less<>>
         algorithms;         ///< convolution passes by algorithm: {{"gemm", 40}, {"winograd", 13}}
     std::size_t bytes = 0;  ///< of memory

@@ -44,7 +44,7 @@ void backward(Builder& build, const Unit& unit, const Tensor& source)
     build.begin(unit, Phase::backward);
     const Tensor gradient = rows_of(build, unit, gradient_of_unit(build, unit));
     const Trained& weights = build.parameters.of(unit.layer, false);
-    if (build.choosers.updates_from_factors) {
+    if (build.choosers.updates_from_factors && build.layer(unit).weights_of < 0) {
         build.updates.emplace_back([=, &build] { update(build, unit, source, gradient); });
     } else {
         build.add_work(build.work(unit.layer).backward_weights);

@@ -111,6 +111,7 @@ StepProgram write_step(const model::Graph& graph, const Settings& settings, cons
     if (settings.trains) descend(build);
     step.parameters = std::move(build.parameters);
     step.running = std::move(build.running);
+    step.caches = std::move(build.caches);
     step.images = build.images;
     step.labels = build.labels_given;
     step.algorithms = std::move(build.algorithms);

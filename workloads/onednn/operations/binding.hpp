@@ -92,6 +92,7 @@ void bind(Binding& to, const ir::AveragePoolGradient& operation);
 void bind(Binding& to, const ir::Activate& operation);
 void bind(Binding& to, const ir::Attention& operation);
 void bind(Binding& to, const ir::AttentionGradient& operation);
+void bind(Binding& to, const ir::AttendCached& operation);
 void bind(Binding& to, const ir::Embed& operation);
 void bind(Binding& to, const ir::EmbedGradient& operation);
 void bind(Binding& to, const ir::AddPositions& operation);
@@ -108,6 +109,8 @@ void bind(Binding& to, const ir::Widen& operation);
 void bind(Binding& to, const ir::Descend& operation);
 void bind(Binding& to, const ir::DescendProduct& operation);
 
+/// The layout of the weights of a linear layer.
+Desc layout_of_weights(const ir::Multiply& operation);
 /// Appends the sums of a gradient that is of no batch norm: a linear layer's bias gradient, after that of its ReLU.
 void bind_bias_gradient(Binding& to, const ir::ReduceGradient& operation);
 /// Adds the maps of which a copied part begins or ends within a block of channels.

@@ -39,9 +39,14 @@ Desc layout_of(const Binding& to, const ir::Tensor& weights, const Dims& dims)
 {
     for (const ir::Program::Stage& stage : to.list.stages()) {
         for (const ir::Operation& operation : stage.operations) {
-            const auto* const reader = std::get_if<ir::Convolve>(&operation);
-            if (reader != nullptr && reader->weights.block == weights.block && reader->weights.begin == weights.begin)
-                return to.convolutions[reader->plan].edges.weights;
+            const auto reads = [&](const auto* reader) {
+                return reader != nullptr && reader->weights.block == weights.block &&
+                       reader->weights.begin == weights.begin;
+            };
+            const auto* const convolution = std::get_if<ir::Convolve>(&operation);
+            if (reads(convolution)) return to.convolutions[convolution->plan].edges.weights;
+            const auto* const product = std::get_if<ir::Multiply>(&operation);
+            if (reads(product)) return layout_of_weights(*product);
         }
     }
     return plain(dims);

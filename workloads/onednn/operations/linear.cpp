@@ -29,11 +29,23 @@ const Trained& train_rows(Binding& to, const ir::Tensor& piece, const LinearShap
 {
     const Dims dims{shape.outputs, shape.inputs};
     const Desc layout = rows(dims, shape.row);
-    Trained& made = to.train(piece, layout, dims, !updates_from_factors(to.settings));
+    Trained& made = to.trained_of(piece);
+    // Weights that an embedding has, too, are there already.
+    if (!made.value) to.train(piece, layout, dims, !updates_from_factors(to.settings));
     if (to.settings.precision == Precision::bf16)
         made.copy = to.program.resident(rows(dims, shape.row, Precision::bf16));
     return made;
 }
+
+}  // namespace
+
+Desc layout_of_weights(const ir::Multiply& operation)
+{
+    const LinearShape shape = shape_of(operation.source, operation.result);
+    return rows(Dims{shape.outputs, shape.inputs}, shape.row);
+}
+
+namespace {
 
 void forward(Binding& to, const ir::Multiply& operation)
 {
