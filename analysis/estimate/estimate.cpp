@@ -229,13 +229,13 @@ long long Network::parameters() const
     return std::get<model::Operations>(layers).parameters;
 }
 
-Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer)
+Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer, Passes passes)
 {
-    if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes), "", optimizer};
+    if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes, use_of(passes)), "", optimizer};
     try {
         const auto found = sizes.find("tokens");
         const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);
-        return {model::build_model(model, 1000, tokens), "", optimizer};
+        return {model::build_model(model, 1000, tokens, use_of(passes)), "", optimizer};
     } catch (const InputError& refused) {
         if (!model.ends_with(model::network_ending)) throw;
         return {model::read_onnx_operations(model, sizes), refused.what(), optimizer};

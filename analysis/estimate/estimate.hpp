@@ -35,7 +35,7 @@ struct Network {
 };
 /// Throws InputError for an unknown model, or a file that gives no shapes.
 Network network_of(const std::string& model, const model::Sizes& sizes,
-                   model::Optimizer optimizer = model::Optimizer::sgd);
+                   model::Optimizer optimizer = model::Optimizer::sgd, Passes passes = Passes::step);
 
 struct ModelEstimate {
     std::string model;

@@ -163,7 +163,7 @@ std::string heading(const EstimateRequest& request)
     const std::string devices = request.devices < 2 ? "" : fmt::format(" on each of {} devices", request.devices);
     return fmt::format("{} at batch {}{} in {}, {}: the best that the roofs allow\n", request.model, request.batch,
                        devices, traits(request.precision).name,
-                       request.passes == Passes::forward ? "forward pass" : "training step");
+                       request.passes == Passes::step ? "training step" : request.passes == Passes::forward ? "forward pass" : name(request.passes));
 }
 
 nlohmann::json scaling_json(const MachineEstimate& estimate)

@@ -77,6 +77,17 @@ long long kept_values(const std::vector<Block>& blocks)
     return sum;
 }
 
+/// Keys and values that stay from step to step.
+long long cached_values(const Graph& graph)
+{
+    long long sum = 0;
+    for (int index = 1; index < static_cast<int>(graph.layers().size()); ++index) {
+        const Layer& layer = graph.layer(index);
+        if (layer.cached > 0) sum += 1LL * layer.cached * (graph.input_shape(index).channels - layer.output.channels);
+    }
+    return sum;
+}
+
 /// The most live values while a layer runs. `copies(block, at)`: how many of the block are alive at layer `at`.
 template <class Copies>
 long long most_alive(const std::vector<Block>& blocks, const Copies& copies)
@@ -145,7 +156,7 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     Footprint footprint;
     footprint.parameters = bytes(parameters, trained + (has_copy ? stored : 0));
     footprint.images = bytes(batch * graph.layer(0).output.elements(), stored);
-    footprint.activations = bytes(batch * kept, stored);
+    footprint.activations = bytes(batch * (is_inference(passes) ? cached_values(graph) : kept), stored);
     footprint.pool_winners = bytes(batch * winners, 1);
     footprint.masks = bytes(batch * (winners + values_of(graph, LayerKind::dropout)), 1);
     long long alive = most_alive(blocks, copies_in_forward);
@@ -153,6 +164,7 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
         footprint.gradients = footprint.momentum = bytes(parameters, trained);
         alive = std::max(alive, most_alive(blocks, copies_in_backward));
     }
+    if (is_inference(passes)) alive += kept;  // nothing is kept for a backward pass
     footprint.working = bytes(batch * (alive - kept), stored);
     return footprint;
 }
@@ -168,16 +180,18 @@ Footprint footprint_of(const model::Operations& operations, int batch, Precision
 {
     const double stored = traits(precision).storage_bytes, trained = std::max(4.0, stored);
     const double times = batch / operations.batch, parameters = static_cast<double>(operations.parameters);
-    double kept = 0, largest = 0;
+    double kept = 0, largest = 0, cached = 0;
     for (const model::Operation& one : operations.all) {
         kept += one.written;
+        cached += one.cached;
         largest = std::max(largest, one.read + one.written);
     }
     Footprint footprint;
     footprint.parameters = Bytes{parameters * (trained + (stored < trained ? stored : 0))};
     footprint.images = Bytes{operations.inputs * times * stored};
-    footprint.activations = Bytes{kept * times * stored};
-    if (passes == Passes::forward) return footprint;
+    footprint.activations = Bytes{(is_inference(passes) ? cached : kept) * times * stored};
+    if (is_inference(passes)) footprint.working = Bytes{largest * times * stored};
+    if (passes != Passes::step) return footprint;
     footprint.gradients = footprint.momentum = Bytes{parameters * trained};
     footprint.working = Bytes{largest * times * stored};
     return footprint;

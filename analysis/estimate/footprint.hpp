@@ -12,15 +12,32 @@
 
 namespace roof::analysis {
 
-/// The passes of an estimate: the forward pass, or a whole training step.
-enum class Passes { forward, step };
+/// The passes of an estimate: the forward pass, a whole training step, or of a network of tokens the passes of inference, as model::Use
+/// has them.
+enum class Passes { forward, step, prefill, decode };
 
-constexpr EnumNames<Passes, 2> names_of(Passes)
+constexpr EnumNames<Passes, 4> names_of(Passes)
 {
-    return {"phase", {{{Passes::forward, "forward"}, {Passes::step, "step"}}}};
+    return {"phase",
+            {{{Passes::forward, "forward"},
+              {Passes::step, "step"},
+              {Passes::prefill, "prefill"},
+              {Passes::decode, "decode"}}}};
+}
+constexpr model::Use use_of(Passes passes)
+{
+    return passes == Passes::step      ? model::Use::train
+           : passes == Passes::prefill ? model::Use::prefill
+           : passes == Passes::decode  ? model::Use::decode
+                                       : model::Use::forward;
+}
+constexpr bool is_inference(Passes passes)
+{
+    return passes == Passes::prefill || passes == Passes::decode;
 }
 
-/// The memory for one batch. A forward pass belongs to training, so its activations are kept.
+/// The memory for one batch. A forward pass belongs to training, so its activations are kept; of inference the caches of keys and values
+/// are.
 struct Footprint {
     Bytes parameters;  ///< includes the low-precision copy of formats below 4 bytes
     Bytes gradients;   ///< gradients of parameters; 0 for a forward pass

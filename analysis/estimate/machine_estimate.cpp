@@ -36,7 +36,7 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
             row.work.no_reuse += work.no_reuse;
         };
         add(Phase::forward, layer.work.forward);
-        if (request.passes == Passes::forward) continue;
+        if (request.passes != Passes::step) continue;
         add(Phase::backward, layer.work.backward_data);
         add(Phase::backward, layer.work.backward_weights);
         add(Phase::update, layer.work.update);
@@ -48,7 +48,7 @@ void check(const EstimateRequest& request)
 {
     if (request.batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", request.batch));
     if (request.devices < 2) return;
-    if (request.passes == Passes::forward)
+    if (request.passes != Passes::step)
         throw InputError("several devices exchange the gradients of a whole step; a forward pass has no gradients");
     if (request.link.empty())
         throw InputError("several devices need a link for their gradients, such as nvlink or pcie");
@@ -147,7 +147,7 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
-    const Network network = network_of(request.model, request.sizes, request.optimizer);
+    const Network network = network_of(request.model, request.sizes, request.optimizer, request.passes);
     MachineEstimate estimate;
     estimate.request = request;
     estimate.machine = target.name;

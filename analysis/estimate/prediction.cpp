@@ -34,6 +34,12 @@ std::string signed_percent(double share)
     return (share < 0 ? "-" : "+") + percent(std::abs(share));
 }
 
+Passes passes_of(const Point& point)
+{
+    const std::string phase = point.text_or("phase", "train");
+    return phase == "train" ? Passes::step : parse_enum<Passes>(phase);
+}
+
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target)
 {
     for (const char* axis : {"model", "batch", "precision"})
@@ -44,7 +50,7 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
     request.batch = static_cast<int>(point.integer("batch"));
     request.precision = point.precision();
     if (point.has("tokens")) request.sizes["tokens"] = point.integer("tokens");
-    if (point.text_or("phase", "train") != "train") request.passes = Passes::forward;
+    request.passes = passes_of(point);
     request.optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd"));
     const MachineEstimate estimate = estimate_on(target, request);
     if (!estimate.reason.empty()) return std::nullopt;

@@ -26,6 +26,9 @@ struct Prediction {
     bool fits = true;
 };
 
+/// Of a row's `phase`; a whole step without one.
+Passes passes_of(const Point& point);
+
 /// Predicts a training step: a point with model, batch and precision. nullopt for other points and for a precision
 /// without a ceiling on the target. Throws InputError for an unknown model.
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target);

@@ -16,7 +16,7 @@ struct Colour {
     std::string_view name, light, dark;
 };
 
-constexpr std::array<Colour, 52> colours{{
+constexpr std::array<Colour, 53> colours{{
     {"paper", "#fff", "#12161b"},          {"ink", "#1c2126", "#e6eaee"},        {"soft", "#59636e", "#9aa5b0"},
     {"line", "#dfe4e9", "#2a323a"},        {"tint", "#f5f7f9", "#1a2026"},       {"link", "#0a5c9e", "#7cc0f5"},
     {"roof", "#39424c", "#c8d0d8"},        {"band", "#39424c", "#c8d0d8"},       {"warn", "#a33c00", "#ffab70"},
@@ -34,7 +34,7 @@ constexpr std::array<Colour, 52> colours{{
     {"multiply", "#225522", "#6fae6f"},    {"concat", "#eedd88", "#eedd88"},     {"slice", "#ffaabb", "#ffc0cc"},
     {"shuffle", "#663333", "#b07a7a"},     {"layer_norm", "#ccbb44", "#dccb66"}, {"attention", "#4477aa", "#7fa8d6"},
     {"rms_norm", "#aa8844", "#c9a866"},    {"embedding", "#6699cc", "#8fb5dc"},  {"positions", "#997799", "#b79bb7"},
-    {"take_positions", "#bbb", "#ccc"},
+    {"take_positions", "#bbb", "#ccc"},    {"rope", "#336688", "#6f9fc0"},
 }};
 
 constexpr std::string_view rules = R"css(

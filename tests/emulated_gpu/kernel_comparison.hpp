@@ -52,6 +52,10 @@ inline Results results_of(const NormGradient& op)
 {
     return {{op.result, op.other_norm.result}, {}, {}};
 }
+inline Results results_of(const AttendCached& op)
+{
+    return {{op.cache, op.result}, {}, {}};
+}
 inline Results results_of(const Embed& op)
 {
     return {{op.result}, {}, {}};

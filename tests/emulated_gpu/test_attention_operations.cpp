@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                                                                              {1, 33, 1, 40, true, all_blocks},
                                                                              {1, 32, 3, 72, false, 1U},
                                                                              {3, 1, 2, 4, true, all_blocks},
-                                                                             {1, 9, 2, 3, false, all_blocks},
+                                                                             {1, 9, 4, 3, false, all_blocks},
                                                                              {1, 5, 1, 250, true, all_blocks}}) {
         const FewBlocks few({blocks, all_blocks, 1});
         const auto t = static_cast<std::size_t>(positions);
@@ -26,12 +26,15 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
         const auto n = static_cast<std::size_t>(images);
         const Tensor map{
             .batch = images, .channels = heads * channels, .height = 1, .width = positions, .precision = precision};
+        const int kv_heads = heads % 2 == 0 ? heads / 2 : heads;
+        const auto kv = static_cast<std::size_t>(kv_heads);
         Tensor three = map;
-        three.channels *= 3;
+        three.channels += 2 * kv_heads * channels;
         const Tensor numbers{.batch = images, .channels = heads, .height = 1, .width = positions};
         const auto in_map = [&](std::size_t image, std::size_t head, std::size_t position, std::size_t c,
                                 std::size_t part, std::size_t parts) {
-            return ((image * t + position) * parts + part) * h * d + head * d + c;
+            const std::size_t place = part == 0 ? head : h + (part - 1) * kv + head / (h / kv);
+            return ((image * t + position) * (parts == 1 ? h : h + 2 * kv) + place) * d + c;
         };
         const auto given = [](std::size_t k) { return quarters(k, 2); };
         const auto value = [](std::size_t k) { return quarters(k, 1); };
@@ -78,6 +81,7 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                            .result = forward.empty(map),
                            .sums = forward.empty(numbers),
                            .heads = heads,
+                           .kv_heads = kv_heads,
                            .causal = causal};
         forward.run(op, {op.result, op.sums});
         forward.check(
@@ -92,6 +96,7 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                                      .to_source = backward.empty(three),
                                      .products = backward.empty(numbers),
                                      .heads = heads,
+                                     .kv_heads = kv_heads,
                                      .causal = causal};
         backward.run(back, {back.to_source, back.products});
         // The result that the gradient reads is rounded.

@@ -124,3 +124,41 @@ TEST_CASE("maps are multiplied value by value, or by a factor of each channel, w
         }
     }
 }
+
+TEMPLATE_TEST_CASE_SIG("channels of queries and keys are turned by their position's angle, and turned back",
+                       "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
+                       Precision::fp16)
+{
+    // Heads in all and turned, channels of a head: vectors, single channels, all heads turned.
+    for (const auto& [all, heads, channels] : {std::tuple{6, 4, 16}, {6, 4, 6}, {3, 3, 32}, {1, 1, 2}}) {
+        for (const unsigned blocks : {all_blocks, 1U}) {
+            for (const auto& [back, is_over] : {std::pair{false, false}, {true, false}, {true, true}}) {
+                const FewBlocks few({blocks, 1, 1});
+                const Tensor map{
+                    .batch = 2, .channels = all * channels, .height = 3, .width = 5, .precision = precision};
+                const auto apart = static_cast<std::size_t>(channels / 2), each = static_cast<std::size_t>(map.channels);
+                const auto angle = [](std::size_t k) { return 0.37 * static_cast<double>(k % 91); };
+                const std::size_t angles = 15 * apart;
+                OneOperation one;
+                const Tensor source = one.filled(map, 1);
+                const Turn turn{
+                    .source = source,
+                    .result = is_over ? source : one.empty(map),
+                    .angles = one.filled(
+                        {.batch = 2, .channels = channels / 2, .height = 15},
+                        [&](std::size_t k) { return k < angles ? std::cos(angle(k)) : std::sin(angle(k - angles)); }),
+                    .heads = heads,
+                    .back = back};
+                one.run(turn, {turn.result});
+                one.check(turn.result, [&, heads = heads, back = back](std::size_t k) {
+                    const std::size_t c = k % each, within = c % (2 * apart);
+                    if (c >= static_cast<std::size_t>(heads) * 2 * apart) return quarters(k, 1);
+                    const double by = (back ? -1 : 1) * angle(k / each % 15 * apart + within % apart);
+                    const bool is_left = within < apart;
+                    const double other = quarters(is_left ? k + apart : k - apart, 1);
+                    return quarters(k, 1) * std::cos(by) + (is_left ? -1 : 1) * other * std::sin(by);
+                });
+            }
+        }
+    }
+}

@@ -100,6 +100,23 @@ TEST_CASE("positions are taken one by one, and zeros where there are none")
     CHECK(graph.layer(2).output == Shape{3, 1, 1});
 }
 
+TEST_CASE("rotary positions leave the shape, and need an even number of channels in each head")
+{
+    const Graph graph = build_model(
+        text_of("{convolution: {channels: 24, window: 1}}, {rope: {heads: 4, theta: 500000}}, rope, average_pool"));
+    CHECK(graph.layer(2).output == Shape{24, 16, 16});
+    CHECK(graph.layer(2).heads == 4);
+    CHECK(graph.layer(2).theta == 500000);
+    CHECK(graph.layer(3).heads == 1);
+    CHECK(graph.layer(3).theta == 10000);
+    CHECK(
+        refusal_of(text_of("{convolution: {channels: 9, window: 1}}, rope, average_pool")) ==
+        "model: layer 2 (rope): 9 channels are no queries, keys and values of 1 heads with an even number of channels "
+        "each");
+    CHECK(refusal_of(text_of("{convolution: {channels: 6, window: 1}}, {rope: {theta: 1}}, average_pool")) ==
+          "model: layer 2 (rope): theta: more than 1");
+}
+
 TEST_CASE("attention reads queries, keys and values of its heads")
 {
     const Graph graph =
@@ -111,6 +128,15 @@ TEST_CASE("attention reads queries, keys and values of its heads")
     CHECK(graph.layer(4).output == Shape{4, 16, 16});
     CHECK(graph.layer(4).heads == 1);
     CHECK_FALSE(graph.layer(4).causal);
+    const Graph shared =
+        build_model(text_of("{convolution: {channels: 24, window: 1}}, {rope: {heads: 4, kv_heads: 1}}, "
+                            "{attention: {heads: 4, kv_heads: 1}}, average_pool"));
+    CHECK(shared.layer(3).output == Shape{16, 16, 16});
+    CHECK(shared.layer(3).kv_heads == 1);
+    CHECK(
+        refusal_of(text_of("{convolution: {channels: 20, window: 1}}, {attention: {heads: 4, kv_heads: 3}}, "
+                           "average_pool")) ==
+        "model: layer 2 (attention): 20 channels are no queries, keys and values of 4 heads and 3 of keys and values");
     CHECK(refusal_of(text_of("{convolution: {channels: 24, window: 1}}, {attention: {heads: 3}}, average_pool")) ==
           "model: layer 2 (attention): 24 channels are no queries, keys and values of 3 heads");
 }

@@ -64,11 +64,11 @@ double contractions(const Operations& all)
     return flops;
 }
 
-Operations decoder(const std::string& config, long long tokens)
+Operations decoder(const std::string& config, long long tokens, Use use = Use::train)
 {
     const fakes::TemporaryFolder folder;
     std::ofstream(folder / "made.json") << config;
-    return read_decoder(folder / "made.json", {{"tokens", tokens}});
+    return read_decoder(folder / "made.json", {{"tokens", tokens}}, use);
 }
 
 constexpr const char* gpt2 = R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
@@ -293,6 +293,26 @@ TEST_CASE("Llama 3.2 1B by its config has its 1,235,814,400 parameters, and atte
     const double block = 2 * t * (2 * d * d + 2 * d * 512 + 3 * d * 8192) + 4 * t * t * d;
     CHECK(contractions(all) == 16 * block + 2 * t * d * 128256);
     CHECK(of_kind(all, "attention").read == t * d + 2 * t * 512);
+}
+
+TEST_CASE(
+    "A decoded token multiplies all weights once, and reads the caches of keys and values; a prompt has the scores of "
+    "its last token")
+{
+    const double d = 2048, keys = 2 * 512, norms = (2 * 16 + 1) * d;
+    const Operations token = decoder(llama_1b, 4096, Use::decode);
+    CHECK(contractions(token) == 2 * (1235814400 - norms) + 16 * 4 * 4096 * d);
+    const Operation& attention = of_kind(token, "attention");
+    CHECK(attention.cached == 4096 * keys);
+    CHECK(attention.read == d + keys + 4096 * keys);
+    CHECK(attention.written == d + keys);
+    double constants = 0;
+    for (const Operation& one : token.all) constants += one.rows > 0 ? 0 : one.constants;
+    CHECK(constants == 1235814400);  // the last layer's are the embedding's
+    const Operations prompt = decoder(llama_1b, 4096, Use::prefill);
+    CHECK(contractions(decoder(llama_1b, 4096)) - contractions(prompt) == 2.0 * 4095 * d * 128256);
+    CHECK(contractions(decoder(gpt2, 1024, Use::decode)) ==
+          2.0 * (12 * 12 * 768 * 768 + 768 * 50257) + 12 * 4 * 1024 * 768);
 }
 
 TEST_CASE("A sliding window is executed alone, and a config that is no decoder's is refused with its key")

@@ -218,6 +218,11 @@ TEST_CASE(
     CHECK(work(causal).backward_data.compulsory.value == 8 * result);
     CHECK(work(causal).backward_data.written.value == 3 * result);
     CHECK_THROWS_AS(graph.attention("wrong", 0, 3), std::logic_error);
+    const int shared = graph.attention("shared", graph.convolution("qkv", 0, 48, {}, false), 4, false, 1);
+    const double of_queries = 3 * 32 * 16 * 2;  // and a quarter of that of keys, and of values
+    CHECK(work(shared).forward.compulsory.value == 2.5 * of_queries);
+    CHECK(work(shared).backward_data.compulsory.value == 5 * of_queries);
+    CHECK(work(shared).backward_data.written.value == 1.5 * of_queries);
 }
 
 TEST_CASE("an embedding and trained positions move rows, and a layer that shares weights trains none of its own")
@@ -244,6 +249,17 @@ TEST_CASE("an embedding and trained positions move rows, and a layer that shares
     CHECK_THROWS_AS(graph.linear_of_positions("wrong", positions, 99, false, embedding), std::logic_error);
     CHECK_THROWS_AS(graph.linear_of_positions("wrong", positions, 100, false, positions), std::logic_error);
     CHECK_THROWS_AS(graph.embedding("wrong", 0, 10, 8), std::logic_error);
+}
+
+TEST_CASE("Vision transformers have torchvision's parameters, and ViT-B/16 the FLOPs of its formula")
+{
+    CHECK(build_model("vit_b_16").parameter_count() == 86'567'656);
+    CHECK(build_model("vit_b_32").parameter_count() == 88'224'232);
+    CHECK(build_model("vit_l_16").parameter_count() == 304'326'632);
+    CHECK(build_model("vit_l_32").parameter_count() == 306'535'400);
+    const double patches = 2.0 * 196 * 768 * 768;
+    const double blocks = 12 * (2.0 * 197 * 12 * 768 * 768 + 4.0 * 197 * 197 * 768);
+    CHECK(work_of(build_model("vit_b_16"), 1, Precision::fp32).forward.value == patches + blocks + 2.0 * 768 * 1000);
 }
 
 TEST_CASE("GPT-2 has the parameters and FLOPs of its formulas, and of PyTorch's counter")

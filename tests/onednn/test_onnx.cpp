@@ -112,7 +112,7 @@ TEST_CASE("ViT-B/16 trains as in PyTorch over five steps")
     compare("vit_b_16", "vit_b_16", 1e-4);
 }
 
-TEST_CASE("Blocks of RMS norms, causal attention and gates train as in PyTorch over five steps")
+TEST_CASE("Blocks of RMS norms, rotary positions, causal attention and gates train as in PyTorch over five steps")
 {
     const auto model = GENERATE("llama", "llama_adamw");
     const auto product = [](const std::string& name, const std::string& from, int channels) {
@@ -120,12 +120,12 @@ TEST_CASE("Blocks of RMS norms, causal attention and gates train as in PyTorch o
                ", channels: " + std::to_string(channels) + ", window: 1, bias: false}}, ";
     };
     const auto block = [&](const std::string& name, const std::string& from) {
-        return "{rms_norm: {from: " + from + "}}, " + product(name + "0", "", 144) +
-               "{attention: {heads: 4, causal: true}}, " + product(name + "1", "", 48) + "{add: {name: " + name +
-               "2, from: [" + name + "1, " + from + "]}}, {rms_norm: {name: " + name + "3}}, " +
-               product(name + "4", "", 96) + "{silu: {name: " + name + "5}}, " + product(name + "6", name + "3", 96) +
-               "{multiply: {from: [" + name + "5, " + name + "6]}}, " + product(name + "7", "", 48) +
-               "{add: {name: " + name + ", from: [" + name + "7, " + name + "2]}}, ";
+        return "{rms_norm: {from: " + from + "}}, " + product(name + "0", "", 96) +
+               "{rope: {heads: 4, kv_heads: 2}}, {attention: {heads: 4, kv_heads: 2, causal: true}}, " +
+               product(name + "1", "", 48) + "{add: {name: " + name + "2, from: [" + name + "1, " + from +
+               "]}}, {rms_norm: {name: " + name + "3}}, " + product(name + "4", "", 96) + "{silu: {name: " + name +
+               "5}}, " + product(name + "6", name + "3", 96) + "{multiply: {from: [" + name + "5, " + name + "6]}}, " +
+               product(name + "7", "", 48) + "{add: {name: " + name + ", from: [" + name + "7, " + name + "2]}}, ";
     };
     compare(model,
             "{name: llama, image: [3, 224, 224], layers: [{convolution: {name: stem, channels: 48, window: 16, "

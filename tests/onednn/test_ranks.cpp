@@ -1,6 +1,7 @@
 // The results, not the speed, of training on several ranks, which are threads here. Two ranks with a batch each must
 // have the losses of one rank with both batches.
 #include "ert/base/error.hpp"
+#include "tests/engine/layers/small_networks.hpp"
 #include "tests/parallel/threads.hpp"
 #include "tests/skip.hpp"
 #include "workloads/kernels/convolution.hpp"
@@ -32,6 +33,7 @@ struct Training {
 /// A small network with every kind of trained layer, cheap enough for four ranks of threads.
 model::Graph graph_of(const std::string& name)
 {
+    if (name == "tokens") return ir::token_network();
     if (name != "small") return model::build_model(name);
     model::Graph net("small", {3, 12, 12});
     int last = net.convolution("first", 0, 16, {.size = 3, .stride = 1, .padding = 1}, false);
@@ -100,6 +102,19 @@ void check_same(const std::vector<double>& found, const std::vector<double>& due
 }
 
 }  // namespace
+
+TEST_CASE(
+    "Two ranks of a decoder, whose last layer reads the embedding's weights, have the losses of one rank with both "
+    "batches")
+{
+    const auto optimizer = GENERATE(model::Optimizer::sgd, model::Optimizer::adamw);
+    const Training one{.model = "tokens", .batch = 1, .parameters = Parameters::hashed, .optimizer = optimizer};
+    Training both = one;
+    both.batch = 2;
+    const auto two = on(2, one);
+    check_same(two[0], alone(both));
+    CHECK(two[0] == two[1]);
+}
 
 TEST_CASE("Two ranks of AlexNet have the losses of one rank with both batches")
 {

@@ -9,6 +9,7 @@ gradients, those of the first and of the last weight: the whole way back lies be
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
     torch_parity.py layer_norm:5 attention:5 llama:5 tokens:5 vision:5        networks of tests/engine/layers/small_networks.hpp
     torch_parity.py gpt2:5 vit_b_16:5                                         GPT-2 of 64 tokens
+    torch_parity.py decoding:1                                                one token of Llama's layers; the loss alone is used
     torch_parity.py attention_adamw:5                                         AdamW, learning rate 0.001, others as PyTorch has them
 """
 
@@ -20,9 +21,10 @@ import re
 import sys
 
 from torch_step import imported, network_of
+from torch_transformers import GPT2, token_network, transformer_block
 
 BATCH, CLASSES = 2, 1000
-INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED = 1, 100, 9000
+INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED, CACHE_SEED = 1, 100, 9000, 30000
 
 
 def mix(x):
@@ -147,20 +149,30 @@ def attention_network(torch, channels=48, heads=3):
         pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
 
 
-def llama_network(torch, channels=48, heads=4):
+def rotated(torch, x, theta=10000.0):
+    """Rotary positions of [...][positions][channels], by halves as in Llama."""
+    channels = x.shape[-1]
+    angles = torch.outer(torch.arange(x.shape[-2], dtype=torch.float64), theta ** (-torch.arange(0, channels, 2, dtype=torch.float64) / channels))
+    angles = torch.cat((angles, angles), -1)
+    left, right = x.chunk(2, -1)
+    return x * angles.cos().to(x) + torch.cat((-right, left), -1) * angles.sin().to(x)
+
+
+def llama_network(torch, channels=48, heads=4, kv_heads=2):
     """Blocks as Llama's."""
     nn = torch.nn
 
     class Attention(nn.Module):
         def __init__(self):
             super().__init__()
-            self.qkv = nn.Conv2d(channels, 3 * channels, 1, bias=False)
+            self.qkv = nn.Conv2d(channels, channels // heads * (heads + 2 * kv_heads), 1, bias=False)
             self.project = nn.Conv2d(channels, channels, 1, bias=False)
 
         def forward(self, x):
             batch, _, height, width = x.shape
-            q, k, v = self.qkv(x).reshape(batch, 3, heads, channels // heads, height * width).transpose(3, 4).unbind(1)
-            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+            all_heads = self.qkv(x).reshape(batch, heads + 2 * kv_heads, channels // heads, height * width).transpose(2, 3)
+            q, k, v = all_heads.split((heads, kv_heads, kv_heads), 1)
+            y = nn.functional.scaled_dot_product_attention(rotated(torch, q), rotated(torch, k), v, is_causal=True, enable_gqa=True)
             return self.project(y.transpose(2, 3).reshape(batch, channels, height, width))
 
     class Block(nn.Module):
@@ -179,51 +191,6 @@ def llama_network(torch, channels=48, heads=4):
     return nn.Sequential(collections.OrderedDict(
         stem=nn.Conv2d(3, channels, 16, stride=16), a=Block(), b=Block(), norm=map_norm(torch, channels, kind="RMSNorm"),
         pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
-
-
-def transformer_block(torch, channels, heads, wide, causal, eps, approximate):
-    nn = torch.nn
-
-    class Attention(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.qkv, self.project = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
-
-        def forward(self, x):
-            batch, length, _ = x.shape
-            q, k, v = self.qkv(x).reshape(batch, length, 3, heads, channels // heads).permute(2, 0, 3, 1, 4)
-            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-            return self.project(y.transpose(1, 2).reshape(batch, length, channels))
-
-    class Block(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.norm1, self.attention, self.norm2 = nn.LayerNorm(channels, eps), Attention(), nn.LayerNorm(channels, eps)
-            self.expand, self.shrink = nn.Linear(channels, wide * channels), nn.Linear(wide * channels, channels)
-
-        def forward(self, x):
-            x = x + self.attention(self.norm1(x))
-            return x + self.shrink(nn.functional.gelu(self.expand(self.norm2(x)), approximate=approximate))
-
-    return Block()
-
-
-def token_network(torch, vocabulary, channels, heads, tokens, blocks, wide):
-    """GPT-2's layers: the last one has the embedding's weights."""
-    nn = torch.nn
-
-    class Tokens(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.wte, self.wpe = nn.Embedding(vocabulary, channels), nn.Embedding(tokens, channels)
-            all_blocks = [transformer_block(torch, channels, heads, wide, True, 1e-5, "tanh") for _ in range(blocks)]
-            self.blocks, self.norm = nn.Sequential(*all_blocks), nn.LayerNorm(channels)
-
-        def forward(self, x):
-            x = self.norm(self.blocks(self.wte(x) + self.wpe.weight))
-            return nn.functional.linear(x, self.wte.weight).flatten(0, 1)
-
-    return Tokens()
 
 
 def vision_transformer(torch, patch, channels, heads, blocks):
@@ -247,17 +214,61 @@ def vision_transformer(torch, patch, channels, heads, blocks):
     return Vision()
 
 
+def decoding_network(torch, vocabulary, channels, heads, kv_heads, hidden, tokens, blocks):
+    """Llama's layers for one token of each sequence, after keys and values of the tokens before it from hashed caches."""
+    nn = torch.nn
+    head = channels // heads
+    angles = (tokens - 1) * 500000.0 ** (-2 * torch.arange(head // 2, dtype=torch.float64) / head)
+
+    def turned(x):
+        a, b = x[..., :head // 2], x[..., head // 2:]
+        return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
+
+    class Block(nn.Module):
+        def __init__(self, k):
+            super().__init__()
+            self.norm1, self.qkv = nn.RMSNorm(channels, 1e-5), nn.Linear(channels, (heads + 2 * kv_heads) * head, bias=False)
+            self.project, self.norm2 = nn.Linear(channels, channels, bias=False), nn.RMSNorm(channels, 1e-5)
+            self.gate, self.up = nn.Linear(channels, hidden, bias=False), nn.Linear(channels, hidden, bias=False)
+            self.down = nn.Linear(hidden, channels, bias=False)
+            self.cache = filled(torch, CACHE_SEED + k, (BATCH, kv_heads, 2, tokens, head), 2 * math.sqrt(3), 0.0)
+
+        def forward(self, x):
+            q, k, v = self.qkv(self.norm1(x)).split([channels, kv_heads * head, kv_heads * head], -1)
+            cache = self.cache.clone()
+            cache[:, :, 0, -1] = turned(k.reshape(BATCH, kv_heads, head))
+            cache[:, :, 1, -1] = v.reshape(BATCH, kv_heads, head)
+            keys, values = (cache[:, :, part].repeat_interleave(heads // kv_heads, 1) for part in (0, 1))
+            q = turned(q.reshape(BATCH, heads, 1, head))
+            y = nn.functional.scaled_dot_product_attention(q, keys, values)
+            x = x + self.project(y.reshape(BATCH, channels))
+            y = self.norm2(x)
+            return x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
+
+    class Decoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Embedding(vocabulary, channels)
+            self.blocks, self.norm = nn.Sequential(*[Block(k) for k in range(blocks)]), nn.RMSNorm(channels, 1e-5)
+
+        def forward(self, x):
+            return nn.functional.linear(self.norm(self.blocks(self.embedding(x[:, 0]))), self.embedding.weight)
+
+    return Decoder()
+
+
 VISION = {"vision": dict(patch=32, channels=48, heads=3, blocks=2), "vit_b_16": dict(patch=16, channels=768, heads=12, blocks=12)}
+DECODING = {"decoding": dict(vocabulary=1000, channels=48, heads=4, kv_heads=2, hidden=96, tokens=20, blocks=2)}
 TOKENS = {"tokens": dict(vocabulary=1000, channels=48, heads=3, tokens=40, blocks=2, wide=2),
-          "gpt2": dict(vocabulary=50257, channels=768, heads=12, tokens=64, blocks=12, wide=4)}
+          "gpt2": dict(GPT2["gpt2"], tokens=64)}
 
 
 def batch_of(torch, model):
     """Images and labels, or tokens and a label for each."""
-    if model not in TOKENS:
+    if model not in TOKENS and model not in DECODING:
         images = filled(torch, INPUT_SEED, (BATCH, 3, 224, 224), 2 * math.sqrt(3), 0.0)
         return images, torch.tensor([(7 + 389 * n) % CLASSES for n in range(BATCH)])
-    tokens, vocabulary = TOKENS[model]["tokens"], TOKENS[model]["vocabulary"]
+    tokens, vocabulary = (1, DECODING[model]["vocabulary"]) if model in DECODING else (TOKENS[model]["tokens"], TOKENS[model]["vocabulary"])
     numbers = mix(torch.arange(BATCH * tokens, dtype=torch.int64)) % vocabulary
     return numbers.reshape(BATCH, tokens), torch.tensor([(7 + 389 * n) % vocabulary for n in range(BATCH * tokens)])
 
@@ -269,6 +280,8 @@ def hashed_network(torch, torchvision, model):
         network = attention_network(torch)
     elif model in TOKENS:
         network = token_network(torch, **TOKENS[model])
+    elif model in DECODING:
+        network = decoding_network(torch, **DECODING[model])
     elif model in VISION:
         network = vision_transformer(torch, **VISION[model])
     elif model == "llama":

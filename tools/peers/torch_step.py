@@ -16,6 +16,7 @@ each line it writes is {"seconds": [...]}, one number per step. Between requests
 of the area, flipped every other time, scaled as ImageNet's images are) and answers {"losses": [...]}:
 
     torch_step.py --model resnet50 --batch 16 --steps 10
+    torch_step.py --model gpt2@256 --batch 2 --steps 3          sequences of 256 tokens, by AdamW
     torch_step.py --model vgg16 --batch 8 --precision bf16 --layout contiguous --compile --steps 5
     torch_step.py --model resnet18 --batch 16 --data photos --steps 300 --lr 0.01
 
@@ -31,6 +32,8 @@ import re
 import resource
 import sys
 import time
+
+from torch_transformers import GPT2, token_network
 
 REMEDY = ("needs PyTorch and torchvision: pip install torch torchvision --index-url "
           "https://download.pytorch.org/whl/cpu (on Debian: apt-get install python3-torch python3-torchvision)")
@@ -85,15 +88,16 @@ def imported(program):
         return None
 
 
-def optimizer_of(torch, parameters, rate):
-    """SGD in a single pass over the parameters if this PyTorch has it, because that is fastest."""
-    settings = {"lr": rate, "momentum": 0.9, "weight_decay": 1e-4}
-    if "fused" in inspect.signature(torch.optim.SGD.__init__).parameters:
+def optimizer_of(torch, parameters, rate, has_tokens):
+    """SGD, or of tokens AdamW, in a single pass over the parameters if this PyTorch has it, because that is fastest."""
+    kind = torch.optim.AdamW if has_tokens else torch.optim.SGD
+    settings = {"lr": rate} if has_tokens else {"lr": rate, "momentum": 0.9, "weight_decay": 1e-4}
+    if "fused" in inspect.signature(kind.__init__).parameters:
         try:
-            return torch.optim.SGD(parameters, fused=True, **settings), "fused"
+            return kind(parameters, fused=True, **settings), "fused"
         except RuntimeError:
             pass
-    return torch.optim.SGD(parameters, **settings), "plain"
+    return kind(parameters, **settings), "plain"
 
 
 NARROW = {"bf16": "bfloat16", "fp16": "float16"}
@@ -129,13 +133,20 @@ def make_step(torch, torchvision, options):
     optimizer's kind."""
     torch.manual_seed(0)
     set_precision(torch, options)
-    network = network_of(torchvision, options.model, 1000)
+    name, _, tokens = options.model.partition("@")
+    has_tokens = name in GPT2
+    tokens = int(tokens or 1024)
+    network = token_network(torch, tokens=tokens, **GPT2[name]) if has_tokens else network_of(torchvision, name, 1000)
     layout = torch.channels_last if options.layout == "channels_last" else torch.contiguous_format
     network = network.to(options.device).to(memory_format=layout).train()
-    images = torch.randn(options.batch, 3, 224, 224).to(options.device).to(memory_format=layout)
-    labels = torch.randint(0, 1000, (options.batch,)).to(options.device)
+    if has_tokens:
+        images = torch.randint(0, GPT2[name]["vocabulary"], (options.batch, tokens)).to(options.device)
+        labels = images.roll(-1).flatten()
+    else:
+        images = torch.randn(options.batch, 3, 224, 224).to(options.device).to(memory_format=layout)
+        labels = torch.randint(0, 1000, (options.batch,)).to(options.device)
     measure = torch.nn.CrossEntropyLoss()
-    optimizer, kind = optimizer_of(torch, list(network.parameters()), options.lr)
+    optimizer, kind = optimizer_of(torch, list(network.parameters()), options.lr, has_tokens)
     run = torch.compile(network) if options.compile else network
     scaler = torch.amp.GradScaler("cuda") if options.precision == "fp16" else None
 

@@ -3,6 +3,7 @@
 #include "ert/gpu/check.hpp"
 #include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/library/trial.hpp"
+#include "workloads/model/hashed.hpp"
 
 namespace roof::cudnn {
 namespace {
@@ -50,6 +51,11 @@ void DeviceProgram::fill(const Start& start) const
     repeat(start.values, parameters.values, memory_);
     if (parameters.copies) repeat(start.values, parameters.copies, memory_);
     for (const Running& one : list_.running) repeat({1.0F}, one.variance, memory_);
+    for (std::size_t k = 0; k < list_.caches.size(); ++k) {
+        std::vector<float> numbers(list_.caches[k].elements());
+        model::hashed_cache(static_cast<int>(k)).fill(numbers);
+        repeat(numbers, list_.caches[k], memory_);
+    }
     for (const auto& [tensor, numbers] : list_.constants())
         gpu::check(cudaMemcpy(memory_.at(tensor), numbers.data(), tensor.bytes(), cudaMemcpyHostToDevice));
     gpu::check(cudaMemcpy(memory_.state(), &start.state, sizeof(start.state), cudaMemcpyHostToDevice));

@@ -48,9 +48,11 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
         number_axis("tokens", "of a sequence, for networks of tokens; else as many as the network is known for",
                     {"1024"}, 1, 65536),
         [](int usual) { return std::to_string(usual); });
-    Axis phase =
-        word_axis("phase", "train: the whole step; forward: the forward pass and its loss alone, as in training",
-                  {"train", "forward"});
+    Axis phase = word_axis("phase",
+                           "train: the whole step; forward: the forward pass and its loss alone, as in training; of networks of "
+                           "tokens also prefill: the scores of the last token alone, and decode: one token, with those before in "
+                           "caches",
+                           names_in(names_of(model::Use{}).rows));
     phase.optional = true;
     model.file_ending = model::network_ending;
     model.takes_map = true;
@@ -75,11 +77,18 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
             phase};
 }
 
+model::Use use_of(const Point& point)
+{
+    return parse_enum<model::Use>(point.text_or("phase", name(model::Use::train)));
+}
+
 std::optional<std::string> lacking_of_tokens(const Point& point)
 {
     const Values models = model::token_model_names();
-    if (!point.has("tokens") || std::ranges::find(models, point.text("model")) != models.end()) return std::nullopt;
-    return "tokens: of " + join(models, ", ") + " only";
+    const bool is_of_tokens =
+        point.has("tokens") || use_of(point) == model::Use::prefill || use_of(point) == model::Use::decode;
+    if (!is_of_tokens || std::ranges::find(models, point.text("model")) != models.end()) return std::nullopt;
+    return "networks of tokens are " + join(models, ", ");
 }
 
 }  // namespace
@@ -120,7 +129,8 @@ std::optional<std::string> TrainBench::unsupported_reason(const Point& point, co
         if (auto reason = lacking(point, machine, machine.device(other))) return other + ": " + *reason;
     }
     if (auto reason = parallel::unsupported_reason(point)) return reason;
-    if (exchanges(point) && point.text_or("phase", "train") != "train") return "phase forward: on one rank only";
+    if (exchanges(point) && use_of(point) != model::Use::train)
+        return "phase " + point.text("phase") + ": on one rank only";
     return exchanges(point) ? lacking_for_ranks(point, device) : std::nullopt;
 }
 
@@ -129,7 +139,7 @@ Settings TrainBench::settings_of(const Point& point, const Machine& machine)
     return {.batch = static_cast<int>(parallel::options_of(point).batch),
             .threads = point.has("threads") ? static_cast<int>(point.integer("threads")) : machine.threads,
             .parameters = point.text("parameters") == "hashed" ? Parameters::hashed : Parameters::random,
-            .trains = point.text_or("phase", "train") == "train",
+            .trains = use_of(point) == model::Use::train,
             .learning_rate = learning_rate(point),
             .optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd")),
             .precision = point.precision(),
@@ -144,7 +154,8 @@ std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& m
     const auto make = [&](int workers, const parallel::World* world) {
         const std::string name = point.text("model");
         const int tokens = point.has("tokens") ? static_cast<int>(point.integer("tokens")) : 0;
-        const model::Graph graph = traits_.build ? traits_.build(name) : model::build_model(name, 1000, tokens);
+        const model::Graph graph =
+            traits_.build ? traits_.build(name) : model::build_model(name, 1000, tokens, use_of(point));
         return traits_.make({point, device, graph, settings, workers, world});
     };
     if (parallel::place_of_process().rank == 0 && !exchanges(point)) return make(machine.threads, nullptr);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace roof::model {
 namespace {
@@ -46,6 +47,8 @@ class Config {
 /// Extents of one block; `hidden`: of its multilayer perceptron.
 struct Extents {
     double tokens, width, heads, of_keys, head, hidden, words;
+    Use use = Use::train;
+    double context = 0;  ///< decode: positions of the caches; `tokens` is 1 then
 };
 
 class Decoder {
@@ -92,12 +95,26 @@ class Decoder {
     void attention(const std::string& name, long long window)
     {
         Operation& one = append(name, "attention", of_.heads * of_.head, 0);
-        const double t = of_.tokens, seen = window > 0 ? std::min(static_cast<double>(window), t) : t;
+        const double t = of_.use == Use::decode ? of_.context : of_.tokens;
+        const double seen = window > 0 ? std::min(static_cast<double>(window), t) : t;
         one.is_contraction = true;
+        if (of_.use == Use::decode) {
+            const double own = 2 * of_.of_keys * of_.head;
+            one.cached = seen * own;
+            one.read = one.written + own + one.cached;
+            one.written += own;
+            one.flops = 4 * seen * of_.heads * of_.head;
+            return;
+        }
         one.read = one.written + 2 * t * of_.of_keys * of_.head;
         one.flops = 4 * t * t * of_.heads * of_.head;
         one.gradient_flops = 2.5 * one.flops;
         one.executed = (seen * (seen + 1) / 2 + (t - seen) * seen) / (t * t);
+    }
+    /// Prefill: what follows is of the last token of a sequence alone.
+    void take_last()
+    {
+        if (of_.use == Use::prefill) of_.tokens = 1;
     }
     Operations take() { return std::move(made_); }
 
@@ -119,7 +136,14 @@ class Decoder {
     Operations made_;
 };
 
-Operations gpt2(const Config& config, const std::string& name, double tokens)
+Extents extents_of(Extents of, Use use)
+{
+    of.use = use;
+    if (use == Use::decode) of.context = std::exchange(of.tokens, 1);
+    return of;
+}
+
+Operations gpt2(const Config& config, const std::string& name, double tokens, Use use)
 {
     const auto width = static_cast<double>(config.number("n_embd")),
                heads = static_cast<double>(config.number("n_head"));
@@ -128,7 +152,7 @@ Operations gpt2(const Config& config, const std::string& name, double tokens)
     const long long positions = config.number("n_positions");
     if (static_cast<double>(positions) < tokens)
         throw InputError("it has " + std::to_string(positions) + " positions, fewer than tokens");
-    Decoder made(name, {tokens, width, heads, heads, width / heads, hidden, words});
+    Decoder made(name, extents_of({tokens, width, heads, heads, width / heads, hidden, words}, use));
     made.embedding("wte", words);
     made.embedding("wpe", static_cast<double>(positions));
     made.values("embeddings", "add", width, 1, 2);
@@ -145,12 +169,13 @@ Operations gpt2(const Config& config, const std::string& name, double tokens)
         made.linear(at + "mlp.c_proj", hidden, width, true);
         made.values(at + "mlp.add", "add", width, 1, 2);
     }
+    made.take_last();
     made.norm("ln_f", 2 * width);
     made.linear("lm_head", width, words, false, true);
     return made.take();
 }
 
-Operations llama(const Config& config, const std::string& name, double tokens, bool bias, bool slides)
+Operations llama(const Config& config, const std::string& name, double tokens, Use use, bool bias, bool slides)
 {
     const long long heads = config.number("num_attention_heads"), of_keys = config.number("num_key_value_heads", heads);
     const long long head = config.number("head_dim", config.number("hidden_size") / heads);
@@ -164,7 +189,7 @@ Operations llama(const Config& config, const std::string& name, double tokens, b
     const double queries = of.heads * of.head, keys = of.of_keys * of.head;
     const bool mlp_bias = config.flag("mlp_bias", false), attention_bias = config.flag("attention_bias", bias);
     const long long window = slides && config.has("sliding_window") ? config.number("sliding_window") : 0;
-    Decoder made(name, of);
+    Decoder made(name, extents_of(of, use));
     made.embedding("embed_tokens", of.words);
     for (long long layer = 0; layer < config.number("num_hidden_layers"); ++layer) {
         const std::string at = "layers." + std::to_string(layer) + ".";
@@ -184,6 +209,7 @@ Operations llama(const Config& config, const std::string& name, double tokens, b
         made.linear(at + "mlp.down_proj", of.hidden, of.width, mlp_bias);
         made.values(at + "mlp.add", "add", of.width, 1, 2);
     }
+    made.take_last();
     made.norm("norm", of.width);
     made.linear("lm_head", of.width, of.words, false, config.flag("tie_word_embeddings", false));
     return made.take();
@@ -191,7 +217,7 @@ Operations llama(const Config& config, const std::string& name, double tokens, b
 
 }  // namespace
 
-Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes)
+Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes, Use use)
 {
     try {
         const Config config(file);
@@ -202,10 +228,10 @@ Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes)
         const std::string name = file.stem() == "config" && file.has_parent_path()
                                      ? file.parent_path().filename().string()
                                      : file.stem().string();
-        if (kind == "gpt2") return gpt2(config, name, tokens);
-        if (kind == "llama") return llama(config, name, tokens, false, false);
-        if (kind == "mistral") return llama(config, name, tokens, false, true);
-        if (kind == "qwen2") return llama(config, name, tokens, true, config.flag("use_sliding_window", false));
+        if (kind == "gpt2") return gpt2(config, name, tokens, use);
+        if (kind == "llama") return llama(config, name, tokens, use, false, false);
+        if (kind == "mistral") return llama(config, name, tokens, use, false, true);
+        if (kind == "qwen2") return llama(config, name, tokens, use, true, config.flag("use_sliding_window", false));
         const std::vector<std::string> known{"gpt2", "llama", "mistral", "qwen2"};
         throw InputError(unknown_word("model_type", kind, known));
     } catch (const InputError& error) {

@@ -139,16 +139,28 @@ int Graph::multiply(std::string name, int map, int factor)
     return append({std::move(name), LayerKind::multiply, {map, factor}, shape, {}});
 }
 
-int Graph::attention(std::string name, int input, int heads, bool causal)
+/// Appends a layer that reads queries, keys and values; a head has a multiple of `divisor` channels.
+int Graph::of_heads(Layer layer, int heads, int kv_heads, int divisor)
 {
-    Shape output = layer(input).output;
-    if (heads < 1 || output.channels % (3 * heads) != 0)
-        throw std::logic_error(std::to_string(output.channels) + " channels are no queries, keys and values of " +
-                               std::to_string(heads) + " heads");
-    output.channels /= 3;
-    const int index = append({std::move(name), LayerKind::attention, {input}, output, {}});
-    layers_.back().heads = heads;
-    layers_.back().causal = causal;
+    if (kv_heads == 0) kv_heads = heads;
+    const int channels = layer.output.channels;
+    if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0 || channels % (divisor * (heads + 2 * kv_heads)) != 0)
+        throw std::logic_error(std::to_string(channels) + " channels are no queries, keys and values of " +
+                               std::to_string(heads) + " heads" +
+                               (kv_heads == heads ? "" : " and " + std::to_string(kv_heads) + " of keys and values") +
+                               (divisor == 1 ? "" : " with an even number of channels each"));
+    layer.heads = heads;
+    layer.kv_heads = kv_heads;
+    return append(std::move(layer));
+}
+
+int Graph::attention(std::string name, int input, int heads, bool causal, int kv_heads)
+{
+    const int index =
+        of_heads({std::move(name), LayerKind::attention, {input}, layer(input).output, {}}, heads, kv_heads, 1);
+    Layer& made = layers_.back();
+    made.output.channels = made.output.channels / (heads + 2 * made.kv_heads) * heads;
+    made.causal = causal;
     return index;
 }
 
@@ -164,6 +176,15 @@ int Graph::attention_over_cache(std::string name, int input, int heads, int kv_h
     layers_.back().heads = heads;
     layers_.back().kv_heads = kv_heads;
     layers_.back().cached = cached;
+    return index;
+}
+
+int Graph::rope(std::string name, int input, int heads, float theta, int kv_heads, int first)
+{
+    const int index =
+        of_heads({std::move(name), LayerKind::rope, {input}, layer(input).output, {}}, heads, kv_heads, 2);
+    layers_.back().theta = theta;
+    layers_.back().first = first;
     return index;
 }
 

@@ -37,12 +37,13 @@ enum class LayerKind {
     layer_norm,
     attention,
     rms_norm,
+    rope,
     embedding,
     positions,
     take_positions
 };
 
-constexpr EnumNames<LayerKind, 27> names_of(LayerKind)
+constexpr EnumNames<LayerKind, 28> names_of(LayerKind)
 {
     return {"layer",
             {{{LayerKind::input, "input"},
@@ -69,6 +70,7 @@ constexpr EnumNames<LayerKind, 27> names_of(LayerKind)
               {LayerKind::layer_norm, "layer_norm"},
               {LayerKind::attention, "attention"},
               {LayerKind::rms_norm, "rms_norm"},
+              {LayerKind::rope, "rope"},
               {LayerKind::embedding, "embedding"},
               {LayerKind::positions, "positions"},
               {LayerKind::take_positions, "take_positions"}}}};
@@ -114,15 +116,16 @@ struct Layer {
     float dropout = 0;      ///< probability that a value becomes zero
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
     float epsilon = 1e-5F;  ///< norms: added to the variance
-    int first = 0;          ///< slice: the first channel that it takes; take_positions: the first position
-    int heads = 1;          ///< attention
+    int first = 0;          ///< slice: the first channel that it takes; take_positions, rope: the first position
+    int heads = 1;          ///< attention, rope
     bool causal = false;    ///< attention: a position reads itself and those before it
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
     int vocabulary = 0;        ///< embedding: number of tokens
     int count = 0;             ///< positions: those that get a value
-    int kv_heads = 0;          ///< attention over a cache: heads of keys and values
     int cached = 0;            ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
     int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
+    float theta = 10000;       ///< rope
+    int kv_heads = 1;          ///< attention, rope: heads of keys and of values
 
     /// Returns the number of values of its weight, which may be another layer's.
     long long weights(const Shape& input) const;
@@ -171,12 +174,16 @@ class Graph {
     int add(std::string name, int left, int right);
     /// The product of two maps, or of a map and one factor for each of its channels.
     int multiply(std::string name, int map, int factor);
-    /// Attention among the positions of an image, of `heads`. The input has queries, keys and values, each of as many channels as the
-    /// output; head h has the h-th part of each: softmax(q k' / sqrt(channels of a head)) v.
-    int attention(std::string name, int input, int heads, bool causal = false);
+    /// Attention among the positions of an image, of `heads`. The input has the channels of the heads of queries, which are as many as the
+    /// output's, then of keys and of values: softmax(q k' / sqrt(channels of a head)) v. Keys and values have `kv_heads`, each for as many
+    /// neighbouring heads of queries; 0: one for each.
+    int attention(std::string name, int input, int heads, bool causal = false, int kv_heads = 0);
     /// Attention of one position over `cached` ones, its own as the last, whose keys and values are kept from step to step. The input
     /// has queries of `heads` and keys and values of `kv_heads` heads, each of which serves as many heads of queries.
     int attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached);
+    /// Rotary positions, before attention() with so many heads: in each head of the queries and keys, of d channels, the channels c and
+    /// c + d / 2 of position p are turned by the angle p / theta^(2 c / d), as in Llama; the first position is `first`.
+    int rope(std::string name, int input, int heads, float theta = 10000, int kv_heads = 0, int first = 0);
     /// `channels` of the input's, from `first` on.
     int slice(std::string name, int input, int first, int channels);
     /// Channel k of the output is channel order[k] of the input; `order` is a permutation.
@@ -220,10 +227,21 @@ class Graph {
 
   private:
     int append(Layer layer);
+    int of_heads(Layer layer, int heads, int kv_heads, int divisor);
 
     std::string name_;
     std::vector<Layer> layers_;
 };
+
+/// What a network is built for. Prefill: the scores of the last token of each sequence alone; decode: those of one token, with the keys
+/// and values of `tokens` in caches, its own as the last.
+enum class Use { train, forward, prefill, decode };
+constexpr EnumNames<Use, 4> names_of(Use)
+{
+    return {
+        "phase",
+        {{{Use::train, "train"}, {Use::forward, "forward"}, {Use::prefill, "prefill"}, {Use::decode, "decode"}}}};
+}
 
 /// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.
 std::vector<std::string> model_names();
@@ -237,7 +255,7 @@ inline constexpr std::string_view network_ending = ".onnx";
 bool is_own_network(std::string_view model);
 /// The network of this name, with that many classes, or that of an ONNX file or a text (models.hpp), with its own. `tokens`: of a
 /// sequence; 0: as many as the network is known for. Throws InputError with the known models and the nearest name, and where a
-/// network of images is asked for tokens.
-Graph build_model(std::string_view name, int classes = 1000, int tokens = 0);
+/// network of images is asked for tokens, or any for a use that it has not.
+Graph build_model(std::string_view name, int classes = 1000, int tokens = 0, Use use = Use::train);
 
 }  // namespace roof::model

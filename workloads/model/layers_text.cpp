@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -68,6 +69,7 @@ class Reader {
             put(LayerKind::positions, &Reader::positions);
             put(LayerKind::take_positions, &Reader::take_positions);
             put(LayerKind::attention, &Reader::attention);
+            put(LayerKind::rope, &Reader::rope);
             put(LayerKind::slice, &Reader::slice);
             put(LayerKind::shuffle, &Reader::shuffle);
             for (const LayerKind kind : {LayerKind::add, LayerKind::multiply, LayerKind::concat})
@@ -226,7 +228,19 @@ class Reader {
     {
         return graph_.take_positions(name_, source(), number("first", -largest, 0), number("count", 1));
     }
-    int attention(LayerKind) { return graph_.attention(name_, source(), number("heads", 1, 1), flag("causal", false)); }
+    int attention(LayerKind)
+    {
+        const int heads = number("heads", 1, 1);
+        return graph_.attention(name_, source(), heads, flag("causal", false), number("kv_heads", 1, heads));
+    }
+    int rope(LayerKind)
+    {
+        read_.insert("theta");
+        const float theta = settings_["theta"] ? settings_["theta"].as<float>() : 10000;
+        if (!(theta > 1 && std::isfinite(theta))) throw InputError("theta: more than 1");
+        const int heads = number("heads", 1, 1);
+        return graph_.rope(name_, source(), heads, theta, number("kv_heads", 1, heads));
+    }
     int slice(LayerKind) { return graph_.slice(name_, source(), number("first", 0), number("channels", 1)); }
     /// One channel of each group in turn.
     int shuffle(LayerKind)

@@ -24,6 +24,13 @@ std::vector<Recipe> all_recipes()
     return recipes;
 }
 
+std::vector<TokenRecipe> token_recipes()
+{
+    std::vector<TokenRecipe> recipes = gpt2_family();
+    std::ranges::move(llama_family(), std::back_inserter(recipes));
+    return recipes;
+}
+
 }  // namespace
 
 std::vector<std::string> model_names()
@@ -36,13 +43,13 @@ std::vector<std::string> model_names()
 std::vector<std::string> token_model_names()
 {
     std::vector<std::string> names;
-    for (const TokenRecipe& recipe : gpt2_family()) names.push_back(recipe.name);
+    for (const TokenRecipe& recipe : token_recipes()) names.push_back(recipe.name);
     return names;
 }
 
 int usual_tokens(std::string_view name)
 {
-    for (const TokenRecipe& recipe : gpt2_family())
+    for (const TokenRecipe& recipe : token_recipes())
         if (recipe.name == name) return recipe.tokens;
     return 0;
 }
@@ -52,11 +59,13 @@ bool is_own_network(std::string_view model)
     return is_layers_text(model) || model.ends_with(network_ending);
 }
 
-Graph build_model(std::string_view name, int classes, int tokens)
+Graph build_model(std::string_view name, int classes, int tokens, Use use)
 {
-    for (const TokenRecipe& recipe : gpt2_family()) {
-        if (recipe.name == name) return recipe.build(tokens > 0 ? tokens : recipe.tokens);
+    for (const TokenRecipe& recipe : token_recipes()) {
+        if (recipe.name == name) return recipe.build(tokens > 0 ? tokens : recipe.tokens, use);
     }
+    if (use == Use::prefill || use == Use::decode)
+        throw InputError("phase " + std::string(roof::name(use)) + ": " + std::string(name) + " reads images, not tokens");
     if (tokens > 0) throw InputError("tokens: " + std::string(name) + " reads images, not tokens");
     if (is_layers_text(name)) return read_layers(name);
     if (is_own_network(name)) return read_onnx(name);

@@ -21,7 +21,7 @@ struct Recipe {
 struct TokenRecipe {
     std::string name;
     int tokens;  ///< of a sequence, that it is known for
-    std::function<Graph(int tokens)> build;
+    std::function<Graph(int tokens, Use use)> build;  ///< throws InputError for a use that it has not
 };
 
 inline constexpr Shape imagenet_image{3, 224, 224};
@@ -31,6 +31,7 @@ std::vector<Recipe> vgg_family();
 std::vector<Recipe> resnet_family();
 std::vector<Recipe> vit_family();
 std::vector<TokenRecipe> gpt2_family();
+std::vector<TokenRecipe> llama_family();
 
 /// True for the text of a map, which can replace a model's name.
 bool is_layers_text(std::string_view model);

@@ -28,6 +28,7 @@ struct Operation {
     double written = 0;
     double constants = 0;  ///< weights, biases, tables that it reads
     double rows = 0;       ///< of an embedding's table, what it reads; else 0
+    double cached = 0;     ///< of what it reads: keys and values that stay from step to step
 };
 
 struct Operations {
@@ -53,7 +54,7 @@ Operations read_onnx_operations(const std::filesystem::path& file, const Sizes& 
 /// The ending of a decoder's file, which can stand in place of a model in estimates.
 inline constexpr std::string_view config_ending = ".json";
 /// A decoder by its config.json as published with its weights: the keys of Llama (num_hidden_layers, hidden_size, …) or GPT-2 (n_layer,
-/// n_embd, …). One sequence of sizes["tokens"] tokens. Throws InputError for a key that is missing or wrong.
-Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes);
+/// n_embd, …). One sequence of sizes["tokens"] tokens, or one token after so many. Throws InputError for a key that is missing or wrong.
+Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes, Use use = Use::train);
 
 }  // namespace roof::model

@@ -120,9 +120,10 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
                         Bytes{written}};
     };
     LayerWork work;
+    const double of_keys = out * layer.kv_heads / layer.heads;  // and as many of values
     work.multiply_adds = work.multiply_adds_unpadded = std::llround(2 * products);
-    work.forward = pass(2, 4 * out, out);
-    work.backward_data = pass(5, 8 * out, 3 * out);
+    work.forward = pass(2, 2 * out + 2 * of_keys, out);
+    work.backward_data = pass(5, 4 * out + 4 * of_keys, out + 2 * of_keys);
     work.executed = static_cast<double>(attended_pairs(layer)) / static_cast<double>(positions * positions);
     return work;
 }
@@ -184,6 +185,11 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             const bool sums = factors < to_input;
             work.forward = elementwise(out, moved + factors, to_output);
             work.backward_data = elementwise((sums ? 3 : 2) * out, moved + to_input + 2 * factors, to_input + factors);
+            break;
+        }
+        case LayerKind::rope: {
+            const double turned = out * (layer.heads + layer.kv_heads) / (layer.heads + 2 * layer.kv_heads);
+            work.forward = work.backward_data = elementwise(3 * turned, moved, to_output);
             break;
         }
         case LayerKind::slice:

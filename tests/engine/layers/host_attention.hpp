@@ -12,12 +12,14 @@ namespace roof::ir {
 
 /// Places of one image's and head's channels.
 struct HostHead {
-    std::size_t image, head, heads, positions, channels;  ///< channels of the head
+    std::size_t image, head, heads, kv_heads, positions, channels;  ///< channels of the head
 
-    /// In a map of `parts` (queries, keys, values) of all heads, or in one of results.
+    /// In a map of three parts (queries, keys, values) of all heads, or of one, the results.
     std::size_t at(std::size_t position, std::size_t channel, std::size_t part, std::size_t parts) const
     {
-        return ((image * positions + position) * parts + part) * heads * channels + head * channels + channel;
+        const std::size_t all = parts == 1 ? heads : heads + 2 * kv_heads;
+        const std::size_t place = part == 0 ? head : heads + (part - 1) * kv_heads + head * kv_heads / heads;
+        return ((image * positions + position) * all + place) * channels + channel;
     }
     /// In the numbers of queries, which are channels-last, too.
     std::size_t number(std::size_t position) const { return (image * positions + position) * heads + head; }
@@ -31,7 +33,7 @@ void for_heads(const Operation& op, const Round& round)
     const auto images = static_cast<std::size_t>(op.source.batch);
     for (std::size_t image = 0; image < images; ++image)
         for (std::size_t head = 0; head < heads; ++head)
-            round(HostHead{image, head, heads, op.source.rows() / images,
+            round(HostHead{image, head, heads, static_cast<std::size_t>(op.kv_heads), op.source.rows() / images,
                            static_cast<std::size_t>(op.result.channels) / heads});
 }
 

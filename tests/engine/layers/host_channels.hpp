@@ -186,6 +186,28 @@ class HostChannels : protected HostLoops {
         }
     }
 
+    void operator()(const Turn& op)
+    {
+        const Values source(memory_, op.source);
+        Values result(memory_, op.result);
+        const Values angles(memory_, op.angles);
+        const auto apart = static_cast<std::size_t>(op.angles.channels);
+        const auto positions = static_cast<std::size_t>(op.angles.height);
+        const auto channels = static_cast<std::size_t>(op.source.channels);
+        for (std::size_t row = 0; row < op.source.rows(); ++row) {
+            for (std::size_t c = 0; c < channels; ++c) {
+                const std::size_t at = row * channels + c, head = c / (2 * apart), within = c % (2 * apart);
+                if (head >= static_cast<std::size_t>(op.heads)) result.put(at, source[at]);
+                if (head >= static_cast<std::size_t>(op.heads) || within >= apart) continue;
+                const std::size_t angle = row % positions * apart + within;
+                const float sine = (op.back ? -1.0F : 1.0F) * angles[positions * apart + angle];
+                const float x = source[at], y = source[at + apart];
+                result.put(at, x * angles[angle] - y * sine);
+                result.put(at + apart, y * angles[angle] + x * sine);
+            }
+        }
+    }
+
     void operator()(const Scale& op)
     {
         const Values source(memory_, op.source);

@@ -1,6 +1,8 @@
 #include "tests/engine/layers/host_training.hpp"
 
+#include "tests/engine/layers/host_values.hpp"
 #include "workloads/data/source.hpp"
+#include "workloads/model/hashed.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -75,6 +77,12 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
     }
     for (const auto& [tensor, numbers] : list_.constants())
         std::ranges::copy(numbers, memory_.at<std::int32_t>(tensor));
+    for (std::size_t k = 0; k < list_.caches.size(); ++k) {
+        std::vector<float> numbers(list_.caches[k].elements());
+        model::hashed_cache(static_cast<int>(k)).fill(numbers);
+        Values cache(memory_, list_.caches[k]);
+        for (std::size_t i = 0; i < numbers.size(); ++i) cache.put(i, numbers[i]);
+    }
     for (const Running& one : list_.running)
         std::fill_n(memory_.at<float>(one.variance), one.variance.elements(), 1.0F);
     const Tensor& images = list_.images;

@@ -88,7 +88,7 @@ TEST_CASE("A vision transformer trains by plain loops as in PyTorch")
     compare(vision_network(224, 32, 48, 3, 1000), "vision", 2e-5);
 }
 
-TEST_CASE("Blocks of RMS norms, causal attention and gates train by plain loops as in PyTorch")
+TEST_CASE("Blocks of RMS norms, rotary positions, causal attention and gates train by plain loops as in PyTorch")
 {
     compare(llama_network(224, 16, 48, 4, 1000), GENERATE("llama", "llama_adamw"), 2e-5);
 }

@@ -86,7 +86,8 @@ int estimate_step(const Options& options, Context& context)
     for (const std::string& batch : comma_list("--batch", options.batch)) {
         const analysis::EstimateRequest request = request_of(options, batch);
         const auto model = analysis::estimate_model(
-            analysis::network_of(request.model, request.sizes, request.optimizer), request.batch, request.precision);
+            analysis::network_of(request.model, request.sizes, request.optimizer, request.passes), request.batch,
+            request.precision);
         const auto on_machines = estimates(options, request, context);
         if (!options.json) {
             context.out << in_window(

@@ -81,7 +81,9 @@ std::string per_image_text(const Measurement& row)
     try {
         const long long tokens = analysis::tokens_of(row);
         const model::Sizes sizes = tokens > 0 ? model::Sizes{{"tokens", tokens}} : model::Sizes{};
-        const auto model = analysis::estimate_model(analysis::model_of(row), 1, row.point.precision(), sizes);
+        const auto network = analysis::network_of(analysis::model_of(row), sizes, model::Optimizer::sgd,
+                                                  analysis::passes_of(row.point));
+        const auto model = analysis::estimate_model(network, 1, row.point.precision());
         multiply_adds = format_si(static_cast<double>(model.multiply_adds), "MAC") + " forward, ";
     } catch (const InputError&) {
     }

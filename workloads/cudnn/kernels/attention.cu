@@ -19,16 +19,17 @@ template <class Element>
 struct Heads {
     const Element* source;
     const Element* map;
-    std::uint32_t images, positions, heads, channels;
+    std::uint32_t images, positions, heads, kv_heads, channels;
     float scale;
     bool causal;
 
-    __device__ std::size_t row(std::uint32_t image, std::uint32_t position, std::uint32_t part, std::uint32_t parts,
+    __device__ std::size_t row(std::uint32_t image, std::uint32_t position, std::uint32_t heads_there,
                                std::uint32_t head) const
     {
-        return ((std::size_t{image} * positions + position) * parts + part) * heads * channels +
-               std::size_t{head} * channels;
+        return ((std::size_t{image} * positions + position) * heads_there + head) * channels;
     }
+    /// Neighbouring heads of queries that read the same keys and values.
+    __device__ std::uint32_t group() const { return heads / kv_heads; }
 };
 
 /// One position of one head.
@@ -37,18 +38,13 @@ struct Item {
     const Heads<Element>& of;
     std::uint32_t image, head, position;
 
-    __device__ Item(const Heads<Element>& all, std::uint32_t number)
-        : of(all),
-          image(number / all.positions / all.heads),
-          head(number / all.positions % all.heads),
-          position(number % all.positions)
-    {
-    }
+    /// The part of the queries, keys or values.
     __device__ std::size_t at(std::uint32_t there, std::uint32_t part) const
     {
-        return of.row(image, there, part, 3, head);
+        const std::uint32_t place = part == 0 ? head : of.heads + (part - 1) * of.kv_heads + head / of.group();
+        return of.row(image, there, of.heads + 2 * of.kv_heads, place);
     }
-    __device__ std::size_t in_map(std::uint32_t there) const { return of.row(image, there, 0, 1, head); }
+    __device__ std::size_t in_map(std::uint32_t there) const { return of.row(image, there, of.heads, head); }
     /// Of what there is one number of for each position and head.
     __device__ std::size_t number(std::uint32_t there) const
     {
@@ -96,12 +92,14 @@ struct Channels {
     }
 };
 
-/// Calls round(item, the line's shared numbers) for each position of each head; a warp has one at a time.
+/// Calls round(item) for each position of each head, or of the first of each `group` heads; a warp has one at a time.
 template <class Element, class Round>
-__device__ void for_items(const Heads<Element>& of, const Round& round)
+__device__ void for_items(const Heads<Element>& of, std::uint32_t group, const Round& round)
 {
-    const std::uint32_t items = of.images * of.heads * of.positions;
-    for (std::uint32_t k = blockIdx.x * lines + threadIdx.y; k < items; k += gridDim.x * lines) round(Item(of, k));
+    const std::uint32_t heads = of.heads / group;
+    const std::uint32_t items = of.images * heads * of.positions;
+    for (std::uint32_t k = blockIdx.x * lines + threadIdx.y; k < items; k += gridDim.x * lines)
+        round(Item<Element>{of, k / of.positions / heads, k / of.positions % heads * group, k % of.positions});
 }
 
 template <class Element>
@@ -110,7 +108,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_each)
 {
     __shared__ float shared[threads_per_block];
     float* const line = shared + threadIdx.y * lanes;
-    for_items(of, [&](const Item<Element>& item) {
+    for_items(of, 1, [&](const Item<Element>& item) {
         const std::uint32_t end = of.causal ? item.position + 1 : of.positions;
         float largest = -INFINITY;
         float total = 0;
@@ -167,7 +165,7 @@ __global__ void __launch_bounds__(threads_per_block, blocks_each)
 {
     __shared__ float shared[threads_per_block];
     float* const line = shared + threadIdx.y * lanes;
-    for_items(of, [&](const Item<Element>& item) {
+    for_items(of, 1, [&](const Item<Element>& item) {
         const std::uint32_t query = item.position;
         const std::uint32_t end = of.causal ? query + 1 : of.positions;
         const float product = item.dot(slopes.result + item.in_map(query), of.map + item.in_map(query));
@@ -193,25 +191,27 @@ __global__ void __launch_bounds__(threads_per_block, blocks_each)
     __shared__ float shared[2 * threads_per_block];
     float* const weights = shared + threadIdx.y * lanes;
     float* const line = shared + threads_per_block + threadIdx.y * lanes;
-    for_items(of, [&](const Item<Element>& item) {
-        const std::uint32_t key = item.position;
+    for_items(of, of.group(), [&](const Item<Element>& first_head) {
+        const std::uint32_t key = first_head.position;
         Channels to_key, to_value;
-        for (std::uint32_t first = of.causal ? key : 0; first < of.positions; first += lanes) {
-            const std::uint32_t query = first + threadIdx.x;
-            if (query < of.positions) {
-                const auto both = slopes.at(item, query, key, slopes.products[item.number(query)]);
-                weights[threadIdx.x] = both.weight;
-                line[threadIdx.x] = both.slope;
+        for (Item<Element> item = first_head; item.head < first_head.head + of.group(); ++item.head) {
+            for (std::uint32_t first = of.causal ? key : 0; first < of.positions; first += lanes) {
+                const std::uint32_t query = first + threadIdx.x;
+                if (query < of.positions) {
+                    const auto both = slopes.at(item, query, key, slopes.products[item.number(query)]);
+                    weights[threadIdx.x] = both.weight;
+                    line[threadIdx.x] = both.slope;
+                }
+                __syncwarp();
+                for (std::uint32_t j = 0; j < min(lanes, of.positions - first); ++j) {
+                    to_key.add(line[j], of.source + item.at(first + j, 0), of.channels);
+                    to_value.add(weights[j], of.map + item.in_map(first + j), of.channels);
+                }
+                __syncwarp();
             }
-            __syncwarp();
-            for (std::uint32_t j = 0; j < min(lanes, of.positions - first); ++j) {
-                to_key.add(line[j], of.source + item.at(first + j, 0), of.channels);
-                to_value.add(weights[j], of.map + item.in_map(first + j), of.channels);
-            }
-            __syncwarp();
         }
-        to_key.store(to_source + item.at(key, 1), of.channels);
-        to_value.store(to_source + item.at(key, 2), of.channels);
+        to_key.store(to_source + first_head.at(key, 1), of.channels);
+        to_value.store(to_source + first_head.at(key, 2), of.channels);
     });
 }
 
@@ -222,10 +222,15 @@ Heads<Element> heads_of(const Operation& operation, const Tensor& map, const Mem
     if (channels > most_channels)
         throw Unsupported("a head of attention has more than " + std::to_string(most_channels) + " channels");
     vectors_in(operation.source.elements(), 1);  // their numbers fit 32 bits
-    return {memory.at<Element>(operation.source),        memory.at<Element>(map),
-            static_cast<std::uint32_t>(map.batch),       static_cast<std::uint32_t>(map.height * map.width),
-            static_cast<std::uint32_t>(operation.heads), channels,
-            1 / std::sqrt(static_cast<float>(channels)), operation.causal};
+    return {memory.at<Element>(operation.source),
+            memory.at<Element>(map),
+            static_cast<std::uint32_t>(map.batch),
+            static_cast<std::uint32_t>(map.height * map.width),
+            static_cast<std::uint32_t>(operation.heads),
+            static_cast<std::uint32_t>(operation.kv_heads),
+            channels,
+            1 / std::sqrt(static_cast<float>(channels)),
+            operation.causal};
 }
 
 template <class Element, class... Arguments>

@@ -85,6 +85,42 @@ __global__ void __launch_bounds__(threads_per_block)
     }
 }
 
+/// A thread turns the vectors of two channels; or copies one of the others, unless it is there.
+template <class Element, int width>
+struct TurnBody {
+    const Element* source;
+    Element* result;
+    const float *cosines, *sines;
+    std::uint32_t apart, pairs, rest, positions;  ///< vectors of half a head, of all turned, of the others; of an image
+    float sign;
+
+    __device__ void operator()(std::uint32_t k) const
+    {
+        const std::uint32_t row = k / (pairs + rest);
+        const std::uint32_t unit = k % (pairs + rest);
+        const std::uint32_t begin = row * (2 * pairs + rest);
+        if (unit >= pairs) {
+            const std::uint32_t at = begin + pairs + unit;
+            if (result != source) store(result, at, load<width>(source, at));
+            return;
+        }
+        const std::uint32_t at = begin + unit + unit / apart * apart;
+        const std::uint32_t angle = row % positions * apart + unit % apart;
+        const Lanes<width> x = load<width>(source, at);
+        const Lanes<width> y = load<width>(source, at + apart);
+        const Lanes<width> cosine = load<width>(cosines, angle);
+        const Lanes<width> sine = load<width>(sines, angle);
+        Lanes<width> left, right;
+#pragma unroll
+        for (int i = 0; i < width; ++i) {
+            left.lane[i] = x.lane[i] * cosine.lane[i] - y.lane[i] * (sign * sine.lane[i]);
+            right.lane[i] = y.lane[i] * cosine.lane[i] + x.lane[i] * (sign * sine.lane[i]);
+        }
+        store(result, at, left);
+        store(result, at + apart, right);
+    }
+};
+
 bool is_map(const Tensor& factor, const Tensor& source)
 {
     return factor.elements() == source.elements();
@@ -122,6 +158,26 @@ void enqueue(const Scale& operation, const Memory& memory, cudaStream_t stream)
         return ScaleBody<Element, width>{memory.at<Element>(operation.source), memory.at<Element>(operation.factor),
                                          memory.at<Element>(operation.result), vectors,
                                          is_map(operation.factor, operation.source) ? 0 : positions * vectors};
+    });
+}
+
+void enqueue(const Turn& operation, const Memory& memory, cudaStream_t stream)
+{
+    const auto launch = [&]<class Element, int width>() {
+        const auto vectors = static_cast<std::uint32_t>(operation.source.channels / width);
+        const auto apart = static_cast<std::uint32_t>(operation.angles.channels / width);
+        const std::uint32_t pairs = static_cast<std::uint32_t>(operation.heads) * apart;
+        vectors_in(operation.source.elements(), width);  // their numbers fit 32 bits
+        const auto* const cosines = memory.at<float>(operation.angles);
+        launch_vectors(vectors_in(operation.source.rows() * (vectors - pairs), 1), stream,
+                       TurnBody<Element, width>{
+                           memory.at<Element>(operation.source), memory.at<Element>(operation.result), cosines,
+                           cosines + operation.angles.elements() / 2, apart, pairs, vectors - 2 * pairs,
+                           static_cast<std::uint32_t>(operation.angles.height), operation.back ? -1.0F : 1.0F});
+    };
+    with_element(operation.source.precision, [&]<class Element>() {
+        operation.angles.channels % vector_width == 0 ? launch.template operator()<Element, vector_width>()
+                                                      : launch.template operator()<Element, 1>();
     });
 }
 

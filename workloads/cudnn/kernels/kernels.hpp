@@ -25,6 +25,7 @@ void enqueue(const Attention& operation, const Memory& memory, cudaStream_t stre
 void enqueue(const AttentionGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const LayerNorm& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const LayerNormGradient& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const AttendCached& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Embed& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const EmbedGradient& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const AddPositions& operation, const Memory& memory, cudaStream_t stream);
@@ -45,5 +46,6 @@ void enqueue(const Widen& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const CheckFinite& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Descend& operation, const Memory& memory, cudaStream_t stream);
 void enqueue(const Advance& operation, const Memory& memory, cudaStream_t stream);
+void enqueue(const Turn& operation, const Memory& memory, cudaStream_t stream);
 
 }  // namespace roof::cudnn

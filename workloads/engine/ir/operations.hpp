@@ -4,6 +4,7 @@
 
 #include "ert/base/precision.hpp"
 #include "workloads/engine/ir/shapes.hpp"
+#include "workloads/engine/ir/step_state.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <cstddef>
@@ -33,17 +34,6 @@ struct Tensor {
     }
     std::size_t elements() const { return rows() * static_cast<std::size_t>(channels); }
     std::size_t bytes() const { return elements() * static_cast<std::size_t>(traits(precision).storage_bytes); }
-};
-
-/// State on the device that a step passes to the next. Kernels update it, so that a captured graph can be repeated.
-struct StepState {
-    std::uint32_t step = 0;     ///< number of earlier steps; dropout uses it
-    std::int32_t finite = 1;    ///< 0: a gradient of this step is not finite, and the update changes nothing
-    std::uint32_t good = 0;     ///< updates since the loss scale changed
-    std::uint32_t skipped = 0;  ///< number of skipped updates
-    float loss_scale = 1;       ///< factor of the loss's gradient
-    float loss = 0;             ///< of the last forward pass
-    engine::AdamShares adam{};  ///< of the next update by AdamW
 };
 
 /// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a
@@ -270,11 +260,11 @@ struct TakePositions {
     int first = 0;
 };
 
-/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries,
-/// keys and values. `sums`: fp32, of each query and head, the logarithm of the sum of its exponentials.
+/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
+/// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32, of each query and head, the logarithm of the sum of its exponentials.
 struct Attention {
     Tensor source{}, result{}, sums{};
-    int heads = 1;
+    int heads = 1, kv_heads = 1;
     bool causal = false;
 };
 
@@ -283,7 +273,7 @@ struct Attention {
 struct AttentionGradient {
     Tensor gradient{}, source{}, result{}, sums{};
     Tensor to_source{}, products{};
-    int heads = 1;
+    int heads = 1, kv_heads = 1;
     bool causal = false;
 };
 
@@ -293,6 +283,15 @@ struct AttentionGradient {
 struct AttendCached {
     Tensor source{}, cache{}, result{};
     int heads = 1, kv_heads = 1;
+};
+
+/// In each of the source's first `heads` heads, of d channels, channels c and c + d / 2 of a position are turned as a point in a plane:
+/// (x cos - y sin, y cos + x sin), with `back` by the negative angle. The other channels are copied. The result may overwrite the source.
+struct Turn {
+    Tensor source{}, result{};
+    Tensor angles{};  ///< fp32 [2][positions of an image][d / 2]: their cosines, then their sines
+    int heads = 1;
+    bool back = false;
 };
 
 /// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
@@ -428,6 +427,6 @@ using Operation =
                  LibraryNormGradient, LayerNorm, LayerNormGradient, Attention, AttentionGradient, MaskGradient, MaxPool,
                  MaxPoolGradient, AveragePool, AveragePoolGradient, Activate, CopyChannels, Scale, ScaleGradient,
                  Dropout, Loss, Widen, CheckFinite, Descend, DescendProduct, Advance, Embed, EmbedGradient,
-                 AddPositions, AddPositionsGradient, TakePositions, AttendCached>;
+                 AddPositions, AddPositionsGradient, TakePositions, AttendCached, Turn>;
 
 }  // namespace roof::ir

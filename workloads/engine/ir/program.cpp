@@ -137,6 +137,7 @@ struct Operands {
         return listed(a.source, a.gradient, a.values, a.values, a.momenta, a.momenta, a.copies);
     }
     Tensors of(const Advance& /*scaled*/) const { return {state}; }
+    static Tensors of(const Turn& a) { return {a.source, a.angles, a.result}; }
 
     const Tensor& state;
 };

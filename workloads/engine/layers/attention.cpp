@@ -42,6 +42,7 @@ void attention(Builder& build, const Unit& unit)
                               .result = build.program.tensor(build.map(unit.layer)),
                               .sums = build.program.tensor(each),
                               .heads = layer.heads,
+                              .kv_heads = layer.kv_heads,
                               .causal = layer.causal};
     build.program.append(attention, "roof:attention");
     build.put(unit, attention.result);
@@ -54,6 +55,7 @@ void attention(Builder& build, const Unit& unit)
                                          .to_source = build.program.tensor(source),
                                          .products = build.program.tensor(each),
                                          .heads = attention.heads,
+                                         .kv_heads = attention.kv_heads,
                                          .causal = attention.causal};
         build.program.append(gradient, "roof:attention");
         build.give(build.source(unit), {gradient.to_source});

@@ -91,6 +91,8 @@ void write_unit(Builder& build, const Unit& unit)
             return slice(build, unit);
         case LayerKind::shuffle:
             return shuffle(build, unit);
+        case LayerKind::rope:
+            return rope(build, unit);
         default:
             return activation(build, unit);
     }

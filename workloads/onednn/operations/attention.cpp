@@ -24,15 +24,17 @@ Map map_of(const Tensor& tensor)
     return {tensor.elements(), positions_of(tensor.desc())};
 }
 
+/// A head of queries, and that of keys and values which it reads.
 struct Head {
     AttentionShape shape;
-    Dim image, head, heads;
+    Dim image, head, heads, kv_heads;
 
     DimRange positions() const { return {image * shape.positions, (image + 1) * shape.positions}; }
+    /// The part of the queries or results, 0, of keys, 1, or of values, 2.
     DimRange part(Dim k) const
     {
-        const Dim begin = (k * heads + head) * shape.channels;
-        return {begin, begin + shape.channels};
+        const Dim place = k == 0 ? head : heads + (k - 1) * kv_heads + head / (heads / kv_heads);
+        return {place * shape.channels, (place + 1) * shape.channels};
     }
 };
 
@@ -85,7 +87,7 @@ class Pieces {
 /// An upper bound of what a thread takes.
 Dim numbers_each(const AttentionShape& shape)
 {
-    constexpr Dim rows = 8, columns = 2, sums = 3, pieces = 16;
+    constexpr Dim rows = 10, columns = 2, sums = 3, pieces = 18;
     return rows * shape.rows() + columns * shape.columns() + sums * shape.positions + kernels::attention_scratch +
            pieces * 16;
 }
@@ -134,11 +136,14 @@ void forward(const Head& of, const Operands& operands, float* numbers)
         logarithms[query] = sums.largest[query] + std::log(sums.total[query]);
 }
 
+/// Adds the gradients of keys and values to `sums`, which the first head of a group begins and the last one writes.
 template <class Element>
 void backward(const Head& of, const Operands& operands, float* numbers)
 {
     const AttentionShape& shape = of.shape;
     Pieces pieces(numbers);
+    const Dim group = of.heads / of.kv_heads;
+    float* const sums = pieces.take(2 * shape.rows());
     const auto [queries, keys, values] = read_source<Element>(of, operands, pieces);
     float* const given = pieces.take(shape.rows());
     const kernels::AttentionGradients to{pieces.take(shape.rows()), pieces.take(shape.rows()),
@@ -158,8 +163,13 @@ void backward(const Head& of, const Operands& operands, float* numbers)
     operands.loops.backward(shape, {queries, keys, values, key_columns, value_columns},
                             {given, operands.logarithms_of(of), products}, to, pieces.take(kernels::attention_scratch));
     write_rows<Element>(of, to.queries, 0, operands.to_source);
-    write_rows<Element>(of, to.keys, 1, operands.to_source);
-    write_rows<Element>(of, to.values, 2, operands.to_source);
+    for (Dim k = 0; k < 2 * shape.rows(); ++k) {
+        const float one = k < shape.rows() ? to.keys[k] : to.values[k - shape.rows()];
+        sums[k] = one + (of.head % group == 0 ? 0 : sums[k]);
+    }
+    if (of.head % group != group - 1) return;
+    write_rows<Element>(of, sums, 1, operands.to_source);
+    write_rows<Element>(of, sums + shape.rows(), 2, operands.to_source);
 }
 
 AttentionShape shape_of(const Positions& result, int heads, bool causal)
@@ -171,13 +181,17 @@ AttentionShape shape_of(const Positions& result, int heads, bool causal)
             .causal = causal};
 }
 
-/// Calls round(head, numbers of the thread) for each head of each image.
+/// Calls round(head, numbers of the thread) for each head of each image; those with the same keys and values one after the other, in
+/// one thread.
 template <class Round>
-void for_heads(const AttentionShape& shape, Dim images, Dim heads, float* numbers, const Round& round)
+void for_heads(const AttentionShape& shape, Dim images, Dim heads, Dim kv_heads, float* numbers, const Round& round)
 {
+    const Dim group = heads / kv_heads;
 #pragma omp parallel for schedule(dynamic)
-    for (Dim k = 0; k < images * heads; ++k)
-        round(Head{shape, k / heads, k % heads, heads}, numbers + omp_get_thread_num() * numbers_each(shape));
+    for (Dim k = 0; k < images * kv_heads; ++k)
+        for (Dim head = k % kv_heads * group; head < (k % kv_heads + 1) * group; ++head)
+            round(Head{shape, k / kv_heads, head, heads, kv_heads},
+                  numbers + omp_get_thread_num() * numbers_each(shape));
 }
 
 /// The widest that this processor has.
@@ -194,14 +208,14 @@ void bind(Binding& to, const ir::Attention& operation)
     const Tensor result = to.write(operation.result, with_channels_together(plain(operation.result)));
     const Tensor sums = to.write(operation.sums, plain(operation.sums));
     const kernels::AttentionLoops& loops = loops_here();
-    const Dim heads = operation.heads;
+    const Dim heads = operation.heads, kv_heads = operation.kv_heads;
     const AttentionShape shape = shape_of(positions_of(result.desc()), operation.heads, operation.causal);
     const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, numbers_each(shape)}));
     to.program.append(
         [=, &loops, images = Dim{operation.source.batch}] {
             const Operands operands{loops, map_of(source), map_of(result), {}, {}, sums.data()};
             const bool is_narrow = result.precision() == Precision::bf16;
-            for_heads(shape, images, heads, numbers.data(), [&](const Head& head, float* own) {
+            for_heads(shape, images, heads, kv_heads, numbers.data(), [&](const Head& head, float* own) {
                 is_narrow ? forward<BFloat16>(head, operands, own) : forward<float>(head, operands, own);
             });
         },
@@ -216,7 +230,7 @@ void bind(Binding& to, const ir::AttentionGradient& operation)
     const Tensor sums = to.read(operation.sums);
     const Tensor to_source = to.write(operation.to_source, source.desc());
     const kernels::AttentionLoops& loops = loops_here();
-    const Dim heads = operation.heads;
+    const Dim heads = operation.heads, kv_heads = operation.kv_heads;
     const AttentionShape shape = shape_of(positions_of(result.desc()), operation.heads, operation.causal);
     const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, numbers_each(shape)}));
     to.program.append(
@@ -224,7 +238,7 @@ void bind(Binding& to, const ir::AttentionGradient& operation)
             const Operands operands{loops,         map_of(source),    map_of(result),
                                     map_of(given), map_of(to_source), sums.data()};
             const bool is_narrow = result.precision() == Precision::bf16;
-            for_heads(shape, images, heads, numbers.data(), [&](const Head& head, float* own) {
+            for_heads(shape, images, heads, kv_heads, numbers.data(), [&](const Head& head, float* own) {
                 is_narrow ? backward<BFloat16>(head, operands, own) : backward<float>(head, operands, own);
             });
         },

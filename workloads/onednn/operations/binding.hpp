@@ -108,6 +108,7 @@ void bind(Binding& to, const ir::Loss& operation);
 void bind(Binding& to, const ir::Widen& operation);
 void bind(Binding& to, const ir::Descend& operation);
 void bind(Binding& to, const ir::DescendProduct& operation);
+void bind(Binding& to, const ir::Turn& operation);
 
 /// The layout of the weights of a linear layer.
 Desc layout_of_weights(const ir::Multiply& operation);

@@ -1,0 +1,54 @@
+// One token after caches of keys and values, which runs forward only: as PyTorch computes it in double, and by plain loops.
+#include "tests/engine/layers/host_training.hpp"
+#include "tests/engine/layers/small_networks.hpp"
+#include "tests/engine/reference.hpp"
+#include "workloads/data/source.hpp"
+#include "workloads/onednn/network.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace roof;
+using namespace roof::onednn;
+
+namespace {
+
+constexpr int batch = 2;
+
+double loss_of(const model::Graph& graph, Precision precision)
+{
+    Network network(graph, {.batch = batch,
+                            .threads = 2,
+                            .parameters = Parameters::hashed,
+                            .trains = false,
+                            .precision = precision});
+    const Clock clock = [] { return Seconds{}; };
+    Trace trace(clock, network.parts().size());
+    const data::Source source = data::open_source("hashed", batch, data::Form::of(graph), 1, 1);
+    const data::Batch tokens = source.next();
+    network.forward(tokens.images, tokens.labels, trace);
+    return network.forward(tokens.images, tokens.labels, trace);  // the caches are as they were
+}
+
+}  // namespace
+
+TEST_CASE("A token is decoded after caches of keys and values as in PyTorch")
+{
+    const double due = engine::Reference::of_family("decoding").at("loss", "0");
+    const model::Graph graph = ir::decoding_network();
+    CHECK(std::abs(loss_of(graph, Precision::fp32) - due) < 2e-6);
+    CHECK(std::abs(loss_of(graph, Precision::bf16) - due) < 5e-3);
+    ir::HostTraining loops(graph, {.batch = batch, .parameters = Parameters::hashed, .trains = false});
+    CHECK(std::abs(loops.differentiate() - due) < 2e-6);
+}
+
+TEST_CASE("A forward pass alone has the loss of a step's, and less memory")
+{
+    const model::Graph graph = ir::token_network();
+    ir::HostTraining step(graph, {.batch = batch, .parameters = Parameters::hashed});
+    CHECK(loss_of(graph, Precision::fp32) == Approx(step.differentiate()).epsilon(1e-5));
+    const Network trained(graph, {.batch = batch, .threads = 1});
+    const Network forward(graph, {.batch = batch, .threads = 1, .trains = false});
+    CHECK(forward.memory().value < 0.5 * trained.memory().value);
+}
