@@ -33,6 +33,8 @@ struct VectorTypes<16> {
 
 /// How loops multiply 32-bit words of two operands: fp32 numbers here, pairs of bf16 numbers in isa/avx512_bf16.cpp.
 struct MultiplyFloats {
+    using Number = float;
+
     static constexpr int numbers = 1;  ///< per word
     static constexpr float one = 1;
 
@@ -40,6 +42,16 @@ struct MultiplyFloats {
     [[gnu::always_inline]] static void add(float x, const Floats& y, Floats& sum)
     {
         sum += x * y;
+    }
+    template <class Floats>
+    [[gnu::always_inline]] static void dot(const Floats& x, const Floats& y, Floats& sum)
+    {
+        sum += x * y;
+    }
+    template <class Floats>
+    [[gnu::always_inline]] static void store(const Floats& from, float* to)
+    {
+        __builtin_memcpy(to, &from, sizeof from);
     }
 };
 
@@ -89,15 +101,24 @@ struct Lanes {
     {
         asm("" : "+v"(vector));
     }
-    /// to[j][i] = from[i][j], `lanes` rows and columns.
-    [[gnu::always_inline]] static void transpose(const float* from, float* to)
+    /// to = x where that is larger.
+    [[gnu::always_inline]] static void raise(const Floats& x, Floats& to) { to = x > to ? x : to; }
+    [[gnu::always_inline]] static void raise(float x, Floats& to)
+    {
+        Floats all = x - Floats{};
+        hold(all);  // compilers otherwise compare and blend
+        raise(all, to);
+    }
+    /// to[j][i] = from[i][j], `lanes` rows and columns. Rows are so many numbers apart.
+    [[gnu::always_inline]] static void transpose(const float* from, float* to, int from_apart = lanes,
+                                                 int to_apart = lanes)
     {
         Floats rows[lanes];
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; ++i) load(from + i * lanes, rows[i]);
+        for (int i = 0; i < lanes; ++i) load(from + i * from_apart, rows[i]);
         swap_quarters<lanes / 2>(rows, std::make_integer_sequence<int, lanes>());
 #pragma GCC unroll 16
-        for (int i = 0; i < lanes; ++i) store(rows[i], to + i * lanes);
+        for (int i = 0; i < lanes; ++i) store(rows[i], to + i * to_apart);
     }
     [[gnu::always_inline]] static float sum(const Floats& of)
     {

@@ -1,6 +1,8 @@
 // The table of the attention loops, loops.hpp, as compiled for each instruction set.
 #pragma once
 
+#include "workloads/kernels/elements.hpp"
+
 #include <cstddef>
 #include <span>
 
@@ -8,8 +10,6 @@ namespace roof::kernels {
 
 /// Queries, or keys, that are worked on at once.
 inline constexpr int attention_block = 64;
-/// Numbers of scratch memory: the scores of a block, and their gradients.
-inline constexpr std::ptrdiff_t attention_scratch = 2 * attention_block * attention_block;
 
 /// One head of one image. `scale`: of the scores.
 struct AttentionShape {
@@ -18,58 +18,55 @@ struct AttentionShape {
     float scale = 1;
     bool causal = false;
 
-    /// Numbers of a row: the channels, and zeros up to a whole number of vectors of any width.
-    int stored() const { return (channels + 15) / 16 * 16; }
-    /// Positions of a transposed row, of which those behind the last have any numbers.
-    int padded() const { return (positions + attention_block - 1) / attention_block * attention_block; }
-    std::ptrdiff_t rows() const { return std::ptrdiff_t{positions} * stored(); }
-    std::ptrdiff_t columns() const { return std::ptrdiff_t{channels} * padded(); }
+    int blocks() const { return (positions + attention_block - 1) / attention_block; }
 };
 
-/// Rows [position][stored], and keys and values also as columns [channel][padded].
-struct AttentionOperands {
-    const float* queries = nullptr;
-    const float* keys = nullptr;
-    const float* values = nullptr;
-    const float* key_columns = nullptr;
-    const float* value_columns = nullptr;
+/// The channels of a head at each position, within a tensor. Channel c of position p is element
+///   first + p * position + k / lanes * group + k % lanes,  k = channel + c
+struct AttentionMap {
+    Elements elements;
+    std::ptrdiff_t first = 0;  ///< of the image
+    std::ptrdiff_t position = 0, group = 0;
+    int lanes = 1;
+    int channel = 0;
+
+    template <class Element>
+    Element* at(int p, int c) const
+    {
+        const int k = channel + c;
+        return elements.as<Element>() + first + p * position + k / lanes * group + k % lanes;
+    }
 };
 
-/// Of each query: the largest score, and the sum of the exponentials of the scores less that.
-struct AttentionSums {
-    float* largest = nullptr;
-    float* total = nullptr;
+/// The forward pass writes `results` and `logarithms`, which the backward pass reads.
+struct AttentionTensors {
+    AttentionMap queries, keys, values, results;
+    float* logarithms = nullptr;  ///< of each query's sum of exponentials
+    AttentionMap gradients;       ///< of the results
+    AttentionMap to_queries, to_keys, to_values;
 };
 
-/// Of each query: the gradient of its result, the logarithm of its sum of exponentials, and its result times the gradient.
-struct AttentionGiven {
-    const float* gradients = nullptr;  ///< rows
-    const float* logarithms = nullptr;
-    const float* products = nullptr;
-};
-
-/// Rows.
-struct AttentionGradients {
-    float* queries = nullptr;
-    float* keys = nullptr;
-    float* values = nullptr;
-};
-
+/// `parts` threads may share a head: part k takes each block of queries whose number is k modulo `parts`. `scratch`, and what the parts
+/// add to the gradients of keys and values, are numbers at whole cache lines.
 struct AttentionLoops {
     const char* name;
-    /// Writes the rows of results, and the sums. It reads queries, key_columns and values.
-    void (*forward)(const AttentionShape& shape, const AttentionOperands& of, float* results, const AttentionSums& sums,
-                    float* scratch);
-    /// Writes the gradients.
-    void (*backward)(const AttentionShape& shape, const AttentionOperands& of, const AttentionGiven& given,
-                     const AttentionGradients& to, float* scratch);
+    std::ptrdiff_t (*scratch)(const AttentionShape& shape);
+    std::ptrdiff_t (*gradients)(const AttentionShape& shape);  ///< numbers of one part
+    void (*forward)(const AttentionShape& shape, const AttentionTensors& of, int part, int parts, float* scratch);
+    /// Writes the gradient of the queries, and the part's share of those of keys and values.
+    void (*backward)(const AttentionShape& shape, const AttentionTensors& of, int part, int parts, float* gradients,
+                     float* scratch);
+    /// Adds the shares of all parts, which follow one another, and writes the gradients of keys and values.
+    void (*add_parts)(const AttentionShape& shape, const AttentionTensors& of, int parts, float* gradients);
 };
 
 extern const AttentionLoops attention_sse;
 extern const AttentionLoops attention_avx2;
 extern const AttentionLoops attention_avx512;
+extern const AttentionLoops attention_avx512_bf16;
+extern const AttentionLoops attention_amx_bf16;
 
-/// The loops that this processor supports, the widest first.
-std::span<const AttentionLoops* const> attention_loops_here();
+/// The loops that this processor supports for tensors of this precision, the fastest first.
+std::span<const AttentionLoops* const> attention_loops_here(Precision precision);
 
 }  // namespace roof::kernels

@@ -1,5 +1,4 @@
 // All loops for AVX-512.
-#include "workloads/engine/activations.hpp"
 #include "workloads/engine/recipe.hpp"
 #include "workloads/kernels/attention/isa.hpp"
 #include "workloads/kernels/direct/loops.hpp"

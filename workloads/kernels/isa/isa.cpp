@@ -12,16 +12,20 @@
 #include <string_view>
 #include <utility>
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace roof::kernels {
 namespace {
 
-/// Names that oneDNN documents. Names of sets that include AVX512_BF16, and unknown ones, limit nothing.
-constexpr std::array<std::pair<std::string_view, Isa>, 6> limits{{{"SSE41", Isa::sse},
+/// Names that oneDNN documents. Names of sets that include AMX, and unknown ones, limit nothing.
+constexpr std::array<std::pair<std::string_view, Isa>, 7> limits{{{"SSE41", Isa::sse},
                                                                   {"AVX", Isa::sse},
                                                                   {"AVX2", Isa::avx2},
                                                                   {"AVX2_VNNI", Isa::avx2},
                                                                   {"AVX512_CORE", Isa::avx512},
-                                                                  {"AVX512_CORE_VNNI", Isa::avx512}}};
+                                                                  {"AVX512_CORE_VNNI", Isa::avx512},
+                                                                  {"AVX512_CORE_BF16", Isa::avx512_bf16}}};
 
 /// `all`: the widest set first, without gaps; `first`: its set.
 template <class Loops>
@@ -29,6 +33,14 @@ std::span<const Loops* const> supported(std::span<const Loops* const> all, Isa f
 {
     const auto above = static_cast<std::size_t>(first) - static_cast<std::size_t>(std::min(first, widest_isa()));
     return all.subspan(std::min(all.size(), above));
+}
+
+/// Linux allows tiles only to processes that request them.
+bool tiles_are_granted()
+{
+    constexpr long request_permission = 0x1023;
+    constexpr long tile_data = 18;
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 }
 
 }  // namespace
@@ -41,7 +53,8 @@ Isa processor_isa()
     if (!__builtin_cpu_supports("avx512bw") || !__builtin_cpu_supports("avx512dq") ||
         !__builtin_cpu_supports("avx512vl"))
         return Isa::avx2;
-    return __builtin_cpu_supports("avx512bf16") ? Isa::avx512_bf16 : Isa::avx512;
+    if (!__builtin_cpu_supports("avx512bf16")) return Isa::avx512;
+    return __builtin_cpu_supports("amx-bf16") && tiles_are_granted() ? Isa::amx_bf16 : Isa::avx512_bf16;
 }
 
 Isa widest_isa()
@@ -73,10 +86,12 @@ std::span<const NormLoops* const> norm_loops_here()
     return supported<NormLoops>(all, Isa::avx512);
 }
 
-std::span<const AttentionLoops* const> attention_loops_here()
+std::span<const AttentionLoops* const> attention_loops_here(Precision precision)
 {
-    static constexpr const AttentionLoops* all[]{&attention_avx512, &attention_avx2, &attention_sse};
-    return supported<AttentionLoops>(all, Isa::avx512);
+    static constexpr const AttentionLoops* all[]{&attention_amx_bf16, &attention_avx512_bf16, &attention_avx512,
+                                                 &attention_avx2, &attention_sse};
+    return precision == Precision::bf16 ? supported<AttentionLoops>(all, Isa::amx_bf16)
+                                        : supported<AttentionLoops>(std::span(all).subspan(2), Isa::avx512);
 }
 
 std::span<const WinogradLoops* const> winograd_loops_here()

@@ -27,13 +27,11 @@ double seconds_of_product(const LinearLoops& loops)
     return least;
 }
 
-/// In bf16 the dot product, or widened numbers where that is faster: tried once.
+/// In bf16 the dot product, or widened numbers where that is faster.
 const LinearLoops& loops(Precision precision)
 {
     const std::span<const LinearLoops* const> all = linear_loops_here(precision);
-    if (all.front() != &linear_avx512_bf16) return *all.front();
-    static const bool is_dot_faster = seconds_of_product(*all[0]) < seconds_of_product(*all[1]);
-    return *all[is_dot_faster ? 0 : 1];
+    return *all[all.front() == &linear_avx512_bf16 && !is_dot_faster() ? 1 : 0];
 }
 
 /// Calls loop(Range) in every thread. The ranges are whole tiles of 64 and cover [0, count).
@@ -65,6 +63,12 @@ void add_rows(const LinearShape& shape, const Element* dy, float* db, const Rang
 }
 
 }  // namespace
+
+bool is_dot_faster()
+{
+    static const bool is_faster = seconds_of_product(linear_avx512_bf16) < seconds_of_product(linear_avx512_widened);
+    return is_faster;
+}
 
 void linear_forward(const LinearShape& shape, const Elements& w, const float* bias, const Elements& x, float* y,
                     bool relu)
