@@ -1,5 +1,6 @@
 // Layer and RMS norm over the channels of each position, in the layout that the source has. A thread copies the channels of a position
 // into a row of fp32 numbers; the arithmetic is in engine/layers/layer_norm.cpp.
+#include "workloads/kernels/lanes.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/positions.hpp"
 
@@ -22,50 +23,129 @@ struct Norm {
     float* sums;
 };
 
-/// Positions that a thread copies at once.
+/// Positions that a thread copies at once, and those whose sums it adds at once: additions to one sum wait for one another.
 constexpr Dim rows_at_once = 32;
+constexpr int sums_at_once = 4;
 
-template <bool is_shifted>
-[[gnu::always_inline]] inline void forward(const Norm& of, Dim position, float* x)
+using Lane = kernels::Lanes<16>;
+using Floats = Lane::Floats;
+
+/// Calls round(c, a vector to work with) for each vector of channels, and with a float for each of those that are left.
+template <class Round>
+[[gnu::always_inline]] inline void for_channels(Dim channels, const Round& round)
 {
-    const Dim channels = of.at.channels;
-    float mean = 0;
-    if constexpr (is_shifted) {
-#pragma omp simd reduction(+ : mean)
-        for (Dim c = 0; c < channels; ++c) mean += x[c];
-        mean /= static_cast<float>(channels);
-        of.mean[position] = mean;
-    }
-    float variance = 0;
-#pragma omp simd reduction(+ : variance)
-    for (Dim c = 0; c < channels; ++c) variance += (x[c] - mean) * (x[c] - mean);
-    const float inverse = 1 / std::sqrt(variance / static_cast<float>(channels) + of.epsilon);
-#pragma omp simd
-    for (Dim c = 0; c < channels; ++c) x[c] = (x[c] - mean) * inverse * of.scale[c] + (is_shifted ? of.shift[c] : 0);
-    of.inverse[position] = inverse;
+    Floats vector{};
+    float one = 0;
+    Dim c = 0;
+    for (; c + 16 <= channels; c += 16) round(c, vector);
+    for (; c < channels; ++c) round(c, one);
 }
 
-template <bool is_shifted>
-[[gnu::always_inline]] inline void backward(const Norm& of, Dim position, float* x, float* given)
+[[gnu::always_inline]] inline void load(const float* from, Floats& to)
 {
-    const Dim channels = of.at.channels;
-    const float mean = is_shifted ? of.mean[position] : 0;
-    const float inverse = of.inverse[position];
-    float sum = 0;
-    float product = 0;
-#pragma omp simd reduction(+ : sum, product)
-    for (Dim c = 0; c < channels; ++c) {
-        x[c] = (x[c] - mean) * inverse;
-        if constexpr (is_shifted) of.sums[c] += given[c];
-        of.sums[channels + c] += given[c] * x[c];
-        given[c] *= of.scale[c];
-        if constexpr (is_shifted) sum += given[c];
-        product += given[c] * x[c];
+    Lane::load(from, to);
+}
+[[gnu::always_inline]] inline void load(const float* from, float& to)
+{
+    to = *from;
+}
+
+/// The sum of a row: of its vectors, and of the channels that are left.
+struct Sum {
+    Floats vectors{};
+    float rest = 0;
+
+    [[gnu::always_inline]] void add(const Floats& some) { vectors += some; }
+    [[gnu::always_inline]] void add(float one) { rest += one; }
+    [[gnu::always_inline]] float over(Dim channels) const
+    {
+        return (Lane::sum(vectors) + rest) / static_cast<float>(channels);
     }
-    sum /= static_cast<float>(channels);
-    product /= static_cast<float>(channels);
-#pragma omp simd
-    for (Dim c = 0; c < channels; ++c) x[c] = inverse * (given[c] - sum - x[c] * product);
+};
+
+/// `x`: so many rows, of.at.stored apart.
+template <bool is_shifted, int rows>
+[[gnu::always_inline]] inline void forward(const Norm& of, Dim position, float* x)
+{
+    const Dim channels = of.at.channels, apart = of.at.stored;
+    Sum sums[rows], squares[rows];
+    float mean[rows] = {}, inverse[rows];
+    if constexpr (is_shifted) {
+        for_channels(
+            channels, [&](Dim c, auto& number) __attribute__((always_inline)) {
+                for (int r = 0; r < rows; ++r) {
+                    load(x + r * apart + c, number);
+                    sums[r].add(number);
+                }
+            });
+        for (int r = 0; r < rows; ++r) mean[r] = of.mean[position + r] = sums[r].over(channels);
+    }
+    for_channels(
+        channels, [&](Dim c, auto& number) __attribute__((always_inline)) {
+            for (int r = 0; r < rows; ++r) {
+                load(x + r * apart + c, number);
+                number -= mean[r];
+                squares[r].add(number * number);
+            }
+        });
+    for (int r = 0; r < rows; ++r)
+        inverse[r] = of.inverse[position + r] = 1 / std::sqrt(squares[r].over(channels) + of.epsilon);
+    for_channels(
+        channels, [&](Dim c, auto& number) __attribute__((always_inline)) {
+            auto scale = number, shift = number - number;
+            load(of.scale + c, scale);
+            if constexpr (is_shifted) load(of.shift + c, shift);
+            for (int r = 0; r < rows; ++r) {
+                load(x + r * apart + c, number);
+                number = (number - mean[r]) * inverse[r] * scale + shift;
+                __builtin_memcpy(x + r * apart + c, &number, sizeof number);
+            }
+        });
+}
+
+template <bool is_shifted, int rows>
+[[gnu::always_inline]] inline void backward(const Norm& of, Dim position, float* x, const float* given)
+{
+    const Dim channels = of.at.channels, apart = of.at.stored;
+    float mean[rows] = {};
+    for (int r = 0; is_shifted && r < rows; ++r) mean[r] = of.mean[position + r];
+    const float* const inverse = of.inverse + position;
+    Sum sums[rows], products[rows];
+    for_channels(
+        channels, [&](Dim c, auto& number) __attribute__((always_inline)) {
+            auto scale = number, to_shift = number, to_scale = number, gradient = number;
+            load(of.scale + c, scale);
+            load(of.sums + c, to_shift);
+            load(of.sums + channels + c, to_scale);
+            for (int r = 0; r < rows; ++r) {
+                load(x + r * apart + c, number);
+                load(given + r * apart + c, gradient);
+                number = (number - mean[r]) * inverse[r];
+                to_shift += gradient;
+                to_scale += gradient * number;
+                sums[r].add(gradient * scale);
+                products[r].add(gradient * scale * number);
+            }
+            __builtin_memcpy(of.sums + c, &to_shift, sizeof to_shift);
+            __builtin_memcpy(of.sums + channels + c, &to_scale, sizeof to_scale);
+        });
+    float sum[rows], product[rows];
+    for (int r = 0; r < rows; ++r) {
+        sum[r] = is_shifted ? sums[r].over(channels) : 0;
+        product[r] = products[r].over(channels);
+    }
+    for_channels(
+        channels, [&](Dim c, auto& number) __attribute__((always_inline)) {
+            auto scale = number, gradient = number;
+            load(of.scale + c, scale);
+            for (int r = 0; r < rows; ++r) {
+                load(x + r * apart + c, number);
+                load(given + r * apart + c, gradient);
+                number = (number - mean[r]) * inverse[r];
+                number = inverse[r] * (gradient * scale - sum[r] - number * product[r]);
+                __builtin_memcpy(x + r * apart + c, &number, sizeof number);
+            }
+        });
 }
 
 template <class Element, bool is_shifted>
@@ -79,12 +159,16 @@ template <class Element, bool is_shifted>
         const DimRange positions{first, std::min(end, first + rows_at_once)};
         read_channels<Element>(of.at, of.x, positions, channels, of.rows, stored);
         if (is_backward) read_channels<Element>(of.at, of.y, positions, channels, given, stored);
-        for (Dim position = first; position < positions.end; ++position) {
+        Dim position = first;
+        for (; position + sums_at_once <= positions.end; position += sums_at_once) {
             const Dim row = (position - first) * stored;
-            if (is_backward)
-                backward<is_shifted>(of, position, of.rows + row, given + row);
-            else
-                forward<is_shifted>(of, position, of.rows + row);
+            is_backward ? backward<is_shifted, sums_at_once>(of, position, of.rows + row, given + row)
+                        : forward<is_shifted, sums_at_once>(of, position, of.rows + row);
+        }
+        for (; position < positions.end; ++position) {
+            const Dim row = (position - first) * stored;
+            is_backward ? backward<is_shifted, 1>(of, position, of.rows + row, given + row)
+                        : forward<is_shifted, 1>(of, position, of.rows + row);
         }
         write_channels<Element>(of.at, of.rows, stored, positions, {0, stored}, is_backward ? of.dx : of.y);
     }

@@ -1,6 +1,7 @@
 // The channels of a position, in any layout whose positions follow one another and whose channels have at most one block.
 #pragma once
 
+#include "workloads/kernels/lanes.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
@@ -63,6 +64,19 @@ template <class Copy>
     }
 }
 
+template <class From, class To>
+[[gnu::always_inline]] inline void copy_channels(const From* from, Dim count, To* to)
+{
+    using Lane = kernels::Lanes<16>;
+    Dim c = 0;
+    for (; c + 16 <= count; c += 16) {
+        Lane::Floats some;
+        Lane::load(from + c, some);
+        Lane::store(some, to + c);
+    }
+    for (; c < count; ++c) narrow(widen(from[c]), to[c]);
+}
+
 template <class Element>
 [[gnu::always_inline]] inline void read_channels(const Positions& at, const Elements& from, const DimRange& positions,
                                                  const DimRange& channels, float* rows, Dim apart)
@@ -70,8 +84,7 @@ template <class Element>
     const Element* const first = from.as<Element>();
     for_pieces(
         at, positions, channels, apart, [&](Dim place, Dim in_rows, Dim count) __attribute__((always_inline)) {
-#pragma omp simd
-            for (Dim lane = 0; lane < count; ++lane) rows[in_rows + lane] = widen(first[place + lane]);
+            copy_channels(first + place, count, rows + in_rows);
         });
 }
 
@@ -84,8 +97,7 @@ template <class Element>
     Element* const first = to.as<Element>();
     for_pieces(
         at, positions, channels, apart, [&](Dim place, Dim in_rows, Dim count) __attribute__((always_inline)) {
-#pragma omp simd
-            for (Dim lane = 0; lane < count; ++lane) narrow(rows[in_rows + lane], first[place + lane]);
+            copy_channels(rows + in_rows, count, first + place);
         });
 }
 
