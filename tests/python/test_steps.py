@@ -1,9 +1,9 @@
 import unittest
 
-from roof.steps import BEFORE_OPTIMIZER, BETWEEN, LOSS, OPTIMIZER, cycles_of, steps_of
+from roof.steps import BEFORE_OPTIMIZER, BEFORE_MODEL, LOSS, OPTIMIZER, cycles_of, steps_of
 
 CONV, LOSSES = ("forward", "conv"), ("forward", LOSS)
-BACK, GAP = ("backward", "conv"), ("backward", BETWEEN)
+BACK, GAP = ("backward", "conv"), ("backward", BEFORE_MODEL)
 WAIT, UPDATE = ("update", BEFORE_OPTIMIZER), ("update", OPTIMIZER)
 ONE_STEP = [CONV, LOSSES, BACK, GAP, WAIT, UPDATE, None]
 

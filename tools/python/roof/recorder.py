@@ -1,19 +1,24 @@
-"""Hooks on a model that mark when each of its modules begins and ends, forward and backward.
+"""Marks when each module of a model begins and ends, forward and backward.
 
-Forward: hooks of the modules. Time inside a module and outside its children is the module's own. Backward: hooks of the autograd
-nodes that the module's forward pass made, because hooks of modules' backward passes do not bear operators in place. The
-optimiser: its own global hooks. The first steps are also counted, operator by operator, which slows them; they are not timed if
-there are more.
+Forward: a function around that of the module. Time inside a module and outside its children is the module's own. Backward: hooks of the autograd
+nodes that made what enters and leaves a module, because hooks of modules' backward passes do not bear operators in place; the engine
+runs nodes in the reverse order of their making, so the nodes between two hooks are of one module. The optimiser: its own global
+hooks. Within what torch.compile made: compiled.py. The first steps are also counted, operator by operator, which slows them; they
+are not timed if there are more.
 """
 
-from functools import partial
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from functools import partial, wraps
+from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
-from roof.steps import (BACKWARD, BEFORE_OPTIMIZER, BETWEEN, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of, steps_of)
-from roof.work import Work, work_of
+from roof.compiled import Kernel, Watch
+from roof.steps import (BACKWARD, BEFORE_MODEL, BEFORE_OPTIMIZER, FORWARD, LOSS, OPTIMIZER, UPDATE, Key, Step, cycles_of, steps_of)
+from roof.work import Work, tensors_in, work_of
 
 COMPILED = "_orig_mod"  #: the child of a module that torch.compile returned
 COUNTED_STEPS = 2  #: an optimiser makes its state in the first
+CONTAINERS = ("Sequential", "ModuleList", "ModuleDict")  #: they only call what they hold
+COUNTED_PASSES = 4  #: at most, unless the optimiser asks for passes itself
+NO_LAYERS = (BEFORE_MODEL, BEFORE_OPTIMIZER, LOSS, OPTIMIZER)
 
 
 def counting_mode(current: Callable[[], Optional[Key]]) -> Any:
@@ -41,52 +46,72 @@ class Recorder:
     def __init__(self, model: Any, clock: Any, counted: int = COUNTED_STEPS) -> None:
         self.model = model
         self.clock = clock
-        self.work: Dict[Key, Work] = {}
+        self.work: Dict[Key, Work] = {}  #: of a step
+        self.kernels: Dict[Key, List[Kernel]] = {}  #: of the parts that a compiler made
         self.optimizer_name = ""
         self.batch: Optional[int] = None
         self.precision: Optional[str] = None
         self.kinds: Dict[str, str] = {}
-        self.is_compiled = False
+        self.watch: Optional[Watch] = None  #: of a compiled model
+        self.remarks: List[str] = []
         self._to_count = counted
-        self.counted = 0  #: cycles that were counted
+        self._passes = self._updates = 0  #: that were counted
         self._mode: Any = None
-        self._handles: List[Any] = []
-        self._clear_marks()
-
-    def _clear_marks(self) -> None:
+        self._undo: List[Callable[[], Any]] = []
+        self._mine: Dict[int, bool] = {}
+        self._root = ""
         self._stamps: List[Any] = []
         self._keys: List[Optional[Key]] = []
         self._begins: List[int] = []
-        self._stack: List[Key] = []
+        self._counts: Dict[int, Dict[Key, Work]] = {}  #: by cycle
+        self._untimed: Set[int] = set()
+        self._ran: List[Tuple[int, Key, Kernel]] = []  #: marks of kernels, with the key of the module that was compiled
+        self._stack: List[Tuple[Key, Any]] = []  #: of the open modules, and the hook of their nodes
         self._nodes: Set[Any] = set()
-        self._backward = False
-        self._key: Optional[Key] = None
+        self._clear_marks()
+
+    def _clear_marks(self) -> None:
+        for marks in (self._stamps, self._keys, self._begins, self._counts, self._untimed, self._ran, self._stack, self._nodes):
+            marks.clear()
+        self._backward = self._updating = False
+        self._compiled: Optional[Key] = None  #: the module whose kernel runs
 
     # ------------------------------------------------------------------------------------------------ begin and end
     def start(self) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
         for name, module in self.model.named_modules():
+            inner = [part for part in name.split(".") if part != COMPILED]
+            layer = ".".join(inner) or getattr(module, COMPILED, module).__class__.__name__
+            self.kinds.setdefault(layer, kind_of(module))
             if COMPILED in name.split("."):
                 continue  # hooks within what torch.compile makes would be compiled, too
             if getattr(module, "_compiled_call_impl", None) is not None:
                 raise RuntimeError(f"'{name or module.__class__.__name__}' was compiled in place by its compile(), within which nothing can be "
                                    "marked: record torch.compile(model), or the model before it is compiled")
-            self.is_compiled = self.is_compiled or hasattr(module, COMPILED)
-            layer = name or getattr(module, COMPILED, module).__class__.__name__
-            self.kinds[layer] = kind_of(module)
-            key = (FORWARD, layer)
-            self._handles.append(module.register_forward_pre_hook(partial(self._module_begins, key), with_kwargs=True))
-            self._handles.append(module.register_forward_hook(partial(self._module_ends, key), with_kwargs=True))
-        self._handles.append(register_optimizer_step_pre_hook(self._update_begins))
-        self._handles.append(register_optimizer_step_post_hook(self._update_ends))
+            if module is self.model:
+                self._root = layer
+            if hasattr(module, COMPILED) and self.watch is None:
+                self.watch = Watch(self)
+            if type(module).__name__ in CONTAINERS and module is not self.model:
+                continue
+            own = vars(module).get("forward")
+            module.forward = self._marked(module.forward, layer, module is self.model)
+            self._undo.append(partial(setattr, module, "forward", own) if own else partial(delattr, module, "forward"))
+        self._undo.append(register_optimizer_step_pre_hook(self._update_begins).remove)
+        self._undo.append(register_optimizer_step_post_hook(self._update_ends).remove)
+        if self.watch is not None:
+            self.watch.start()
 
     def stop(self) -> None:
         self._mark(None)
-        self._stop_counting()
-        for handle in self._handles:
-            handle.remove()
-        self._handles.clear()
+        self._count(False)
+        if self.watch is not None:
+            self.watch.stop()
+            self._note_compilation()
+        for undo in self._undo:
+            undo()
+        self._undo.clear()
         self._nodes.clear()
 
     def steps(self) -> Tuple[List[Step], int]:
@@ -94,103 +119,220 @@ class Recorder:
         if not self._begins:
             return [], 0
         times = self.clock.seconds(self._stamps)
-        cycles = cycles_of(times, self._keys, self._begins)
+        steps, left_over = steps_of(cycles_of(times, self._keys, self._begins, self._untimed))
+        self._add_up(steps)
         self._clear_marks()
-        return steps_of(cycles)
+        return steps, left_over
+
+    def _add_up(self, steps: List[Step]) -> None:
+        """The work of a step: the last one that was counted whole, or as many times the last counted pass as a step has passes."""
+        passes = sorted(step.passes for step in steps)
+        usual = passes[len(passes) // 2] if passes else 1
+        whole = [step for step in steps if all(cycle in self._counts for cycle in step.cycles)]
+        counts = list(self._counts.values())
+        if whole:
+            passed, factor = [self._counts[cycle] for cycle in whole[-1].cycles], usual / max(1, whole[-1].passes)
+        else:
+            passed, factor = [one for one in counts if any(phase == FORWARD for phase, _ in one)][-1:], float(usual)
+        of_updates = [[self._counts[cycle] for cycle in step.cycles if cycle in self._counts] for step in steps]
+        updated = [parts for parts in of_updates if any((UPDATE, OPTIMIZER) in part for part in parts)][-1:]
+        if passed:
+            self.work = {}
+        for parts, is_update in ((passed, False), *((parts, True) for parts in updated)):
+            for key, work in (item for part in parts for item in part.items()):
+                if (key[0] == UPDATE) == is_update:
+                    self.work[key] = self.work.get(key, Work()) + (work if is_update else work.times(factor))
+        if passes and passes[-1] > 1:
+            self.remarks.append(f"a step has {usual} forward passes" + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "") +
+                                ("" if whole and factor == 1 else f"; its work is {factor:g} times that of what was counted"))
+        if steps and self._ran:
+            self._add_kernels(steps[-1])
+
+    def _add_kernels(self, step: Step) -> None:
+        """Gives the work of the last step's kernels to their layers, in place of the work of the modules that were compiled."""
+        first = self._begins[step.cycles[0]]
+        end = self._begins[step.cycles[-1] + 1] if step.cycles[-1] + 1 < len(self._begins) else len(self._keys)
+        found: Dict[Key, Work] = {}
+        of_module: Dict[Key, float] = {}
+        self.kernels = {}
+        for mark, module, kernel in self._ran:
+            if first <= mark < end:
+                key = self._keys[mark]
+                assert key is not None
+                found[key] = found.get(key, Work()) + kernel.work
+                of_module[module] = of_module.get(module, 0.0) + kernel.work.contraction_flops
+                self.kernels.setdefault(key, []).append(kernel)
+        for module, flops in of_module.items():
+            rest = self.work.pop(module, Work()).contraction_flops - flops
+            if rest > 0:  # of what was not compiled
+                self.work[module] = Work(rest, rest)
+        for key, work in found.items():
+            self.work[key] = self.work.get(key, Work()) + work
 
     # ------------------------------------------------------------------------------------------------ marks
     def _mark(self, key: Optional[Key]) -> None:
         self._stamps.append(self.clock.stamp())
         self._keys.append(key)
-        self._key = key
 
-    def _begin_cycle(self, args: Any, kwargs: Any) -> None:
-        self._stop_counting()
+    def _key(self) -> Optional[Key]:
+        return self._keys[-1] if self._keys else None
+
+    def _begin_cycle(self) -> None:
+        self._note_compilation()
         self._nodes.clear()
         self._backward = False
-        self._visit(None, (args, kwargs))
-        if self.counted < self._to_count:
-            self.counted += 1
-            self._mode = counting_mode(lambda: self._key)
+        self._begins.append(len(self._stamps))
+        self._count(self._updates < self._to_count and (self._updating or self._passes < COUNTED_PASSES))
+
+    def _count(self, counts: bool) -> None:
+        """Counts from here to the end of the cycle, or no longer."""
+        if self._mode is not None and not counts:
+            self._mode.__exit__(None, None, None)
+            self._mode = None
+        if not counts:
+            return
+        if self._mode is None:
+            self._mode = counting_mode(self._key)
             self._mode.__enter__()
+        cycle = len(self._begins) - 1
+        self._mode.work = self._counts.setdefault(cycle, {})
+        self._untimed.add(cycle)
+
+    def _note_compilation(self) -> None:
+        if self.watch is not None and self.watch.compiled_since():
+            self._untimed.add(len(self._begins) - 1)
+
+    def kernel_begins(self, kernel: Kernel) -> None:
+        """A kernel of a compiled module, which belongs to one of the module's own."""
+        outer = self._key()
+        if outer is None or outer[1] in NO_LAYERS or self._compiled is not None:
+            return
+        self._compiled = outer
+        layer = kernel.layer if outer[1] == self._root else f"{outer[1]}.{kernel.layer}".rstrip(".")
+        self._ran.append((len(self._keys), outer, kernel))
+        self._mark((outer[0], layer or outer[1]))
+
+    def kernel_ends(self) -> None:
+        if self._compiled is not None:
+            self._mark(self._compiled)
+            self._compiled = None
+
+    # ------------------------------------------------------------------------------------------------ forward and backward
+    def _marked(self, run: Callable[..., Any], layer: str, is_root: bool) -> Callable[..., Any]:
+        """The forward pass of a module between its marks. It runs for every module of every step, so it looks up little; hooks of the
+        module would take longer."""
+        forward: Key = (FORWARD, layer)
+        stack, stamps, keys, stamp, own = self._stack, self._stamps, self._keys, self.clock.stamp, self._own
+        entry = (forward, self._node_hook((BACKWARD, layer)))
+        before_model = self._node_hook((BACKWARD, BEFORE_MODEL))
+
+        @wraps(run)
+        def marked(*args: Any, **kwargs: Any) -> Any:
+            if self._backward and not is_root:
+                return run(*args, **kwargs)  # a forward pass that is computed again within the backward pass
+            if stack:
+                own(stack[-1][1], args)
+            elif is_root:
+                self._begin_pass(args, kwargs)
+                own(before_model, args)
+            if kwargs:
+                own(stack[-1][1] if stack else before_model, kwargs.values())
+            stack.append(entry)
+            stamps.append(stamp())
+            keys.append(forward)
+            out = run(*args, **kwargs)
+            if stack and stack[-1] is entry:
+                stack.pop()
+                own(entry[1], (out,))
+                stamps.append(stamp())
+                keys.append(stack[-1][0] if stack else (FORWARD, LOSS))
+            return out
+
+        return marked
+
+    def _begin_pass(self, args: Any, kwargs: Any) -> None:
+        self._begin_cycle()
+        self._passes += self._mode is not None
         if self.batch is None:
             self.batch = batch_of((args, kwargs))
         if self.precision is None:
             self.precision = precision_of(self.model)
-        self._begins.append(len(self._stamps))
 
-    def _stop_counting(self) -> None:
-        if self._mode is not None:
-            self._mode.__exit__(None, None, None)
-            self.work = self._mode.work
-            self._mode = None
+    def _own(self, owner: Any, values: Iterable[Any]) -> None:
+        """Lets the nodes that made these tensors, if they are new, the hook of the module that computed them."""
+        for value in values:
+            if hasattr(value, "grad_fn"):
+                node = value.grad_fn
+                if node is not None and node not in self._nodes:
+                    self._nodes.add(node)
+                    node._register_hook_dict(owner)
+            elif isinstance(value, (tuple, list)):
+                self._own(owner, value)
+            elif isinstance(value, dict):
+                self._own(owner, value.values())
+            elif hasattr(value, "__dataclass_fields__"):
+                self._own(owner, vars(value).values())
 
-    # ------------------------------------------------------------------------------------------------ forward
-    def _module_begins(self, key: Key, module: Any, args: Any, kwargs: Any) -> None:
-        if self._backward and module is not self.model:
-            return  # a forward pass that is computed again within the backward pass
-        if module is self.model and not self._stack:
-            self._begin_cycle(args, kwargs)
-        elif self._stack:
-            self._visit(self._stack[-1], (args, kwargs))
-        self._stack.append(key)
-        self._mark(key)
+    def _node_hook(self, key: Key) -> Any:
+        """A tensor whose hook marks a node. A node takes hooks of a tensor as they are; its own would be made anew in each step."""
+        from torch import zeros
 
-    def _module_ends(self, key: Key, _module: Any, _args: Any, _kwargs: Any, out: Any) -> None:
-        if not self._stack or self._stack[-1] != key:
-            return
-        self._stack.pop()
-        self._visit(key, out)
-        self._mark(self._stack[-1] if self._stack else (FORWARD, LOSS))
+        stamps, keys, stamp = self._stamps, self._keys, self.clock.stamp
 
-    # ------------------------------------------------------------------------------------------------ backward
-    def _visit(self, owner: Optional[Key], values: Any) -> None:
-        """Gives the new autograd nodes behind these tensors to `owner`, the module that computed them."""
-        open_nodes = [tensor.grad_fn for tensor in leaves(values) if getattr(tensor, "grad_fn", None) is not None]
-        while open_nodes:
-            node = open_nodes.pop()
-            if node in self._nodes or node.name().endswith("AccumulateGrad"):
-                continue
-            self._nodes.add(node)
-            open_nodes.extend(next_node for next_node, _ in node.next_functions if next_node is not None)
-            if owner is not None:
-                node.register_prehook(partial(self._node_begins, (BACKWARD, owner[1])))
-                node.register_hook(self._node_ends)
+        def begins(_gradient: Any) -> None:
+            if not self._backward:
+                self._backward_begins()
+            stamps.append(stamp())
+            keys.append(key)
 
-    def _node_begins(self, key: Key, _gradients: Any) -> None:
-        if not self._backward:
-            from torch.autograd import Variable
+        carrier = zeros((), requires_grad=True)
+        carrier.register_hook(begins)
+        return carrier
 
-            self._backward = True
-            Variable._execution_engine.queue_callback(self._backward_ends)
-        self._mark(key)
+    def _backward_begins(self) -> None:
+        from torch.autograd import Variable
 
-    def _node_ends(self, _inputs: Any, _outputs: Any) -> None:
-        self._mark((BACKWARD, BETWEEN))
+        self._backward = True
+        Variable._execution_engine.queue_callback(self._backward_ends)
 
     def _backward_ends(self) -> None:
         self._backward = False
-        self._mark((UPDATE, BEFORE_OPTIMIZER))
+        self._nodes.clear()  # what a graph holds is freed when the program drops it, and not a step later
+        self._mark((UPDATE, OPTIMIZER if self._updating else BEFORE_OPTIMIZER))
 
     # ------------------------------------------------------------------------------------------------ update
     def _owns(self, optimizer: Any) -> bool:
-        mine = {id(parameter) for parameter in self.model.parameters()}
-        return any(id(parameter) in mine for group in optimizer.param_groups for parameter in group["params"])
+        if id(optimizer) not in self._mine:
+            mine = {id(parameter) for parameter in self.model.parameters()}
+            self._mine[id(optimizer)] = any(id(parameter) in mine for group in optimizer.param_groups for parameter in group["params"])
+        return self._mine[id(optimizer)]
 
-    def _update_begins(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
-        if self._begins and self._owns(optimizer):
-            self.optimizer_name = optimizer.__class__.__name__
-            self._mark((UPDATE, OPTIMIZER))
+    def _update_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self._owns(optimizer):
+            return
+        # A function that the optimiser gets is the pass, which it asks for as often as it needs.
+        self._updating = any(callable(value) for value in [*args, *kwargs.values()])
+        if self._updating:
+            self._begin_cycle()
+        if not self._begins:
+            return
+        if self._updates < self._to_count:
+            self._count(True)
+        names = dict.fromkeys([*filter(None, self.optimizer_name.split(", ")), optimizer.__class__.__name__])
+        self.optimizer_name = ", ".join(names)
+        self._mark((UPDATE, OPTIMIZER))
 
     def _update_ends(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
         if not self._begins or not self._owns(optimizer):
             return
         self._mark(None)
-        counted = self._mode is not None
-        self._stop_counting()
-        if counted and (UPDATE, OPTIMIZER) in self.work:
-            update = self.work[(UPDATE, OPTIMIZER)]
-            update.compulsory = update.no_reuse = bytes_of_update(optimizer)
+        self._updating = False
+        if self._mode is not None:
+            self._updates += 1
+            update = self._mode.work.get((UPDATE, OPTIMIZER))
+            self._count(False)
+            if update is not None:
+                update.compulsory = update.no_reuse = bytes_of_update(optimizer)
 
 
 def bytes_of_update(optimizer: Any) -> float:
@@ -207,20 +349,9 @@ def bytes_of_update(optimizer: Any) -> float:
     return float(total)
 
 
-def leaves(values: Any) -> List[Any]:
-    from torch.utils._pytree import tree_flatten
-
-    if hasattr(values, "__dataclass_fields__") and not isinstance(values, dict):
-        values = list(vars(values).values())
-    return tree_flatten(values)[0]
-
-
 def batch_of(values: Any) -> Optional[int]:
     """The first extent of the first tensor."""
-    for value in leaves(values):
-        if hasattr(value, "dim") and value.dim() > 0:
-            return int(value.shape[0])
-    return None
+    return next((int(tensor.shape[0]) for tensor in tensors_in(values) if tensor.dim() > 0), None)
 
 
 def precision_of(model: Any) -> str:

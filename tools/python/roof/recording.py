@@ -12,12 +12,12 @@ from roof.clocks import CpuClock, CudaClock
 from roof.estimates import Estimate, estimate
 from roof.machine import describe
 from roof.recorder import COMPILED, Recorder
-from roof.steps import BACKWARD, BEFORE_OPTIMIZER, BETWEEN, FORWARD, LOSS, OPTIMIZER, PHASES, UPDATE, Key, Step
+from roof.steps import BEFORE_OPTIMIZER, LOSS, OPTIMIZER, PHASES, Key, Step
 from roof.work import Work
 
 DESCRIPTION = ("Training steps of a PyTorch model, recorded by hooks. FLOPs are those of contractions, forward and both gradients; "
                "the update is apart. Bytes are those of the operators' operands, each moved once per operator.")
-KINDS = {LOSS: "loss", BETWEEN: "accumulation", BEFORE_OPTIMIZER: "update", OPTIMIZER: "update"}
+KINDS = {LOSS: "loss", BEFORE_OPTIMIZER: "update", OPTIMIZER: "update"}
 
 
 @dataclass
@@ -75,8 +75,8 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
            precision: Optional[str] = None, machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
     """Records every training step of `model` within the block, and writes them to `folder` at its end.
 
-    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass. The first
-    two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
+    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an optimiser
+    that asks for passes itself is the whole step. The first two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
 
     folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input];
     precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says];
@@ -135,17 +135,17 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
         value = loss(forward(model, batch[0]), batch[1])
         value.backward()
         optimizer.step()
-        return clock.seconds([begin, clock.stamp()])[1], value
+        return clock.seconds([begin, clock.stamp()])[1], value.detach()
 
     recorder = Recorder(model, clock)
     began = time.perf_counter()
-    for _ in range(2):  # counted
-        recorder.start()
-        step()
-        recorder.stop()
+    for number in range(4):  # two are counted; a compiler works in the others
+        if number < 2 or recorder.watch is not None:
+            recorder.start()
+            step()
+            recorder.stop()
     recorder.steps()
     recording = Recording(place, start_up=time.perf_counter() - began)
-    recorder.counted = 0
     recorder._to_count = 0
     plain: List[float] = []
     recorded: List[Step] = []
@@ -156,7 +156,7 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
         _, value = step()
         recorder.stop()
         recorded += recorder.steps()[0]
-        losses.append(float(value.detach()))
+        losses.append(float(value))
     without, with_it = estimate(plain), estimate([one.total() for one in recorded])
     remark = (f"recording cost {100 * (with_it.median / without.median - 1):.1f}%: {with_it.median:.6g} s with it "
               f"[{with_it.low:.6g}, {with_it.high:.6g}], {without.median:.6g} s without it "
@@ -176,18 +176,18 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     """Leaves out the counted steps, and writes the folder."""
     if not steps:
         raise RuntimeError("no training step of the model was recorded: the block must run its forward pass")
-    counted = min(recorder.counted, len(steps) - 1) if recorder.counted else 0
-    recording.steps, recording.work = steps[counted:], recorder.work
-    if recorder.counted > counted:
-        remarks.append("the step that was timed was also counted, which slows it: record three steps or more")
+    timed = [step for step in steps if not step.untimed]
+    recording.steps, recording.work = timed or steps[-1:], recorder.work
+    if not timed:
+        remarks.append(f"the step that was timed was also counted or compiled, which slows it: record {len(steps) + 1} steps or more")
     if left_over:
         remarks.append(f"{left_over} forward passes after the last update are left out")
     remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
-    recording.remarks = remarks
-    write(recording, recorder, steps, counted, device, named, losses)
+    recording.remarks = remarks + recorder.remarks
+    write(recording, recorder, steps, device, named, losses)
 
 
-def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: int, device: str, named: Named,
+def write(recording: Recording, recorder: Recorder, steps: List[Step], device: str, named: Named,
           losses: Optional[List[float]]) -> None:
     import torch
 
@@ -206,13 +206,13 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
     used = recording.steps
     row: results.Row = {
         "id": results.identity("pytorch", device, point), "bench": "pytorch", "role": "step", "device": device, **point,
-        "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used), "discarded": counted,
+        "status": "ok", **columns("launch", [step.total() for step in used]), "samples": len(used), "discarded": len(steps) - len(used),
         **columns("data", [step.data for step in used])}
     for phase in PHASES:
         row.update(columns(phase, [step.phase(phase) for step in used]))
     recording.remarks += remarks_on(total)
-    if recorder.is_compiled:
-        recording.remarks.append("a compiled model is one layer, and kernels that its compiler generated are not counted")
+    if recorder.watch is not None:
+        recording.remarks.append(recorder.watch.remark(recorder.kernels))
     row.update({"flops": total.contraction_flops, "executed_flops": executed(total.contraction_flops, total),
                 "compulsory_bytes": total.compulsory, "no_reuse_bytes": total.no_reuse, "work_known": "analytic", "time_known": "measured",
                 "started_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -221,7 +221,7 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], counted: 
     for number, step in enumerate(steps):
         sample: results.Row = {"launch_s": step.total(), "data_s": step.data,
                                **{f"{phase}_s": step.phase(phase) for phase in PHASES},
-                               "loss": losses[number] if losses else "", "used": int(number >= counted)}
+                               "loss": losses[number] if losses else "", "used": int(any(step is one for one in used))}
         samples.append(sample)
     layers = [layer_row(recording, recorder, key) for key in parts_of(used)]
     results.write(recording.folder, machine, f"training steps of {point['model']} in PyTorch", row, samples, layers, named.replace)
@@ -248,10 +248,13 @@ def layer_row(recording: Recording, recorder: Recorder, key: Key) -> results.Row
     phase, layer = key
     work = recording.work.get(key, Work())
     name = recorder.optimizer_name if layer == OPTIMIZER else layer
+    kernels = recorder.kernels.get(key, [])
+    others = dict.fromkeys(module for kernel in kernels for module in kernel.others)
+    made = "Inductor: " + ", ".join(dict.fromkeys(kernel.name for kernel in kernels)) + ("; also for " + ", ".join(others) if others else "")
     return {"layer": name, "kind": KINDS.get(layer) or recorder.kinds.get(layer, ""), "phase": phase,
             **columns("time", [step.seconds.get(key, 0.0) for step in recording.steps]), "samples": len(recording.steps),
             "flops": work.flops, "executed_flops": executed(work.flops, work), "compulsory_bytes": work.compulsory, "no_reuse_bytes": work.no_reuse,
-            "work_known": "analytic", "implementation": "PyTorch"}
+            "work_known": "analytic", "implementation": made if kernels else "PyTorch"}
 
 
 def columns(name: str, seconds: List[float]) -> Dict[str, float]:

@@ -5,7 +5,7 @@ A mark is a time and a key. The time from a mark to the next belongs to its key,
 """
 
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Collection, Dict, List, Optional, Sequence, Tuple
 
 Key = Tuple[str, str]
 
@@ -13,7 +13,7 @@ FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
 PHASES = (FORWARD, BACKWARD, UPDATE)
 #: Parts that are no layers.
 LOSS = "loss"
-BETWEEN = "between layers"
+BEFORE_MODEL = "before the model"  #: backward through what made its inputs
 BEFORE_OPTIMIZER = "before the optimizer"
 OPTIMIZER = "optimizer"
 
@@ -25,6 +25,9 @@ class Step:
     seconds: Dict[Key, float] = field(default_factory=dict)
     data: float = 0.0
     ends_with_update: bool = False
+    passes: int = 0  #: forward passes
+    untimed: bool = False  #: it was counted or compiled, which slows it
+    cycles: List[int] = field(default_factory=list)  #: their numbers
 
     def phase(self, phase: str) -> float:
         return sum(time for (of, _), time in self.seconds.items() if of == phase)
@@ -33,12 +36,16 @@ class Step:
         return sum(self.seconds.values())
 
 
-def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int]) -> List[Step]:
-    """One cycle for each forward pass of the model. `begins`: indices of the marks that begin one. The last mark only ends."""
+def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Sequence[int],
+              untimed: Collection[int] = ()) -> List[Step]:
+    """One cycle for each forward pass of the model, and for the beginning of an update that makes passes itself.
+
+    `begins`: indices of the marks that begin one. The last mark only ends. `untimed`: numbers of cycles that are not to be timed.
+    """
     cycles = []
     for number, begin in enumerate(begins):
         end = begins[number + 1] if number + 1 < len(begins) else len(times) - 1
-        cycle = Step()
+        cycle = Step(passes=int(keys[begin] != (UPDATE, OPTIMIZER)), untimed=number in untimed, cycles=[number])
         for i in range(begin, end):
             key, duration = keys[i], times[i + 1] - times[i]
             if key is not None:
@@ -47,8 +54,8 @@ def cycles_of(times: Sequence[float], keys: Sequence[Optional[Key]], begins: Seq
         while number > 0 and before > begins[number - 1] and keys[before] is None:
             cycle.data += times[before + 1] - times[before]
             before -= 1
-        cycle.ends_with_update = (UPDATE, OPTIMIZER) in cycle.seconds
-        if not cycle.ends_with_update:  # what follows the backward pass is then the wait for the next one
+        cycle.ends_with_update = any(keys[i] == (UPDATE, OPTIMIZER) and keys[i + 1] is None for i in range(begin, end))
+        if (UPDATE, OPTIMIZER) not in cycle.seconds:  # what follows the backward pass is then the wait for the next one
             cycle.seconds.pop((UPDATE, BEFORE_OPTIMIZER), None)
         cycles.append(cycle)
     return cycles
@@ -69,6 +76,9 @@ def steps_of(cycles: Sequence[Step]) -> Tuple[List[Step], int]:
             continue
         step = Step(data=sum(one.data for one in open_cycles), ends_with_update=True)
         for one in open_cycles:
+            step.passes += one.passes
+            step.untimed = step.untimed or one.untimed
+            step.cycles += one.cycles
             for key, time in one.seconds.items():
                 step.seconds[key] = step.seconds.get(key, 0.0) + time
         steps.append(step)

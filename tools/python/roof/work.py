@@ -36,6 +36,12 @@ class Work:
             setattr(self, one.name, before | other.uncounted if one.name == "uncounted" else before + getattr(other, one.name))
         return self
 
+    def __add__(self, other: "Work") -> "Work":
+        return Work().__iadd__(self).__iadd__(other)
+
+    def times(self, factor: float) -> "Work":
+        return Work(**{one.name: self.uncounted if one.name == "uncounted" else factor * getattr(self, one.name) for one in fields(self)})
+
 
 def elementwise(flops: float, moved: float) -> Work:
     return Work(flops, 0.0, moved, moved)
