@@ -55,6 +55,7 @@ Measurement blank_row(const std::string& device, Role role)
     row.role = role;
     row.device = device;
     row.seconds = Estimate<Seconds>::of(std::vector<double>{1.0});
+    row.samples.emplace_back().seconds = Seconds{1.0};
     row.work.known = Known::measured;
     row.description = "A rate from roofline.json of the Empirical Roofline Tool.";
     return row;
@@ -100,9 +101,11 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
     }
     if (imported.rows.empty()) throw InputError(name + ": it holds no rate");
     imported.remarks.push_back(
-        "Bandwidths have no working sets, so they are ceilings by name, and no roof is drawn from them. The file says "
-        "only in "
-        "its metadata whether the device is a GPU; `--device` names the device.");
+        "Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a cache "
+        "or "
+        "DRAM is a ceiling by name. The file says only in its metadata whether the device is a GPU; `--device` names "
+        "the "
+        "device.");
     return imported;
 }
 

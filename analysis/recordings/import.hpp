@@ -60,8 +60,7 @@ std::optional<Bytes> bytes_of(Number count);
 /// The kind of memory that a text of Nsight or PyTorch names: "Pageable", "Managed Static"; none if there is none.
 std::optional<MemoryKind> memory_in(std::string_view text);
 
-/// Adds a timeline, the only row of `imported`, with the devices of its kernels and copies, whose `models` are known by name. Attributes
-/// phases, shifts the first start to zero, and sets the row's time: the median of its marked steps, or the time from the first record to
+/// Adds a timeline, a row for each device of its kernels, copies and counters, whose `models` are known by name. Attributes phases, shifts the first start to zero, and sets the row's time: the median of its marked steps, or the time from the first record to
 /// the last. Lists what a timeline lacks for a point on a roofline.
 void add_timeline(ImportedRow row, const std::map<std::string, std::string>& models, Imported& imported);
 

@@ -104,13 +104,40 @@ std::vector<double> lengths_of_steps(const ImportedRow& row)
     return lengths;
 }
 
+/// The records of one device, with the calls that did not start something on another. `started`: devices by correlation.
+ImportedRow of_device(const ImportedRow& all, const std::string& device,
+                      const std::unordered_map<std::uint64_t, std::set<std::string>>& started)
+{
+    ImportedRow row = all;
+    row.measurement.device = device;
+    const auto keep = [&](auto& records) {
+        std::erase_if(records, [&](const auto& record) { return record.cause.device != device; });
+    };
+    keep(row.kernels);
+    keep(row.copies);
+    keep(row.memory);
+    keep(row.waits);
+    std::erase_if(row.counters, [&](const CounterRecord& counter) { return counter.device != device; });
+    std::erase_if(row.calls, [&](const ApiRecord& call) {
+        const auto found = call.correlation ? started.find(*call.correlation) : started.end();
+        return found != started.end() && !found->second.contains(device);
+    });
+    return row;
+}
+
 }  // namespace
 
 void add_timeline(ImportedRow row, const std::map<std::string, std::string>& models, Imported& imported)
 {
     std::set<std::string> devices;
-    for (const KernelRecord& kernel : row.kernels) devices.insert(kernel.cause.device);
-    for (const CopyRecord& copy : row.copies) devices.insert(copy.cause.device);
+    std::unordered_map<std::uint64_t, std::set<std::string>> started;
+    const auto note = [&](const Cause& cause) {
+        devices.insert(cause.device);
+        if (cause.correlation) started[*cause.correlation].insert(cause.device);
+    };
+    for (const KernelRecord& kernel : row.kernels) note(kernel.cause);
+    for (const CopyRecord& copy : row.copies) note(copy.cause);
+    for (const CounterRecord& counter : row.counters) devices.insert(counter.device);
     for (const std::string& device : devices) {
         const auto model = models.find(device);
         imported.devices.push_back({device, "gpu", model == models.end() ? "" : model->second, {}, {}, {}, {}});
@@ -133,7 +160,11 @@ void add_timeline(ImportedRow row, const std::map<std::string, std::string>& mod
     if (!steps.empty()) row.measurement.seconds = Estimate<Seconds>::of(steps);
     row.measurement.work.known = Known::counter;
     imported.missing.push_back("FLOPs and bytes: this is a recording of times; Nsight Compute counts them");
-    imported.rows.push_back(std::move(row));
+    if (devices.size() < 2) {
+        imported.rows.push_back(std::move(row));
+        return;
+    }
+    for (const std::string& device : devices) imported.rows.push_back(of_device(row, device, started));
 }
 
 ImportedRow imported_row(const std::string& name, const std::string& device)

@@ -1,5 +1,6 @@
 // PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
 // event. Times keep all digits, because some count from 1970.
+#include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import.hpp"
 #include "analysis/recordings/operators.hpp"
 #include "ert/base/names.hpp"
@@ -37,7 +38,7 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view microseconds)
 
 /// One event of the trace. Numbers are kept as text.
 struct Event {
-    std::string phase, category, name, start, duration, thread;
+    std::string phase, category, name, start, duration, process, thread;
     std::map<std::string, std::string, std::less<>> arguments;
     std::vector<std::vector<long long>> dims;  ///< of an operator's inputs
     std::vector<std::string> values, types;    ///< of them
@@ -147,6 +148,7 @@ class Handler : public nlohmann::json_sax<Json> {
         if (key_ == "name") event_.name = value;
         if (key_ == "ts") event_.start = value;
         if (key_ == "dur") event_.duration = value;
+        if (key_ == "pid") event_.process = value;
         if (key_ == "tid") event_.thread = value;
         if (key_ == "id") event_.id = value;
     }
@@ -180,6 +182,7 @@ class Handler : public nlohmann::json_sax<Json> {
         const bool is_operator = is == "cpu_op" || (is == "Operator" && !is_old_range);
         const bool is_range = is == "user_annotation" || is_old_range;
         if (event_.phase != "X") return;
+        if (is == "cuda_profiler_range") return add_counters();
         if (!(kernel || copy || fill || call || is_module || is_operator || is_range)) {
             if (std::ranges::find(known_and_left, is) == known_and_left.end()) ++left[is];
             return;
@@ -226,9 +229,20 @@ class Handler : public nlohmann::json_sax<Json> {
         OperatorSpan made{span, event_.name, {}, has_shapes};
         made.work =
             work_of({event_.name, event_.dims, event_.values, static_cast<double>(traits(precision).storage_bytes)});
+        if (!made.work) made.work = work_of_compiled();
         if (made.work && made.work->is_contraction && trace.precision.empty() && type != types.end())
             trace.precision = traits(precision).name;
         trace.operators.push_back(std::move(made));
+    }
+
+    /// What Inductor says of a kernel that it made. Nothing for other operators.
+    std::optional<OperatorWork> work_of_compiled() const
+    {
+        const auto gigabytes = parse_number<double>(argument("kernel_num_gb"));
+        const double flops = parse_number<double>(argument("kernel_flop")).value_or(0);
+        if (!gigabytes && flops <= 0) return {};
+        const Bytes bytes{gigabytes.value_or(0) * 1e9};
+        return OperatorWork{"compiled", Flops{flops}, bytes, bytes, flops > 0};
     }
 
     void add_flow()
@@ -282,6 +296,16 @@ class Handler : public nlohmann::json_sax<Json> {
                                 bytes_of(number_in(argument("shared memory"))), number_in(argument("graph node id"))});
     }
 
+    /// CUPTI's counters of a kernel. Its times are no times: the profiler divides the whole equally.
+    void add_counters()
+    {
+        for (const auto& [metric, text] : event_.arguments)
+            if (const auto value = parse_number<double>(text))
+                row_.counters.push_back(
+                    {"gpu:" + event_.process, CounterScope::kernel, {}, {}, event_.name, ranges_, metric, *value, {}});
+        ++ranges_;
+    }
+
     void add_copy(Seconds start, Seconds duration, bool fill)
     {
         const std::size_t arrow = event_.name.find("->");
@@ -310,6 +334,7 @@ class Handler : public nlohmann::json_sax<Json> {
     std::string name_;
     ImportedRow& row_;
     int depth_ = 0;
+    std::uint64_t ranges_ = 0;  ///< with counters
     std::string section_, key_, argument_;
     Event event_;
     std::optional<std::int64_t> zero_;
@@ -318,6 +343,7 @@ class Handler : public nlohmann::json_sax<Json> {
 /// The FLOPs of a step on a GPU, from the shapes of the operators that the host ran in it, where the trace has them.
 void count_by_shapes(const OperatorTrace& trace, Imported& imported)
 {
+    if (imported.rows.size() > 1) return;  // they are of all devices
     ImportedRow host;
     Imported unused;
     make_layers(trace, host, unused);
@@ -330,6 +356,27 @@ void count_by_shapes(const OperatorTrace& trace, Imported& imported)
     if (!trace.precision.empty()) row.point.set("precision", trace.precision);
     imported.missing.back() = "bytes: this is a recording of times; Nsight Compute counts them";
     imported.remarks.push_back("FLOPs are those of one step's operators that have a formula, from their shapes");
+}
+
+/// The FLOPs that CUPTI counted, of the whole recording, where it marks no steps.
+void count_by_counters(Imported& imported)
+{
+    for (ImportedRow& row : imported.rows) {
+        if (row.counters.empty()) continue;
+        Metrics sums;
+        for (const CounterRecord& counter : row.counters) sums[counter.metric].value += counter.value;
+        const CountedWork work = count_work(sums);
+        const bool has_steps = std::ranges::any_of(row.ranges, [](const auto& r) { return r.kind == RangeKind::step; });
+        if (has_steps)
+            imported.remarks.push_back(fmt::format("{} FLOPs were counted on {} in the whole recording, not by steps",
+                                                   work.total().value, row.measurement.device));
+        else
+            set_work(row.measurement, work);
+        for (const std::string& missing : work.missing)
+            if (missing.starts_with("FLOPs")) imported.missing.push_back(missing);
+        std::erase_if(imported.missing, [](const std::string& one) { return one.starts_with("FLOPs and bytes"); });
+        imported.missing.emplace_back("bytes: CUPTI counted none");
+    }
 }
 
 }  // namespace
@@ -348,7 +395,7 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     Json::sax_parse(text, &handler);
     for (const auto& [category, count] : handler.left)
         imported.remarks.push_back(fmt::format("not read: {} events of '{}'", count, printable(category)));
-    const bool has_gpu = !row.kernels.empty() || !row.calls.empty() || !row.copies.empty();
+    const bool has_gpu = !row.kernels.empty() || !row.calls.empty() || !row.copies.empty() || !row.counters.empty();
     if (!has_gpu && handler.trace.operators.empty())
         throw InputError(fmt::format("{}: none of its {} events is an operator, a kernel, a copy or a CUDA call", name,
                                      handler.events));
@@ -363,6 +410,7 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     label_calls(handler.trace, row);
     add_timeline(std::move(row), handler.models, imported);
     count_by_shapes(handler.trace, imported);
+    count_by_counters(imported);
     return imported;
 }
 

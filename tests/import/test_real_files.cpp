@@ -2,6 +2,8 @@
 #include "analysis/recordings/import.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/method/ceilings/ceiling.hpp"
+#include "ert/method/results/results.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 
@@ -42,6 +44,19 @@ TEST_CASE("a real file of the Empirical Roofline Tool: two levels, two precision
     const Imported on_gpu = imported_text(text);
     CHECK(on_gpu.rows[3].measurement.device == "gpu:0");
     CHECK(on_gpu.devices.at(0).kind == "gpu");
+}
+
+TEST_CASE("the rates of the Empirical Roofline Tool are roofs over its machine")
+{
+    const fakes::TemporaryFolder folder;
+    write_import(folder / "ert", {import_file(fixture("ert_1.1.0.json"))}, "server");
+    const Results results = read_results(folder / "ert");
+    const Ceilings ceilings = fit_ceilings(results.rows, results.machine);
+    REQUIRE(ceilings.bandwidth("cpu", "DRAM", 1) != nullptr);
+    CHECK(ceilings.bandwidth("cpu", "L1", 1)->rate.median.value == Approx(936.46e9));
+    CHECK(ceilings.bandwidth("cpu", "DRAM", 1)->rate.median.value == Approx(675.88e9));
+    CHECK(ceilings.multiply_add("cpu", "fp64", 1)->rate.median.value == Approx(124.49e9));
+    CHECK(find_calibration(folder / "ert") == folder / "ert");
 }
 
 TEST_CASE("a real file of perf: time in seconds, and missing events are named")

@@ -152,7 +152,8 @@ std::string condition_of(const Point& point)
     std::vector<std::string> conditions;
     if (point.text_or("placement", "cores") != "cores") conditions.push_back(point.text("placement"));
     if (point.text_or("pages", "huge") != "huge") conditions.push_back(point.text("pages") + " pages");
-    if (point.has("path")) conditions.push_back(point.text("path"));
+    if (level_traits(point.text_or("path", core_level)).kind == LevelKind::path)
+        conditions.push_back(point.text("path"));
     if (point.has("cpu_node") && point.has("memory_node"))
         conditions.push_back("node " + point.text("cpu_node") + " from node " + point.text("memory_node"));
     return join(conditions, ", ");

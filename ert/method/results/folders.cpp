@@ -1,5 +1,6 @@
 // Chooses the results folder of a command, and finds the calibration for placing its rows.
 #include "ert/base/error.hpp"
+#include "ert/method/bench/level.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/results/results.hpp"
 
@@ -110,10 +111,11 @@ std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::strin
     if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return {};
     try {
         const std::vector<Measurement> rows = read_rows(folder);
-        // Probes with a path, and tiles, show ceilings of their own.
+        // Probes with a path that is no level, and tiles, show ceilings of their own.
         const auto measured = [&](Role role) {
             return std::ranges::any_of(rows, [&](const Measurement& row) {
-                return row.role == role && row.status == Status::ok && !row.point.has("path") &&
+                return row.role == role && row.status == Status::ok &&
+                       level_traits(row.point.text_or("path", core_level)).kind != LevelKind::path &&
                        row.point.text_or("isa", "") != "tiles";
             });
         };
