@@ -231,7 +231,8 @@ long long Network::parameters() const
 
 Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer, Passes passes)
 {
-    if (model.ends_with(model::config_ending)) return {model::read_decoder(model, sizes, use_of(passes)), "", optimizer};
+    if (model.ends_with(model::config_ending))
+        return {model::read_decoder(model, sizes, use_of(passes)), "", optimizer};
     try {
         const auto found = sizes.find("tokens");
         const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);

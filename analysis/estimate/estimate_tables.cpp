@@ -133,8 +133,25 @@ void add_scaling(Columns& columns, const EstimateRequest& request)
     scaled("step, hidden by backward", [](const ScalingEstimate& s) { return s.hidden; });
 }
 
+/// Tokens of each input that a step works on; 0 if the inputs are no sequences of tokens.
+double tokens_each(const EstimateRequest& request)
+{
+    if (request.passes == Passes::decode) return 1;
+    const auto given = request.sizes.find("tokens");
+    return given == request.sizes.end() ? model::usual_tokens(request.model) : static_cast<double>(given->second);
+}
+
 void add_throughput(Columns& columns, const EstimateRequest& request)
 {
+    if (const double tokens = tokens_each(request); tokens > 0) {
+        columns.add_placed("tokens/s at most", both,
+                           [tokens](const MachineEstimate& e) { return plain_number(tokens * e.images_per_second()); });
+        columns.add_placed("tokens/s, without overlap", both, [tokens](const MachineEstimate& e) {
+            const double inputs = tokens * e.request.batch * e.request.devices;
+            return e.without_overlap.value > 0 ? plain_number(inputs / e.without_overlap.value) : std::string("-");
+        });
+        return;
+    }
     columns.add_placed("images/s at most", both,
                        [](const MachineEstimate& e) { return plain_number(e.images_per_second()); });
     columns.add_placed(fmt::format("epoch of {} images", request.images), both,
@@ -163,7 +180,9 @@ std::string heading(const EstimateRequest& request)
     const std::string devices = request.devices < 2 ? "" : fmt::format(" on each of {} devices", request.devices);
     return fmt::format("{} at batch {}{} in {}, {}: the best that the roofs allow\n", request.model, request.batch,
                        devices, traits(request.precision).name,
-                       request.passes == Passes::step ? "training step" : request.passes == Passes::forward ? "forward pass" : name(request.passes));
+                       request.passes == Passes::step      ? "training step"
+                       : request.passes == Passes::forward ? "forward pass"
+                                                           : name(request.passes));
 }
 
 nlohmann::json scaling_json(const MachineEstimate& estimate)

@@ -154,7 +154,7 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     const long long kept = kept_values(blocks);
     const long long winners = values_of(graph, LayerKind::max_pool);
     Footprint footprint;
-    footprint.parameters = bytes(parameters, trained + (has_copy ? stored : 0));
+    footprint.parameters = bytes(parameters, is_inference(passes) ? stored : trained + (has_copy ? stored : 0));
     footprint.images = bytes(batch * graph.layer(0).output.elements(), stored);
     footprint.activations = bytes(batch * (is_inference(passes) ? cached_values(graph) : kept), stored);
     footprint.pool_winners = bytes(batch * winners, 1);
@@ -187,7 +187,8 @@ Footprint footprint_of(const model::Operations& operations, int batch, Precision
         largest = std::max(largest, one.read + one.written);
     }
     Footprint footprint;
-    footprint.parameters = Bytes{parameters * (trained + (stored < trained ? stored : 0))};
+    footprint.parameters =
+        Bytes{parameters * (is_inference(passes) ? stored : trained + (stored < trained ? stored : 0))};
     footprint.images = Bytes{operations.inputs * times * stored};
     footprint.activations = Bytes{(is_inference(passes) ? cached : kept) * times * stored};
     if (is_inference(passes)) footprint.working = Bytes{largest * times * stored};

@@ -134,6 +134,11 @@ long long tokens_of(const Measurement& row)
     return row.point.has("tokens") ? row.point.integer("tokens") : 0;
 }
 
+long long tokens_each(const Measurement& row)
+{
+    return row.point.text_or("phase", "") == "decode" ? 1 : tokens_of(row);
+}
+
 std::string batch_items(std::span<const Measurement> rows)
 {
     const auto is_foreign = [](const Measurement& row) { return row.role == Role::step && row.bench != "train"; };

@@ -21,8 +21,9 @@ std::string model_of(const Measurement& row);
 std::string id_without(const std::string& id, std::string_view axis);
 /// Images per step; 0 if the point has no batch. Throws InputError if it is not a whole number.
 long long batch_of(const Measurement& row);
-/// Tokens of each input; 0 if they are no sequences of tokens.
+/// Length of the sequences, 0 if the inputs are none; and the tokens of one that a step works on: of a decoded sequence one.
 long long tokens_of(const Measurement& row);
+long long tokens_each(const Measurement& row);
 /// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no batch.
 std::string batch_text(const Measurement& row);
 /// "weak" or "strong"; empty for one rank.

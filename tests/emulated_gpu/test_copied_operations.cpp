@@ -136,7 +136,8 @@ TEMPLATE_TEST_CASE_SIG("channels of queries and keys are turned by their positio
                 const FewBlocks few({blocks, 1, 1});
                 const Tensor map{
                     .batch = 2, .channels = all * channels, .height = 3, .width = 5, .precision = precision};
-                const auto apart = static_cast<std::size_t>(channels / 2), each = static_cast<std::size_t>(map.channels);
+                const auto apart = static_cast<std::size_t>(channels / 2),
+                           each = static_cast<std::size_t>(map.channels);
                 const auto angle = [](std::size_t k) { return 0.37 * static_cast<double>(k % 91); };
                 const std::size_t angles = 15 * apart;
                 OneOperation one;

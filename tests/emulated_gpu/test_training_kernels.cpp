@@ -110,11 +110,26 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         const model::Window halves{.size = 2, .stride = 2, .padding = 0};
         const model::Window unusual{.size = 3, .stride = 1, .padding = 1};
-        for (const model::Graph& graph :
-             {plain_network(), residual_network(), bottleneck_network(), mobile_network(), squeeze_network(),
-              layer_norm_network(), attention_network(), token_network(true), token_network(false), vision_network(),
-              llama_network(), decoding_network(), odd_network(), unusual_windows(), long_stride(), many_colours(), many_classes(),
-              one_pool(8, halves, false), one_pool(8, unusual, true), one_pool(6, unusual, true)}) {
+        for (const model::Graph& graph : {plain_network(),
+                                          residual_network(),
+                                          bottleneck_network(),
+                                          mobile_network(),
+                                          squeeze_network(),
+                                          layer_norm_network(),
+                                          attention_network(),
+                                          token_network(true),
+                                          token_network(false),
+                                          vision_network(),
+                                          llama_network(),
+                                          decoding_network(),
+                                          odd_network(),
+                                          unusual_windows(),
+                                          long_stride(),
+                                          many_colours(),
+                                          many_classes(),
+                                          one_pool(8, halves, false),
+                                          one_pool(8, unusual, true),
+                                          one_pool(6, unusual, true)}) {
             for (const int kind : {0, 1, 2}) {
                 Choosers choosers = kind == 2 ? norms_forward_by_loops() : loops(kind == 0);
                 if (kind == 1) choosers.moments = [](const ConvolutionPass&) { return true; };

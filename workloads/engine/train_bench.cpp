@@ -48,11 +48,12 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
         number_axis("tokens", "of a sequence, for networks of tokens; else as many as the network is known for",
                     {"1024"}, 1, 65536),
         [](int usual) { return std::to_string(usual); });
-    Axis phase = word_axis("phase",
-                           "train: the whole step; forward: the forward pass and its loss alone, as in training; of networks of "
-                           "tokens also prefill: the scores of the last token alone, and decode: one token, with those before in "
-                           "caches",
-                           names_in(names_of(model::Use{}).rows));
+    Axis phase = word_axis(
+        "phase",
+        "train: the whole step; forward: the forward pass and its loss alone, as in training; of networks of "
+        "tokens also prefill: the scores of the last token alone, and decode: one token, with those before in "
+        "caches",
+        names_in(names_of(model::Use{}).rows));
     phase.optional = true;
     model.file_ending = model::network_ending;
     model.takes_map = true;

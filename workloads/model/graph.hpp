@@ -238,9 +238,8 @@ class Graph {
 enum class Use { train, forward, prefill, decode };
 constexpr EnumNames<Use, 4> names_of(Use)
 {
-    return {
-        "phase",
-        {{{Use::train, "train"}, {Use::forward, "forward"}, {Use::prefill, "prefill"}, {Use::decode, "decode"}}}};
+    return {"phase",
+            {{{Use::train, "train"}, {Use::forward, "forward"}, {Use::prefill, "prefill"}, {Use::decode, "decode"}}}};
 }
 
 /// Returns the names ("alexnet", "vgg16_bn", "resnet50", …). As in torchvision: 1000 classes, 3x224x224.

@@ -65,7 +65,8 @@ Graph build_model(std::string_view name, int classes, int tokens, Use use)
         if (recipe.name == name) return recipe.build(tokens > 0 ? tokens : recipe.tokens, use);
     }
     if (use == Use::prefill || use == Use::decode)
-        throw InputError("phase " + std::string(roof::name(use)) + ": " + std::string(name) + " reads images, not tokens");
+        throw InputError("phase " + std::string(roof::name(use)) + ": " + std::string(name) +
+                         " reads images, not tokens");
     if (tokens > 0) throw InputError("tokens: " + std::string(name) + " reads images, not tokens");
     if (is_layers_text(name)) return read_layers(name);
     if (is_own_network(name)) return read_onnx(name);

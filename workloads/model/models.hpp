@@ -20,7 +20,7 @@ struct Recipe {
 /// A network of sequences of tokens.
 struct TokenRecipe {
     std::string name;
-    int tokens;  ///< of a sequence, that it is known for
+    int tokens;                                       ///< of a sequence, that it is known for
     std::function<Graph(int tokens, Use use)> build;  ///< throws InputError for a use that it has not
 };
 

@@ -141,7 +141,7 @@ DataTable verdict_table(const Study& study)
          }},
         {"tokens/s", "tokens_per_s",
          [](S s) {
-             const double tokens = s.row.images_per_second() * static_cast<double>(tokens_of(s.row));
+             const double tokens = s.row.images_per_second() * static_cast<double>(tokens_each(s.row));
              return only_if(s.p && tokens > 0, number(tokens, plain_number(tokens)));
          }},
         {"speedup", "speedup", [](S s) { return speedup_cell(s.scaling); }},

@@ -18,11 +18,9 @@ constexpr int batch = 2;
 
 double loss_of(const model::Graph& graph, Precision precision)
 {
-    Network network(graph, {.batch = batch,
-                            .threads = 2,
-                            .parameters = Parameters::hashed,
-                            .trains = false,
-                            .precision = precision});
+    Network network(
+        graph,
+        {.batch = batch, .threads = 2, .parameters = Parameters::hashed, .trains = false, .precision = precision});
     const Clock clock = [] { return Seconds{}; };
     Trace trace(clock, network.parts().size());
     const data::Source source = data::open_source("hashed", batch, data::Form::of(graph), 1, 1);

@@ -65,7 +65,7 @@ std::string phases_text(const Measurement& row)
 /// The same rates of tokens; empty for a network of images.
 std::string tokens_line(const Measurement& row)
 {
-    const auto tokens = static_cast<double>(analysis::tokens_of(row));
+    const auto tokens = static_cast<double>(analysis::tokens_each(row));
     if (tokens == 0) return "";
     return line("tokens/s",
                 fmt::format("{:.4g} total; {:.4g} of the median step ({})", tokens * row.images_per_second(),
@@ -76,13 +76,15 @@ std::string tokens_line(const Measurement& row)
 std::string per_image_text(const Measurement& row)
 {
     const double images = std::max(1.0, row.images());
-    const std::string flops = format_si(row.work.flops.value / images, "FLOP") + (row.point.text_or("phase", "train") == "train" ? " per training step" : " per forward pass");
+    const std::string flops =
+        format_si(row.work.flops.value / images, "FLOP") +
+        (row.point.text_or("phase", "train") == "train" ? " per training step" : " per forward pass");
     std::string multiply_adds;
     try {
         const long long tokens = analysis::tokens_of(row);
         const model::Sizes sizes = tokens > 0 ? model::Sizes{{"tokens", tokens}} : model::Sizes{};
-        const auto network = analysis::network_of(analysis::model_of(row), sizes, model::Optimizer::sgd,
-                                                  analysis::passes_of(row.point));
+        const auto network =
+            analysis::network_of(analysis::model_of(row), sizes, model::Optimizer::sgd, analysis::passes_of(row.point));
         const auto model = analysis::estimate_model(network, 1, row.point.precision());
         multiply_adds = format_si(static_cast<double>(model.multiply_adds), "MAC") + " forward, ";
     } catch (const InputError&) {

@@ -2,9 +2,10 @@
 // tests. Both use the arithmetic of formulas.hpp.
 #pragma once
 
-#include "ert/base/precision.hpp"
+#include "workloads/engine/ir/positions.hpp"
 #include "workloads/engine/ir/shapes.hpp"
 #include "workloads/engine/ir/step_state.hpp"
+#include "workloads/engine/ir/tensor.hpp"
 #include "workloads/model/graph.hpp"
 
 #include <cstddef>
@@ -13,28 +14,6 @@
 #include <vector>
 
 namespace roof::ir {
-
-/// On a GPU channels-last: value (n, y, x, c) has index ((n * height + y) * width + x) * channels + c. An executor on a
-/// CPU gives each tensor a layout.
-struct Tensor {
-    int batch = 0;
-    int channels = 1;
-    int height = 1;
-    int width = 1;
-    Precision precision = Precision::fp32;  ///< fp32, bf16 or fp16; int8 for bytes of any meaning
-    int block = -1;                         ///< block of the memory plan; -1: no tensor
-    std::size_t begin = 0;                  ///< byte offset in the block
-    int like = -1;  ///< of a gradient: the block of its values, which have the layout that it is read in
-
-    explicit operator bool() const { return block >= 0; }
-    /// Returns the number of values per channel: the positions of all images.
-    std::size_t rows() const
-    {
-        return static_cast<std::size_t>(batch) * static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
-    }
-    std::size_t elements() const { return rows() * static_cast<std::size_t>(channels); }
-    std::size_t bytes() const { return elements() * static_cast<std::size_t>(traits(precision).storage_bytes); }
-};
 
 /// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a
 /// block of 1, 2 or 4: space to depth of 3 channels, see space_to_depth(); 0: position by position.
@@ -214,86 +193,6 @@ struct LibraryNormGradient {
     int plan = -1;
 };
 
-/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without mean and bias
-/// an RMS norm: 0 takes the place of the mean.
-struct LayerNorm {
-    Tensor source{}, weight{}, bias{};
-    Tensor mean{}, inverse_deviation{};  ///< fp32, of each position
-    Tensor result{};
-    float epsilon = 0;
-};
-
-/// From the gradient of its result: that of the source, which may overwrite it, and those of bias, if it has one, and weight.
-struct LayerNormGradient {
-    Tensor gradient{}, source{}, weight{};
-    Tensor mean{}, inverse_deviation{};
-    Tensor result{};
-    Tensor sum{}, sum_of_products{};  ///< gradients of bias and weight, fp32
-    Tensor partial{};                 ///< sums of slabs of positions
-};
-
-/// Row p of the result is the row of the weights, [tokens][channels], whose number is token p. `tokens`: fp32, one channel.
-struct Embed {
-    Tensor tokens{}, weights{}, result{};
-};
-
-/// Adds the gradient of each position, of the result, to the row of its token, of the weights, fp32; in the order of the positions.
-/// `adds`: to the numbers that are there, else to zeros.
-struct EmbedGradient {
-    Tensor tokens{}, gradient{}, weights{};
-    bool adds = false;
-};
-
-/// result = source + weights, [positions][channels], for each image; positions behind those of the weights are copied.
-struct AddPositions {
-    Tensor source{}, weights{}, result{};
-};
-
-/// The gradient of the weights, fp32: the sum over the images.
-struct AddPositionsGradient {
-    Tensor gradient{}, weights{};
-};
-
-/// Position p of an image of the result is position p + first of the source; zeros where that has none.
-struct TakePositions {
-    Tensor source{}, result{};
-    int first = 0;
-};
-
-/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
-/// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32, of each query and head, the logarithm of the sum of its exponentials.
-struct Attention {
-    Tensor source{}, result{}, sums{};
-    int heads = 1, kv_heads = 1;
-    bool causal = false;
-};
-
-/// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source. `products`: fp32, as
-/// `sums`, scratch: each query's result times its gradient.
-struct AttentionGradient {
-    Tensor gradient{}, source{}, result{}, sums{};
-    Tensor to_source{}, products{};
-    int heads = 1, kv_heads = 1;
-    bool causal = false;
-};
-
-/// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The
-/// source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache, [images][kv_heads][keys, values]
-/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries.
-struct AttendCached {
-    Tensor source{}, cache{}, result{};
-    int heads = 1, kv_heads = 1;
-};
-
-/// In each of the source's first `heads` heads, of d channels, channels c and c + d / 2 of a position are turned as a point in a plane:
-/// (x cos - y sin, y cos + x sin), with `back` by the negative angle. The other channels are copied. The result may overwrite the source.
-struct Turn {
-    Tensor source{}, result{};
-    Tensor angles{};  ///< fp32 [2][positions of an image][d / 2]: their cosines, then their sines
-    int heads = 1;
-    bool back = false;
-};
-
 /// The gradient before a ReLU, or the sum of two shares, without channel sums. The result may overwrite a share.
 struct MaskGradient {
     Tensor share{}, other_share{}, output{}, result{};
@@ -394,32 +293,6 @@ struct DescendProduct {
 struct Advance {
     bool scaled = false;
 };
-
-/// Returns the number of slabs of rows for a sum. Slabs are summed first, then their sums, always in the same order. A
-/// slab is what a block sums of its channels: there are as many blocks for few channels as for many.
-constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)
-{
-    constexpr std::size_t least_rows = 64;
-    constexpr std::size_t most_blocks = 256;
-    constexpr std::size_t channels_of_block = 64;
-    const std::size_t column_blocks = (channels + channels_of_block - 1) / channels_of_block;
-    const std::size_t most = most_blocks > column_blocks ? most_blocks / column_blocks : 1;
-    const std::size_t slabs = (rows + least_rows - 1) / least_rows;
-    return slabs < most ? slabs : most;
-}
-
-/// The sums of slabs of this tensor's rows, `parts` of them per channel, without memory.
-inline Tensor partial_sums_of(const Tensor& summed, int parts = 2)
-{
-    const std::size_t slabs = slabs_of(summed.rows(), static_cast<std::size_t>(summed.channels));
-    return {.batch = static_cast<int>(slabs), .channels = parts * summed.channels};
-}
-
-/// The maps of a batch, without memory.
-inline Tensor maps_of(int batch, const model::Shape& map, Precision precision)
-{
-    return {.batch = batch, .channels = map.channels, .height = map.height, .width = map.width, .precision = precision};
-}
 
 using Operation =
     std::variant<ImportImages, ClearUnused, Convolve, Multiply, AddBias, Statistics, Normalise, ReduceGradient,

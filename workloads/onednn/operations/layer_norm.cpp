@@ -5,6 +5,7 @@
 #include "workloads/onednn/operations/positions.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 namespace roof::onednn {
 namespace {
@@ -92,7 +93,7 @@ template <bool is_shifted, int rows>
         inverse[r] = of.inverse[position + r] = 1 / std::sqrt(squares[r].over(channels) + of.epsilon);
     for_channels(
         channels, [&](Dim c, auto& number) __attribute__((always_inline)) {
-            auto scale = number, shift = number - number;
+            std::remove_cvref_t<decltype(number)> scale{}, shift{};
             load(of.scale + c, scale);
             if constexpr (is_shifted) load(of.shift + c, shift);
             for (int r = 0; r < rows; ++r) {

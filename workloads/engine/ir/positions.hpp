@@ -1,0 +1,89 @@
+// The operations among the positions of a map, or the tokens of a sequence, and those over the channels of each.
+#pragma once
+
+#include "workloads/engine/ir/tensor.hpp"
+
+namespace roof::ir {
+
+/// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without mean and bias
+/// an RMS norm: 0 takes the place of the mean.
+struct LayerNorm {
+    Tensor source{}, weight{}, bias{};
+    Tensor mean{}, inverse_deviation{};  ///< fp32, of each position
+    Tensor result{};
+    float epsilon = 0;
+};
+
+/// From the gradient of its result: that of the source, which may overwrite it, and those of bias, if it has one, and weight.
+struct LayerNormGradient {
+    Tensor gradient{}, source{}, weight{};
+    Tensor mean{}, inverse_deviation{};
+    Tensor result{};
+    Tensor sum{}, sum_of_products{};  ///< gradients of bias and weight, fp32
+    Tensor partial{};                 ///< sums of slabs of positions
+};
+
+/// Row p of the result is the row of the weights, [tokens][channels], whose number is token p. `tokens`: fp32, one channel.
+struct Embed {
+    Tensor tokens{}, weights{}, result{};
+};
+
+/// Adds the gradient of each position, of the result, to the row of its token, of the weights, fp32; in the order of the positions.
+/// `adds`: to the numbers that are there, else to zeros.
+struct EmbedGradient {
+    Tensor tokens{}, gradient{}, weights{};
+    bool adds = false;
+};
+
+/// result = source + weights, [positions][channels], for each image; positions behind those of the weights are copied.
+struct AddPositions {
+    Tensor source{}, weights{}, result{};
+};
+
+/// The gradient of the weights, fp32: the sum over the images.
+struct AddPositionsGradient {
+    Tensor gradient{}, weights{};
+};
+
+/// Position p of an image of the result is position p + first of the source; zeros where that has none.
+struct TakePositions {
+    Tensor source{}, result{};
+    int first = 0;
+};
+
+/// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
+/// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32, of each
+/// query and head, the logarithm of the sum of its exponentials.
+struct Attention {
+    Tensor source{}, result{}, sums{};
+    int heads = 1, kv_heads = 1;
+    bool causal = false;
+};
+
+/// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source. `products`: fp32, as
+/// `sums`, scratch: each query's result times its gradient.
+struct AttentionGradient {
+    Tensor gradient{}, source{}, result{}, sums{};
+    Tensor to_source{}, products{};
+    int heads = 1, kv_heads = 1;
+    bool causal = false;
+};
+
+/// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The
+/// source has queries of `heads` heads, and keys and values of `kv_heads`, which go to the cache, [images][kv_heads][keys, values]
+/// [positions][channels of a head]; each of these serves heads / kv_heads heads of queries.
+struct AttendCached {
+    Tensor source{}, cache{}, result{};
+    int heads = 1, kv_heads = 1;
+};
+
+/// In each of the source's first `heads` heads, of d channels, channels c and c + d / 2 of a position are turned as a point in a plane:
+/// (x cos - y sin, y cos + x sin), with `back` by the negative angle. The other channels are copied. The result may overwrite the source.
+struct Turn {
+    Tensor source{}, result{};
+    Tensor angles{};  ///< fp32 [2][positions of an image][d / 2]: their cosines, then their sines
+    int heads = 1;
+    bool back = false;
+};
+
+}  // namespace roof::ir
