@@ -298,7 +298,7 @@ class Draw:
                                     continue
                                 axes = {"model": model, "batch": batch, "precision": precision, "algorithm": "direct", "data": source, "parameters": "random",
                                         "lr": 0.01, "threads": threads}
-                                if optimizer != "sgd":
+                                if optimizers != ["sgd"]:
                                     axes["optimizer"] = optimizer
                                 if ranks > 1:
                                     axes |= {"ranks": ranks, "scaling": scaling, "communication": self.random.choice(["overlapped", "serial"]), "bucket_mb": 25,
