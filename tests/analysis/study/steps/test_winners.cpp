@@ -32,6 +32,17 @@ TEST_CASE("the fastest device of each batch comes first and the others say how f
     CHECK(table.cell(3, "of the fastest").text == "25%");
 }
 
+TEST_CASE("a step by another optimizer is no rival")
+{
+    Measurement by_adamw = on("gpu:0", 4, 0.01), also = on("cpu", 4, 0.03);
+    by_adamw.point.set("optimizer", "adamw");
+    CHECK(table_of({on("cpu", 4, 0.02), by_adamw}).rows.empty());
+    also.point.set("optimizer", "adamw");
+    const DataTable table = table_of({on("cpu", 4, 0.02), on("gpu:0", 4, 0.04), by_adamw, also});
+    REQUIRE(table.rows.size() == 4);
+    for (const std::size_t first : {0, 2}) CHECK(table.cell(first, "verdict").text == "fastest");
+}
+
 TEST_CASE("devices whose intervals reach each other are not told apart")
 {
     CHECK(table_of({on("cpu", 4, 0.020), on("gpu:0", 4, 0.021)}).cell(1, "verdict").text == "not told apart");
