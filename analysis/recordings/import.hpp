@@ -64,6 +64,9 @@ std::optional<MemoryKind> memory_in(std::string_view text);
 /// the last. Lists what a timeline lacks for a point on a roofline.
 void add_timeline(ImportedRow row, const std::map<std::string, std::string>& models, Imported& imported);
 
+/// Gives each row the FLOPs of its counters, which are of the whole recording; where it marks steps they are a remark alone.
+void add_counted_flops(Imported& imported);
+
 // The formats. Each is recognized by content. Each reader throws InputError with line, byte or table for a malformed or
 // truncated file. Messages contain `name`; `row` becomes the name of the row in the results.
 

@@ -3,6 +3,8 @@
 #include "ert/base/names.hpp"
 #include "ert/recording/records.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -165,6 +167,26 @@ void add_timeline(ImportedRow row, const std::map<std::string, std::string>& mod
         return;
     }
     for (const std::string& device : devices) imported.rows.push_back(of_device(row, device, started));
+}
+
+void add_counted_flops(Imported& imported)
+{
+    for (ImportedRow& row : imported.rows) {
+        if (row.counters.empty()) continue;
+        Metrics sums;
+        for (const CounterRecord& counter : row.counters) sums[counter.metric].value += counter.value;
+        const CountedWork work = count_work(sums);
+        const bool has_steps = std::ranges::any_of(row.ranges, [](const auto& r) { return r.kind == RangeKind::step; });
+        if (has_steps)
+            imported.remarks.push_back(fmt::format("{} FLOPs were counted on {} in the whole recording, not by steps",
+                                                   work.total().value, row.measurement.device));
+        else
+            set_work(row.measurement, work);
+        for (const std::string& missing : work.missing)
+            if (missing.starts_with("FLOPs")) imported.missing.push_back(missing);
+        std::erase_if(imported.missing, [](const std::string& one) { return one.starts_with("FLOPs and bytes"); });
+        imported.missing.emplace_back("bytes: CUPTI counted none");
+    }
 }
 
 ImportedRow imported_row(const std::string& name, const std::string& device)

@@ -1,6 +1,5 @@
 // PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
 // event. Times keep all digits, because some count from 1970.
-#include "analysis/recordings/counted_work.hpp"
 #include "analysis/recordings/import.hpp"
 #include "analysis/recordings/operators.hpp"
 #include "ert/base/names.hpp"
@@ -358,27 +357,6 @@ void count_by_shapes(const OperatorTrace& trace, Imported& imported)
     imported.remarks.push_back("FLOPs are those of one step's operators that have a formula, from their shapes");
 }
 
-/// The FLOPs that CUPTI counted, of the whole recording, where it marks no steps.
-void count_by_counters(Imported& imported)
-{
-    for (ImportedRow& row : imported.rows) {
-        if (row.counters.empty()) continue;
-        Metrics sums;
-        for (const CounterRecord& counter : row.counters) sums[counter.metric].value += counter.value;
-        const CountedWork work = count_work(sums);
-        const bool has_steps = std::ranges::any_of(row.ranges, [](const auto& r) { return r.kind == RangeKind::step; });
-        if (has_steps)
-            imported.remarks.push_back(fmt::format("{} FLOPs were counted on {} in the whole recording, not by steps",
-                                                   work.total().value, row.measurement.device));
-        else
-            set_work(row.measurement, work);
-        for (const std::string& missing : work.missing)
-            if (missing.starts_with("FLOPs")) imported.missing.push_back(missing);
-        std::erase_if(imported.missing, [](const std::string& one) { return one.starts_with("FLOPs and bytes"); });
-        imported.missing.emplace_back("bytes: CUPTI counted none");
-    }
-}
-
 }  // namespace
 
 bool is_kineto(std::string_view text)
@@ -410,7 +388,7 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     label_calls(handler.trace, row);
     add_timeline(std::move(row), handler.models, imported);
     count_by_shapes(handler.trace, imported);
-    count_by_counters(imported);
+    add_counted_flops(imported);
     return imported;
 }
 
