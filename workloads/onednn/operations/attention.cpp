@@ -15,6 +15,13 @@ using kernels::AttentionMap;
 using kernels::AttentionShape;
 using kernels::AttentionTensors;
 
+/// A tensor of queries or results, or of queries, keys and values, the channels of all heads one after the other.
+struct Map {
+    explicit Map(const Tensor& of) : tensor(of), at(positions_of(of.desc())) {}
+    Tensor tensor;  ///< which gets its memory after this
+    Positions at;
+};
+
 /// The heads of all images, and how threads share them.
 struct Heads {
     AttentionShape shape;
@@ -30,16 +37,15 @@ struct Heads {
     Dim head(Dim item) const { return item / parts % heads; }
     int part(Dim item) const { return static_cast<int>(item % parts); }
 
-    /// The channels of an item's head of queries or results, 0, of keys, 1, or of values, 2, which follow one another in a tensor.
-    AttentionMap map(const Tensor& tensor, Dim item, Dim what) const
+    /// The channels of an item's head of queries or results, 0, of keys, 1, or of values, 2.
+    AttentionMap map(const Map& of, Dim item, Dim what) const
     {
         const Dim place = what == 0 ? head(item) : heads + (what - 1) * kv_heads + head(item) / group();
-        const Positions at = positions_of(tensor.desc());
-        return {.elements = tensor.elements(),
-                .first = image(item) * at.image,
-                .position = at.place,
-                .group = at.group,
-                .lanes = static_cast<int>(at.lanes),
+        return {.elements = of.tensor.elements(),
+                .first = image(item) * of.at.image,
+                .position = of.at.place,
+                .group = of.at.group,
+                .lanes = static_cast<int>(of.at.lanes),
                 .channel = static_cast<int>(place * shape.channels)};
     }
 };
@@ -66,15 +72,14 @@ Heads heads_of(const Binding& to, const Operation& operation)
 }
 
 /// Zeros behind the last channel, which fill its block.
-void write_zeros(const Tensor& to)
+void write_zeros(const Map& to)
 {
     constexpr std::array<float, 16> zeros{};
-    const Positions at = positions_of(to.desc());
-    const DimRange all{0, at.rows()}, behind{at.channels, at.stored};
-    if (to.precision() == Precision::bf16)
-        write_channels<BFloat16>(at, zeros.data(), 0, all, behind, to.elements());
+    const DimRange all{0, to.at.rows()}, behind{to.at.channels, to.at.stored};
+    if (to.tensor.precision() == Precision::bf16)
+        write_channels<BFloat16>(to.at, zeros.data(), 0, all, behind, to.tensor.elements());
     else
-        write_channels<float>(at, zeros.data(), 0, all, behind, to.elements());
+        write_channels<float>(to.at, zeros.data(), 0, all, behind, to.tensor.elements());
 }
 
 /// The fastest that this processor has.
@@ -96,14 +101,14 @@ void bind(Binding& to, const ir::Attention& operation)
     const Dim each = loops.scratch(heads.shape);
     const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, each}));
     to.program.append(
-        [=, &loops] {
+        [=, &loops, from = Map(source), written = Map(result)] {
 #pragma omp parallel for schedule(dynamic)
             for (Dim k = 0; k < heads.items(); ++k)
                 loops.forward(heads.shape,
-                              {.queries = heads.map(source, k, 0),
-                               .keys = heads.map(source, k, 1),
-                               .values = heads.map(source, k, 2),
-                               .results = heads.map(result, k, 0),
+                              {.queries = heads.map(from, k, 0),
+                               .keys = heads.map(from, k, 1),
+                               .values = heads.map(from, k, 2),
+                               .results = heads.map(written, k, 0),
                                .logarithms = sums.data() + k / heads.parts * heads.shape.positions},
                               heads.part(k), heads.parts, numbers.data() + omp_get_thread_num() * each);
         },
@@ -126,17 +131,17 @@ void bind(Binding& to, const ir::AttentionGradient& operation)
     const Tensor numbers = to.program.tensor(plain(Dims{to.settings.threads, each}));
     const Tensor gradients = to.program.tensor(plain(Dims{is_shared ? heads.items() : to.settings.threads, shares}));
     to.program.append(
-        [=, &loops] {
+        [=, &loops, from = Map(source), written = Map(result), by = Map(given), target = Map(to_source)] {
             const auto tensors = [&](Dim k) {
-                return AttentionTensors{.queries = heads.map(source, k, 0),
-                                        .keys = heads.map(source, k, 1),
-                                        .values = heads.map(source, k, 2),
-                                        .results = heads.map(result, k, 0),
+                return AttentionTensors{.queries = heads.map(from, k, 0),
+                                        .keys = heads.map(from, k, 1),
+                                        .values = heads.map(from, k, 2),
+                                        .results = heads.map(written, k, 0),
                                         .logarithms = sums.data() + k / heads.parts * heads.shape.positions,
-                                        .gradients = heads.map(given, k, 0),
-                                        .to_queries = heads.map(to_source, k, 0),
-                                        .to_keys = heads.map(to_source, k, 1),
-                                        .to_values = heads.map(to_source, k, 2)};
+                                        .gradients = heads.map(by, k, 0),
+                                        .to_queries = heads.map(target, k, 0),
+                                        .to_keys = heads.map(target, k, 1),
+                                        .to_values = heads.map(target, k, 2)};
             };
 #pragma omp parallel
             {
@@ -152,7 +157,7 @@ void bind(Binding& to, const ir::AttentionGradient& operation)
                 for (Dim k = 0; k < (is_shared ? heads.items() : 0); k += sharing)
                     loops.add_parts(heads.shape, tensors(k), static_cast<int>(sharing), gradients.data() + k * shares);
             }
-            write_zeros(to_source);
+            write_zeros(target);
         },
         {source, result, given, sums, to_source, numbers, gradients}, loops.name);
 }
