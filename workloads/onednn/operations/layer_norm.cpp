@@ -24,8 +24,9 @@ struct Norm {
     float* sums;
 };
 
-/// Positions that a thread copies at once, and those whose sums it adds at once: additions to one sum wait for one another.
-constexpr Dim rows_at_once = 32;
+/// Positions that a thread copies at once, whole pages of a map in blocks of 16 channels; and those whose sums it adds at once, since
+/// additions to one sum wait for one another.
+constexpr Dim rows_at_once = 64;
 constexpr int sums_at_once = 4;
 
 using Lane = kernels::Lanes<16>;
