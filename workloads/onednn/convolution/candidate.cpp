@@ -98,6 +98,51 @@ void add_kernels(const ConvolutionPass& shape, int threads, std::vector<Candidat
                        }});
 }
 
+/// Weights of single positions as a matrix. They are read in any layout; a gradient is written in one that no convolution has, and so in
+/// a tensor of the program.
+Tensor matrix_of(Program& program, const Tensor& weights)
+{
+    const Dims dims = dims_of(weights.desc());
+    return program.view(weights, weights.desc().reshape({dims[0], dims[1]}));
+}
+
+void append_product(Program& program, const Implementation& product, const ConvolutionPass& shape,
+                    const ConvolutionTensors& tensors)
+{
+    const Numbers numbers = numbers_of_pass[static_cast<std::size_t>(shape.pass)];
+    const Dim positions = Dim{shape.batch} * shape.source.height * shape.source.width;
+    const auto rows = [&](const Tensor& map) {
+        return program.view(map, plain({positions, dims_of(map.desc())[1]}, shape.precision));
+    };
+    const Desc layout = product.layout_of(numbers.weights);
+    const Tensor matrix = matrix_of(program, tensors.weights);
+    const bool writes = shape.pass == Pass::backward_weights;
+    const Tensor weights = writes ? program.tensor(layout) : program.in_layout(matrix, layout);
+    program.append(product, {{numbers.source, rows(tensors.source)},
+                             {numbers.weights, weights},
+                             {numbers.result, rows(tensors.result)},
+                             {numbers.bias, tensors.bias}});
+    if (writes) program.reorder(weights, matrix);
+}
+
+/// In bf16: oneDNN 2.6 multiplies matrices by AMX several times faster than it convolves single positions.
+void add_products(const dnnl::engine& engine, const ConvolutionPass& shape, std::vector<Candidate>& all)
+{
+    if (shape.precision != Precision::bf16 || shape.of_images || shape.prologue || shape.statistics) return;
+    const Desc gradient = in_format(weights_of(shape), Tag::iohw, Precision::fp32);
+    for (const Implementation& one : product_implementations(engine, shape))
+        all.push_back({.name = "product " + one.name,
+                       .algorithm = Algorithm::gemm,
+                       .vector_bits = facts_of(one.name, shape).vector_bits,
+                       .is_preferred = true,
+                       .layouts = {in_format(dims_of(shape.batch, shape.source), Tag::nhwc, shape.precision),
+                                   shape.pass == Pass::backward_weights ? gradient : Desc{},
+                                   in_format(dims_of(shape.batch, shape.result), Tag::nhwc, shape.precision)},
+                       .append = [one, shape](Program& program, const ConvolutionTensors& tensors) {
+                           append_product(program, one, shape, tensors);
+                       }});
+}
+
 }  // namespace
 
 LibraryFacts facts_of(const std::string& implementation, const model::Convolution& convolution)
@@ -146,6 +191,7 @@ std::vector<Candidate> candidates(const dnnl::engine& engine, const ConvolutionP
     std::vector<Candidate> all = library_candidates(engine, shape, Algorithm::direct, is_plain);
     add_kernels(shape, threads, all);
     std::ranges::move(library_candidates(engine, shape, Algorithm::winograd, is_plain), std::back_inserter(all));
+    add_products(engine, shape, all);
     if (shape.precision != Precision::bf16) return all;
     ConvolutionPass wide = shape;
     wide.precision = Precision::fp32;
@@ -178,6 +224,7 @@ void append_pass(Program& program, Pass pass, const Candidate& candidate, const 
     Tensor ConvolutionTensors::*const written = written_by(pass);
     ConvolutionTensors own = tensors;
     const auto place = [&](Tensor ConvolutionTensors::*operand, const Desc& layout) {
+        if (layout.is_zero()) return;
         if (operand == written && (own.*operand).desc() != layout) own.*operand = program.tensor(layout);
         if (operand != written) own.*operand = program.in_layout(tensors.*operand, layout);
     };

@@ -40,7 +40,7 @@ struct Candidate {
     int vector_bits = 0;        ///< of its instruction set; 0: unknown
     bool is_preferred = false;  ///< oneDNN's first choice for the precision, or a kernel of this project
     bool is_kernel = false;     ///< of this project
-    Layouts layouts;            ///< of the tensors that it reads and writes
+    Layouts layouts;            ///< of the tensors that it reads and writes; empty where any serves
     /// Appends the pass with its workspace. The tensors must have `layouts`.
     std::function<void(Program&, const ConvolutionTensors&)> append{};
 };

@@ -214,6 +214,26 @@ std::vector<Implementation> convolution_implementations(const dnnl::engine& engi
         result, strides, gaps(shape), padding, padding));
 }
 
+std::vector<Implementation> product_implementations(const dnnl::engine& engine, const ConvolutionPass& shape)
+{
+    using dnnl::inner_product_backward_data, dnnl::inner_product_backward_weights, dnnl::inner_product_forward;
+    if (shape.window != model::Window{} || shape.groups != 1) return {};
+    const Dim positions = Dim{shape.batch} * shape.source.height * shape.source.width;
+    const Desc source = plain({positions, shape.source.channels}, shape.precision);
+    const Desc result = plain({positions, shape.result.channels}, shape.precision);
+    const Dims weights{shape.result.channels, shape.source.channels};
+    const auto forward = implementations<inner_product_forward>(engine, attributes(shape.relu), std::tuple(),
+                                                                prop_kind::forward_training, source,
+                                                                any(weights, shape.precision), bias_of(shape), result);
+    if (shape.pass == Pass::forward || forward.empty()) return described<inner_product_forward>(forward);
+    const auto hint = std::tie(forward.front());
+    if (shape.pass == Pass::backward_data)
+        return described<inner_product_backward_data>(implementations<inner_product_backward_data>(
+            engine, attributes(), hint, source, any(weights, shape.precision), result));
+    return described<inner_product_backward_weights>(implementations<inner_product_backward_weights>(
+        engine, attributes(), hint, source, any(weights), bias_of(shape), result));
+}
+
 PoolingPasses describe_pooling(const dnnl::engine& engine, const Desc& source, const Dims& result,
                                const model::Window& window, dnnl::algorithm algorithm)
 {

@@ -73,6 +73,10 @@ struct Implementation {
 std::vector<Implementation> convolution_implementations(const dnnl::engine& engine, const ConvolutionPass& shape,
                                                         dnnl::algorithm algorithm, bool is_plain);
 
+/// As convolution_implementations() for a convolution of single positions, as a product of rows: [positions of all images][channels]
+/// between maps, weights [o][i] in any layout. Empty for other convolutions.
+std::vector<Implementation> product_implementations(const dnnl::engine& engine, const ConvolutionPass& shape);
+
 struct PoolingPasses {
     Implementation forward, backward;
 };

@@ -51,6 +51,12 @@ Tensor Program::part(const Tensor& of, const Dims& dims, const Dims& begin)
     return tensors_.back();
 }
 
+Tensor Program::view(const Tensor& of, const Desc& desc)
+{
+    tensors_.push_back({dnnl::memory(desc, engine_, DNNL_MEMORY_NONE), of.block});
+    return tensors_.back();
+}
+
 Tensor Program::outside(const Desc& desc) const
 {
     return {dnnl::memory(desc, engine_, DNNL_MEMORY_NONE)};

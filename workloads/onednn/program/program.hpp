@@ -51,6 +51,8 @@ class Program : public engine::Program<std::function<void()>> {
     Tensor resident(const Desc& desc);
     /// A part of a tensor of the program, in its memory. Throws dnnl::error if the layout has no such part.
     Tensor part(const Tensor& of, const Dims& dims, const Dims& begin);
+    /// The tensor's memory in another layout of the same bytes.
+    Tensor view(const Tensor& of, const Desc& desc);
     /// A tensor whose memory the caller sets before each run.
     Tensor outside(const Desc& desc) const;
 
