@@ -1,15 +1,18 @@
-"""Records training steps of any PyTorch model for roof, and reads roof's results.
+"""The measured peaks of this machine for a call, and training steps of any PyTorch model recorded for roof.
+
+    roof.peak("bf16"), roof.bandwidth("DRAM"), roof.mfu(flops, seconds), roof.place(flops, seconds, bytes)
 
     with roof.record("results/mine", model):
         step()                       # forward, loss, backward, optimiser: as often as you like
 
 `roof report results/mine` then places the step, its phases and its layers under the measured roofs of the machine.
-Recording needs PyTorch; `load` and `ceilings` need pandas; `ceilings` and `calibrate` call the program `roof`.
+Recording needs PyTorch; `load` and `ceilings` need pandas; peaks, `ceilings` and `calibrate` call the program `roof`.
 """
 
 from roof.program import calibrate, ceilings
 from roof.frames import Run, load
+from roof.peaks import Rate, bandwidth, mfu, peak, place
 from roof.recording import Recording, profile, record
 
-__all__ = ["Recording", "Run", "calibrate", "ceilings", "load", "profile", "record"]
+__all__ = ["Rate", "Recording", "Run", "bandwidth", "calibrate", "ceilings", "load", "mfu", "peak", "place", "profile", "record"]
 __version__ = "0.1.0"

@@ -1,0 +1,101 @@
+"""A peak asked for by a call: found, measured once, remembered for this machine, and said to be a lower bound."""
+
+import os
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import roof
+from roof import peaks
+
+FAKE = """#!/bin/sh
+echo "$*" >> $LOG
+case "$1" in
+  doctor) echo '{"machine": {"name": "m", "node": "n", "cpu_model": "x", "threads": 2, "versions": {"microcode": "'$MICROCODE'"},
+    "devices": [{"name": "cpu", "kind": "cpu", "model": "x"}]}}' ;;
+  calibrate) while [ "$1" != --out ]; do shift; done; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
+  place) if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
+    echo '{"calibration": '$KNOWN', "quality": "a core was shared", "points": [{"binds": "fp32"}]}' ;;
+  export) echo "device,kind,level,operation,precision,threads,rate_median_per_s,rate_low_per_s,rate_high_per_s,steadiness,condition"
+    echo "cpu,compute,core,fma,fp32,1,5e10,4e10,6e10,steady,"
+    echo "cpu,compute,core,fma,fp32,2,1e11,9e10,1.1e11,steady,"
+    echo "cpu,compute,core,best,fp32,2,2e11,1e11,3e11,steady,"
+    echo "cpu,compute,core,tile,bf16,2,4e11,3e11,,at least,"
+    echo "cpu,bandwidth,DRAM,load,,2,1e10,9e9,1.1e10,steady,"
+    echo "cpu,bandwidth,DRAM,copy,,2,3e10,2e10,4e10,steady,node 0 from node 1" ;;
+esac
+"""
+
+
+class Peaks(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = Path(place.name)
+        fake = self.folder / "roof"
+        fake.write_text(FAKE, encoding="utf-8")
+        fake.chmod(0o755)
+        self.log = self.folder / "log"
+        self.use(ROOF_PROGRAM=str(fake), LOG=str(self.log), XDG_CACHE_HOME=str(self.folder / "cache"), MICROCODE="1", KNOWN="null",
+                 ROOF_CALIBRATION="")
+
+    def use(self, **variables):
+        patch = mock.patch.dict(os.environ, variables)
+        patch.start()
+        self.addCleanup(patch.stop)
+        peaks._found.cache_clear()
+        peaks._ceilings.cache_clear()
+
+    def calibrations(self):
+        return [line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("calibrate")]
+
+    def test_a_peak_is_that_of_multiply_adds_at_the_most_threads(self):
+        self.assertEqual((1e11, 9e10, 1.1e11), (roof.peak("fp32", "cpu"), roof.peak("fp32", "cpu").low, roof.peak("fp32", "cpu").high))
+        self.assertEqual("", roof.peak("fp32", "cpu").reason)
+        self.assertEqual(1e10, roof.bandwidth("dram", "cpu"))
+        self.assertEqual(0.25, roof.mfu(5e10, 2, "fp32", "cpu"))
+        self.assertEqual(0.125, roof.mfu(5e10, 2, "fp32", "cpu", devices=2))
+        self.assertEqual("fp32", roof.place(1e9, 1, device="cpu")["binds"])
+
+    def test_a_lower_bound_says_so_with_its_reason(self):
+        rate = roof.peak("bf16", "cpu")
+        self.assertTrue(rate.is_lower_bound)
+        self.assertEqual("at least: a core was shared", rate.reason)
+        self.assertTrue(repr(rate).startswith(">= 4e+11"))
+
+    def test_it_is_measured_once_and_again_for_another_machine(self):
+        roof.peak("fp32", "cpu")
+        peaks._found.cache_clear()
+        roof.peak("bf16", "cpu")
+        self.assertEqual(1, len(self.calibrations()))
+        self.assertIn("--plan calibrate/cpu-peak --threads 2", self.calibrations()[0])
+        self.use(MICROCODE="2")
+        roof.peak("fp32", "cpu")
+        self.assertEqual(2, len(self.calibrations()))
+
+    def test_a_full_calibration_of_this_machine_is_taken_and_one_of_another_microcode_or_a_quick_one_is_not(self):
+        known = self.folder / "known"
+        known.mkdir()
+        (known / "plan.yaml").write_text("name: cpu\n", encoding="utf-8")
+        (known / "machine.yaml").write_text('name: m\ncpu_model: x\nthreads: 2\nversions:\n  microcode: "1"\n', encoding="utf-8")
+        self.use(KNOWN=f'"{known}"')
+        self.assertEqual(str(known), roof.peak("fp32", "cpu").source)
+        self.assertEqual([], self.calibrations())
+        self.use(MICROCODE="2")
+        self.assertNotEqual(str(known), roof.peak("fp32", "cpu").source)
+        self.use(MICROCODE="1", XDG_CACHE_HOME=str(self.folder / "other"))
+        (known / "plan.yaml").write_text("name: cpu-quick\nquick: true\n", encoding="utf-8")
+        self.assertNotEqual(str(known), roof.peak("fp32", "cpu").source)
+
+    def test_the_calibration_of_the_environment_goes_first(self):
+        self.use(ROOF_CALIBRATION="/mine")
+        self.assertEqual("/mine", roof.peak("fp32", "cpu").source)
+
+    def test_what_was_not_measured_is_named_with_what_was(self):
+        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32"):
+            roof.peak("fp8", "cpu")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+"""The measured denominator: peaks, bandwidths and shares of them, of the machine that runs the program.
+
+    roof.peak("bf16")                       FLOP/s
+    roof.bandwidth("DRAM")                  B/s
+    roof.mfu(flops, seconds)                share of the peak
+    roof.place(flops, seconds, bytes)       under all roofs
+
+The first call finds a calibration: the folder in ROOF_CALIBRATION, else what an earlier call remembered for this machine, else the newest
+full calibration of this CPU, else a probe of at most ten seconds, which is remembered. Another processor, driver, microcode or power limit is another
+machine.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from roof.program import run, run_json
+
+#: What of a machine tells it from another, as `roof doctor --json` names it.
+FACTS = ("name", "node", "cpu_model", "family", "model", "stepping", "threads", "features", "isa", "governor")
+VERSIONS = ("NVIDIA driver", "microcode", "kernel")
+
+
+class Rate(float):
+    """A measured rate in SI units, with its interval. It is used as a number."""
+
+    low: float
+    high: float
+    is_lower_bound: bool  #: too few undisturbed samples showed what is possible
+    reason: str  #: why, and how good the calibration is; empty for a steady rate
+    source: str  #: the folder of the calibration
+
+    def __new__(cls, row: Dict[str, str], quality: str, source: str) -> "Rate":
+        rate = super().__new__(cls, row["rate_median_per_s"])
+        state = row["steadiness"]
+        rate.low, rate.high = float(row["rate_low_per_s"]), float(row["rate_high_per_s"] or "inf")
+        rate.is_lower_bound = state == "at least"
+        rate.reason = "" if state == "steady" else f"{state}: {quality}"
+        rate.source = source
+        return rate
+
+    def __repr__(self) -> str:
+        return f"{'>= ' if self.is_lower_bound else ''}{float(self):.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def peak(precision: str = "bf16", device: Optional[str] = None) -> Rate:
+    """FLOP/s of the fastest multiply-adds in a precision: fp64, fp32, tf32, fp16, bf16, fp8, int8. `device`: cpu, gpu:0, … [the first GPU
+    that PyTorch has been asked for, else cpu]. Raises ValueError for a precision that was not measured."""
+    return _fastest("compute", "precision", precision, device)
+
+
+def bandwidth(level: str = "DRAM", device: Optional[str] = None) -> Rate:
+    """B/s of the fastest access to a memory level: L1, L2, L3, DRAM. Raises ValueError for a level that was not measured."""
+    return _fastest("bandwidth", "level", level.upper(), device)
+
+
+def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> float:
+    """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower bound. FLOPs of a model
+    leave out what is computed again, and count a multiply-add as two."""
+    return flops / seconds / (devices * peak(precision, device))
+
+
+def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32", device: Optional[str] = None) -> Any:
+    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time."""
+    words = ["place", "--flops", repr(flops), "--seconds", repr(seconds), "--precision", precision, "--device", device or default_device()]
+    words += ["--bytes", repr(bytes)] if bytes is not None else []
+    return run_json(*words, "--calibration", calibration(device), "--json")["points"][0]
+
+
+def default_device() -> str:
+    torch = sys.modules.get("torch")
+    return "gpu:0" if torch is not None and torch.cuda.is_available() else "cpu"
+
+
+def calibration(device: Optional[str] = None) -> str:
+    """The folder whose ceilings are used for a device. It is measured now if none is known."""
+    return os.environ.get("ROOF_CALIBRATION") or _found(device or default_device())
+
+
+@lru_cache(maxsize=None)
+def _found(device: str) -> str:
+    machine = run_json("doctor", "--json")["machine"]
+    folder = _memory() / fingerprint(machine, device)
+    if not (folder / "measurements.csv").exists():
+        known = newest(machine) if device == "cpu" else None
+        if known is not None:
+            return known
+        print(f"roof: measuring the peaks of {device} once, in about ten seconds; they are kept in {folder}", file=sys.stderr)
+        probed = folder.with_name(f"{folder.name}-{os.getpid()}")
+        how = ["--plan", "calibrate/cpu-peak", "--threads", str(machine["threads"])] if device == "cpu" else ["--quick"]
+        try:
+            run("calibrate", "--device", device, *how, "--out", str(probed), "--json")
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            probed.replace(folder)
+        except OSError:  # another process was first
+            pass
+        finally:
+            shutil.rmtree(probed, ignore_errors=True)
+    return str(folder)
+
+
+def _memory() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+
+
+def fingerprint(machine: Dict[str, Any], device: str) -> str:
+    """A short name of the machine, its driver and its power limit."""
+    facts = {key: machine.get(key) for key in FACTS}
+    facts.update({key: machine.get("versions", {}).get(key) for key in VERSIONS})
+    facts["devices"] = [(one["name"], one.get("model")) for one in machine["devices"]]
+    facts["power"] = power_limits() if device != "cpu" else None
+    facts["cpus"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return f"{device.replace(':', '-')}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def power_limits() -> str:
+    """Of each GPU, as nvidia-smi prints them; empty where it does not run."""
+    try:
+        return subprocess.run(["nvidia-smi", "--query-gpu=uuid,power.limit,driver_version", "--format=csv,noheader"], capture_output=True,
+                              text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def newest(machine: Dict[str, Any]) -> Optional[str]:
+    """The newest full calibration of this machine, if its processor, threads and microcode are those of now."""
+    try:
+        folder = run_json("place", "--flops", "1", "--seconds", "1", "--json")["calibration"]
+    except RuntimeError as error:
+        if "has no calibration" not in str(error):
+            raise
+        return None
+    if not (Path(folder) / "machine.yaml").exists():
+        return None
+    text = (Path(folder) / "machine.yaml").read_text(encoding="utf-8")
+    then = dict(re.findall(r"^ *(cpu_model|threads|microcode): \"?(.*?)\"?$", text, flags=re.MULTILINE))
+    now = {"cpu_model": machine["cpu_model"], "threads": str(machine["threads"]), "microcode": machine.get("versions", {}).get("microcode")}
+    is_quick = "\nquick: true" in (Path(folder) / "plan.yaml").read_text(encoding="utf-8")
+    return folder if not is_quick and all(then.get(key) == value for key, value in now.items() if value is not None) else None
+
+
+def rows(folder: str) -> List[Dict[str, str]]:
+    """Every ceiling of a calibration, as `roof export --format csv` writes it."""
+    return list(csv.DictReader(io.StringIO(run("export", folder, "--format", "csv"))))
+
+
+@lru_cache(maxsize=None)
+def _ceilings(folder: str) -> Any:
+    quality = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json").get("quality") or ""
+    return rows(folder), quality
+
+
+def _fastest(kind: str, column: str, name: str, device: Optional[str]) -> Rate:
+    device = device or default_device()
+    folder = calibration(device)
+    ceilings, quality = _ceilings(folder)
+    plain = [row for row in ceilings if row["kind"] == kind and row["device"] == device and not row["condition"]]
+    most = max((int(row["threads"] or 0) for row in plain), default=0)
+    plain = [row for row in plain if int(row["threads"] or 0) == most and row["operation"] != "best"]
+    fitting = [row for row in plain if row[column] == name]
+    if not fitting:
+        known = ", ".join(sorted({row[column] for row in plain}))
+        raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder})")
+    return Rate(max(fitting, key=lambda row: float(row["rate_median_per_s"])), quality, folder)
