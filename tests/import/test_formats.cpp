@@ -5,7 +5,6 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/import/fixtures.hpp"
 
-#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -394,60 +393,4 @@ TEST_CASE("a file of unknown format is refused with the known formats")
                                                    Catch::Contains("likwid"));
     CHECK_THROWS_WITH(imported_text("\x1F\x8B zipped"), Catch::Contains("damaged or cut off"));
     CHECK_THROWS_AS(import_file("/nowhere/at/all"), InputError);
-}
-
-TEST_CASE("PyTorch: a recording of two GPUs is a row for each, with its kernels and the calls that started them")
-{
-    const std::string list = "\"traceEvents\": [";
-    const auto event = [](std::string_view category, std::string_view name, int device, int correlation) {
-        return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 0, "tid": 7, "ts": 1690000000000050.000,
-            "dur": 2.000, "args": {{"device": {}, "stream": 7, "correlation": {}}}}},)",
-                           category, name, device, correlation);
-    };
-    const Imported file = imported_text(
-        replaced(tests::fixture_text("kineto.json"), list,
-                 list + event("kernel", "other", 1, 900) + event("cuda_runtime", "cudaLaunchKernel", 1, 900)));
-    REQUIRE(file.rows.size() == 2);
-    const Imported alone = imported("kineto.json");
-    CHECK(file.rows[0].measurement.device == "gpu:0");
-    CHECK(file.rows[0].kernels.size() == alone.rows.at(0).kernels.size());
-    CHECK(file.rows[0].calls.size() == alone.rows.at(0).calls.size());
-    CHECK(file.rows[1].measurement.device == "gpu:1");
-    REQUIRE(file.rows[1].kernels.size() == 1);
-    CHECK(file.rows[1].kernels[0].name == "other");
-    CHECK(std::ranges::count(file.rows[1].calls, Number{900}, &ApiRecord::correlation) == 1);
-    CHECK(file.rows[0].measurement.id() != file.rows[1].measurement.id());
-}
-
-TEST_CASE("PyTorch: counters of CUPTI give the FLOPs of a recording, and are kept by kernel")
-{
-    const auto range = [](std::string_view name, long long fma, long long add) {
-        return fmt::format(
-            R"({{"ph": "X", "cat": "cuda_profiler_range", "name": "{}", "pid": 0, "tid": 0, "ts": 1679055454166485,
-            "dur": 121431, "args": {{"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum": {},
-            "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": {}, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum": 0}}}})",
-            name, add, fma);
-    };
-    const Imported file = imported_text(
-        fmt::format(R"({{"traceEvents": [{}, {}]}})", range("gemm", 9'119'334'400, 24'780'800), range("add", 0, 100)));
-    REQUIRE(file.rows.size() == 1);
-    const Measurement& row = file.rows[0].measurement;
-    CHECK(row.device == "gpu:0");
-    CHECK(row.work.flops.value == 2 * 9'119'334'400.0 + 24'780'800 + 100);
-    CHECK(row.work.known == Known::counter);
-    CHECK(row.point.text("precision") == "fp32");
-    CHECK(file.rows[0].counters.size() == 6);
-    CHECK(names(file.missing, "FLOPs of tensor cores"));
-    CHECK(names(file.missing, "bytes: CUPTI counted none"));
-}
-
-TEST_CASE("PyTorch: a kernel of Inductor has the FLOPs and bytes that Inductor says")
-{
-    const Imported file = imported_text(
-        R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "triton_tem_fused_mm_0", "pid": 1, "tid": 1, "ts": 1690000000000041.000,
-            "dur": 5.000, "args": {"kernel_flop": 4096, "kernel_num_gb": 3.2e-05, "Input Dims": [[8], [8]]}}]})");
-    const Measurement& row = file.rows.at(0).measurement;
-    CHECK(row.work.flops.value == 4096);
-    REQUIRE(row.parts.size() == 1);
-    CHECK(row.parts[0].part.work.compulsory.value == Approx(32000));
 }
