@@ -172,7 +172,8 @@ struct Adapted {
     float square = 0;
 };
 
-constexpr Adapted adapt(const Adapted& now, float gradient, const engine::AdamShares& shares, float rate)
+[[gnu::always_inline]] constexpr Adapted adapt(const Adapted& now, float gradient, const engine::AdamShares& shares,
+                                               float rate)
 {
     constexpr auto of_mean = static_cast<float>(1 - engine::adam_beta1);
     constexpr auto of_square = static_cast<float>(1 - engine::adam_beta2);

@@ -35,10 +35,15 @@ constexpr std::size_t piece_floats = 16384;  ///< four tensors of 64 KiB fit an 
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]] void adapt(const Piece& piece,
                                                                        const engine::AdamShares& shares, float rate)
 {
-    const auto [p, g, m, v, count] = piece;
+    const engine::AdamShares own = shares;  // or each store might change it
+    float* const p = piece.value;
+    const float* const g = piece.gradient;
+    float* const m = piece.momentum;
+    float* const v = piece.square;
+    const std::size_t count = piece.count;
 #pragma omp simd
     for (std::size_t i = 0; i < count; ++i) {
-        const ir::Adapted next = ir::adapt({p[i], m[i], v[i]}, g[i], shares, rate);
+        const ir::Adapted next = ir::adapt({p[i], m[i], v[i]}, g[i], own, rate);
         p[i] = next.value;
         m[i] = next.mean;
         v[i] = next.square;
