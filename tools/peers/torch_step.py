@@ -33,8 +33,6 @@ import resource
 import sys
 import time
 
-from torch_transformers import GPT2, token_network
-
 REMEDY = ("needs PyTorch and torchvision: pip install torch torchvision --index-url "
           "https://download.pytorch.org/whl/cpu (on Debian: apt-get install python3-torch python3-torchvision)")
 
@@ -133,6 +131,7 @@ def make_step(torch, torchvision, options):
     optimizer's kind."""
     torch.manual_seed(0)
     set_precision(torch, options)
+    from torch_transformers import GPT2, token_network  # pylint: disable=import-outside-toplevel
     name, _, tokens = options.model.partition("@")
     has_tokens = name in GPT2
     tokens = int(tokens or 1024)
