@@ -70,8 +70,8 @@ TEST_CASE("The part opens without a driver and adds the bench, and results have 
         names.push_back(axis.name);
     }
     CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
-                                            "optimizer", "graph", "deterministic", "ranks", "scaling", "communication",
-                                            "bucket_mb", "batch_norm"});
+                                            "optimizer", "tokens", "phase", "graph", "deterministic", "ranks",
+                                            "scaling", "communication", "bucket_mb", "batch_norm"});
 }
 
 TEST_CASE("A missing number format gives a reason, and a wrong learning rate is an input error")

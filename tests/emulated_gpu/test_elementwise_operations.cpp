@@ -75,7 +75,9 @@ TEST_CASE("images by depth have the padding's zeros around them, and zeros behin
                                                             {2, 0, 36, 37},
                                                             {1, 0, 1, 1},
                                                             {2, 0, 1, 2},
-                                                            {4, 0, 3, 4}}) {
+                                                            {4, 0, 3, 4},
+                                                            {16, 0, 32, 48},
+                                                            {32, 0, 64, 32}}) {
             for (const Dim& grid : grids) {
                 const FewBlocks few(grid);
                 OneOperation one;

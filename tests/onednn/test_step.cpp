@@ -197,8 +197,8 @@ TEST_CASE("The part registers the bench and the library's version")
         CHECK_FALSE(axis.defaults.empty());
     }
     CHECK(names == std::vector<std::string>{"model", "batch", "precision", "algorithm", "data", "parameters", "lr",
-                                            "optimizer", "threads", "ranks", "scaling", "communication", "bucket_mb",
-                                            "batch_norm"});
+                                            "optimizer", "tokens", "phase", "threads", "ranks", "scaling",
+                                            "communication", "bucket_mb", "batch_norm"});
 }
 
 TEST_CASE("An invalid learning rate or folder is an input error before anything is allocated")

@@ -46,7 +46,7 @@ struct DeepImportBody {
         if (place % (rows * columns) == 0) labels[image] = labels_from[image];
         const auto row = static_cast<int>(place / columns % rows);
         const auto column = static_cast<int>(place % columns);
-#pragma unroll
+#pragma unroll(block > 4 ? 1 : vectors)
         for (int v = 0; v < vectors; ++v) {
             Lanes<vector_width> all{};
 #pragma unroll
@@ -248,6 +248,10 @@ void enqueue(const ImportImages& operation, const Memory& memory, cudaStream_t s
                 return deep.template operator()<2>();
             case 4:
                 return deep.template operator()<4>();
+            case 16:
+                return deep.template operator()<16>();
+            case 32:
+                return deep.template operator()<32>();
             default:
                 break;
         }

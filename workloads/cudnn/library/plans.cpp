@@ -251,6 +251,9 @@ std::optional<Candidate> Plans::fastest_whole(const ConvolutionPass& shape)
 
 bool Plans::reads_by_depth(const ConvolutionPass& first)
 {
+    // Patches side by side are a product then; for 3 channels and so long a stride cuDNN has no engine in bf16.
+    constexpr int least_patch = 16;
+    if (first.window.stride == first.window.size && first.window.stride >= least_patch) return true;
     if (!settings_.tune) return false;
     NumberedPlans plans;
     const auto write = [&](Trial& trial) {

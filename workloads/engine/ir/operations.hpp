@@ -16,7 +16,7 @@
 namespace roof::ir {
 
 /// Converts images from [n][c][y][x] fp32 to channels-last in the storage precision, and copies their labels. With a
-/// block of 1, 2 or 4: space to depth of 3 channels, see space_to_depth(); 0: position by position.
+/// block of 1, 2, 4, 16 or 32: space to depth of 3 channels, see space_to_depth(); 0: position by position.
 struct ImportImages {
     Tensor from{}, to{};
     Tensor labels_from{}, labels{};

@@ -3,6 +3,7 @@
 #include "workloads/parallel/exchange.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace roof::ir {
 
@@ -15,8 +16,9 @@ int image_block_of(const model::Graph& graph, const Settings& settings, const Ch
     if (!choosers.deep_images || image.channels != 3 || reading.size() != 1) return 0;
     const model::Layer& first = graph.layer(reading.front());
     const int stride = first.window.stride;
+    constexpr std::array strides{1, 2, 4, 16, 32};  // the last two of patches
     const bool is_possible =
-        (stride == 1 || stride == 2 || stride == 4) && first.groups == 1 && first.window.dilation == 1;
+        std::ranges::find(strides, stride) != strides.end() && first.groups == 1 && first.window.dilation == 1;
     if (first.kind != model::LayerKind::convolution || !is_possible) return 0;
     const bool deep = choosers.deep_images(
         {model::convolution_of(graph, reading.front(), settings.batch), Pass::forward, settings.precision});
