@@ -125,7 +125,10 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
         INFO(model);
         const StepProgram list = write_step(model::build_model(model), settings, planner.choosers());
         CHECK(list.bytes > 0);
-        for (const TimedPart& part : list.parts()) CHECK_FALSE(part.implementation.empty());
+        for (const TimedPart& part : list.parts()) {
+            INFO(part.layer << " " << name(part.phase));
+            CHECK_FALSE(part.implementation.empty());
+        }
     }
     CHECK(planner.shapes() > 100);
     CHECK(planner.norms() >= 10);  // fewer where convolutions sum for them
