@@ -148,6 +148,12 @@ class Step:
         return self.row.images * len(used) / seconds if seconds else None
 
     @property
+    def tokens_per_second(self):
+        """None for images, and where no rate is known."""
+        tokens = 1 if self.row["phase"] == "decode" else int(self.row["tokens"] or 0)
+        return self.images_per_second * tokens if self.images_per_second and tokens else None
+
+    @property
     def images_of_median_step(self):
         return rate(self.row.images, self.row.step)
 
