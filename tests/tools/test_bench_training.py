@@ -34,7 +34,7 @@ def sample(seconds, used): return f"train,{seconds},0,0,0,0,1,,,{used}\\n"
 if who == "torch":
     if "--compile" in words: sys.exit("needs PyTorch 2")
     slow = option("--layout") == "contiguous"
-    print(json.dumps({"ready": True, "torch": "9.9", "layout": option("--layout"), "compiled": False, "sgd": "fused"}), flush=True)
+    print(json.dumps({"ready": True, "torch": "9.9", "layout": option("--layout"), "compiled": False, "optimizer": "fused SGD"}), flush=True)
     for line in sys.stdin:
         note(option("--layout") + " " + line.strip())
         print(json.dumps({"seconds": [0.4 if slow else 0.2] * int(line), "peak_memory_bytes": 2000}), flush=True)

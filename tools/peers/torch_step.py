@@ -92,10 +92,10 @@ def optimizer_of(torch, parameters, rate, has_tokens):
     settings = {"lr": rate} if has_tokens else {"lr": rate, "momentum": 0.9, "weight_decay": 1e-4}
     if "fused" in inspect.signature(kind.__init__).parameters:
         try:
-            return kind(parameters, fused=True, **settings), "fused"
+            return kind(parameters, fused=True, **settings), f"fused {kind.__name__}"
         except RuntimeError:
             pass
-    return kind(parameters, **settings), "plain"
+    return kind(parameters, **settings), f"plain {kind.__name__}"
 
 
 NARROW = {"bf16": "bfloat16", "fp16": "float16"}
@@ -240,7 +240,7 @@ def main(arguments):
     losses = [step().item() for _ in range(max(1, options.warmup))]
     time_steps = (lambda count: timed_on_gpu(torch, step, count)) if options.device == "cuda" else (lambda count: timed(step, count))
     say({"ready": True, "torch": torch.__version__, "torchvision": torchvision.__version__,
-         "threads": torch.get_num_threads(), "layout": options.layout, "compiled": options.compile, "graph": options.graph, "sgd": kind,
+         "threads": torch.get_num_threads(), "layout": options.layout, "compiled": options.compile, "graph": options.graph, "optimizer": kind,
          "loss": losses[0]})
     if options.steps:
         say(time_steps(options.steps))

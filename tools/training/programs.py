@@ -67,7 +67,7 @@ class Torch:
 
     def note(self):
         compiled = (", compiled" if self.about["compiled"] else "") + (", CUDA graph" if self.about.get("graph") else "")
-        return f"torch {self.about['torch']}, {self.about['layout']}{compiled}, {self.about['sgd']} SGD"
+        return f"torch {self.about['torch']}, {self.about['layout']}{compiled}, {self.about['optimizer']}"
 
     def close(self):
         try:
