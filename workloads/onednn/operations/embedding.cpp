@@ -52,18 +52,6 @@ Desc layout_of(const Binding& to, const ir::Tensor& weights, const Dims& dims)
     return plain(dims);
 }
 
-/// Calls call(first, end) in every thread with its part of the range.
-template <class Call>
-void share(Dim count, const Call& call)
-{
-#pragma omp parallel
-    {
-        const Dim threads = omp_get_num_threads();
-        const Dim thread = omp_get_thread_num();
-        call(count * thread / threads, count * (thread + 1) / threads);
-    }
-}
-
 template <class Element>
 void embed(const Positions& at, const float* tokens, const Rows& rows, const float* weights, Element* result,
            const DimRange& positions)
@@ -160,7 +148,7 @@ void bind(Binding& to, const ir::Embed& operation)
     to.program.append(
         [=, rows = Rows(layout), at = positions_of(y.desc())] {
             with_type(y.elements(), [&](auto* written) {
-                share(at.rows(), [&](Dim begin, Dim end) {
+                for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
                     embed(at, tokens.data(), rows, weights.data(), written, {begin, end});
                 });
             });
@@ -180,7 +168,7 @@ void bind(Binding& to, const ir::EmbedGradient& operation)
                     std::fill(weights.data() + begin, weights.data() + end, 0.0F);
                 });
             with_type(given.elements(), [&](const auto* gradient) {
-                share(at.stored / at.lanes, [&](Dim begin, Dim end) {
+                for_parts(at.stored / at.lanes, [&](Dim, Dim begin, Dim end) {
                     add_to_rows(at, tokens.data(), rows, gradient, weights.data(),
                                 {begin * at.lanes, std::min(at.channels, end * at.lanes)});
                 });
@@ -198,7 +186,7 @@ void bind(Binding& to, const ir::AddPositions& operation)
     to.program.append(
         [=, at = positions_of(x.desc())] {
             with_type(y.elements(), [&]<class Element>(Element* result) {
-                share(at.rows(), [&](Dim begin, Dim end) {
+                for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
                     add_positions(at, x.elements().as<Element>(), weights.data(), dims[0], result, {begin, end});
                 });
             });
@@ -213,7 +201,9 @@ void bind(Binding& to, const ir::AddPositionsGradient& operation)
     to.program.append(
         [=, at = positions_of(given.desc()), dims = dims_of_rows(operation.weights, operation.gradient.channels)] {
             with_type(given.elements(), [&](const auto* gradient) {
-                share(dims[0], [&](Dim begin, Dim end) { sum_images(at, gradient, weights.data(), {begin, end}); });
+                for_parts(dims[0], [&](Dim, Dim begin, Dim end) {
+                    sum_images(at, gradient, weights.data(), {begin, end});
+                });
             });
         },
         {given, weights}, "roof:positions");
@@ -228,7 +218,7 @@ void bind(Binding& to, const ir::TakePositions& operation)
     to.program.append(
         [=, from = positions_of(x.desc()), at = positions_of(y.desc()), first = operation.first] {
             with_type(y.elements(), [&]<class Element>(Element* written) {
-                share(at.rows(), [&](Dim begin, Dim end) {
+                for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
                     take_positions(from, x.elements().as<Element>(), at, written, first, {begin, end});
                 });
             });

@@ -196,20 +196,18 @@ Dim numbers_each(const Positions& at)
 }
 
 /// Returns the number of threads.
-Dim run(Norm of, float* numbers)
+Dim run(const Norm& of, float* numbers)
 {
     const Dim each = numbers_each(of.at);
     Dim all = 1;
-#pragma omp parallel firstprivate(of)
-    {
-        const Dim threads = omp_get_num_threads();
-        const Dim thread = omp_get_thread_num();
-        if (thread == 0) all = threads;
-        of.rows = numbers + thread * each;
-        of.sums = of.rows + numbers_of_rows(of.at);
-        std::fill_n(of.rows, each, 0.0F);
-        run_positions(of, of.at.rows() * thread / threads, of.at.rows() * (thread + 1) / threads);
-    }
+    for_parts(of.at.rows(), [&](Dim thread, Dim begin, Dim end) {
+        if (thread == 0) all = omp_get_num_threads();
+        Norm own = of;
+        own.rows = numbers + thread * each;
+        own.sums = own.rows + numbers_of_rows(of.at);
+        std::fill_n(own.rows, each, 0.0F);
+        run_positions(own, begin, end);
+    });
     return all;
 }
 

@@ -77,17 +77,14 @@ template <class Element>
 }
 
 /// The threads' sums are added in their order.
-double mean_loss(Losses of, float* rows, std::vector<double>& sums)
+double mean_loss(const Losses& of, float* rows, std::vector<double>& sums)
 {
     std::ranges::fill(sums, 0.0);
-#pragma omp parallel firstprivate(of)
-    {
-        const Dim threads = omp_get_num_threads();
-        const Dim thread = omp_get_thread_num();
-        of.rows = rows + thread * rows_at_once * of.at.stored;
-        sums[static_cast<std::size_t>(thread)] =
-            run_losses(of, of.at.rows() * thread / threads, of.at.rows() * (thread + 1) / threads);
-    }
+    for_parts(of.at.rows(), [&](Dim thread, Dim begin, Dim end) {
+        Losses own = of;
+        own.rows = rows + thread * rows_at_once * of.at.stored;
+        sums[static_cast<std::size_t>(thread)] = run_losses(own, begin, end);
+    });
     double loss = 0;
     for (const double sum : sums) loss += sum;
     return loss / static_cast<double>(of.at.rows());

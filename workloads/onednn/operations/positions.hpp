@@ -2,11 +2,24 @@
 #pragma once
 
 #include "workloads/kernels/lanes.hpp"
+#include "workloads/kernels/parallel.hpp"
 #include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
 
 namespace roof::onednn {
+
+/// Calls call(thread, begin, end) in every thread with its part of [0, count), which may be empty.
+template <class Call>
+void for_parts(Dim count, const Call& call)
+{
+#pragma omp parallel
+    {
+        const Dim threads = omp_get_num_threads();
+        const Dim thread = omp_get_thread_num();
+        call(thread, count * thread / threads, count * (thread + 1) / threads);
+    }
+}
 
 /// Channel c is at (c / lanes) * group + c % lanes.
 struct Positions {

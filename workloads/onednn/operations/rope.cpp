@@ -69,14 +69,11 @@ void bind(Binding& to, const ir::Turn& operation)
             const float* const cosines = angles.data();
             const Turned of{
                 at, source.elements(), result.elements(), cosines, cosines + angles.size() / 2, heads, half, sign};
-#pragma omp parallel
-            {
-                const Dim threads = omp_get_num_threads();
-                const Dim thread = omp_get_thread_num();
+            for_parts(at.rows(), [&](Dim thread, Dim begin, Dim end) {
                 float* const own = rows.data() + thread * of_thread;
                 std::fill_n(own, of_thread, 0.0F);
-                turn(of, at.rows() * thread / threads, at.rows() * (thread + 1) / threads, own);
-            }
+                turn(of, begin, end, own);
+            });
         },
         {source, result, rows}, "roof:rope");
 }
