@@ -158,17 +158,23 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
     CHECK(kinds.size() == std::variant_size_v<ir::Operation> - 5);  // all but those of the libraries and of CPUs alone
 }
 
-TEST_CASE("the kernels of a wide network give what the host's loops give", "[kernels]")
+TEST_CASE("the kernels of wide networks give what the host's loops give", "[kernels]")
 {
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         for (const bool has_moments : {true, false}) {
             Choosers choosers = loops(false);
             if (has_moments) choosers.moments = [](const ConvolutionPass&) { return true; };
-            Comparison comparison(wide_network(),
-                                  {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision},
-                                  choosers, 5);
-            comparison.run_step();
-            comparison.update_scaled();
+            choosers.deep_images = [=](const ConvolutionPass&) { return has_moments; };
+            // Whole vectors of each token, position and half of a head; patches of 16 and 32 places.
+            for (const model::Graph& graph :
+                 {wide_network(), llama_network(8, 4, 64, 4), token_network(false, 8, 24, 2),
+                  vision_network(32, 16, 24, 2), vision_network(64, 32, 24, 2)}) {
+                INFO(graph.name() << " " << traits(precision).name);
+                Comparison comparison(
+                    graph, {.batch = 3, .parameters = engine::Parameters::hashed, .precision = precision}, choosers, 5);
+                comparison.run_step();
+                comparison.update_scaled();
+            }
         }
     }
 }
