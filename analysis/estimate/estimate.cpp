@@ -53,7 +53,8 @@ bool elementwise(const LayerEstimate& layer)
 }
 
 /// After the flatten layer an activation is a vector, [n, f], as in PyTorch.
-std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch, Precision precision)
+std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch, Precision precision,
+                                           model::Optimizer optimizer)
 {
     std::vector<LayerEstimate> layers;
     bool flat = false;
@@ -68,17 +69,18 @@ std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch,
                           .is_contraction = model::is_contraction(layer.kind),
                           .parameters = layer.parameters(graph.input_shape(index)),
                           .output_shape = std::move(output),
-                          .work = work_of(graph, index, batch, precision)});
+                          .work = work_of(graph, index, batch, precision, optimizer)});
     }
     return layers;
 }
 
-std::vector<LayerEstimate> layer_estimates(const model::Operations& operations, int batch, Precision precision)
+std::vector<LayerEstimate> layer_estimates(const model::Operations& operations, int batch, Precision precision,
+                                           model::Optimizer optimizer)
 {
     std::vector<LayerEstimate> layers;
     for (const model::Operation& one : operations.all) {
         layers.push_back({one.name, one.kind, one.is_contraction, one.has_rule, one.parameters, one.output,
-                          work_of(one, batch, operations.batch, precision)});
+                          work_of(one, batch, operations.batch, precision, optimizer)});
         std::vector<long long>& output = layers.back().output_shape;
         const bool begins_with_batch = !output.empty() && static_cast<double>(output[0]) == operations.batch;
         if (begins_with_batch) output[0] = batch;
@@ -245,10 +247,8 @@ Network network_of(const std::string& model, const model::Sizes& sizes, model::O
 
 Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes)
 {
-    Footprint footprint =
-        std::visit([&](const auto& all) { return footprint_of(all, batch, precision, passes); }, network.layers);
-    footprint.momentum = footprint.momentum * model::cost_of(network.optimizer).averages;
-    return footprint;
+    return std::visit([&](const auto& all) { return footprint_of(all, batch, precision, passes, network.optimizer); },
+                      network.layers);
 }
 
 ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes)
@@ -269,13 +269,12 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
                            .optimizer = network.optimizer};
     std::visit(
         [&](const auto& layers) {
-            estimate.layers = layer_estimates(layers, batch, precision);
+            estimate.layers = layer_estimates(layers, batch, precision, network.optimizer);
             estimate.inference_memory = inference_bytes(layers, batch, precision);
         },
         network.layers);
-    for (LayerEstimate& layer : estimate.layers) {
-        LayerWork& work = layer.work;
-        work.update = model::update_work(static_cast<double>(layer.parameters), precision, network.optimizer);
+    for (const LayerEstimate& layer : estimate.layers) {
+        const LayerWork& work = layer.work;
         model::StepWork& flops = estimate.flops;
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;

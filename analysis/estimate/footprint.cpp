@@ -144,7 +144,7 @@ Bytes bytes(long long values, double each)
 
 }  // namespace
 
-Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passes passes)
+Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passes passes, model::Optimizer optimizer)
 {
     const double stored = traits(precision).storage_bytes;
     const double trained = std::max(4.0, stored);
@@ -161,7 +161,8 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     footprint.masks = bytes(batch * (winners + values_of(graph, LayerKind::dropout)), 1);
     long long alive = most_alive(blocks, copies_in_forward);
     if (passes == Passes::step) {
-        footprint.gradients = footprint.momentum = bytes(parameters, trained);
+        footprint.gradients = bytes(parameters, trained);
+        footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
         alive = std::max(alive, most_alive(blocks, copies_in_backward));
     }
     if (is_inference(passes)) alive += kept;  // nothing is kept for a backward pass
@@ -176,7 +177,8 @@ Bytes inference_bytes(const Graph& graph, int batch, Precision precision)
            bytes(batch * largest_layer(graph), stored);
 }
 
-Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes)
+Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes,
+                       model::Optimizer optimizer)
 {
     const double stored = traits(precision).storage_bytes, trained = std::max(4.0, stored);
     const double times = batch / operations.batch, parameters = static_cast<double>(operations.parameters);
@@ -193,7 +195,8 @@ Footprint footprint_of(const model::Operations& operations, int batch, Precision
     footprint.activations = Bytes{(is_inference(passes) ? cached : kept) * times * stored};
     if (is_inference(passes)) footprint.working = Bytes{largest * times * stored};
     if (passes != Passes::step) return footprint;
-    footprint.gradients = footprint.momentum = Bytes{parameters * trained};
+    footprint.gradients = Bytes{parameters * trained};
+    footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
     footprint.working = Bytes{largest * times * stored};
     return footprint;
 }

@@ -56,10 +56,12 @@ struct Footprint {
 };
 
 /// ReLU and residual add run in place; flatten and a pooling that keeps the size take no memory.
-Footprint footprint_of(const model::Graph& graph, int batch, Precision precision, Passes passes);
+Footprint footprint_of(const model::Graph& graph, int batch, Precision precision, Passes passes,
+                       model::Optimizer optimizer = model::Optimizer::sgd);
 
 /// Of operators: each result that is written counts as kept, which is the most; none runs in place.
-Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes);
+Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes,
+                       model::Optimizer optimizer = model::Optimizer::sgd);
 
 /// Memory of an inference: parameters, images, and the two largest neighbouring activations.
 Bytes inference_bytes(const model::Graph& graph, int batch, Precision precision);

@@ -29,11 +29,15 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
             const Work work{.flops = pass.flops,
                             .compulsory = pass.compulsory,
                             .no_reuse = pass.no_reuse,
-                            .executed = layer.work.executed < 1 ? pass.flops * layer.work.executed : Flops{}};
+                            .executed = layer.work.executed < 1 ? pass.flops * layer.work.executed : Flops{},
+                            .read = pass.compulsory - pass.written,
+                            .written = pass.written};
             row.parts.push_back({{layer.name, layer.kind, phase, work, {}}, {}});
             row.work.flops += work.flops;
             row.work.compulsory += work.compulsory;
             row.work.no_reuse += work.no_reuse;
+            row.work.read += work.read;
+            row.work.written += work.written;
         };
         add(Phase::forward, layer.work.forward);
         if (request.passes != Passes::step) continue;

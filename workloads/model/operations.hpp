@@ -42,7 +42,8 @@ struct Operations {
 
 /// The work over `images` where `operation` counts `batch` of them. A contraction's gradient of weights costs its forward FLOPs; backward, any
 /// other operator reads its inputs and the gradient of its result, and writes the gradients of its inputs.
-LayerWork work_of(const Operation& operation, double images, double batch, Precision precision);
+LayerWork work_of(const Operation& operation, double images, double batch, Precision precision,
+                  Optimizer optimizer = Optimizer::sgd);
 
 /// Extents that the file leaves open, by their names in it: {"sequence", 128}. The number of images is 1.
 using Sizes = std::map<std::string, long long>;

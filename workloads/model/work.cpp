@@ -249,19 +249,19 @@ PassWork update_work(double parameters, Precision precision, Optimizer optimizer
                        written * parameters);
 }
 
-LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision)
+LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision, Optimizer optimizer)
 {
     const ElementBytes size = element_bytes(precision);
     const LayerKind kind = graph.layer(layer).kind;
     LayerWork work = kind == LayerKind::attention ? attention_work(graph, layer, batch, size)
                      : is_contraction(kind)       ? contraction(graph, layer, batch, size)
                                                   : elementwise_layer(graph, layer, batch, size);
-    work.update = update_work(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), precision,
-                              Optimizer::sgd);
+    work.update =
+        update_work(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), precision, optimizer);
     return work;
 }
 
-LayerWork work_of(const Operation& operation, double images, double batch, Precision precision)
+LayerWork work_of(const Operation& operation, double images, double batch, Precision precision, Optimizer optimizer)
 {
     const ElementBytes size = element_bytes(precision);
     const double times = images / batch;
@@ -286,7 +286,7 @@ LayerWork work_of(const Operation& operation, double images, double batch, Preci
     } else if (trains) {
         work.backward_data = pass(0, y + gradient, gradient);
     }
-    work.update = update_work(static_cast<double>(operation.parameters), precision, Optimizer::sgd);
+    work.update = update_work(static_cast<double>(operation.parameters), precision, optimizer);
     return work;
 }
 
@@ -335,11 +335,11 @@ long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTi
     return batch * points(result.height) * points(result.width) * channel_pairs;
 }
 
-StepWork work_of(const Graph& graph, int batch, Precision precision)
+StepWork work_of(const Graph& graph, int batch, Precision precision, Optimizer optimizer)
 {
     StepWork step;
     for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index) {
-        const LayerWork work = work_of(graph, index, batch, precision);
+        const LayerWork work = work_of(graph, index, batch, precision, optimizer);
         if (is_contraction(graph.layer(index).kind)) {
             step.forward += work.forward.flops;
             step.backward_data += work.backward_data.flops;

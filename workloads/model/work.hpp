@@ -41,7 +41,7 @@ struct LayerWork {
     PassWork forward;
     PassWork backward_data;       ///< zero if the input needs no gradient; for batch norm the whole backward pass
     PassWork backward_weights;    ///< convolution, linear, embedding and positions only
-    PassWork update;              ///< by SGD, see update_work()
+    PassWork update;              ///< see update_work()
     double executed = 1;          ///< attention: share of its FLOPs that a causal mask leaves
     long long multiply_adds = 0;  ///< full window, whole batch; the same for each pass
     long long multiply_adds_unpadded = 0;  ///< without the taps that fall on padding
@@ -63,7 +63,7 @@ long long attended_pairs(const Layer& layer);
 PassWork update_work(double parameters, Precision precision, Optimizer optimizer);
 
 /// Returns the work of layer `layer` over `batch` images.
-LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision);
+LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision, Optimizer optimizer = Optimizer::sgd);
 
 Convolution convolution_of(const Graph& graph, int layer, int batch);
 
@@ -86,10 +86,10 @@ long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTi
 /// Totals of one step.
 struct StepWork {
     Flops forward, backward_data, backward_weights;  ///< convolution and linear layers, attention over all pairs
-    Flops elementwise;                               ///< all other layers, forward and backward; without SGD
+    Flops elementwise;                               ///< all other layers, forward and backward; without the update
     Flops update;
     Flops step() const { return forward + backward_data + backward_weights; }
 };
-StepWork work_of(const Graph& graph, int batch, Precision precision);
+StepWork work_of(const Graph& graph, int batch, Precision precision, Optimizer optimizer = Optimizer::sgd);
 
 }  // namespace roof::model

@@ -165,6 +165,24 @@ TEST_CASE("a time has the interval that the roofs' intervals allow, open where a
     CHECK_FALSE(sheet.layer_by_layer_range.high);
 }
 
+TEST_CASE("a layer is estimated under the roof for its own reads and writes")
+{
+    Target target{.name = "made", .title = "made", .known = Known::measured, .device = "cpu"};
+    target.machine = made::machine();
+    target.ceilings = made::ceilings();
+    std::erase_if(target.ceilings.all, [](const Ceiling& one) { return one.level == "DRAM"; });
+    for (const auto& [operation, rate] : {std::pair{"load", 10e9}, {"store", 5e9}, {"update", 15e9}}) {
+        target.ceilings.all.push_back(made::bandwidth("DRAM", 2, rate));
+        target.ceilings.all.back().operation = operation;
+    }
+    const MachineEstimate estimate = estimate_on(target, request("resnet18", 64, Passes::forward));
+    const auto add = std::ranges::find(estimate.layers, "layer1.0.add", &Placement::name);
+    REQUIRE(add != estimate.layers.end());
+    // Reads 64 maps of 64 x 56 x 56 numbers twice and writes them: as many written bytes are updated, the rest is loaded.
+    const double map = 64.0 * 64 * 56 * 56 * 4;
+    CHECK(add->attainable.value == Approx(2 * map / 15e9 + map / 10e9));
+}
+
 TEST_CASE("a decoder's attention is placed by the FLOPs that its causal mask leaves")
 {
     const fakes::TemporaryFolder folder;
