@@ -33,4 +33,7 @@ extern const LinearLoops linear_avx512_bf16;                                    
 /// The loops for this precision that this processor supports, the widest instruction set first.
 std::span<const LinearLoops* const> linear_loops_here(Precision precision);
 
+/// The first of them; in bf16 the dot product, or widened numbers where that is faster.
+const LinearLoops& linear_loops(Precision precision);
+
 }  // namespace roof::kernels

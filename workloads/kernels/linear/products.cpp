@@ -27,13 +27,6 @@ double seconds_of_product(const LinearLoops& loops)
     return least;
 }
 
-/// In bf16 the dot product, or widened numbers where that is faster.
-const LinearLoops& loops(Precision precision)
-{
-    const std::span<const LinearLoops* const> all = linear_loops_here(precision);
-    return *all[all.front() == &linear_avx512_bf16 && !is_dot_faster() ? 1 : 0];
-}
-
 /// Calls loop(Range) in every thread. The ranges are whole tiles of 64 and cover [0, count).
 template <class Loop>
 void for_tiles(int count, const Loop& loop)
@@ -70,6 +63,12 @@ bool is_dot_faster()
     return is_faster;
 }
 
+const LinearLoops& linear_loops(Precision precision)
+{
+    const std::span<const LinearLoops* const> all = linear_loops_here(precision);
+    return *all[all.front() == &linear_avx512_bf16 && !is_dot_faster() ? 1 : 0];
+}
+
 void linear_forward(const LinearShape& shape, const Elements& w, const float* bias, const Elements& x, float* y,
                     bool relu)
 {
@@ -78,7 +77,7 @@ void linear_forward(const LinearShape& shape, const Elements& w, const float* bi
             float* row = y + std::ptrdiff_t{n} * shape.outputs;
             for (int o = rows.begin; o < rows.end; ++o) row[o] = bias == nullptr ? 0 : bias[o];
         }
-        loops(w.precision).forward(shape, w, x, y, rows);
+        linear_loops(w.precision).forward(shape, w, x, y, rows);
         for (int n = 0; relu && n < shape.batch; ++n) {
             float* row = y + std::ptrdiff_t{n} * shape.outputs;
             for (int o = rows.begin; o < rows.end; ++o) row[o] = std::max(row[o], 0.0F);
@@ -88,7 +87,7 @@ void linear_forward(const LinearShape& shape, const Elements& w, const float* bi
 
 void linear_backward_data(const LinearShape& shape, const Elements& w, const Elements& dy, float* dx)
 {
-    for_tiles(shape.inputs, [&](Range columns) { loops(w.precision).backward_data(shape, w, dy, dx, columns); });
+    for_tiles(shape.inputs, [&](Range columns) { linear_loops(w.precision).backward_data(shape, w, dy, dx, columns); });
 }
 
 void linear_backward_bias(const LinearShape& shape, const Elements& dy, float* db)
@@ -103,13 +102,13 @@ void linear_backward_bias(const LinearShape& shape, const Elements& dy, float* d
 
 void linear_backward_weights(const LinearShape& shape, const Elements& x, const Elements& dy, float* g)
 {
-    for_tiles(shape.outputs, [&](Range rows) { loops(x.precision).backward_weights(shape, x, dy, g, rows); });
+    for_tiles(shape.outputs, [&](Range rows) { linear_loops(x.precision).backward_weights(shape, x, dy, g, rows); });
 }
 
 void linear_update(const LinearShape& shape, const Elements& x, const Elements& dy, float rate,
                    const LinearTrained& trained)
 {
-    for_tiles(shape.outputs, [&](Range rows) { loops(x.precision).update(shape, x, dy, rate, trained, rows); });
+    for_tiles(shape.outputs, [&](Range rows) { linear_loops(x.precision).update(shape, x, dy, rate, trained, rows); });
 }
 
 std::uint32_t* linear_scratch(std::size_t words)
@@ -125,7 +124,7 @@ std::uint32_t* linear_scratch(std::size_t words)
 
 const char* linear_implementation(Precision precision)
 {
-    return loops(precision).name;
+    return linear_loops(precision).name;
 }
 
 }  // namespace roof::kernels
