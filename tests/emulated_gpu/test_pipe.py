@@ -55,6 +55,28 @@ class Digest(unittest.TestCase):
         self.assertIn("Emulated H100", next(line for line in digest.splitlines() if line.startswith("fact,kind,")))
 
 
+class Two_gpus(unittest.TestCase):
+    def test_are_measured_at_once_and_what_they_share_in_turn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = pathlib.Path(folder, "results")
+            done = roof("calibrate", "--device", "gpu", "--side-by-side", "--plan", HERE / "two_gpus.yaml", "--out", results, "--node", "n1",
+                        ROOF_EMULATED_GPUS="2")
+            self.assertEqual(0, done.returncode, done.stderr)
+            rows = rows_of(results)
+            digest = (results / "digest.csv").read_text(encoding="utf-8")
+            self.assertEqual([], list(results.glob("part-*")))
+            again = roof("calibrate", "--device", "gpu", "--side-by-side", "--plan", HERE / "two_gpus.yaml", "--out", results, "--node", "n1",
+                         ROOF_EMULATED_GPUS="2")
+            self.assertEqual(0, again.returncode, again.stderr)
+            self.assertEqual(rows, rows_of(results))
+        self.assertEqual([("flops", "gpu:0"), ("flops", "gpu:1"), ("launch", "gpu:0"), ("launch", "gpu:1")],
+                         [(row["bench"], row["device"]) for row in rows])
+        self.assertEqual({"ok"}, {row["status"] for row in rows}, [row["reason"] for row in rows])
+        self.assertIn("2 x Emulated H100", next(line for line in digest.splitlines() if line.startswith("fact,kind,")))
+        for gpu in ("gpu:0", "gpu:1"):
+            self.assertIn(f"ceiling,{gpu} compute", digest)
+
+
 class Training(unittest.TestCase):
     """A step on one GPU and on two, whose ranks are processes that exchange gradients by the emulated NCCL."""
 

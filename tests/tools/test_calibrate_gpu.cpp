@@ -200,14 +200,27 @@ TEST_CASE("memory levels of a GPU come from its load sweep, as for a CPU")
 TEST_CASE("each device of a group is measured into the same folder")
 {
     const Workbench bench;
-    const auto said = calibrate(bench, {"--json", "--quick"}, "gpu:0,1");
+    const auto device = GENERATE(as<std::string>(), "gpu:0,1", "gpu");  // every GPU
+    const auto said = calibrate(bench, {"--json", "--quick"}, device);
     INFO(said.err);
     const json all = json::parse(said.out).at("ceilings");
-    const auto of = [&](const std::string& device) {
-        return std::ranges::count_if(all, [&](const json& c) { return c.at("device") == device; });
+    const auto of = [&](const std::string& one) {
+        return std::ranges::count_if(all, [&](const json& c) { return c.at("device") == one; });
     };
     CHECK(of("gpu:0") > 3);
     CHECK(of("gpu:1") == of("gpu:0"));
+}
+
+// Processes that measure GPUs side by side: tests/emulated_gpu/test_pipe.py.
+TEST_CASE("benches can be left out of a plan, and only GPUs are measured side by side")
+{
+    const Workbench bench;
+    const json all =
+        json::parse(calibrate(bench, {"--json", "--quick", "--without", "link,matmul"}).out).at("ceilings");
+    CHECK(std::ranges::none_of(all, [](const json& c) { return c.at("level") == "host"; }));
+    CHECK(std::ranges::any_of(all, [](const json& c) { return c.at("level") == "DRAM"; }));
+    CHECK_THAT(calibrate(bench, {"--without", "lnik"}).err, Catch::Contains("link"));
+    CHECK(calibrate(bench, {"--side-by-side"}, "cpu").status == 2);
 }
 
 TEST_CASE("each transfer path has its own ceiling")

@@ -13,6 +13,7 @@
 #include "ert/method/ceilings/ceiling.hpp"
 #include "ert/method/ceilings/forecast.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
 #include "tools/roof/session/plans.hpp"
@@ -38,6 +39,8 @@ struct Options {
     bool& continues = parser.flag("--continue");
     bool& quick = parser.flag("--quick");
     std::string& plan = parser.value("--plan");
+    std::string& without = parser.value("--without");
+    bool& side_by_side = parser.flag("--side-by-side");
     std::string& compare = parser.value("--compare");
     std::string& out = parser.value("--out");
     std::string& node = parser.value("--node");
@@ -86,6 +89,23 @@ Plan network_plan(const Machine& machine, const Options& options)
     return plan;
 }
 
+/// The device that was asked for; for "gpu" every GPU of this machine, such as "gpu:0,1".
+std::string devices_named(const std::string& device, const BenchRegistry& registry)
+{
+    if (device != "gpu") return device;
+    registry.find("bandwidth", "gpu");  // opens the part that knows the GPUs
+    std::vector<std::string> numbers;
+    for (const Device& one : registry.machine().devices)
+        if (one.kind == "gpu") numbers.push_back(one.name.substr(one.name.find(':') + 1));
+    if (numbers.empty()) throw InputError("--device gpu: this machine has no GPU; `roof doctor` says why");
+    return "gpu:" + join(numbers, ",");
+}
+
+std::vector<std::string> benches_without(const Options& options)
+{
+    return options.without.empty() ? std::vector<std::string>{} : comma_list("--without", options.without);
+}
+
 /// For a group such as "gpu:0,1", the plans of its devices one after another, because a group's ceilings are their
 /// sums. A GPU that this machine lacks also has a plan; its rows contain the reason.
 Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
@@ -96,8 +116,10 @@ Plan plan_for(const std::string& device, const Machine& machine, const Options& 
     Plan plan = plan_of(kind, options);
     std::vector<PlanEntry> entries;
     const std::vector<std::string> devices = devices_in(device);
+    const std::vector<std::string> without = benches_without(options);
     for (const std::string& one : devices) {
         for (PlanEntry entry : plan.entries) {
+            if (std::ranges::find(without, entry.bench) != without.end()) continue;
             entry.device = one;
             const bool is_of_all = entry.bench == "allreduce" && devices.size() > 1;
             if (is_of_all && one != devices.front()) continue;
@@ -106,6 +128,9 @@ Plan plan_for(const std::string& device, const Machine& machine, const Options& 
         }
     }
     plan.entries = std::move(entries);
+    const auto in_turn = options.side_by_side ? 1.0 : static_cast<double>(devices.size());
+    plan.extra_rounds_until = plan.extra_rounds_until * in_turn;
+    plan.end_after = plan.end_after * in_turn;
     return plan;
 }
 
@@ -122,6 +147,8 @@ std::string text_of(const Plan& plan, const Options& options)
 {
     std::string text = plan.source + "# on device " + options.device + '\n';
     if (!options.threads.empty()) text += "# with --threads " + options.threads + '\n';
+    if (!options.without.empty()) text += "# without " + options.without + '\n';
+    if (options.side_by_side) text += "# side by side\n";
     return text;
 }
 
@@ -200,25 +227,41 @@ void show_text(const Outcome& outcome, const std::string& again, Context& contex
                 << outcome.session.folder.string() << '\n';
 }
 
+/// Measures what the GPUs do not share, on all of them at once.
+decltype(Job::elsewhere) side_by_side(const std::vector<std::string>& devices, const Options& options)
+{
+    if (!devices.front().starts_with("gpu:") || !options.ranks.empty() || !options.minutes.empty())
+        throw InputError("--side-by-side: for GPUs, without --ranks and --minutes");
+    SideBySide what{.devices = devices, .arguments = {}};
+    if (!options.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options.node});
+    if (!options.plan.empty()) what.arguments.insert(what.arguments.end(), {"--plan", options.plan});
+    if (options.quick) what.arguments.emplace_back("--quick");
+    return [what](const auto& folder, const auto& rows) { return measure_side_by_side(what, folder, rows); };
+}
+
 int measure_ceilings(const Options& options, Context& context)
 {
     if (!options.compare.empty())
         throw InputError(
             "--compare: tools/bench_ceilings compares ceilings with other programs, in turns: "
             "tools/bench_ceilings --likwid likwid-bench");
-    const Plan plan = plan_for(options.device, machine_named(options.node, context), options);
+    const std::string device = devices_named(options.device, context.registry);
+    for (const std::string& bench : benches_without(options))
+        if (const auto known = context.registry.bench_names(); std::ranges::find(known, bench) == known.end())
+            throw InputError("--without: " + unknown_word("bench", bench, known));
+    const Plan plan = plan_for(device, machine_named(options.node, context), options);
     const std::string text = text_of(plan, options);
     Scheduler scheduler(plan, context.registry, settings_of(options));
     const bool is_timed = !options.minutes.empty();
     if (is_timed || options.continues)
         scheduler.grant({is_timed ? 60.0 * whole_number("--minutes", options.minutes, 1, most_minutes) : 0});
-    Outcome outcome{
-        measure_all({text, scheduler, options.out, {}, options.node, options.continues}, context, progress(context)),
-        {},
-        {},
-        {}};
+    Job job{text, scheduler, options.out, {}, options.node, options.continues};
+    const std::vector<std::string> devices = devices_in(device);
+    if (options.side_by_side) job.elsewhere = side_by_side(devices, options);
+    Outcome outcome{measure_all(job, context, progress(context)), {}, {}, {}};
     const Session& session = outcome.session;
     if (session.interrupted) return session.status();
+    if (options.side_by_side) remove_parts(session.folder, devices);
     warn_if_nothing_was_measured(session, options.device, context);
     outcome.machine = machine_named(options.node, context);
     outcome.ceilings = fit_ceilings(session.rows, outcome.machine);

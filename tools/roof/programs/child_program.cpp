@@ -5,10 +5,12 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/console/terminal.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 namespace roof {
 namespace {
@@ -66,12 +69,14 @@ bool is_forwarded(int number)
     return number == SIGTERM || number == SIGHUP;
 }
 
-int wait_for(pid_t child, const HeldSignals& signals)
+/// `children` get the signals meanwhile: processes that nobody has waited for.
+int wait_for(pid_t child, const HeldSignals& signals, std::span<const pid_t> children)
 {
     int status = 0;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         const int number = signals.next();
-        if (is_forwarded(number)) ::kill(child, number);
+        if (!is_forwarded(number)) continue;
+        for (const pid_t one : children) ::kill(one, number);
     }
     return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -84,9 +89,36 @@ int run_child(const std::vector<std::string>& words, const std::map<std::string,
     const HeldSignals signals;
     pid_t child = 0;
     const int error = start_process(child, words, variables, nullptr, signals.attributes());
-    if (error == 0) return wait_for(child, signals);
+    if (error == 0) return wait_for(child, signals, std::span(&child, 1));
     problem = "cannot run '" + words.front() + "': " + std::strerror(error);
     return error == ENOENT ? not_found : not_runnable;
+}
+
+int run_children(const std::vector<ChildProgram>& programs)
+{
+    const HeldSignals signals;
+    std::vector<pid_t> children;
+    std::string problem;
+    for (const ChildProgram& program : programs) {
+        posix_spawn_file_actions_t actions{};
+        posix_spawn_file_actions_init(&actions);
+        constexpr mode_t readable = 0644;
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, program.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                         readable);
+        posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+        pid_t child = 0;
+        const int error = start_process(child, program.words, {}, &actions, signals.attributes());
+        posix_spawn_file_actions_destroy(&actions);
+        if (error == 0)
+            children.push_back(child);
+        else
+            problem = "cannot run '" + program.words.front() + "': " + std::strerror(error);
+    }
+    int status = 0;
+    for (std::size_t i = 0; i < children.size(); ++i)
+        status = std::max(status, wait_for(children[i], signals, std::span(children).subspan(i)));
+    if (!problem.empty()) throw Error(problem);
+    return status;
 }
 
 std::string run_program(const std::vector<std::string>& words)

@@ -1,6 +1,7 @@
 // Runs other programs, attached to our streams or to read their output.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,16 @@ namespace roof {
 /// there is no such program, 126 if it cannot be run. For the last two `problem` is set to the reason.
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem);
+
+/// A program whose standard output and error go into a file.
+struct ChildProgram {
+    std::vector<std::string> words;
+    std::filesystem::path log;
+};
+
+/// Runs all of them at once. Forwards signals to them, and returns their largest exit status, each as of run_child(). Throws Error, after the
+/// others have ended, if one cannot be started.
+int run_children(const std::vector<ChildProgram>& programs);
 
 /// Returns the standard output of a command. Throws Error if it cannot be run or fails.
 std::string run_program(const std::vector<std::string>& words);

@@ -96,6 +96,14 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
         const std::size_t before = rows.size();
         const Seconds begin = context.clock();
         try {
+            if (job.elsewhere) {
+                auto others = job.elsewhere(session.folder, rows);
+                if (!others) throw Interrupted();
+                for (Measurement& row : *others) {
+                    run.append(row);
+                    rows.push_back(std::move(row));
+                }
+            }
             measure_into(run, job.scheduler, rows, context, listener);
             const auto measured = std::count_if(rows.begin() + static_cast<std::ptrdiff_t>(before), rows.end(),
                                                 [](const Measurement& row) { return row.status != Status::skipped; });

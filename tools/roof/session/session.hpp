@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -24,6 +25,11 @@ struct Job {
     /// Goes on in `out`, or in the newest folder of this plan (folder_to_continue), even if that is complete; what was skipped there is
     /// measured first.
     bool continues = false;
+    /// Rows that are measured elsewhere and appended before the first measurement, given the folder and its rows; nullopt if that was
+    /// interrupted. May be empty.
+    std::function<std::optional<std::vector<Measurement>>(const std::filesystem::path& folder,
+                                                          const std::vector<Measurement>& rows)>
+        elsewhere{};
 };
 
 /// The registry's machine, with `node` in place of its node unless that is empty. Throws InputError for a `node` that is no node's name.
