@@ -1,9 +1,8 @@
 #include "analysis/fleet/fleet_scripts.hpp"
 
+#include "analysis/fleet/batch_scripts.hpp"
 #include "ert/base/names.hpp"
-#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/node.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +13,7 @@
 namespace roof::analysis {
 namespace {
 
-constexpr std::size_t most_nodes = 100'000;
+constexpr int seconds_per_minute = 60;
 
 /// Whether a shell and YAML take the text as one plain word.
 void require_plain(const std::string& what, const std::string& text)
@@ -27,39 +26,30 @@ void require_plain(const std::string& what, const std::string& text)
         throw InputError(fmt::format("{}: '{}' is no word of letters, digits and /._:@-+", what, text));
 }
 
-std::string slurm(const FleetScript& s)
+void require_devices(const FleetScript& script)
 {
-    const std::string nodes = s.nodes.empty() ? "$(sinfo --noheader --Node --format=%N | sort -u)" : join(s.nodes, " ");
-    return fmt::format(R"sh(#!/usr/bin/env bash
-# Run on a login node: submits one exclusive job per node, at most {at_once} at once. Run it again to continue: nodes with a digest are left out.
-set -euo pipefail
-results={results}
-mkdir -p "$results"
-i=0
-for node in {nodes}; do
-  if [ -e "$results/$node/digest.csv" ]; then continue; fi
-  # Jobs of one name run one after the other.
-  sbatch --parsable --nodes=1 --ntasks=1 --exclusive --nodelist="$node" --job-name="roof-$((i % {at_once}))" --dependency=singleton \
-    --output="$results/%x-%N.log" --wrap="roof sweep {plan} --node $node --out $results/$node"
-  i=$((i + 1))
-done
-)sh",
-                       fmt::arg("at_once", s.at_once), fmt::arg("results", s.results), fmt::arg("nodes", nodes),
-                       fmt::arg("plan", s.plan));
+    for (const std::string& device : script.devices)
+        if (device != "cpu" && device != "gpu")
+            throw InputError(fmt::format("--device: '{}' is neither cpu nor gpu (every GPU of a node)", device));
+    if (script.devices.empty() ? script.plan.empty() : script.devices.size() > 1 && !script.plan.empty())
+        throw InputError("--plan: one plan, with one device or as the plan says");
 }
 
 std::string parallel(const FleetScript& s)
 {
     return fmt::format(R"sh(#!/usr/bin/env bash
-# Runs one task per node by ssh, at most {at_once} at once. Run it again to continue: nodes with a digest are left out.
+# Runs one task per node by ssh, at most {at_once} at once. Run it again to continue: nodes with a digest are left out. Its exit status is the
+# number of nodes that could not be measured.
 set -euo pipefail
 results={results}
 mkdir -p "$results"
-parallel --jobs {at_once} 'if [ ! -e {results}/{{}}/digest.csv ]; then ssh -o BatchMode=yes {{}} roof sweep {plan} --node {{}} --out {results}/{{}}; fi' \
+parallel --jobs {at_once} --timeout {seconds} 'if ! {{ {has_digests}; }}; then ssh -o BatchMode=yes {{}} "{commands}"; fi' \
   ::: {nodes}
 )sh",
                        fmt::arg("at_once", s.at_once), fmt::arg("results", s.results),
-                       fmt::arg("nodes", join(s.nodes, " ")), fmt::arg("plan", s.plan));
+                       fmt::arg("seconds", s.minutes * seconds_per_minute),
+                       fmt::arg("has_digests", has_digests(s, "{}", s.results)),
+                       fmt::arg("commands", task_commands(s, "{}", s.results)), fmt::arg("nodes", join(s.nodes, " ")));
 }
 
 /// A name of a Kubernetes object: lower case, at most 63 characters.
@@ -76,9 +66,16 @@ std::string object_name(const std::string& node, std::size_t number)
 
 std::string kubernetes(const FleetScript& s)
 {
+    const bool has_gpus = std::ranges::find(s.devices, "gpu") != s.devices.end();
+    const std::string resources =
+        has_gpus ? fmt::format("          resources: {{limits: {{nvidia.com/gpu: {}}}}}\n", s.gpus) : "";
     std::string text = fmt::format(
-        R"yaml(# kubectl apply -f FILE: one Job per node, at most {0} Pods at once. Apply it again to continue: nodes with a digest end at once.
-# No two of these Pods share a node. Keep other Pods away from the nodes while they are measured.
+        R"yaml(# kubectl apply -f FILE: one Job per node, at most {0} Pods at once.
+# To continue: kubectl delete jobs -n roof-fleet -l app=roof-fleet && kubectl apply -f FILE. Applied alone, it starts no Job again that has
+# ended or failed. Nodes with a digest end at once, and a run that was stopped goes on.
+# The Pod of a node that is lost waits for it, and keeps one of the {0} places until its Job is deleted.
+# No two of these Pods share a node. Keep other Pods away from the nodes while they are measured. Taints that keep Pods off are tolerated,
+# also those of a node that was cordoned.
 apiVersion: v1
 kind: Namespace
 metadata:
@@ -109,92 +106,45 @@ spec:
       labels: {{app: roof-fleet}}
     spec:
       restartPolicy: Never
+      activeDeadlineSeconds: {seconds}
       nodeSelector: {{kubernetes.io/hostname: "{node}"}}
       affinity:
         podAntiAffinity:
           requiredDuringSchedulingIgnoredDuringExecution:
             - labelSelector: {{matchLabels: {{app: roof-fleet}}}}
               topologyKey: kubernetes.io/hostname
+      tolerations:
+        - {{operator: Exists, effect: NoSchedule}}
       containers:
         - name: roof
           image: {image}
-          command: ["sh", "-c", "test -e {results}/{node}/digest.csv || exec roof sweep {plan} --node {node} --out {results}/{node}"]
-          volumeMounts:
+          command: ["sh", "-c", "if ! {{ {has_digests}; }}; then {commands}; fi"]
+{resources}          volumeMounts:
             - {{name: results, mountPath: {mount}}}
       volumes:
         - name: results
           persistentVolumeClaim: {{claimName: {claim}}}
 )yaml",
                             fmt::arg("name", object_name(s.nodes[i], i)), fmt::arg("node", s.nodes[i]),
-                            fmt::arg("image", s.image), fmt::arg("results", s.results), fmt::arg("plan", s.plan),
-                            fmt::arg("mount", s.results), fmt::arg("claim", s.claim));
+                            fmt::arg("seconds", s.minutes * seconds_per_minute), fmt::arg("image", s.image),
+                            fmt::arg("has_digests", has_digests(s, s.nodes[i], s.results)),
+                            fmt::arg("commands", task_commands(s, s.nodes[i], s.results)),
+                            fmt::arg("resources", resources), fmt::arg("mount", s.results), fmt::arg("claim", s.claim));
     return text;
-}
-
-/// Splits at commas outside brackets.
-std::vector<std::string> list_words(const std::string& text)
-{
-    std::vector<std::string> words{""};
-    int depth = 0;
-    for (const char c : text) {
-        if (c == '[') ++depth;
-        if (c == ']') --depth;
-        const bool divides = (c == ',' && depth == 0) || std::isspace(static_cast<unsigned char>(c)) != 0;
-        if (divides)
-            words.emplace_back();
-        else
-            words.back() += c;
-    }
-    std::erase(words, "");
-    return words;
-}
-
-/// "01-03" -> {"01", "02", "03"}.
-std::vector<std::string> numbers_in(const std::string& range, const std::string& word)
-{
-    const std::vector<std::string> ends = split(range, '-');
-    const auto first = parse_number<unsigned>(ends.front());
-    const auto last = parse_number<unsigned>(ends.back());
-    if (ends.size() > 2 || !first || !last || *first > *last || *last - *first >= most_nodes)
-        throw InputError("--nodes: '" + range + "' in '" + word + "' is no range such as 01-32");
-    std::vector<std::string> numbers;
-    for (unsigned i = *first; i <= *last; ++i) numbers.push_back(fmt::format("{:0{}}", i, ends.front().size()));
-    return numbers;
 }
 
 }  // namespace
 
-std::vector<std::string> node_list(const std::string& text)
-{
-    std::vector<std::string> nodes;
-    for (const std::string& word : list_words(text)) {
-        const std::size_t open = word.find('[');
-        const std::size_t close = word.find(']');
-        std::vector<std::string> names;
-        if (open == std::string::npos || close == std::string::npos || close < open) {
-            names.push_back(word);
-        } else {
-            for (const std::string& range : split(word.substr(open + 1, close - open - 1), ','))
-                for (const std::string& number : numbers_in(range, word))
-                    names.push_back(word.substr(0, open) + number + word.substr(close + 1));
-        }
-        for (std::string& name : names) {
-            if (!is_node_name(name)) throw InputError("--nodes: '" + name + "' is no node's name");
-            if (nodes.size() == most_nodes) throw InputError("--nodes: more than 100,000 nodes");
-            nodes.push_back(std::move(name));
-        }
-    }
-    return nodes;
-}
-
 std::string fleet_script(const FleetScript& script)
 {
     using Engine = Named<std::string (*)(const FleetScript&)>;
-    constexpr std::array<Engine, 3> engines{{{slurm, "slurm"}, {kubernetes, "kubernetes"}, {parallel, "parallel"}}};
+    constexpr std::array<Engine, 4> engines{
+        {{slurm_script, "slurm"}, {pbs_script, "pbs"}, {kubernetes, "kubernetes"}, {parallel, "parallel"}}};
     const auto engine = row_in(engines, "engine", script.engine).value;
-    require_plain("--plan", script.plan);
+    require_devices(script);
+    if (!script.plan.empty()) require_plain("--plan", script.plan);
     require_plain("--out", script.results);
-    if (script.nodes.empty() && script.engine != "slurm")
+    if (script.nodes.empty() && script.engine != "slurm" && script.engine != "pbs")
         throw InputError("--nodes: " + script.engine + " needs a list of nodes");
     if (script.engine == "kubernetes") {
         require_plain("--image", script.image);
@@ -202,6 +152,27 @@ std::string fleet_script(const FleetScript& script)
         if (!script.results.starts_with('/')) throw InputError("--out: where the volume is mounted, such as /results");
     }
     return engine(script);
+}
+
+std::string task_commands(const FleetScript& script, const std::string& node, const std::string& results)
+{
+    if (script.devices.empty())
+        return fmt::format("roof sweep {} --node {} --out {}/{}", script.plan, node, results, node);
+    std::vector<std::string> commands;
+    for (const std::string& device : script.devices)
+        commands.push_back(fmt::format(
+            "roof calibrate --device {}{}{} --node {} --out {}/{}/{}", device, device == "gpu" ? " --side-by-side" : "",
+            script.plan.empty() ? "" : " --plan " + script.plan, node, results, node, device));
+    return join(commands, "; ");
+}
+
+std::string has_digests(const FleetScript& script, const std::string& node, const std::string& results)
+{
+    if (script.devices.empty()) return fmt::format("[ -e {}/{}/digest.csv ]", results, node);
+    std::vector<std::string> tests;
+    for (const std::string& device : script.devices)
+        tests.push_back(fmt::format("[ -e {}/{}/{}/digest.csv ]", results, node, device));
+    return join(tests, " && ");
 }
 
 }  // namespace roof::analysis

@@ -73,6 +73,36 @@ class Slurm_nodes(unittest.TestCase):
         self.assertRegex(page.read_text(encoding="utf-8"), "6 nodes: 0 slow" if WHOLE else r"6 nodes: \d slow")  # others may be busy
         self.assertIn("n7", self.roof("fleet", "retest", str(folder), "--expect", str(expected)).split())
 
+    def test_dead_nodes_hold_up_no_other_and_a_second_run_measures_them(self):
+        """n2 dies unnoticed, n5 is known to be down. Only two nodes may be measured at once."""
+        plan = cluster.SHARED / "one-core.yaml"
+        plan.write_text(PLAN, encoding="utf-8")
+        folder = RESULTS / "dead"
+        script = cluster.SHARED / "dead.sh"
+        script.write_text(self.roof("fleet", "script", "slurm", "--plan", str(plan), "--nodes", "n[1-6],n77", "--at-once", "2", "--out",
+                                    str(folder)),
+                          encoding="utf-8")
+        measured = lambda: sorted(path.parent.name for path in folder.glob("*/digest.csv"))
+        for node in ("n2", "n5"):
+            for process in self.cluster.processes_on(node):
+                os.kill(process, signal.SIGKILL)
+        cluster.run("scontrol", "update", "NodeName=n5", "State=DOWN", "Reason=test")
+        said = cluster.run("bash", str(script))
+        cluster.log(f"$ bash {script.name}\n{said.stdout}{said.stderr}")
+        self.assertIn("n77: left out, Slurm does not know it", said.stderr)
+        self.assertIn("n5: left out, it is down", said.stderr)
+        self.assertIn("5 nodes", said.stdout)
+        cluster.wait_until("the living nodes are measured", lambda: measured() == ["n1", "n3", "n4", "n6"], 120)
+        for node in ("n2", "n5"):
+            self.cluster.start_node(node)
+        known = lambda: cluster.run("sinfo", "-h", "-N", "-n", "n5", "-o", "%t").stdout.strip() == "idle"
+        cluster.wait_until("n5 is back", known)
+        said = cluster.run("bash", str(script))
+        cluster.log(f"$ bash {script.name}\n{said.stdout}{said.stderr}")
+        self.assertRegex(said.stdout, ": [12] nodes")  # the job of n2 may have been queued again, or have ended
+        cluster.wait_until("all nodes are measured", lambda: measured() == cluster.NODES, 120)
+        self.cluster.wait_until_idle()
+
     @takes_minutes
     def test_four_ranks_start_each_time(self):
         """Without workloads/mpi/mpi.cpp: keep_fences_in_order() one of about twenty starts crashes on busy processors."""

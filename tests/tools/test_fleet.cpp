@@ -89,11 +89,14 @@ TEST_CASE("fleet script prints a script and starts nothing")
     const Said said =
         bench.roof({"fleet", "script", "slurm", "--nodes", "n[1-2]", "--at-once", "3", "--out", "/shared/f"});
     CHECK(said.status == 0);
-    CHECK_THAT(said.out, Contains("for node in n1 n2; do") && Contains("results=/shared/f"));
+    CHECK_THAT(said.out, Contains("for node in n1 n2; do") && Contains("results=/shared/f") && Contains("%3"));
     write_file(bench.path("nodes.txt"), "n5 rack=r1\n");
     CHECK_THAT(bench.roof({"fleet", "script", "parallel", "--nodes", bench.path("nodes.txt")}).out,
                Contains("::: n5\n"));
-    CHECK(bench.roof({"fleet", "script", "slurm", "--at-once", "0"}).status == 2);
+    CHECK_THAT(bench.roof({"fleet", "script", "pbs", "--device", "gpu", "--plan", "calibrate/gpu-quick"}).out,
+               Contains("roof calibrate --device gpu --side-by-side --plan calibrate/gpu-quick --node $node"));
+    for (const char* option : {"--at-once", "--minutes", "--gpus"})
+        CHECK(bench.roof({"fleet", "script", "slurm", option, "0"}).status == 2);
     CHECK(bench.roof({"fleet", "script"}).status == 2);
     CHECK(bench.roof({"fleet", "retest"}).status == 2);
 }

@@ -1,6 +1,7 @@
 // Folders that anybody may have written, and scripts.
 #include "analysis/fleet/fleet_scripts.hpp"
 #include "analysis/fleet/fleet_tables.hpp"
+#include "analysis/fleet/node_list.hpp"
 #include "ert/base/error.hpp"
 #include "tests/analysis/fleet/made_fleet.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -109,29 +110,39 @@ TEST_CASE("a list of nodes has ranges as Slurm writes them")
 {
     CHECK(node_list("n[08-10,12],login1") == std::vector<std::string>{"n08", "n09", "n10", "n12", "login1"});
     CHECK(node_list("n1 n2\nn3").size() == 3);
-    for (const char* text : {"n[1-", "n[3-1]", "n[1-x]", "n;rm", "$(id)", "-n1", "n[0-999999999]"})
+    CHECK(node_list("r[1-2]n[01,03]-ib") == std::vector<std::string>{"r1n01-ib", "r1n03-ib", "r2n01-ib", "r2n03-ib"});
+    CHECK(node_list("a[1-2]b[3]c[5-6]") == std::vector<std::string>{"a1b3c5", "a1b3c6", "a2b3c5", "a2b3c6"});
+    for (const char* text : {"n[1-", "n[3-1]", "n[1-x]", "n;rm", "$(id)", "-n1", "n[0-999999999]", "n[1-2]]",
+                             "r[1-2]n[1-", "n[[1-2]]", "n[1-400]m[1-400]"})
         CHECK_THROWS_AS(node_list(text), InputError);
 }
 
-TEST_CASE("the scripts run one task per node, throttled, and leave out nodes with a digest")
+// tests/tools/test_fleet_scripts.py runs them.
+TEST_CASE("a script is for known engines and devices, and holds nothing that a shell could misread")
 {
-    FleetScript script{
-        .engine = "slurm", .plan = "calibrate/cpu", .nodes = {"n1", "n2"}, .results = "/shared/fleet", .at_once = 7};
-    const std::string slurm = fleet_script(script);
-    CHECK_THAT(slurm, Contains("for node in n1 n2; do") && Contains("--exclusive") && Contains("roof-$((i % 7))") &&
-                          Contains("--dependency=singleton") && Contains("if [ -e \"$results/$node/digest.csv\" ]") &&
-                          Contains("roof sweep calibrate/cpu --node $node --out $results/$node"));
-    script.engine = "parallel";
-    CHECK_THAT(fleet_script(script),
-               Contains("parallel --jobs 7") && Contains("::: n1 n2") && Contains("! -e /shared/fleet/{}/digest.csv"));
-    script.nodes.clear();
-    CHECK_THROWS_WITH(fleet_script(script), Contains("needs a list of nodes"));
-    script.engine = "slurm";
-    CHECK_THAT(fleet_script(script), Contains("sinfo"));
-    script.plan = "x; rm -rf";
-    CHECK_THROWS_AS(fleet_script(script), InputError);
-    script.engine = "lsf";
-    CHECK_THROWS_WITH(fleet_script(script), Contains("legal values: slurm, kubernetes, parallel"));
+    const FleetScript usual{
+        .engine = "slurm", .plan = "calibrate/cpu", .nodes = {"n1", "n2"}, .results = "/shared/fleet"};
+    for (const char* engine : {"slurm", "pbs", "parallel"}) {
+        FleetScript script = usual;
+        script.engine = engine;
+        CHECK_THAT(fleet_script(script), Contains("n1 n2") && Contains("roof sweep calibrate/cpu --node "));
+        script.plan = "x; rm -rf";
+        CHECK_THROWS_AS(fleet_script(script), InputError);
+    }
+    const auto refused = [&](auto change) {
+        FleetScript script = usual;
+        change(script);
+        CHECK_THROWS_AS(fleet_script(script), InputError);
+    };
+    refused([](FleetScript& s) { s.engine = "lsf"; });
+    refused([](FleetScript& s) { s.plan.clear(); });
+    refused([](FleetScript& s) { s.devices = {"gpu:0"}; });
+    refused([](FleetScript& s) { s.devices = {"cpu", "gpu"}; });
+    refused([](FleetScript& s) { s.results = "-x"; });
+    refused([](FleetScript& s) {
+        s.engine = "parallel";
+        s.nodes.clear();
+    });
 }
 
 // The required fields and limits of the Job, Pod and ResourceQuota of Kubernetes' published API (batch/v1, v1).
@@ -142,6 +153,9 @@ TEST_CASE("the manifest has the fields that Kubernetes requires")
     CHECK_THROWS_WITH(fleet_script(script), Contains("--image"));
     script.image = "registry/roof:1";
     script.claim = "shared";
+    script.plan.clear();
+    script.devices = {"cpu", "gpu"};
+    script.gpus = 4;
     std::size_t jobs = 0;
     for (const YAML::Node& document : YAML::LoadAll(fleet_script(script))) {
         REQUIRE(document["apiVersion"]);
@@ -154,7 +168,11 @@ TEST_CASE("the manifest has the fields that Kubernetes requires")
         CHECK(document["apiVersion"].as<std::string>() == "batch/v1");
         const YAML::Node pod = document["spec"]["template"]["spec"];
         CHECK(pod["restartPolicy"].as<std::string>() == "Never");
+        // A node that was cordoned, and one whose GPUs are kept from other Pods, have taints of this effect.
+        CHECK(pod["tolerations"][0]["operator"].as<std::string>() == "Exists");
+        CHECK(pod["tolerations"][0]["effect"].as<std::string>() == "NoSchedule");
         const YAML::Node container = pod["containers"][0];
+        CHECK(container["resources"]["limits"]["nvidia.com/gpu"].as<int>() == 4);
         for (const char* field : {"name", "image", "command"}) CHECK(container[field]);
         CHECK(container["volumeMounts"][0]["name"].as<std::string>() == pod["volumes"][0]["name"].as<std::string>());
         CHECK(container["volumeMounts"][0]["mountPath"].as<std::string>() == "/results");

@@ -2,6 +2,7 @@
 // Namespace and ResourceQuota refer to, from the OpenAPI specification of Kubernetes 1.33 (Apache License 2.0), without descriptions. As
 // kubectl does with --validate=strict, they allow no other properties.
 #include "analysis/fleet/fleet_scripts.hpp"
+#include "analysis/fleet/node_list.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 
@@ -97,9 +98,13 @@ std::vector<json> manifest()
                                        .results = "/results",
                                        .image = "registry/roof:1",
                                        .claim = "shared"};
+    analysis::FleetScript with_gpus = script;
+    with_gpus.plan.clear();
+    with_gpus.devices = {"cpu", "gpu"};
     std::vector<json> documents;
-    for (const YAML::Node& document : YAML::LoadAll(analysis::fleet_script(script)))
-        documents.push_back(to_json(document));
+    for (const analysis::FleetScript& one : {with_gpus, script})
+        for (const YAML::Node& document : YAML::LoadAll(analysis::fleet_script(one)))
+            documents.push_back(to_json(document));
     return documents;
 }
 
@@ -108,7 +113,7 @@ std::vector<json> manifest()
 TEST_CASE("every object of the Kubernetes manifest follows its published schema")
 {
     const std::vector<json> documents = manifest();
-    REQUIRE(documents.size() == 6);
+    REQUIRE(documents.size() == 12);
     for (const json& document : documents) CHECK(violation_in(document) == "");
 }
 

@@ -1,6 +1,7 @@
 // `roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that measure them.
 #include "analysis/fleet/fleet_scripts.hpp"
 #include "analysis/fleet/fleet_tables.hpp"
+#include "analysis/fleet/node_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
@@ -26,9 +27,12 @@ struct Options {
     std::string& group_by = parser.value("--group-by");
     bool& anonymise = parser.flag("--anonymise");
     std::string& out = parser.value("--out");
-    std::string& plan = parser.value("--plan", "calibrate/cpu");
+    std::string& plan = parser.value("--plan");
+    std::string& device = parser.value("--device");
     std::string& nodes = parser.value("--nodes");
     std::string& at_once = parser.value("--at-once", "20");
+    std::string& minutes = parser.value("--minutes", "30");
+    std::string& gpus = parser.value("--gpus", "8");
     std::string& image = parser.value("--image");
     std::string& claim = parser.value("--claim");
     bool& json = parser.flag("--json");
@@ -45,9 +49,15 @@ analysis::Fleet fleet_in(const Options& options, const std::vector<std::string>&
 int print_script(const Options& options, const std::vector<std::string>& words, Context& context)
 {
     if (words.size() != 1)
-        throw InputError("fleet script: one of slurm, kubernetes and parallel; 'roof help fleet' shows how");
+        throw InputError("fleet script: one of slurm, pbs, kubernetes and parallel; 'roof help fleet' shows how");
     constexpr int most_at_once = 10'000;
-    analysis::FleetScript script{.engine = words.front(), .plan = options.plan, .nodes = {}};
+    constexpr int most_minutes = 24 * 60;
+    constexpr int most_gpus = 64;
+    analysis::FleetScript script{.engine = words.front(), .plan = options.plan};
+    if (!options.device.empty())
+        script.devices = comma_list("--device", options.device);
+    else if (script.plan.empty())
+        script.plan = "calibrate/cpu";
     const bool is_file = !options.nodes.empty() && fs::is_regular_file(options.nodes);
     if (is_file)
         for (const analysis::ExpectedNode& node : analysis::read_expected(options.nodes))
@@ -56,6 +66,8 @@ int print_script(const Options& options, const std::vector<std::string>& words, 
         script.nodes = analysis::node_list(options.nodes);
     if (!options.out.empty()) script.results = options.out;
     script.at_once = whole_number("--at-once", options.at_once, 1, most_at_once);
+    script.minutes = whole_number("--minutes", options.minutes, 1, most_minutes);
+    script.gpus = whole_number("--gpus", options.gpus, 1, most_gpus);
     script.image = options.image;
     script.claim = options.claim;
     context.out << analysis::fleet_script(script);
