@@ -1,16 +1,12 @@
 #include "analysis/fleet/digest.hpp"
 
-#include "analysis/estimate/network_fit.hpp"
-#include "analysis/estimate/prediction.hpp"
-#include "analysis/study/ceilings/ceiling_tables.hpp"
-#include "analysis/study/compared/compare.hpp"
 #include "ert/base/checksum.hpp"
+#include "ert/base/compressed.hpp"
 #include "ert/base/csv.hpp"
 #include "ert/base/csv_lines.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
-#include "ert/method/results/seal.hpp"
 
 #include <fmt/format.h>
 
@@ -34,49 +30,6 @@ constexpr std::array<std::pair<const char*, std::string Digest::*>, 5> first_fac
                                                                                     {"plan", &Digest::plan},
                                                                                     {"revision", &Digest::revision},
                                                                                     {"time", &Digest::time}}};
-
-/// The CPU's kind, and the models of the GPUs that have ceilings.
-std::string kind_of(const Machine& machine, const std::vector<Ceiling>& ceilings)
-{
-    std::set<std::string> devices;
-    for (const Ceiling& ceiling : ceilings) devices.insert(ceiling.device);
-    std::map<std::string, int> models;
-    for (const Device& device : machine.devices)
-        if (device.kind != "cpu" && devices.contains(device.name)) ++models[device.model];
-    std::string kind = machine.name;
-    for (const auto& [model, number] : models) kind += fmt::format(", {} x {}", number, model);
-    return kind;
-}
-
-std::map<std::string, std::string> facts_of(const Machine& machine)
-{
-    std::map<std::string, std::string> facts;
-    const auto add = [&](const std::string& name, const std::string& text) {
-        if (!text.empty()) facts[name] = shortened(printable(text), longest_text);
-    };
-    for (const char* version : {"BIOS", "microcode", "kernel", "NVIDIA driver"}) {
-        const auto found = machine.versions.find(version);
-        if (found != machine.versions.end()) add(version, found->second);
-    }
-    add("governor", machine.governor);
-    if (const Device* const cpu = machine.find_device("cpu")) add("memory", format_capacity(cpu->memory.value));
-    return facts;
-}
-
-DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
-{
-    const bool is_bound = ceiling.steadiness == Steadiness::at_least;
-    DigestRate rate{.name = shortened(printable(id_of(ceiling)), longest_text),
-                    .value = ceiling.rate.median.value,
-                    .low = ceiling.rate.low.value,
-                    .high = is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
-                    .unit = std::string(ceiling.unit()),
-                    .state = std::string(name(ceiling.steadiness)),
-                    .n = ceiling.rate.n,
-                    .rounds = ceiling.rounds_of_interval()};
-    if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
-    return rate;
-}
 
 std::string digits(double value)
 {
@@ -190,42 +143,6 @@ bool DigestRate::is_lower_bound() const
     return !std::isfinite(high);
 }
 
-Digest make_digest(const Results& results)
-{
-    const Machine& machine = results.machine;
-    Ceilings ceilings = fit_ceilings(results.rows, machine);
-    std::ranges::stable_partition(ceilings.all, [&](const Ceiling& ceiling) {
-        return ceiling.threads == ceilings.most_threads(ceiling.device) && ceiling.condition.empty();
-    });
-    const auto revision = machine.versions.find("revision");
-    Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
-                  .kind = shortened(printable(kind_of(machine, ceilings.all)), longest_text),
-                  .plan = fingerprint(results.plan),
-                  .revision = revision == machine.versions.end() ? "unknown" : revision->second,
-                  .time = {},
-                  .run = run_of(results.folder),
-                  .facts = facts_of(machine)};
-    for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
-    const std::vector<MessagePoint> messages = messages_in(results.rows);
-    // Messages between nodes are rates of links, not of the node that wrote them down.
-    std::set<std::string> between_nodes;
-    for (const MessagePoint& message : messages)
-        if (!message.path.starts_with("1x")) between_nodes.insert(message.path);
-    std::set<std::string> names;
-    for (const Ceiling& ceiling : ceilings.all)
-        if (ceiling.rate.low.value > 0 && !between_nodes.contains(ceiling.level) && names.insert(id_of(ceiling)).second)
-            digest.ceilings.push_back(rate_of(ceiling, machine));
-    for (const PairRate& pair : pair_rates(messages))
-        digest.links.push_back({.name = pair.a + " " + pair.b,
-                                .value = pair.rate.median.value,
-                                .low = pair.rate.low.value,
-                                .high = pair.rate.high.value,
-                                .unit = "B/s",
-                                .n = pair.rate.n,
-                                .rounds = pair.rounds});
-    return digest;
-}
-
 std::string to_csv(const Digest& digest)
 {
     constexpr std::size_t end_size = 100;  // the fact "left out", the end and the checksum
@@ -240,7 +157,7 @@ std::string to_csv(const Digest& digest)
         for (const DigestRate& rate : rates) {
             const std::string line = line_of(what, rate);
             size += line.size() + 1;
-            if (size > largest_digest) break;
+            if (size > largest_digest - largest_digest / 100) break;  // the rest: a checksum in each block of lines
             lines += line;
             ++number;
         }
@@ -259,9 +176,10 @@ std::string to_csv(const Digest& digest)
     return with_checksums(text, digest.run);
 }
 
-Digest parse_digest(const std::string& text, const std::string& name)
+Digest parse_digest(const std::string& file, const std::string& name)
 {
-    if (text.size() > largest_digest) throw InputError(name + ": it is longer than 10 kB");
+    if (file.size() > largest_digest) throw InputError(name + ": it is longer than 1 MiB");
+    const std::string text = is_compressed(file) ? decompressed(file, name, largest_digest) : file;
     std::istringstream in(text);
     CsvLines lines(in, name);
     Reader reader{.digest = {}, .lines = lines};
@@ -283,13 +201,6 @@ Digest parse_digest(const std::string& text, const std::string& name)
     if (!is_node_name(digest.node)) throw InputError(name + ": '" + digest.node + "' is no node's name");
     if (!is_time(digest.time)) throw InputError(name + ": '" + digest.time + "' is no time");
     return std::move(digest);
-}
-
-void keep_digest(const Results& results)
-{
-    Digest digest = make_digest(results);
-    if (digest.ceilings.empty() && digest.links.empty()) return;
-    write_file(results.folder / digest_file, to_csv(digest));
 }
 
 }  // namespace roof::analysis

@@ -1,4 +1,5 @@
-// The digest of a run: digest.csv, at most 10 kB in its results folder, from which fleets of machines are judged without the rows.
+// The digest of a run: digest.csv in its results folder, from which fleets of machines are judged without the rows. A digest of more than
+// 10 kB is compressed by gzip: zcat -f reads both.
 //   what,name,value,low,high,unit,state,n,spec,rounds,block_checksum
 //   fact       a name and a text: node, kind, plan, revision and time first; then what may explain a difference, such as BIOS
 //   ceiling    value and 95% interval in `unit`; no high end for a lower bound; the state; samples; the rate that the core's spec allows; the rounds of
@@ -16,7 +17,7 @@
 
 namespace roof::analysis {
 
-inline constexpr std::size_t largest_digest = 10'000;  ///< bytes
+inline constexpr std::size_t largest_digest = 1 << 20;  ///< bytes of its text, and of the file
 
 struct DigestRate {
     std::string name;  ///< of the ceiling, as `roof compare` has it; of a link, its nodes: "n17 n18"
@@ -50,15 +51,18 @@ struct Digest {
 /// The day of "2026-11-22T18:02:16Z", which must begin with ten characters of this form.
 std::chrono::year_month_day day_of(const std::string& time);
 
-/// The ceilings of a run. A folder without a node's name gives the digest the name "unknown".
+/// The ceilings of a run, most useful first: memory and caches with all threads, arithmetic, latencies, links and small pages, part of the
+/// threads. The rates of a CPU's vector arithmetic by one instruction set on as many threads are one, their geometric mean, with the name
+/// "cpu compute core mean of 8 avx2 threads=26". A folder without a node's name gives the digest the name "unknown".
 Digest make_digest(const Results& results);
 
-/// The text of digest.csv. Where not all fits, ceilings of part of the threads are left out first, links last; the fact "left out" counts them.
+/// The text of digest.csv, not compressed. Where not all fits, the last ceilings are left out first, links last; the fact "left out" counts
+/// them.
 std::string to_csv(const Digest& digest);
 
-/// Throws InputError, which begins with `name`, for a text that is longer than `largest_digest`, cut off, or holds a number that is not
-/// finite or not positive, an interval without its value, a repeated name or a node's name that is none.
-Digest parse_digest(const std::string& text, const std::string& name);
+/// `file`: the text, or its compressed form. Throws InputError, which begins with `name`, for one that is longer than `largest_digest`, cut
+/// off, or holds a number that is not finite or not positive, an interval without its value, a repeated name or a node's name that is none.
+Digest parse_digest(const std::string& file, const std::string& name);
 
 /// Writes digest.csv whole or not at all. Does nothing for a run without ceilings.
 void keep_digest(const Results& results);

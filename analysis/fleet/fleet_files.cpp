@@ -189,6 +189,12 @@ Fleet read_fleet(const std::vector<fs::path>& folders)
     }
     fleet.digests = search.digests();
     std::ranges::sort(fleet.refused, {}, &RefusedFolder::folder);
+    const auto cut = std::ranges::count_if(fleet.digests, [](const Digest& d) { return d.facts.contains("left out"); });
+    if (cut > 0)
+        fleet.notes.push_back(fmt::format(
+            "{} of {} digests lack rates that did not fit, which are not judged: see `left out` there. Their runs "
+            "make whole ones where digest.csv is deleted.",
+            cut, fleet.digests.size()));
     return fleet;
 }
 

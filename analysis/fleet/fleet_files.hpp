@@ -26,6 +26,7 @@ struct Fleet {
     std::vector<Digest> digests;  ///< ordered by node, kind, plan, revision and time, whatever the order of the files
     std::vector<RefusedFolder> refused{};
     std::vector<ExpectedNode> expected{};
+    std::vector<std::string> notes{};  ///< what must be said of the digests
 };
 
 /// Finds the results folders in `folders`, down to six levels. A run with ceilings and without digest.csv is digested, and its digest kept

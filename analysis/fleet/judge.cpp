@@ -193,6 +193,7 @@ std::vector<Association> find_associations(const FleetGroup& group, const std::v
 FleetFindings judge(const Fleet& fleet, const std::string& group_by)
 {
     FleetFindings findings{.groups = {}, .refused = fleet.refused};
+    findings.notes = fleet.notes;
     auto groups = members_of(fleet, group_by);
     findings.groups.reserve(groups.size());
     GroupTests tests;

@@ -20,6 +20,17 @@ bool is_compressed(std::string_view bytes)
     return bytes.starts_with("\x1F\x8B");
 }
 
+std::string compressed(std::string_view text)
+{
+    constexpr int level = 9;
+    const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> writer(
+        libdeflate_alloc_compressor(level), libdeflate_free_compressor);
+    if (!writer) throw Error("libdeflate cannot start");
+    std::string bytes(libdeflate_gzip_compress_bound(writer.get(), text.size()), '\0');
+    bytes.resize(libdeflate_gzip_compress(writer.get(), text.data(), text.size(), bytes.data(), bytes.size()));
+    return bytes;
+}
+
 std::string decompressed(std::string_view bytes, const std::string& name, std::size_t largest)
 {
     const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> reader(

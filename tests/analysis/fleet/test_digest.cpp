@@ -2,6 +2,7 @@
 #include "analysis/fleet/digest.hpp"
 
 #include "ert/base/checksum.hpp"
+#include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>
@@ -121,33 +122,83 @@ TEST_CASE("a digest that is cut off, changed or too long is refused")
     std::string changed = text;
     changed.replace(changed.find("1.01e+11"), 8, "1.02e+11");
     CHECK_THROWS_WITH(parse_digest(changed, "d"), Contains("checksum"));
-    CHECK_THROWS_WITH(parse_digest(text + std::string(largest_digest, 'x'), "d"), Contains("longer than 10 kB"));
+    CHECK_THROWS_WITH(parse_digest(text + std::string(largest_digest, 'x'), "d"), Contains("longer than 1 MiB"));
 }
 
-TEST_CASE("a digest of many ceilings keeps the first that fit into 10 kB, and says how many it left out")
+TEST_CASE("a digest of eight GPUs has all of their ceilings, and is compressed")
 {
     Digest digest = made_digest();
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 8 * 63; ++i) {
         digest.ceilings.push_back(digest.ceilings.front());
         digest.ceilings.back().name += " " + std::to_string(i);
     }
     const std::string text = to_csv(digest);
-    CHECK(text.size() <= largest_digest);
-    const Digest read = parse_digest(text, "d");
-    CHECK(read.ceilings.size() > 100);
-    CHECK(std::stoul(read.facts.at("left out")) + read.ceilings.size() == digest.ceilings.size());
+    const std::string file = compressed(text);
+    CHECK(file.size() < text.size() / 4);
+    const Digest read = parse_digest(file, "d");
+    CHECK(read.ceilings.size() == digest.ceilings.size());
+    CHECK_FALSE(read.facts.contains("left out"));
+    CHECK_THROWS_AS(parse_digest(file.substr(0, file.size() / 2), "d"), InputError);
+    CHECK_THROWS_WITH(parse_digest(compressed(std::string(2 * largest_digest, 'x')), "d"), Contains("more than 1 MiB"));
+    CHECK_THROWS_WITH(parse_digest(compressed(file), "d"), Contains("columns"));
 }
 
-TEST_CASE("a digest of many links keeps those that fit into 10 kB")
+TEST_CASE("a digest of more than 1 MiB keeps what fits, and says how many rates it left out")
 {
     Digest digest = made_digest();
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
+        digest.ceilings.push_back(digest.ceilings.front());
+        digest.ceilings.back().name += " " + std::to_string(i);
         digest.links.push_back(digest.links.front());
         digest.links.back().name = "n17 m" + std::to_string(i);
     }
     const std::string text = to_csv(digest);
     CHECK(text.size() <= largest_digest);
     const Digest read = parse_digest(text, "d");
-    CHECK(read.links.size() > 100);
-    CHECK(std::stoul(read.facts.at("left out")) + read.links.size() + read.ceilings.size() == 303);
+    CHECK(read.links.size() > 10'000);
+    CHECK(std::stoul(read.facts.at("left out")) + read.links.size() + read.ceilings.size() == 40'003);
+}
+
+namespace {
+
+Measurement made_flops(const std::string& operation, const std::string& isa, const std::string& precision, double rate,
+                       int threads)
+{
+    Measurement row;
+    row.bench = "flops";
+    row.role = Role::compute;
+    row.device = "cpu";
+    row.point.set("operation", operation);
+    row.point.set("isa", isa);
+    row.point.set("precision", precision);
+    row.point.set("threads", std::to_string(threads));
+    row.work.flops = Flops{1e9};
+    row.samples.resize(9, Sample{.seconds = Seconds{1e9 / rate}});
+    row.seconds = {Seconds{1e9 / rate}, Seconds{1e9 / rate}, Seconds{1e9 / rate}, 9, 0};
+    return row;
+}
+
+}  // namespace
+
+TEST_CASE("twin rates are one in the digest, their geometric mean, and all others stay")
+{
+    Results results;
+    for (const char* precision : {"fp64", "fp32"})
+        for (const char* operation : {"best", "fma", "mul+add", "add"})
+            for (const int threads : {1, 4})
+                for (const char* isa : {"sse", "avx2"})
+                    results.rows.push_back(made_flops(operation, isa, precision,
+                                                      threads * (precision == std::string("fp64") ? 1e10 : 4e10),
+                                                      threads));
+    results.rows.push_back(made_flops("div", "avx2", "fp64", 1e9, 1));
+    results.rows.push_back(made_flops("best", "scalar", "fp64", 5e9, 4));
+    const Digest digest = make_digest(results);
+    std::vector<std::string> names;
+    for (const DigestRate& rate : digest.ceilings) names.push_back(rate.name);
+    CHECK(names == std::vector<std::string>{
+                       "cpu compute core mean of 8 sse threads=4", "cpu compute core mean of 8 avx2 threads=4",
+                       "cpu compute core best fp64 scalar threads=4", "cpu compute core mean of 8 sse threads=1",
+                       "cpu compute core mean of 8 avx2 threads=1", "cpu compute core div fp64 avx2 threads=1"});
+    CHECK(digest.ceilings[0].value == Approx(8e10));  // 4 threads; sqrt(1e10 * 4e10) each
+    CHECK(digest.ceilings[3].value == Approx(2e10));
 }

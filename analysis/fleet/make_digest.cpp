@@ -1,0 +1,178 @@
+// Digests of runs: which rates a fleet is judged by, and in which order.
+#include "analysis/estimate/network_fit.hpp"
+#include "analysis/estimate/prediction.hpp"
+#include "analysis/fleet/digest.hpp"
+#include "analysis/study/ceilings/ceiling_tables.hpp"
+#include "analysis/study/compared/compare.hpp"
+#include "ert/base/checksum.hpp"
+#include "ert/base/compressed.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/results/seal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace roof::analysis {
+namespace {
+
+constexpr std::size_t longest_text = 200;
+constexpr std::size_t longest_plain = 10'000;  ///< bytes; a longer digest is compressed
+constexpr std::size_t fewest_twins = 3;
+
+/// The CPU's kind, and the models of the GPUs that have ceilings.
+std::string kind_of(const Machine& machine, const std::vector<Ceiling>& ceilings)
+{
+    std::set<std::string> devices;
+    for (const Ceiling& ceiling : ceilings) devices.insert(ceiling.device);
+    std::map<std::string, int> models;
+    for (const Device& device : machine.devices)
+        if (device.kind != "cpu" && devices.contains(device.name)) ++models[device.model];
+    std::string kind = machine.name;
+    for (const auto& [model, number] : models) kind += fmt::format(", {} x {}", number, model);
+    return kind;
+}
+
+std::map<std::string, std::string> facts_of(const Machine& machine)
+{
+    std::map<std::string, std::string> facts;
+    const auto add = [&](const std::string& name, const std::string& text) {
+        if (!text.empty()) facts[name] = shortened(printable(text), longest_text);
+    };
+    for (const char* version : {"BIOS", "microcode", "kernel", "NVIDIA driver"}) {
+        const auto found = machine.versions.find(version);
+        if (found != machine.versions.end()) add(version, found->second);
+    }
+    add("governor", machine.governor);
+    if (const Device* const cpu = machine.find_device("cpu")) add("memory", format_capacity(cpu->memory.value));
+    return facts;
+}
+
+DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
+{
+    const bool is_bound = ceiling.steadiness == Steadiness::at_least;
+    DigestRate rate{.name = shortened(printable(id_of(ceiling)), longest_text),
+                    .value = ceiling.rate.median.value,
+                    .low = ceiling.rate.low.value,
+                    .high = is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
+                    .unit = std::string(ceiling.unit()),
+                    .state = std::string(name(ceiling.steadiness)),
+                    .n = ceiling.rate.n,
+                    .rounds = ceiling.rounds_of_interval()};
+    if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
+    return rate;
+}
+
+/// The order of a digest, by what a fault of the rate costs a training step: memory and caches with all threads, arithmetic with all
+/// threads, latencies, what has a condition (paths to the host, small pages, other NUMA nodes), part of the threads.
+int rank_of(const Ceiling& ceiling, const Ceilings& all)
+{
+    if (ceiling.kind == Role::latency) return 2;
+    if (!ceiling.condition.empty()) return 3;
+    if (ceiling.threads != all.most_threads(ceiling.device)) return 4;
+    return ceiling.kind == Role::bandwidth ? 0 : 1;
+}
+
+/// Vector arithmetic of a CPU: its rates with one instruction set and number of threads differ by whole factors and share their faults.
+bool is_twin(const Ceiling& ceiling)
+{
+    constexpr std::array<std::string_view, 4> operations{"best", "fma", "mul+add", "add"};
+    return ceiling.device == "cpu" && ceiling.kind == Role::compute && ceiling.condition.empty() &&
+           (ceiling.precision == "fp32" || ceiling.precision == "fp64") &&
+           std::ranges::find(operations, ceiling.operation) != operations.end();
+}
+
+/// The name of the mean of `count` twins of this ceiling.
+std::string mean_name(Ceiling ceiling, std::size_t count)
+{
+    ceiling.operation = fmt::format("mean of {}", count);
+    ceiling.precision.clear();
+    return id_of(ceiling);
+}
+
+/// The geometric mean. Its relative half-width is the mean of theirs, which holds however their errors go together. It is a lower bound if
+/// one of them is.
+DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& machine)
+{
+    const auto count = static_cast<double>(twins.size());
+    DigestRate mean = rate_of(*twins.front(), machine);
+    double value = 0, low = 0, high = 0, spec = 0;
+    Steadiness state = Steadiness::steady;
+    for (const Ceiling* twin : twins) {
+        const DigestRate rate = rate_of(*twin, machine);
+        value += std::log(rate.value) / count;
+        low += std::log(rate.low) / count;
+        high += std::log(rate.high) / count;
+        spec += rate.spec > 0 ? std::log(rate.spec) / count : -std::numeric_limits<double>::infinity();
+        state = std::max(state, twin->steadiness);
+        mean.n = std::min(mean.n, rate.n);
+        mean.rounds = std::min(mean.rounds, rate.rounds);
+    }
+    mean.name = mean_name(*twins.front(), twins.size());
+    mean.value = std::exp(value);
+    mean.low = std::exp(low);
+    mean.high = std::exp(high);
+    mean.spec = std::exp(spec);
+    mean.state = std::string(name(state));
+    return mean;
+}
+
+}  // namespace
+
+Digest make_digest(const Results& results)
+{
+    const Machine& machine = results.machine;
+    Ceilings ceilings = fit_ceilings(results.rows, machine);
+    std::ranges::stable_sort(ceilings.all, {}, [&](const Ceiling& ceiling) { return rank_of(ceiling, ceilings); });
+    const auto revision = machine.versions.find("revision");
+    Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
+                  .kind = shortened(printable(kind_of(machine, ceilings.all)), longest_text),
+                  .plan = fingerprint(results.plan),
+                  .revision = revision == machine.versions.end() ? "unknown" : revision->second,
+                  .time = {},
+                  .run = run_of(results.folder),
+                  .facts = facts_of(machine)};
+    for (const Measurement& row : results.rows) digest.time = std::max(digest.time, row.started);
+    const std::vector<MessagePoint> messages = messages_in(results.rows);
+    // Messages between nodes are rates of links, not of the node that wrote them down.
+    std::set<std::string> between_nodes;
+    for (const MessagePoint& message : messages)
+        if (!message.path.starts_with("1x")) between_nodes.insert(message.path);
+    std::set<std::string> names;
+    std::map<std::string, std::vector<const Ceiling*>> twins;
+    for (const Ceiling& ceiling : ceilings.all)
+        if (is_twin(ceiling) && ceiling.rate.low.value > 0) twins[mean_name(ceiling, 0)].push_back(&ceiling);
+    for (const Ceiling& ceiling : ceilings.all) {
+        if (ceiling.rate.low.value <= 0 || between_nodes.contains(ceiling.level)) continue;
+        const auto found = is_twin(ceiling) ? twins.find(mean_name(ceiling, 0)) : twins.end();
+        const bool is_one_of_many = found != twins.end() && found->second.size() >= fewest_twins;
+        DigestRate rate = is_one_of_many ? mean_of(found->second, machine) : rate_of(ceiling, machine);
+        if (names.insert(rate.name).second) digest.ceilings.push_back(std::move(rate));
+    }
+    for (const PairRate& pair : pair_rates(messages))
+        digest.links.push_back({.name = pair.a + " " + pair.b,
+                                .value = pair.rate.median.value,
+                                .low = pair.rate.low.value,
+                                .high = pair.rate.high.value,
+                                .unit = "B/s",
+                                .n = pair.rate.n,
+                                .rounds = pair.rounds});
+    return digest;
+}
+
+void keep_digest(const Results& results)
+{
+    Digest digest = make_digest(results);
+    if (digest.ceilings.empty() && digest.links.empty()) return;
+    const std::string text = to_csv(digest);
+    write_file(results.folder / digest_file, text.size() > longest_plain ? compressed(text) : text);
+}
+
+}  // namespace roof::analysis
