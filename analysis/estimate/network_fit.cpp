@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -43,7 +44,8 @@ MessagePoint message_of(const PointSummary& summary)
             if (sample.rate > 0) point.seconds.push_back(point.bytes.value / sample.rate);
     point.rate = {ByteRate{summary.sustained.rate.median.value}, ByteRate{summary.sustained.rate.low.value},
                   ByteRate{summary.sustained.rate.high.value}, summary.sustained.rate.n, 0};
-    point.rounds = summary.sustained.steadiness == Steadiness::at_least ? 0 : summary.sustained.rounds;
+    point.is_lower_bound = summary.sustained.steadiness == Steadiness::at_least;
+    point.rounds = point.is_lower_bound ? 0 : summary.sustained.rounds;
     point.nodes = row.variant;
     return point;
 }
@@ -121,6 +123,7 @@ NetworkFit fit_network(std::span<const MessagePoint> points)
     const auto fastest =
         std::ranges::max_element(points, {}, [](const MessagePoint& p) { return p.rate.median.value; });
     fit.plateau = fastest->rate;
+    fit.plateau_is_bound = fastest->is_lower_bound;
     for (std::size_t i = 0; i < points.size(); ++i)
         fit.misfit = std::max(fit.misfit, std::abs(fit.best.of(points[i]).value / times[i] - 1));
     std::mt19937 random(1);
@@ -133,6 +136,13 @@ NetworkFit fit_network(std::span<const MessagePoint> points)
             drawn.push_back(spread_of(again).median);
         }
         fit.draws.push_back(solve(points, drawn));
+    }
+    const bool is_known = std::ranges::any_of(points, [](const MessagePoint& p) { return p.seconds.size() > 1; });
+    if (!is_known) {
+        constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+        fit.alpha = {fit.best.alpha, Seconds{unknown}, Seconds{unknown}, n, 0};
+        fit.beta = {fit.best.beta, ByteRate{unknown}, ByteRate{unknown}, n, 0};
+        return fit;
     }
     fit.alpha =
         interval_of<Seconds>(fit.draws, fit.best.alpha.value, n, [](const AlphaBeta& d) { return d.alpha.value; });

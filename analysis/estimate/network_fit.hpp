@@ -26,6 +26,7 @@ struct MessagePoint {
     std::vector<double> seconds;  ///< of one message or all-reduce, by launch
     Estimate<ByteRate> rate;      ///< bytes that one rank sends, as the ceiling is estimated
     int rounds = 0;               ///< over which its interval is Student's; 0: over samples
+    bool is_lower_bound = false;  ///< the rate: its samples were disturbed, or too few
     std::string nodes;            ///< "n1 n2, Open MPI v4.1.4"
 };
 
@@ -41,11 +42,12 @@ struct AlphaBeta {
 
 struct NetworkFit {
     AlphaBeta best;
-    Estimate<Seconds> alpha;
+    Estimate<Seconds> alpha;  ///< ends NaN if they are not known: no size has two samples
     Estimate<ByteRate> beta;
-    Estimate<ByteRate> plateau;    ///< of the fastest size, measured
-    double misfit = 0;             ///< the largest |predicted / measured - 1| over the sizes
-    std::vector<AlphaBeta> draws;  ///< of the bootstrap
+    Estimate<ByteRate> plateau;     ///< of the fastest size, measured
+    bool plateau_is_bound = false;  ///< it is a lower bound
+    double misfit = 0;              ///< the largest |predicted / measured - 1| over the sizes
+    std::vector<AlphaBeta> draws;   ///< of the bootstrap
 };
 
 /// Needs two sizes; the same seed gives the same fit. Throws InputError where the points do not allow a fit.

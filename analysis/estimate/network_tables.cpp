@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace roof::analysis {
@@ -52,8 +53,8 @@ DataTable scaling_prediction_table(const ScalingPrediction& prediction)
         {"nodes", "nodes", [](P p) { return count(p.nodes); }},
         {"ranks", "ranks", [](P p) { return count(p.ranks); }},
         {"all-reduce", "all_reduce_s", [](P p) { return seconds(p.all_reduce); }},
-        {"efficiency", "efficiency_*", [](P p) { return percents(p.bracket.low, p.bracket.high); }},
-        {"with 95% intervals", "interval_*", [](P p) { return percents(p.interval.low, p.interval.high); }},
+        {"model", "efficiency_*", [](P p) { return percents(p.bracket.low, p.bracket.high); }},
+        {"as runs showed", "interval_*", [](P p) { return percents(p.interval.low, p.interval.high); }},
         {"images/s", "images_per_s_*",
          [](P p) {
              return Cell{Range{p.images_low, p.images_low, p.images_high},
@@ -98,6 +99,14 @@ DataTable held_out_table(const ScalingPrediction& prediction)
     return table;
 }
 
+/// Of a lower bound no high end is known.
+Cell plateau(const NetworkFit& fit)
+{
+    if (!fit.plateau_is_bound) return range(fit.plateau, "B/s");
+    const double rate = fit.plateau.median.value;
+    return {Range{rate, fit.plateau.low.value, INFINITY}, "≥ " + format_si(rate, "B/s"), true};
+}
+
 }  // namespace
 
 DataTable network_table(std::span<const MessagePoint> points)
@@ -111,7 +120,7 @@ DataTable network_table(std::span<const MessagePoint> points)
          [](F f) { return word(f.points.front().nodes.substr(0, f.points.front().nodes.find(','))); }},
         {"alpha", "alpha_*_s", [](F f) { return f.fit ? range(f.fit->alpha, "s") : absent(); }},
         {"beta", "beta_*_bytes_per_s", [](F f) { return f.fit ? range(f.fit->beta, "B/s") : absent(); }},
-        {"plateau", "plateau_*_bytes_per_s", [](F f) { return f.fit ? range(f.fit->plateau, "B/s") : absent(); }},
+        {"plateau", "plateau_*_bytes_per_s", [](F f) { return f.fit ? plateau(*f.fit) : absent(); }},
         {"misfit", "misfit", [](F f) { return f.fit ? share(f.fit->misfit) : absent(); }},
     };
     DataTable table = table_of(columns, fits_of(points));
@@ -128,10 +137,11 @@ std::string to_text(const ScalingPrediction& prediction, int columns)
         return fmt::format("{}: alpha {}, beta {}, misfit {}\n", what, with_interval(of.alpha, "s"),
                            with_interval(of.beta, "B/s"), percent(of.misfit));
     };
-    std::string text = fmt::format(
-        "{}: {} of gradients\none rank (measured): {}: {}, forward {}, scatter {}\n", prediction.model,
-        format_si(prediction.gradients.value, "B"), prediction.one_rank, format_si(prediction.one.step.value, "s"),
-        format_si(prediction.one.forward.value, "s"), format_si(prediction.one.sigma.value, "s"));
+    std::string text =
+        fmt::format("{}: {} of gradients\none rank (measured): {}: {}, forward {}, scatter {}\n", prediction.model,
+                    format_si(prediction.gradients.value, "B"), prediction.one_rank,
+                    format_si(prediction.one.step.value, "s"), format_si(prediction.one.forward.value, "s"),
+                    std::isnan(prediction.one.sigma.value) ? "not known" : format_si(prediction.one.sigma.value, "s"));
     text += fit("all-reduce (fitted)", prediction.between);
     if (prediction.within) text += fit("within a node (fitted)", *prediction.within);
     text += '\n' + to_text(scaling_prediction_table(prediction), columns);
@@ -148,6 +158,7 @@ nlohmann::json to_json(const ScalingPrediction& prediction)
             {"beta_bytes_per_s", json_number(prediction.between.beta.median.value)},
             {"misfit", json_number(prediction.between.misfit)},
             {"gradients_bytes", json_number(prediction.gradients.value)},
+            {"reach", json_number(prediction.reach)},
             {"nodes", to_json(scaling_prediction_table(prediction))},
             {"held_out", to_json(held_out_table(prediction))},
             {"notes", prediction.notes}};
