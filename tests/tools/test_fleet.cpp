@@ -95,6 +95,8 @@ TEST_CASE("fleet script prints a script and starts nothing")
                Contains("::: n5\n"));
     CHECK_THAT(bench.roof({"fleet", "script", "pbs", "--device", "gpu", "--plan", "calibrate/gpu-quick"}).out,
                Contains("roof calibrate --device gpu --side-by-side --plan calibrate/gpu-quick --node $node"));
+    CHECK_THAT(bench.roof({"fleet", "script", "slurm", "--plan", "calibrate/gpu"}).out,
+               Contains("roof calibrate --device gpu --side-by-side --plan calibrate/gpu --node"));
     for (const char* option : {"--at-once", "--minutes", "--gpus"})
         CHECK(bench.roof({"fleet", "script", "slurm", option, "0"}).status == 2);
     CHECK(bench.roof({"fleet", "script"}).status == 2);

@@ -58,6 +58,8 @@ int print_script(const Options& options, const std::vector<std::string>& words, 
         script.devices = comma_list("--device", options.device);
     else if (script.plan.empty())
         script.plan = "calibrate/cpu";
+    else if (script.plan.starts_with("calibrate/gpu"))
+        script.devices = {"gpu"};  // these plans name one GPU
     const bool is_file = !options.nodes.empty() && fs::is_regular_file(options.nodes);
     if (is_file)
         for (const analysis::ExpectedNode& node : analysis::read_expected(options.nodes))
