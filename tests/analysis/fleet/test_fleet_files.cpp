@@ -106,6 +106,18 @@ TEST_CASE("expected nodes are read with their facts, and wrong lines are refused
     }
 }
 
+TEST_CASE("a digest that lacks rates is said to")
+{
+    const fakes::TemporaryFolder folder;
+    Fleet fleet = tests::make_fleet({.nodes = 8, .ceilings = 2});
+    write_digests(fleet, folder.path());
+    CHECK(read_fleet({folder.path()}).notes.empty());
+    for (const std::size_t node : {2, 5})
+        fleet.digests[node].facts["left out"] = "413";  // as 10 kB left out of eight GPUs
+    write_digests(fleet, folder.path());
+    CHECK_THAT(fleet_text(report_of(judge(read_fleet({folder.path()})))), Contains("2 of 8 digests lack rates"));
+}
+
 TEST_CASE("a list of nodes has ranges as Slurm writes them")
 {
     CHECK(node_list("n[08-10,12],login1") == std::vector<std::string>{"n08", "n09", "n10", "n12", "login1"});
