@@ -56,25 +56,41 @@ class Digest(unittest.TestCase):
 
 
 class Two_gpus(unittest.TestCase):
-    def test_are_measured_at_once_and_what_they_share_in_turn(self):
-        with tempfile.TemporaryDirectory() as folder:
-            results = pathlib.Path(folder, "results")
-            done = roof("calibrate", "--device", "gpu", "--side-by-side", "--plan", HERE / "two_gpus.yaml", "--out", results, "--node", "n1",
-                        ROOF_EMULATED_GPUS="2")
-            self.assertEqual(0, done.returncode, done.stderr)
-            rows = rows_of(results)
-            digest = (results / "digest.csv").read_text(encoding="utf-8")
-            self.assertEqual([], list(results.glob("part-*")))
-            again = roof("calibrate", "--device", "gpu", "--side-by-side", "--plan", HERE / "two_gpus.yaml", "--out", results, "--node", "n1",
-                         ROOF_EMULATED_GPUS="2")
-            self.assertEqual(0, again.returncode, again.stderr)
-            self.assertEqual(rows, rows_of(results))
-        self.assertEqual([("flops", "gpu:0"), ("flops", "gpu:1"), ("launch", "gpu:0"), ("launch", "gpu:1")],
-                         [(row["bench"], row["device"]) for row in rows])
+    ROWS = [("flops", "gpu:0"), ("flops", "gpu:1"), ("launch", "gpu:0"), ("launch", "gpu:1")]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results = pathlib.Path(folder.name, "results")
+
+    def calibrate(self, *options):
+        done = roof("calibrate", "--plan", HERE / "two_gpus.yaml", "--node", "n1", *options, ROOF_EMULATED_GPUS="2")
+        self.assertEqual(0, done.returncode, done.stderr)
+
+    def side_by_side(self):
+        self.calibrate("--device", "gpu", "--side-by-side", "--out", self.results)
+        self.assertEqual([], list(self.results.glob("part-*")))
+        rows = rows_of(self.results)
         self.assertEqual({"ok"}, {row["status"] for row in rows}, [row["reason"] for row in rows])
+        return rows
+
+    def test_are_measured_at_once_and_what_they_share_in_turn(self):
+        rows = self.side_by_side()
+        self.assertEqual(self.ROWS, [(row["bench"], row["device"]) for row in rows])
+        digest = (self.results / "digest.csv").read_text(encoding="utf-8")
         self.assertIn("2 x Emulated H100", next(line for line in digest.splitlines() if line.startswith("fact,kind,")))
         for gpu in ("gpu:0", "gpu:1"):
             self.assertIn(f"ceiling,{gpu} compute", digest)
+        self.assertEqual(rows, self.side_by_side())
+
+    def test_go_on_after_an_accident_with_what_each_has_measured(self):
+        part = self.results / "part-gpu:1"
+        self.calibrate("--device", "gpu:1", "--without", "link,peer,allreduce,launch,network,network_pair", "--out", part)
+        (before,) = rows_of(part)
+        rows = self.side_by_side()
+        self.assertEqual(self.ROWS, [(row["bench"], row["device"]) for row in rows])
+        values = lambda row: {column: value for column, value in row.items() if "checksum" not in column}
+        self.assertEqual(values(before), values(rows[1]))
 
 
 class Training(unittest.TestCase):
