@@ -4,6 +4,8 @@
 #include "ert/base/checksum.hpp"
 #include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -201,4 +203,23 @@ TEST_CASE("twin rates are one in the digest, their geometric mean, and all other
                        "cpu compute core mean of 8 avx2 threads=1", "cpu compute core div fp64 avx2 threads=1"});
     CHECK(digest.ceilings[0].value == Approx(8e10));  // 4 threads; sqrt(1e10 * 4e10) each
     CHECK(digest.ceilings[3].value == Approx(2e10));
+}
+
+TEST_CASE("the file of a long digest is compressed, that of a short one is text")
+{
+    const fakes::TemporaryFolder folder;
+    Results results;
+    results.folder = folder.path();
+    const auto kept = [&] {
+        keep_digest(results);
+        return read_file(folder / "digest.csv");
+    };
+    for (int i = 0; i < 20; ++i)
+        results.rows.push_back(made_flops("operation" + std::to_string(i), "avx2", "fp32", 1e10, 4));
+    CHECK_FALSE(is_compressed(kept()));
+    for (int i = 20; i < 200; ++i)
+        results.rows.push_back(made_flops("operation" + std::to_string(i), "avx2", "fp32", 1e10, 4));
+    const std::string file = kept();
+    CHECK(is_compressed(file));
+    CHECK(decompressed(file, "d", largest_digest) == to_csv(make_digest(results)));
 }
