@@ -21,7 +21,7 @@ std::string with_interval(double median, double low, double high, std::string_vi
 {
     const bool has_prefix = median > 0 && !unit.starts_with("images/") && unit != "inputs/s";  // these are counted
     const auto& [factor, letter] = si_prefix(has_prefix ? median : 1);
-    const auto scaled = [&](double value) { return std::isfinite(value) ? plain_number(value / factor, digits) : "?"; };
+    const auto scaled = [&](double value) { return plain_number(value / factor, digits); };
     return fmt::format("{} {}{} [{}, {}]", scaled(median), letter, unit, scaled(low), scaled(high));
 }
 

@@ -315,6 +315,6 @@ TEST_CASE("of a single step and of single messages nothing is known of their sca
     CHECK(std::isnan(prediction.one.sigma.value));
     CHECK(prediction.rows[0].bracket.low > 0);
     CHECK(std::isnan(prediction.between.alpha.high.value));
-    CHECK_THAT(to_text(prediction), Contains("scatter not known") && Contains("[?, ?]"));
+    CHECK_THAT(to_text(prediction), Contains("scatter not known") && Contains("[-, -]"));
     CHECK_THAT(network_text(results[0].rows), Contains("≥ 1.00 GB/s") || Contains("≥ "));
 }
