@@ -109,6 +109,7 @@ void write_import(const std::filesystem::path& folder, const std::vector<Importe
     if (!run.done().empty()) throw InputError(folder.string() + " holds an import already; give --out another folder");
     for (const Imported& file : files)
         for (const ImportedRow& row : file.rows) write_row(run, file, row);
+    run.close();
 }
 
 }  // namespace roof::analysis

@@ -12,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <random>
+#include <vector>
 
 namespace roof {
 
@@ -110,9 +112,10 @@ bool is_standard_output(const struct stat& status)
 
 void replace_file(const fs::path& file, const std::string& content, mode_t mode)
 {
+    constexpr int letters =
+        6;  // another writer has the same by chance in 1 of 3e8 cases, and then one of the two is refused
     fs::path temporary = file;
-    temporary += ".part";
-    ::unlink(temporary.c_str());  // of a killed run
+    temporary += "." + random_letters(letters) + ".part";
     int error = 0;
     {
         const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -224,25 +227,52 @@ void cut_file(const fs::path& file, std::size_t length)
     if (const int error = flush(descriptor.number()); error != 0) fail("cut", file, error);
 }
 
+std::string random_letters(int count)
+{
+    std::random_device chance;
+    std::uniform_int_distribution<int> letter('a', 'z');
+    std::string letters;
+    for (int i = 0; i < count; ++i) letters += static_cast<char>(letter(chance));
+    return letters;
+}
+
 void make_folder(const fs::path& folder)
 {
     std::error_code error;
+    std::vector<fs::path> missing;  // the innermost first
+    fs::path above = fs::absolute(folder).lexically_normal();
+    if (!above.has_filename()) above = above.parent_path();
+    for (; !fs::exists(above, error) && above.has_relative_path(); above = above.parent_path())
+        missing.push_back(above);
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder, error)) {
         fail("create the folder", folder, error ? error.message() : "a file stands there");
     }
+    for (const fs::path& made : missing) flush_folder_of(made);
 }
 
-FolderLock::FolderLock(const fs::path& folder)
+FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
 {
-    const fs::path file = folder / ".lock";
-    descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
     if (descriptor_ < 0) fail("write into", folder, errno);
     if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
         ::close(descriptor_);
         throw InputError("another run is writing to " + folder.string() +
                          "; wait for it, or give --out another folder");
     }
+}
+
+void FolderLock::check() const
+{
+    struct stat own {};
+    struct stat there {};
+    if (::fstat(descriptor_, &own) == 0 && ::stat(file_.c_str(), &there) == 0 && own.st_dev == there.st_dev &&
+        own.st_ino == there.st_ino)
+        return;
+    throw InputError(
+        file_.string() +
+        " was removed or replaced while a run writes to its folder: another one may write to it, too, so this "
+        "one stops; its rows are kept, and the same command continues");
 }
 
 FolderLock::~FolderLock()

@@ -32,8 +32,8 @@ inline constexpr std::size_t largest_text = std::size_t{256} << 20;
 /// The content of a regular file of at most `largest` bytes; throws InputError with the reason if it cannot be read.
 std::string read_file(const std::filesystem::path& file, std::size_t largest = largest_text);
 
-/// Writes a temporary file in the same folder, flushes and renames it: a reader sees the old content or the new. A link is
-/// followed and stays. Content for a device, a pipe or this process's standard output is written straight into it.
+/// Writes a temporary file in the same folder, flushes and renames it: a reader sees the old content or the new, and of several writers the
+/// last one wins. A kill can leave the temporary file, `<name>.<six letters>.part`. A link is followed and stays. Content for a device, a pipe or this process's standard output is written straight into it.
 /// Throws InputError with the system's reason (no space, no permission).
 void write_file(const std::filesystem::path& file, const std::string& content);
 
@@ -44,7 +44,10 @@ void append_file(const std::filesystem::path& file, const std::string& text);
 /// Cuts the file after `length` bytes and flushes it.
 void cut_file(const std::filesystem::path& file, std::size_t length);
 
-/// Creates the folder and those above it; throws InputError if that fails or a file stands there.
+/// Letters by chance.
+std::string random_letters(int count);
+
+/// Creates the folder and those above it, and flushes their names; throws InputError if that fails or a file stands there.
 void make_folder(const std::filesystem::path& folder);
 
 /// An exclusive lock on `folder` that the system drops when the process ends, however it ends.
@@ -56,7 +59,11 @@ class FolderLock {
     FolderLock(const FolderLock&) = delete;
     FolderLock& operator=(const FolderLock&) = delete;
 
+    /// Throws InputError if its file was removed or replaced, so that another process may hold a lock, too.
+    void check() const;
+
   private:
+    std::filesystem::path file_;
     int descriptor_ = -1;
 };
 

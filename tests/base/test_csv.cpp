@@ -1,7 +1,10 @@
 #include "ert/base/csv.hpp"
+#include "ert/base/csv_lines.hpp"
 #include "ert/base/error.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <sstream>
 
 using namespace roof;
 
@@ -37,4 +40,12 @@ TEST_CASE("a column is found by name, and the message for a missing one lists th
 TEST_CASE("an empty file is an empty table")
 {
     REQUIRE(parse_csv("", "test").header.empty());
+}
+
+TEST_CASE("a line of more than 16 MiB is refused")
+{
+    std::istringstream csv("a\n" + std::string((std::size_t{16} << 20) + 70'000, 'x'));
+    CsvLines lines(csv, "file");
+    REQUIRE(lines.next());
+    CHECK_THROWS_WITH(lines.next(), Catch::Contains("file:2: a line is longer than 16 MiB"));
 }

@@ -10,6 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <iterator>
+#include <vector>
+
 using namespace roof;
 using Catch::Contains;
 
@@ -68,17 +71,6 @@ TEST_CASE("a device stays a device, and its errors are told")
     CHECK_THROWS_WITH(append_file(folder / "null", "x"), Contains("it is a device"));
 }
 
-TEST_CASE("a temporary file that is a link is not followed")
-{
-    const fakes::TemporaryFolder folder;
-    write_file(folder / "other", "precious");
-    fs::create_symlink("other", folder / "file.part");
-    write_file(folder / "file", "x");
-    CHECK(read_file(folder / "other") == "precious");
-    CHECK(read_file(folder / "file") == "x");
-    CHECK_FALSE(fs::exists(folder / "file.part"));
-}
-
 TEST_CASE("an append that does not fit leaves the file as it was")
 {
     const fakes::TemporaryFolder folder;
@@ -99,4 +91,47 @@ TEST_CASE("an append that does not fit leaves the file as it was")
     ::waitpid(child, &status, 0);
     CHECK(status == 0);
     CHECK(read_file(folder / "file") == "kept");
+}
+
+TEST_CASE("writers of one file at once each succeed, and a whole content stays")
+{
+    const fakes::TemporaryFolder folder;
+    const fs::path file = folder / "page.html";
+    write_file(folder / "page.html.part", "somebody's own");
+    std::vector<pid_t> children;
+    for (int i = 0; i < 8; ++i) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            int failures = 0;
+            for (int k = 0; k < 50; ++k) {
+                try {
+                    write_file(file, std::string(20'000, static_cast<char>('a' + i)));
+                } catch (const InputError&) {
+                    ++failures;
+                }
+            }
+            ::_exit(failures);
+        }
+        children.push_back(child);
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        CHECK(status == 0);
+    }
+    CHECK(read_file(file) == std::string(20'000, read_file(file).at(0)));
+    CHECK(read_file(folder / "page.html.part") == "somebody's own");
+    CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 2);
+}
+
+TEST_CASE("a lock whose file was removed or replaced is no lock any more")
+{
+    const fakes::TemporaryFolder folder;
+    const FolderLock lock(folder.path());
+    CHECK_NOTHROW(lock.check());
+    fs::remove(folder / ".lock");
+    CHECK_THROWS_WITH(lock.check(), Contains("was removed or replaced"));
+    const FolderLock second(folder.path());
+    CHECK_THROWS_WITH(lock.check(), Contains("was removed or replaced"));
+    CHECK_NOTHROW(second.check());
 }

@@ -94,8 +94,11 @@ class Faults(unittest.TestCase):
     def survive(self, place, faults):
         for fault in faults:
             before = rows(place)
-            self.check_end(sweep(place, fault))
+            done = sweep(place, fault)
+            self.check_end(done)
             self.assertEqual(before, rows(place)[:len(before)])
+            if done.returncode == 0:  # nothing was left out without a word
+                self.assertNotIn("remark: ", run(place, "check", "run").stdout)
         before = rows(place)
         done = sweep(place)
         self.assertEqual(0, done.returncode, done.stderr)

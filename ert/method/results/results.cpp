@@ -15,7 +15,6 @@
 #include <array>
 #include <ctime>
 #include <map>
-#include <random>
 #include <sstream>
 #include <utility>
 
@@ -68,15 +67,8 @@ int format_of(const fs::path& folder)
     return file >> word >> number && word == "format:" ? number : 0;
 }
 
-/// The name of a new run: ten letters by chance.
-std::string new_run()
-{
-    std::random_device chance;
-    std::uniform_int_distribution<int> letter('a', 'z');
-    std::string run;
-    for (int i = 0; i < 10; ++i) run += static_cast<char>(letter(chance));
-    return run;
-}
+/// Letters in the name of a run, by chance.
+constexpr int letters_of_run = 10;
 
 void keep_document(const fs::path& file, const std::string& content)
 {
@@ -204,20 +196,37 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
                                          folder_.string(), printable(other.node), printable(other.node)));
     }
     keep_document(plan_file, plan_text);
-    keep_document(machine_file,
-                  fmt::format("format: {}\nrun: {}\n", format, new_run()) + YAML::Dump(to_yaml(machine)) + "\n");
+    keep_document(machine_file, fmt::format("format: {}\nrun: {}\n", format, random_letters(letters_of_run)) +
+                                    YAML::Dump(to_yaml(machine)) + "\n");
     read_back();
     if (!fs::exists(folder_ / seal_file)) seal(folder_);
 }
 
 RunDirectory::~RunDirectory()
 {
-    if (!lock_) return;
     try {
-        move_unfinished_tails(folder_, done_);
-        seal(folder_);
+        close();
     } catch (const std::exception&) {
     }  // without it, the page says that the run has not ended
+}
+
+void RunDirectory::close()
+{
+    if (!lock_) return;
+    try {
+        lock_->check();
+        move_unfinished_tails(folder_, done_);
+        seal(folder_);
+    } catch (...) {
+        lock_.reset();
+        throw;
+    }
+    lock_.reset();
+}
+
+void RunDirectory::check_lock() const
+{
+    if (lock_) lock_->check();
 }
 
 void RunDirectory::read_back()
@@ -246,6 +255,7 @@ void RunDirectory::append(const Measurement& row)
     std::string line;
     append_row(line, id, row, measurement_fields());
     try {
+        check_lock();
         for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_rows[i], files[i]);
         append_block(folder_ / measurements_file, header_of(measurement_fields()), line,
                      [&](std::string_view, BlockSum& sum) {

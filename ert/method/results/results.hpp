@@ -51,13 +51,17 @@ class RunDirectory {
     /// Opens or creates, locks and repairs. Throws InputError if the folder holds another plan, another machine's or node's rows or another
     /// format, is damaged, in use, or cannot be written.
     RunDirectory(std::filesystem::path folder, const std::string& plan_text, const Machine& machine);
-    /// Writes checksums.csv.
+    /// As close(), but silent.
     ~RunDirectory();
     RunDirectory(const RunDirectory&) = delete;
     RunDirectory& operator=(const RunDirectory&) = delete;
 
-    /// Throws InputError (such as a full disk); nothing is half-written.
+    /// Throws InputError (such as a full disk, or a lock that was removed); nothing is half-written.
     void append(const Measurement& row);
+    /// Throws InputError if another process may write to the folder.
+    void check_lock() const;
+    /// Writes checksums.csv, and gives up the lock. Throws InputError; the rows are complete in any case.
+    void close();
 
     /// The rows that the folder had when it was opened.
     const std::vector<Measurement>& rows() const { return rows_; }

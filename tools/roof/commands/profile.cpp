@@ -198,6 +198,7 @@ int profile_on_cpu(const Options& options, Context& context)
         return counted.status;
     }
     run.append(counted.row);
+    run.close();
     print_counted(folder, counted.row, context);
     return counted.status;
 }
@@ -227,6 +228,7 @@ int profile_program(const Options& options, Context& context)
     }
     const std::vector<Measurement> rows = gather_recording(folder, name_of(options.program));
     for (const Measurement& row : rows) run.append(row);
+    run.close();
     print_digest(folder, rows, context);
     return status;
 }

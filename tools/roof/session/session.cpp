@@ -35,6 +35,7 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
             if (is_extra && is_past(limit)) return;
             if (listener.begins) listener.begins(item, rows.size(), total);
             bool is_lost = false;
+            run.check_lock();
             rows.push_back(item.bench != nullptr && is_past(end)
                                ? skipped(item, over)
                                : measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
@@ -116,8 +117,9 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
             if (listener.ends) listener.ends();
             throw;
         }
+        if (listener.ends) listener.ends();
+        run.close();
     }
-    if (listener.ends) listener.ends();
     if (is_lost) {
         context.err << fmt::format("{} had a fault; a new process measures what is left\n", rows.back().device);
         context.start_again();
