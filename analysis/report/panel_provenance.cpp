@@ -160,9 +160,9 @@ Content provenance_panel(const Study& study, const std::string&)
             definitions({{"results", study.results.folder.filename().string()},
                          {"calibration", calibration},
                          {"calibrated", calibration_date(study)}}) +
-            text_list("Damaged files", study.results.damage) +
-            text_list("Remarks on the files", study.results.remarks) + subheading("How each number is known") +
-            how_known() + sentences(study) + not_measured(study) + missing_capabilities(machine) +
+            text_list("Damaged files", all_damage(study)) + text_list("Remarks on the files", study.results.remarks) +
+            subheading("How each number is known") + how_known() + sentences(study) + not_measured(study) +
+            missing_capabilities(machine) +
             text_list("Inconsistencies in what the machine reports", machine.inconsistencies) +
             plan_of(study.results, "The plan of this run") + plan_of(study.calibration, "The plan of the calibration")};
 }

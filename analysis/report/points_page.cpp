@@ -82,7 +82,8 @@ std::string points_page(const Study& study)
         "FLOPs, bytes and seconds are as given; the roofs are measured. " + calibration_line(study);
     return html_document("points under measured roofs",
                          "<header><h1>Points under measured roofs</h1>\n" + paragraph(lead, "lead") + "</header>\n",
-                         "<section>\n" + pictures + html_table(points_table(study)) + "</section>\n");
+                         "<section>\n" + pictures + html_table(points_table(study)) +
+                             text_list("Damaged files", all_damage(study)) + "</section>\n");
 }
 
 }  // namespace roof::analysis

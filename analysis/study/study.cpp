@@ -8,6 +8,7 @@
 #include "ert/method/bench/node.hpp"
 #include "ert/recording/record_files.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace roof::analysis {
@@ -43,7 +44,15 @@ const Value& kept(std::optional<Value>& value, const Make& make)
     return *value;
 }
 
-/// Empty for one node. Adds remarks on nodes without a calibration, and on a network that was not measured.
+/// Each sentence once.
+void add_new(std::vector<std::string>& sentences, const std::vector<std::string>& more)
+{
+    for (const std::string& sentence : more)
+        if (std::ranges::find(sentences, sentence) == sentences.end()) sentences.push_back(sentence);
+}
+
+/// Empty for one node. Adds remarks on nodes without a calibration, and on a network that was not measured. Damage of the calibrations is
+/// that of the study.
 Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& results)
 {
     const std::vector<std::string> of_ranks = rank_nodes(results.machine);
@@ -52,8 +61,11 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
     std::vector<NodeCeilings> nodes;
     std::vector<std::string> without;
     for (const std::string& name : names) {
-        const std::filesystem::path found = find_calibration(folder, name);
+        PassedOver over;
+        const std::filesystem::path found = find_calibration(folder, name, &over);
         const Results calibration = found.empty() ? Results{} : read_results(found);
+        note(over, results);
+        add_new(results.damage, calibration.damage);
         if (calibration.machine.node == name)
             nodes.push_back({name, fit_ceilings(calibration.rows, calibration.machine)});
         else
@@ -64,13 +76,16 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
             "no calibration of " + join(without, ", ") +
             ": rows of several nodes have no roofs but the network's; `roof fleet script` calibrates all");
     Ceilings over = without.empty() ? analysis::over_nodes(nodes) : Ceilings{};
-    const std::filesystem::path network = find_network(folder, of_ranks);
+    PassedOver not_network;
+    const std::filesystem::path network = find_network(folder, of_ranks, &not_network);
+    note(not_network, results);
     if (network.empty()) {
         results.remarks.emplace_back(
             "the network between these nodes was not measured: `roof calibrate --ranks N` does");
         return over;
     }
     const Results messages = read_results(network);
+    add_new(results.damage, messages.damage);
     const Ceilings paths = fit_ceilings(messages.rows, messages.machine);
     over.all.insert(over.all.end(), paths.all.begin(), paths.all.end());
     return over;
@@ -129,6 +144,12 @@ std::string about_the_ceilings(const Study& study)
 
 }  // namespace
 
+void note(const PassedOver& over, Results& results)
+{
+    add_new(results.damage, over.damage);
+    add_new(results.remarks, over.remarks);
+}
+
 Study make_study(Results results, Results calibration, Ceilings over_nodes)
 {
     Study study;
@@ -153,13 +174,20 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
 {
     Results results = read_results(folder);
     Ceilings over_nodes = ceilings_over_nodes(folder, results);
-    const std::filesystem::path found = calibration.empty() ? find_calibration(folder) : calibration;
+    PassedOver over;
+    const std::filesystem::path found = calibration.empty() ? find_calibration(folder, {}, &over) : calibration;
     Results ceilings = found.empty()                                ? Results{}
                        : std::filesystem::equivalent(found, folder) ? results
                                                                     : read_results(found);
     Study study = make_study(std::move(results), std::move(ceilings), std::move(over_nodes));
-    if (const std::filesystem::path lasting = find_sustained(folder); study.sustained.empty() && !lasting.empty())
-        study.sustained = sustained_probes(read_rows(lasting));
+    if (study.sustained.empty()) {
+        if (const std::filesystem::path lasting = find_sustained(folder, &over); !lasting.empty()) {
+            Results probes = read_results(lasting);
+            add_new(study.results.damage, probes.damage);
+            study.sustained = sustained_probes(std::move(probes.rows));
+        }
+    }
+    note(over, study.results);
     return study;
 }
 
@@ -169,6 +197,13 @@ std::vector<Measurement> all_rows(const Study& study)
     if (study.calibration.folder != study.results.folder)
         rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
     return rows;
+}
+
+std::vector<std::string> all_damage(const Study& study)
+{
+    std::vector<std::string> damage = study.results.damage;
+    if (study.calibration.folder != study.results.folder) add_new(damage, study.calibration.damage);
+    return damage;
 }
 
 std::string calibration_warning(const Study& study)

@@ -49,6 +49,9 @@ struct Study {
 /// machine beside it, else none. Throws InputError for a folder that cannot be read.
 Study open_study(const std::filesystem::path& folder, const std::filesystem::path& calibration = {});
 
+/// Adds the sentences on folders that were passed over to those of the results.
+void note(const PassedOver& over, Results& results);
+
 /// Fits ceilings and places steps.
 Study make_study(Results results, Results calibration, Ceilings over_nodes = {});
 
@@ -63,6 +66,9 @@ Bytes registers_of(std::string_view implementation);
 
 /// The rows of the folder, and those of its calibration if that is another folder.
 std::vector<Measurement> all_rows(const Study& study);
+
+/// Damage of the folder's files and, if that is another one, of its calibration's.
+std::vector<std::string> all_damage(const Study& study);
 
 /// A warning if there is no calibration, if it is of another machine, or if it is a quick one; otherwise empty.
 std::string calibration_warning(const Study& study);

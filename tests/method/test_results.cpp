@@ -81,13 +81,19 @@ TEST_CASE("a folder of an older format is an error with a clear message")
     const std::filesystem::path file = folder / "run" / "machine.yaml";
     const std::string text = read_file(file);
     REQUIRE_THAT(text, Catch::StartsWith("format: 3\n"));
-    for (const std::string& older : {text.substr(text.find('\n') + 1), "format: 1\n" + text.substr(text.find('\n') + 1),
-                                     "format: 4\n" + text.substr(text.find('\n') + 1)}) {
+    for (const std::string& older :
+         {"format: 1\n" + text.substr(text.find('\n') + 1), "format: 4\n" + text.substr(text.find('\n') + 1)}) {
         write_file(file, older);
         CHECK_THROWS_WITH(read_results(folder / "run"),
                           Catch::Contains("older format") && Catch::Contains("measure again"));
         CHECK_THROWS_WITH(RunDirectory(folder / "run", plan_text, fake_machine()), Catch::Contains("older format"));
         CHECK_THROWS_WITH(find_calibration(folder / "run"), Catch::Contains("older format"));
+    }
+    for (const std::string& damaged : {std::string(), "X" + text, text.substr(text.find('\n') + 1)}) {
+        write_file(file, damaged);
+        CHECK_THROWS_WITH(read_results(folder / "run"), Catch::Contains("machine.yaml: it is damaged") &&
+                                                            Catch::Contains("put back this file") &&
+                                                            !Catch::Contains("measure again"));
     }
     write_file(file, "format: 2\n" + text.substr(text.find('\n') + 1));
     CHECK(read_machine_of(folder / "run").name == fake_machine().name);

@@ -235,7 +235,7 @@ json study_json(const Study& study)
             {"folder", json_text(study.calibration.folder.string())},
             {"date", text_or_null(calibration_date(study))},
             {"quality", json_text(calibration_quality(study.ceilings.all, study.calibration.rows))}};
-    document["damage"] = json_texts(study.results.damage);
+    document["damage"] = json_texts(all_damage(study));
     document["points_above_a_roof"] = above_their_roof(study).size();
     return document;
 }

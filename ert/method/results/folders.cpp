@@ -3,6 +3,7 @@
 #include "ert/method/bench/level.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/results/results.hpp"
+#include "ert/method/results/seal.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -28,6 +29,43 @@ std::vector<fs::path> in_and_beside(const fs::path& here)
     return places;
 }
 
+/// What is wrong with a folder that may have ceilings; empty for one without damage, and for one that holds steps alone.
+std::string damage_of(const fs::path& place)
+{
+    const bool has_rows = fs::exists(place / "measurements.csv");
+    if (!has_rows && !fs::exists(place / seal_file)) return {};
+    try {
+        if (is_of_other_format(place)) {  // unless this is what was changed
+            for (const std::string& damage : check_seal(place).damage)
+                if (damage.starts_with((place / "machine.yaml").string())) return damage;
+            return {};
+        }
+        const std::vector<Measurement> rows = has_rows ? read_rows(place) : std::vector<Measurement>();
+        const auto is_step = [](const Measurement& row) { return row.role == Role::step; };
+        const std::vector<std::string> changed = check_seal(place).damage;
+        const bool has_other_rows = std::ranges::any_of(changed, [&](const std::string& damage) {
+            return damage.starts_with((place / "measurements.csv").string());
+        });
+        if (!rows.empty() && !has_other_rows && std::ranges::all_of(rows, is_step)) return {};
+        const std::vector<std::string> damage = has_rows ? read_results(place).damage : changed;
+        return damage.empty() ? "" : damage.front();
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+/// Adds what is to be said of a folder that was not taken. `why`: a reason that is no damage; empty if there is none.
+void pass_over(const fs::path& place, const std::string& why, PassedOver* over)
+{
+    if (over == nullptr) return;
+    if (const std::string damage = damage_of(place); !damage.empty())
+        over->damage.push_back(damage + fmt::format("; '{}' was passed over", place.filename().string()));
+    else if (is_of_other_format(place))
+        over->remarks.push_back(place.string() + " was passed over: it is of another format");
+    else if (!why.empty())
+        over->remarks.push_back(place.string() + " was passed over: " + why);
+}
+
 /// Whether the entry's rows are repeated for what lasts.
 bool is_sustained(const PlanEntry& entry)
 {
@@ -36,18 +74,18 @@ bool is_sustained(const PlanEntry& entry)
 
 /// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is true; empty without one.
 fs::path newest_with(const fs::path& here, const std::function<bool(const PlanEntry& entry)>& has,
-                     const std::function<bool(const fs::path& place)>& serves)
+                     const std::function<bool(const fs::path& place)>& serves, PassedOver* over)
 {
-    const std::vector<fs::path> places = in_and_beside(here);
-    const auto found = std::ranges::find_if(places, [&](const fs::path& place) {
-        if (!fs::exists(place / "plan.yaml") || !fs::exists(place / "measurements.csv")) return false;
+    for (const fs::path& place : in_and_beside(here)) {
+        if (!fs::exists(place / "plan.yaml")) continue;
         try {
-            return std::ranges::any_of(load_plan(place / "plan.yaml").entries, has) && serves(place);
-        } catch (const Error&) {
-            return false;  // damaged, or of an older format
+            if (!std::ranges::any_of(load_plan(place / "plan.yaml").entries, has)) continue;
+            if (fs::exists(place / "measurements.csv") && serves(place)) return place;
+        } catch (const Error&) {  // damaged, or of another format: as below
         }
-    });
-    return found == places.end() ? fs::path{} : *found;
+        pass_over(place, "", over);
+    }
+    return {};
 }
 
 /// Whether the folder's machine.yaml names this node or none.
@@ -120,26 +158,45 @@ std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::strin
             });
         };
         if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
-        if (!machine_name.empty() && read_machine_of(folder).name != machine_name) return {};
+        const std::string name = read_machine_of(folder).name;
+        if (!machine_name.empty() && name != machine_name) return {};
         return kind_by_plan(folder / "plan.yaml", rows);
     } catch (const Error&) {
         return {};  // damaged, or of an older format
     }
 }
 
-/// The first of the best kind; empty if there is none.
-fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name)
+/// A folder and what it is.
+using Kinds = std::vector<std::pair<fs::path, std::optional<CalibrationKind>>>;
+
+/// The first of the best kind; empty if there is none. Adds the places before a full one to `seen`, else all.
+fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name, Kinds& seen)
 {
     fs::path best;
     std::optional<CalibrationKind> kind;
     for (const fs::path& place : places) {
         const std::optional<CalibrationKind> here = kind_for(place, machine_name);
+        seen.emplace_back(place, here);
         if (!here || (kind && *here <= *kind)) continue;
         best = place;
         kind = here;
         if (*kind == CalibrationKind::full) break;
     }
     return best;
+}
+
+/// Names what is newer than the calibration that was taken, or all without one.
+void name_newer(const Kinds& seen, const fs::path& here, const fs::path& chosen, PassedOver* over)
+{
+    for (const auto& [place, kind] : seen) {
+        const bool is_newer = chosen.empty() || place.filename() > chosen.filename();
+        if (!is_newer || place == chosen || place == here) continue;
+        pass_over(place,
+                  kind == CalibrationKind::quick        ? "it is a quick calibration"
+                  : kind == CalibrationKind::unfinished ? "its calibration was stopped early"
+                                                        : "",
+                  over);
+    }
 }
 
 /// How the folders of this node and version end.
@@ -201,7 +258,7 @@ CalibrationKind calibration_kind(const fs::path& folder)
     return kind_for(folder, "").value_or(CalibrationKind::full);
 }
 
-fs::path find_calibration(const fs::path& folder, std::string node)
+fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* over)
 {
     fs::path here = fs::absolute(folder).lexically_normal();
     std::string machine_name;
@@ -214,30 +271,38 @@ fs::path find_calibration(const fs::path& folder, std::string node)
     std::vector<fs::path> places = in_and_beside(here);
     const auto others = std::ranges::stable_partition(
         places, [&](const fs::path& place) { return node.empty() || is_of_node(place, node); });
-    const fs::path own = first_calibration({places.begin(), others.begin()}, machine_name);
-    return own.empty() ? first_calibration(others, machine_name) : own;
+    Kinds seen;
+    fs::path found = first_calibration({places.begin(), others.begin()}, machine_name, seen);
+    if (found.empty()) found = first_calibration(others, machine_name, seen);
+    for (const fs::path& place : others)  // a damaged machine.yaml names no node
+        if (std::ranges::find(seen, place, &Kinds::value_type::first) == seen.end())
+            seen.emplace_back(place, std::nullopt);
+    name_newer(seen, here, found, over);
+    return found;
 }
 
-fs::path find_sustained(const fs::path& folder)
+fs::path find_sustained(const fs::path& folder, PassedOver* over)
 {
     const fs::path here = fs::absolute(folder).lexically_normal();
     if (!fs::exists(here / "machine.yaml")) return {};
-    return newest_with(here, is_sustained, [own = read_machine_of(here).name](const fs::path& place) {
+    const auto serves = [own = read_machine_of(here).name](const fs::path& place) {
         return read_machine_of(place).name == own && std::ranges::any_of(read_rows(place), [](const Measurement& row) {
                    return row.role != Role::step && row.sustained.seconds.median.value > 0;
                });
-    });
+    };
+    return newest_with(here, is_sustained, serves, over);
 }
 
-fs::path find_network(const fs::path& folder, std::vector<std::string> nodes)
+fs::path find_network(const fs::path& folder, std::vector<std::string> nodes, PassedOver* over)
 {
     std::ranges::sort(nodes);
     const auto is_network = [](const PlanEntry& entry) { return entry.bench == "network"; };
-    return newest_with(fs::absolute(folder).lexically_normal(), is_network, [&](const fs::path& place) {
+    const auto serves = [&](const fs::path& place) {
         std::vector<std::string> of_ranks = rank_nodes(read_machine_of(place));
         std::ranges::sort(of_ranks);
         return of_ranks == nodes;
-    });
+    };
+    return newest_with(fs::absolute(folder).lexically_normal(), is_network, serves, over);
 }
 
 }  // namespace roof

@@ -301,14 +301,25 @@ std::vector<std::string> accept_edits(const fs::path& folder)
     return notes;
 }
 
+bool is_of_other_format(const fs::path& folder)
+{
+    const int found = format_of(folder);
+    return found > 0 && (found < oldest_format || found > format);
+}
+
 Machine read_machine_of(const fs::path& folder)
 {
     const fs::path file = folder / "machine.yaml";
     read_file(file);  // throws if it is not there
-    if (const int found = format_of(folder); found < oldest_format || found > format)
+    if (is_of_other_format(folder))
         throw InputError(folder.string() +
                          " holds results of an older format or a newer one, which this version of roof does not read; "
                          "measure again");
+    if (format_of(folder) == 0)
+        throw InputError(
+            fmt::format("{}: it is damaged: its first line does not state a format, such as 'format: {}'; "
+                        "put back this file from a copy of the folder",
+                        file.string(), format));
     return read_machine(file);
 }
 

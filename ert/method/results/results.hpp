@@ -42,6 +42,9 @@ Results check_results(const std::filesystem::path& folder);
 /// The machine.yaml of a results folder. Throws InputError for an older format or a damaged file.
 Machine read_machine_of(const std::filesystem::path& folder);
 
+/// Whether machine.yaml states a format that is not read. False for a damaged one.
+bool is_of_other_format(const std::filesystem::path& folder);
+
 /// Writes the checksums of a damaged or edited folder anew and notes it in checksums.csv, so that the page shows it. Returns the
 /// notes. Lines that cannot be read remain damaged. Throws InputError while a run writes to the folder.
 std::vector<std::string> accept_edits(const std::filesystem::path& folder);
@@ -97,17 +100,27 @@ enum class CalibrationKind { unfinished, quick, full };
 /// `full` for a folder without ceilings or without a plan.
 CalibrationKind calibration_kind(const std::filesystem::path& folder);
 
+/// Folders that a function below did not take, though they are newer than the one that it took.
+struct PassedOver {
+    std::vector<std::string>
+        damage{};  ///< of folders that may have what was looked for: sentences that begin with a file
+    std::vector<std::string>
+        remarks{};  ///< of another format; quick or unfinished calibrations where an older one is better
+};
+
 /// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
 /// beside it. Where there is no full one, the newest quick one, else the newest unfinished one. Those of `node` come first; if it is empty, those of the node
 /// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none.
-std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {});
+std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {},
+                                       PassedOver* over = nullptr);
 
 /// The newest folder, in `folder` or beside it, of the same machine in which probes were repeated for what lasts (ert/method/plan/sustain.hpp).
 /// Empty if there is none.
-std::filesystem::path find_sustained(const std::filesystem::path& folder);
+std::filesystem::path find_sustained(const std::filesystem::path& folder, PassedOver* over = nullptr);
 
 /// The newest folder, in `folder` or beside it, in which the bench `network` measured messages between ranks on these nodes (rank_nodes(),
 /// in any order). Empty if there is none.
-std::filesystem::path find_network(const std::filesystem::path& folder, std::vector<std::string> nodes);
+std::filesystem::path find_network(const std::filesystem::path& folder, std::vector<std::string> nodes,
+                                   PassedOver* over = nullptr);
 
 }  // namespace roof

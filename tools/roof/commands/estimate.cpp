@@ -68,14 +68,12 @@ analysis::EstimateRequest request_of(const Options& options, const std::string& 
     return request;
 }
 
-std::vector<analysis::MachineEstimate> estimates(const Options& options, const analysis::EstimateRequest& request,
-                                                 const Context& context)
+std::vector<analysis::Target> targets_in(const Options& options, Context& context)
 {
-    std::vector<analysis::MachineEstimate> all;
+    std::vector<analysis::Target> all;
     if (options.machines.empty()) return all;
     for (const std::string& word : comma_list("--on", options.machines))
-        for (const analysis::Target& target : find_targets(word, context))
-            all.push_back(analysis::estimate_on(target, request));
+        for (analysis::Target& target : find_targets(word, context)) all.push_back(std::move(target));
     return all;
 }
 
@@ -83,12 +81,14 @@ int estimate_step(const Options& options, Context& context)
 {
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     nlohmann::json documents = nlohmann::json::array();
+    const std::vector<analysis::Target> targets = targets_in(options, context);
     for (const std::string& batch : comma_list("--batch", options.batch)) {
         const analysis::EstimateRequest request = request_of(options, batch);
         const auto model = analysis::estimate_model(
             analysis::network_of(request.model, request.sizes, request.optimizer, request.passes), request.batch,
             request.precision);
-        const auto on_machines = estimates(options, request, context);
+        std::vector<analysis::MachineEstimate> on_machines;
+        for (const analysis::Target& target : targets) on_machines.push_back(analysis::estimate_on(target, request));
         if (!options.json) {
             context.out << in_window(
                 options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines), context.terminal);
@@ -128,7 +128,10 @@ int estimate_nodes(const Options& options, Context& context)
     if (!options.batch.empty()) request.batch = whole_number("--batch", options.batch, 1, largest_batch);
     request.per_node = whole_number("--per-node", options.per_node, 1, most_devices);
     std::vector<Results> measured;
-    for (const std::string& folder : comma_list("--from", options.from)) measured.push_back(read_results(folder));
+    for (const std::string& folder : comma_list("--from", options.from)) {
+        measured.push_back(read_results(folder));
+        report_damage(measured.back(), context);
+    }
     const analysis::ScalingPrediction prediction = analysis::predict_scaling(request, measured);
     if (options.json)
         print_json(context.out, analysis::to_json(prediction));

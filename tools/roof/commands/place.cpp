@@ -48,13 +48,19 @@ std::vector<analysis::GivenPoint> points_in(const Options& options)
     return {point};
 }
 
-Results calibration_of(const Options& options, const Context& context)
+Results calibration_of(const Options& options, Context& context)
 {
     const std::filesystem::path here = context.results / context.registry.machine().name;
     const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
     const std::string node = options.calibration.empty() ? context.registry.machine().node : "";
-    const std::filesystem::path found = std::filesystem::is_directory(place) ? find_calibration(place, node) : place;
-    if (!found.empty() && std::filesystem::is_directory(found)) return read_results(found);
+    PassedOver over;
+    const std::filesystem::path found =
+        std::filesystem::is_directory(place) ? find_calibration(place, node, &over) : place;
+    const bool is_there = !found.empty() && std::filesystem::is_directory(found);
+    Results results = is_there ? read_results(found) : Results{.folder = place, .machine = {}, .plan = {}, .rows = {}};
+    analysis::note(over, results);
+    report_damage(results, context);
+    if (is_there) return results;
     throw InputError(options.calibration.empty()
                          ? "place: this machine has no calibration yet; `roof calibrate` makes one, or --calibration "
                            "names the folder of another"

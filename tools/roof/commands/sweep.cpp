@@ -91,7 +91,7 @@ double launches(const StoppingOptions& options, const Estimate<Seconds>& launch)
     return (options.warmup + count) * launch.median.value;
 }
 
-std::map<std::string, Seconds> predicted_steps(const std::vector<Item>& items, const Context& context)
+std::map<std::string, Seconds> predicted_steps(const std::vector<Item>& items, Context& context)
 try {
     std::map<std::string, Seconds> steps;
     for (const analysis::Prediction& one : predict(items, context))
@@ -111,7 +111,7 @@ struct PlanTime {
 /// Launches are as many as the plan's budget allows; of an item that was narrow enough before, as many as then. Making a subject takes
 /// what it took before, else what it took in the published runs (results/examples). Not included: timing the candidates of
 /// convolutions for the first time, and items with keywords. Items that this machine lacks take no time.
-PlanTime plan_time(const std::vector<Item>& items, const Context& context)
+PlanTime plan_time(const std::vector<Item>& items, Context& context)
 {
     const auto rows = remembered_rows(context.results / context.registry.machine().name);
     const auto steps = predicted_steps(items, context);

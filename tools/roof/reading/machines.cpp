@@ -18,11 +18,15 @@ using analysis::Target;
 constexpr std::string_view folder = "configs/machines/";
 
 /// The targets with ceilings in this folder, or in the newest below it; empty without a calibration.
-std::vector<Target> measured_in(const fs::path& place, const std::string& name)
+std::vector<Target> measured_in(const fs::path& place, const std::string& name, Context& context)
 {
-    const fs::path calibration = find_calibration(place);
-    if (calibration.empty()) return {};
-    return analysis::targets_of(read_results(calibration), name);
+    PassedOver over;
+    const fs::path calibration = find_calibration(place, {}, &over);
+    Results results = calibration.empty() ? Results{.folder = place, .machine = {}, .plan = {}, .rows = {}}
+                                          : read_results(calibration);
+    analysis::note(over, results);
+    report_damage(results, context);
+    return calibration.empty() ? std::vector<Target>{} : analysis::targets_of(results, name);
 }
 
 /// Each measured device, followed by its sheet. Links come from the sheet, because they are not measured.
@@ -39,21 +43,21 @@ std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vecto
 }
 
 /// The devices among the results that the sheet describes.
-std::vector<Target> measured_as(const MachineSheet& sheet, const fs::path& results)
+std::vector<Target> measured_as(const MachineSheet& sheet, Context& context)
 {
     std::vector<Target> found;
-    if (!fs::is_directory(results)) return found;
-    for (const fs::directory_entry& machine : fs::directory_iterator(results)) {
+    if (!fs::is_directory(context.results)) return found;
+    for (const fs::directory_entry& machine : fs::directory_iterator(context.results)) {
         if (!machine.is_directory()) continue;
-        for (Target& target : measured_in(machine.path(), machine.path().filename().string()))
+        for (Target& target : measured_in(machine.path(), machine.path().filename().string(), context))
             if (sheet.describes(target.title)) found.push_back(std::move(target));
     }
     return found;
 }
 
-std::vector<Target> of_sheet(const MachineSheet& sheet, const std::string& word, const Context& context)
+std::vector<Target> of_sheet(const MachineSheet& sheet, const std::string& word, Context& context)
 {
-    std::vector<Target> targets = sheet.models.empty() ? std::vector<Target>{} : measured_as(sheet, context.results);
+    std::vector<Target> targets = sheet.models.empty() ? std::vector<Target>{} : measured_as(sheet, context);
     for (Target& target : targets) target.links = sheet.links;
     targets.push_back(analysis::target_of(sheet));
     targets.back().name = word;
@@ -81,14 +85,14 @@ std::vector<MachineSheet> built_in_sheets()
     return sheets;
 }
 
-std::vector<Target> find_targets(const std::string& word, const Context& context)
+std::vector<Target> find_targets(const std::string& word, Context& context)
 {
     const std::vector<MachineSheet> sheets = built_in_sheets();
     const bool here = word == "here";
     const fs::path machine = context.results / (here ? context.registry.machine().name : word);
     for (const fs::path& place : here ? std::vector{machine} : std::vector{fs::path(word), machine}) {
         if (!fs::is_directory(place)) continue;
-        std::vector<Target> measured = measured_in(place, here ? word : place.filename().string());
+        std::vector<Target> measured = measured_in(place, here ? word : place.filename().string(), context);
         if (!measured.empty()) return beside_sheets(std::move(measured), sheets);
     }
     const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.is_called(word); });

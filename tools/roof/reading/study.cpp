@@ -20,18 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void report_damage(const Results& results, Context& context)
-{
-    constexpr std::size_t most_told = 5;
-    if (results.damage.empty()) return;
-    context.status = 1;
-    const std::size_t told = std::min(results.damage.size(), most_told);
-    for (std::size_t i = 0; i < told; ++i) context.err << "roof: damaged: " << printable(results.damage[i]) << '\n';
-    if (told < results.damage.size())
-        context.err << fmt::format("roof: {} more; `roof check {}` names all\n", results.damage.size() - told,
-                                   printable(results.folder.string()));
-}
-
 /// Throws InputError with the runs below a folder that holds runs and is none itself.
 void require_run(const fs::path& folder)
 {
@@ -47,6 +35,7 @@ void require_run(const fs::path& folder)
                                  printable(folder.string()), runs.size(), join(names, ", ")));
 }
 
+/// Of a damaged folder the damage alone.
 std::optional<Results> complete_by_plan(const fs::path& folder, const Results& now, const Scheduler& scheduler)
 {
     try {
@@ -55,14 +44,27 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
         const bool is_other_node = !machine.node.empty() && machine.node != now.machine.node;
         if (machine.name != now.machine.name || is_other_node) return std::nullopt;
         Results results = read_results(folder);
-        if (!scheduler.next(results.rows).empty()) return std::nullopt;
+        if (!scheduler.next(results.rows).empty() && results.damage.empty()) return std::nullopt;
         return results;
-    } catch (const Error&) {
-        return std::nullopt;  // a damaged folder is skipped
+    } catch (const Error& error) {
+        if (is_of_other_format(folder) || !fs::exists(folder / "measurements.csv")) return std::nullopt;
+        return Results{.folder = folder, .machine = {}, .plan = {}, .rows = {}, .damage = {error.what()}};
     }
 }
 
 }  // namespace
+
+void report_damage(const Results& results, Context& context)
+{
+    constexpr std::size_t most_told = 5;
+    if (results.damage.empty()) return;
+    context.status = 1;
+    const std::size_t told = std::min(results.damage.size(), most_told);
+    for (std::size_t i = 0; i < told; ++i) context.err << "roof: damaged: " << printable(results.damage[i]) << '\n';
+    if (told < results.damage.size())
+        context.err << fmt::format("roof: {} more; `roof check {}` names all\n", results.damage.size() - told,
+                                   printable(results.folder.string()));
+}
 
 std::vector<fs::path> runs_below(const fs::path& folder)
 {
@@ -72,7 +74,9 @@ std::vector<fs::path> runs_below(const fs::path& folder)
     using Folders = fs::recursive_directory_iterator;
     for (Folders at(folder, fs::directory_options::skip_permission_denied, none), end; at != end; at.increment(none)) {
         if (at.depth() + 1 >= deepest) at.disable_recursion_pending();
-        if (fs::exists(at->path() / "machine.yaml", none)) runs.push_back(at->path());
+        const bool is_run =  // a damaged one, too: it is named when it is read
+            fs::exists(at->path() / "machine.yaml", none) || fs::exists(at->path() / "measurements.csv", none);
+        if (is_run) runs.push_back(at->path());
     }
     std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
     return runs;
@@ -83,8 +87,13 @@ analysis::Study open_with_calibration(const fs::path& folder, const fs::path& ca
     require_run(folder);
     analysis::Study study = analysis::open_study(folder, calibration);
     if (calibration.empty() && study.ceilings.all.empty()) {
-        const auto here = find_calibration(context.results / study.results.machine.name, study.results.machine.node);
+        PassedOver over;
+        const fs::path home = context.results / study.results.machine.name;
+        const auto here = find_calibration(home, study.results.machine.node, &over);
+        const PassedOver before{study.results.damage, study.results.remarks};
         if (!here.empty()) study = analysis::open_study(folder, here);
+        analysis::note(before, study.results);
+        analysis::note(over, study.results);
     }
     report_damage(study.results, context);
     if (study.calibration.folder != study.results.folder) report_damage(study.calibration, context);
@@ -113,19 +122,21 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
         if (!picture.empty()) out << picture << '\n';
 }
 
-std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
-                                                     const Context& context)
+std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler, Context& context)
 {
     std::error_code none;
     for (const fs::path& folder : newest_first(context.results / now.machine.name)) {
         if (fs::equivalent(folder, now.folder, none)) continue;
         const std::optional<Results> before = complete_by_plan(folder, now, scheduler);
-        if (before) return analysis::compare(analysis::make_study(*before, *before), analysis::make_study(now, now));
+        if (!before) continue;
+        report_damage(*before, context);
+        if (scheduler.next(before->rows).empty())
+            return analysis::compare(analysis::make_study(*before, *before), analysis::make_study(now, now));
     }
     return std::nullopt;
 }
 
-std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context)
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Context& context)
 {
     std::vector<analysis::Target> targets;
     try {

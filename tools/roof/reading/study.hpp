@@ -17,6 +17,9 @@
 
 namespace roof {
 
+/// Tells the damage of a folder on `context.err` and sets `context.status` to 1 if there is any.
+void report_damage(const Results& results, Context& context);
+
 /// The runs in `folder` and in its folders, the newest first by their names, which begin with the date.
 std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
 
@@ -42,15 +45,14 @@ void print_study(const analysis::Study& study, const PrintOptions& options, std:
 // Drift: the ceilings that changed since the last calibration of this machine.
 
 /// Compares `now` with the newest other complete calibration of the machine by the same plan under `Context::results`;
-/// nullopt without one.
-std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler,
-                                                     const Context& context);
+/// nullopt without one. Tells the damage of newer ones that cannot be compared.
+std::optional<analysis::Comparison> drift_since_last(const Results& now, const Scheduler& scheduler, Context& context);
 
 // Predictions made before rows are measured.
 
 /// Predicts the training steps among the items on their devices, under this machine's calibration. Throws InputError
 /// without a calibration.
-std::vector<analysis::Prediction> predict(const std::vector<Item>& items, const Context& context);
+std::vector<analysis::Prediction> predict(const std::vector<Item>& items, Context& context);
 
 /// Writes the predictions into the folder before its first row, and prints their fingerprint on `context.err`. Keeps
 /// existing predictions. Throws InputError if the folder has rows but no predictions.
@@ -66,7 +68,7 @@ std::string predictions_text(const analysis::Study& study, int columns);
 std::vector<analysis::MachineSheet> built_in_sheets();
 
 /// The targets named by a value of --on: `here`, this machine; a results folder with a calibration; or the name of a
-/// sheet. If a device has both, the measured target comes first. Throws InputError that lists the sheets.
-std::vector<analysis::Target> find_targets(const std::string& word, const Context& context);
+/// sheet. If a device has both, the measured target comes first. Tells damage. Throws InputError that lists the sheets.
+std::vector<analysis::Target> find_targets(const std::string& word, Context& context);
 
 }  // namespace roof
