@@ -36,30 +36,30 @@ inline void add_node(onnx::ModelProto& model, const std::string& operation, cons
     node.add_output(output);
 }
 
-inline void add_weights(onnx::ModelProto& model, const std::string& name, const std::vector<int>& dims)
+inline void add_weights(onnx::ModelProto& model, const std::string& name, const std::vector<long long>& dims)
 {
     onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name(name);
     tensor.set_data_type(onnx::TensorProto::FLOAT);
-    for (const int extent : dims) tensor.add_dims(extent);
+    for (const long long extent : dims) tensor.add_dims(extent);
 }
 
-inline void add_numbers(onnx::ModelProto& model, const std::string& name, const std::vector<int>& values)
+inline void add_numbers(onnx::ModelProto& model, const std::string& name, const std::vector<long long>& values)
 {
     onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name(name);
     tensor.set_data_type(onnx::TensorProto::INT64);
     tensor.add_dims(static_cast<int>(values.size()));
-    for (const int value : values) tensor.add_int64_data(value);
+    for (const long long value : values) tensor.add_int64_data(value);
 }
 
 /// Sets an attribute of the node that was added last.
-inline void set_numbers(onnx::ModelProto& model, const std::string& name, const std::vector<int>& values)
+inline void set_numbers(onnx::ModelProto& model, const std::string& name, const std::vector<long long>& values)
 {
     onnx::GraphProto& graph = *model.mutable_graph();
     auto& attribute = *graph.mutable_node(graph.node_size() - 1)->add_attribute();
     attribute.set_name(name);
-    for (const int value : values) attribute.add_ints(value);
+    for (const long long value : values) attribute.add_ints(value);
 }
 
 inline void set_number(onnx::ModelProto& model, const std::string& name, long long value)

@@ -143,13 +143,13 @@ TEST_CASE("Shapes follow from each operator's rule")
         INFO(operation);
         return of_kind(operations(model), "Neg").output;
     };
-    const auto reads = [](const std::vector<int>& numbers) {
+    const auto reads = [](const std::vector<long long>& numbers) {
         return [numbers](onnx::ModelProto& model) {
             add_numbers(model, "numbers", numbers);
             model.mutable_graph()->mutable_node(0)->add_input("numbers");
         };
     };
-    const auto has = [](const std::string& name, const std::vector<int>& numbers) {
+    const auto has = [](const std::string& name, const std::vector<long long>& numbers) {
         return [=](onnx::ModelProto& model) { set_numbers(model, name, numbers); };
     };
     const auto is = [](const std::string& name, int number) {

@@ -10,6 +10,13 @@ namespace {
 
 Shape slid_over(const Shape& input, int channels, const Window& window)
 {
+    constexpr int most = 65'536;
+    const auto is_wrong = [](int number, int least) { return number < least || number > most; };
+    if (is_wrong(window.size, 1) || is_wrong(window.stride, 1) || is_wrong(window.padding, 0) ||
+        is_wrong(window.dilation, 1) || 1LL * window.dilation * window.size > 1LL << 30)
+        throw std::logic_error("a window of size " + std::to_string(window.size) + ", stride " +
+                               std::to_string(window.stride) + ", padding " + std::to_string(window.padding) +
+                               " and dilation " + std::to_string(window.dilation) + " cannot be");
     if (std::min(input.height, input.width) + 2 * window.padding < window.extent()) {
         throw std::logic_error("a window of " + std::to_string(window.extent()) + " does not fit into a map of " +
                                std::to_string(input.height) + "x" + std::to_string(input.width));
@@ -58,6 +65,10 @@ Graph::Graph(std::string name, Shape input) : name_(std::move(name))
 
 int Graph::append(Layer layer)
 {
+    constexpr double most = 1LL << 53;  // so that products with a window or a batch are counted in 64 bits
+    const Shape& made = layer.output;
+    if (1.0 * made.channels * made.height * made.width > most)
+        throw std::logic_error(layer.name + " makes more than 2^53 values of one image");
     layers_.push_back(std::move(layer));
     return static_cast<int>(layers_.size()) - 1;
 }

@@ -122,6 +122,7 @@ class Reader {
     {
         const Constant* const found = constant(node, 1);
         if (found == nullptr || found->dims.size() != axes) throw Refused{"without constant weights"};
+        count_of(found->dims);  // throws for more than 2^62
         const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
         if (!is_new) throw Refused{"with the weights of '" + known->second + "', which would be trained apart"};
         return *found;
@@ -139,7 +140,7 @@ class Reader {
     {
         const Numbers& dims = weights(node, 4).dims;
         const int source = layer(node);
-        const long long groups = node.number("group", 1);
+        const long long groups = extent_of(node.number("group", 1));
         if (dims[1] * groups != shape(source).channels) throw Refused{"of " + std::to_string(dims[1]) + " channels"};
         return graph_.convolution(module_of(node), source, extent_of(dims[0]), window_of(node, {dims[2], dims[3]}),
                                   node.has(2), extent_of(groups));

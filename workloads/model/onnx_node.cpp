@@ -116,9 +116,16 @@ long long place(long long index, std::size_t count)
     return found;
 }
 
+/// Throws Refused for more values than are made.
+void check_count(std::size_t values)
+{
+    if (values > most_values) throw Refused{"to a list of more than 65,536 integers"};
+}
+
 Constant gather(const Node& node, const Inputs& inputs)
 {
     node.require("axis", 0);
+    check_count(at(inputs, 1).values.size());
     const Numbers& values = at(inputs, 0).values;
     Constant made;
     made.dims = at(inputs, 1).dims;
@@ -131,6 +138,8 @@ Constant concat(const Node& node, const Inputs& inputs)
 {
     node.require("axis", 0);
     Numbers values;
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < inputs.size(); ++k) check_count(count += at(inputs, k).values.size());
     for (std::size_t k = 0; k < inputs.size(); ++k)
         values.insert(values.end(), at(inputs, k).values.begin(), at(inputs, k).values.end());
     return list(values);
@@ -145,7 +154,9 @@ Constant slice(const Node&, const Inputs& inputs)
         return std::clamp(given < 0 ? given + size : given, 0LL, size);
     };
     if (inputs.size() > 4 && at(inputs, 4).values != Numbers{1}) throw Refused{"with steps"};
-    return list({values.begin() + bound(1), values.begin() + std::max(bound(1), bound(2))});
+    const long long first = bound(1), last = std::max(first, bound(2));
+    check_count(static_cast<std::size_t>(last - first));
+    return list({values.begin() + first, values.begin() + last});
 }
 
 Constant arithmetic(const Node& node, const Inputs& inputs)
@@ -169,14 +180,15 @@ Constant arithmetic(const Node& node, const Inputs& inputs)
 /// The same values in a list or alone.
 Constant reshaped(const Node& node, const Inputs& inputs)
 {
+    if (at(inputs, 0).values.size() != 1) throw Refused{"of a list of integers"};
     Constant made = at(inputs, 0);
-    if (made.values.size() != 1) throw Refused{"of a list of integers"};
     made.dims = node.operation() == "Unsqueeze" ? Numbers{1} : Numbers{};
     return made;
 }
 
 Constant transposed(const Node& node, const Inputs& inputs)
 {
+    check_count(at(inputs, 0).values.size());
     Constant made = at(inputs, 0);
     if (made.dims.size() != 2 || node.numbers("perm", {1, 0}) != Numbers{1, 0}) throw Refused{"of a constant"};
     std::swap(made.dims[0], made.dims[1]);
@@ -185,6 +197,7 @@ Constant transposed(const Node& node, const Inputs& inputs)
 
 Constant same(const Node&, const Inputs& inputs)
 {
+    check_count(at(inputs, 0).values.size());
     return at(inputs, 0);
 }
 
@@ -244,9 +257,9 @@ Constant::Constant(const onnx::TensorProto& tensor)
     }
 }
 
-int extent_of(long long extent)
+int extent_of(long long extent, long long least)
 {
-    if (extent > std::numeric_limits<int>::max())
+    if (extent < least || extent > std::numeric_limits<int>::max())
         throw Refused{"of " + std::to_string(extent) + " values along an axis"};
     return static_cast<int>(extent);
 }
@@ -259,12 +272,21 @@ Window window_of(const Node& node, const Numbers& kernel)
     if (kernel.size() != 2 || !all_equal(kernel)) throw Refused{"with a window of " + text(kernel)};
     if (strides.size() != 2 || !all_equal(strides)) throw Refused{"with strides of " + text(strides)};
     if (dilations.size() != 2 || !all_equal(dilations)) throw Refused{"with dilations of " + text(dilations)};
+    const auto check = [](const char* what, const Numbers& numbers, long long least) {
+        constexpr long long most = 65'536;
+        for (const long long number : numbers)
+            if (number < least || number > most) throw Refused{std::string("with ") + what + " of " + text(numbers)};
+    };
+    check("a window", kernel, 1);
+    check("strides", strides, 1);
+    check("dilations", dilations, 1);
     const long long reach = dilations[0] * (kernel[0] - 1);
     const bool keeps = automatic.starts_with("SAME") && strides[0] == 1 && reach % 2 == 0;
     if (automatic != "NOTSET" && automatic != "VALID" && !keeps) throw Refused{"with auto_pad " + automatic};
     const Numbers pads = keeps ? Numbers(4, reach / 2) : node.numbers("pads", {0, 0, 0, 0});
     if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};
-    return {extent_of(kernel[0]), extent_of(strides[0]), extent_of(pads[0]), extent_of(dilations[0])};
+    check("pads", pads, 0);
+    return {extent_of(kernel[0]), extent_of(strides[0]), extent_of(pads[0], 0), extent_of(dilations[0])};
 }
 
 bool is_folded(const std::string& operation)

@@ -20,8 +20,8 @@ struct Refused {
     std::string reason;
 };
 
-/// Throws Refused for more than 2^31 - 1.
-int extent_of(long long extent);
+/// Throws Refused for less than `least` and for more than 2^31 - 1.
+int extent_of(long long extent, long long least = 1);
 
 /// A constant: its extents and, for integers, its values.
 struct Constant {
@@ -110,7 +110,7 @@ std::string places_text(const std::map<std::string, std::vector<std::string>>& p
 
 /// "3x3"
 std::string text(const Numbers& numbers);
-/// The window of a convolution or a pool: square, with the same stride, padding and dilation on both axes.
+/// The window of a convolution or a pool: square, with the same stride, padding and dilation on both axes, each at most 65,536. Throws Refused.
 Window window_of(const Node& node, const Numbers& kernel);
 
 /// Stands for the number of images where the file leaves it open. Nothing can be computed from it.
@@ -119,8 +119,10 @@ inline constexpr long long open_batch = -(1LL << 40);
 /// True for the operators that fold() handles: what an exporter computes from shapes, as PyTorch writes a channel shuffle as
 /// Shape, Gather, Div and Concat of integers.
 bool is_folded(const std::string& operation);
+/// A list of more values is not made.
+inline constexpr std::size_t most_values = 65'536;
 /// The node's value from those of its inputs; null: the input is left out. A float constant can only be cast, renamed or
-/// transposed. Throws Refused.
+/// transposed. Throws Refused, also for a result of more than most_values.
 Constant fold(const Node& node, const std::vector<const Constant*>& inputs);
 
 }  // namespace roof::model::onnx_file

@@ -92,9 +92,11 @@ std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors)
     }
     if (operation == "Size") return Reals{static_cast<double>(count_of(tensors.dims(node, 0)))};
     std::vector<Reals> lists;
+    if (!tensors.can_compute(static_cast<std::size_t>(node.inputs()))) return std::nullopt;
     for (int index = 0; index < node.inputs(); ++index) {
         const Tensor* const given = tensors.find(node, index);
         if (node.has(index) && (given == nullptr || !given->numbers)) return std::nullopt;
+        if (given != nullptr && !tensors.can_compute(given->numbers->size())) return std::nullopt;
         lists.push_back(given == nullptr ? Reals{} : *given->numbers);
     }
     if (lists.empty()) return std::nullopt;
@@ -128,9 +130,10 @@ std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors)
         return Reals(static_cast<std::size_t>(count), operation == "Expand" ? first[0] : other);
     }
     if (operation == "Range" && lists.size() == 3 && lists[2].at(0) != 0) {
-        constexpr double most = 65536;
+        constexpr std::size_t most_of_range = 65536;
+        constexpr double most = most_of_range;
         const double from = lists[0].at(0), steps = std::ceil((lists[1].at(0) - from) / lists[2][0]);
-        if (!(steps <= most)) return std::nullopt;
+        if (!(steps <= most) || !tensors.can_compute(most_of_range)) return std::nullopt;
         Reals made;
         for (int k = 0; k < steps; ++k) made.push_back(from + k * lists[2][0]);
         return made;

@@ -5,6 +5,7 @@
 #include "workloads/model/onnx_node.hpp"
 #include "workloads/model/operations.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -41,6 +42,12 @@ class Tensors {
 
     double batch() const { return batch_; }    ///< images of the file's first input
     double inputs() const { return inputs_; }  ///< values of all inputs
+    /// Whether so many numbers may still be computed: at most 2^24 in a file.
+    bool can_compute(std::size_t numbers) const
+    {
+        computed_ += std::min(numbers, most_computed + 1);
+        return computed_ <= most_computed;
+    }
     void put(const std::string& name, Tensor tensor) { values_[name] = std::move(tensor); }
     void put(const std::string& name, const onnx::TensorProto& constant);
 
@@ -65,6 +72,8 @@ class Tensors {
     std::map<std::string, const onnx::ValueInfoProto*> told_;
     std::map<std::string, Tensor> values_;
     double batch_ = 0, inputs_ = 0;
+    static constexpr std::size_t most_computed = std::size_t{1} << 24;
+    mutable std::size_t computed_ = 0;
 };
 
 /// The values of a graph, as far as the rules of its operators, or the file, give their shapes.

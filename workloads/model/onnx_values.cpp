@@ -178,7 +178,11 @@ bool Values::take(const Node& node)
     } else if (is_folded(operation) && reads_constants(node)) {
         std::vector<const Constant*> inputs;
         for (int index = 0; index < node.inputs(); ++index) inputs.push_back(constant(node, index));
-        constants_.emplace(node.output(), fold(node, inputs));
+        Constant made = fold(node, inputs);
+        constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
+        folded_ += made.values.size() + made.dims.size();
+        if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
+        constants_.emplace(node.output(), std::move(made));
     } else if (makes_view(operation)) {
         View made = view_of(node);
         made.name = node.name();
@@ -210,6 +214,8 @@ int Values::layer(const Node& node, int index)
 bool Values::put_unknown(const std::string& value, const Numbers& dims)
 {
     const auto at = [&](std::size_t axis) { return static_cast<int>(std::min(dims[axis], 1LL << 20)); };
+    constexpr double most = 1LL << 53;  // as Graph takes
+    if (dims.size() == 4 && 1.0 * at(1) * at(2) * at(3) > most) return false;
     if (dims.size() == 2)
         put(value, graph_.linear(value, 0, at(1)));
     else if (dims.size() == 4)
@@ -219,12 +225,13 @@ bool Values::put_unknown(const std::string& value, const Numbers& dims)
 
 bool Values::is_flat(int layer) const
 {
-    while (layer > 0 && graph_.layer(layer).kind != LayerKind::convolution) {
-        const Layer& of = graph_.layer(layer);
-        if (of.kind == LayerKind::flatten || of.kind == LayerKind::linear) return true;
-        layer = of.inputs.front();
+    for (int index = static_cast<int>(flat_.size()); index <= layer; ++index) {
+        const Layer& of = graph_.layer(index);
+        const bool flattens = of.kind == LayerKind::flatten || of.kind == LayerKind::linear;
+        const bool spreads = index == 0 || of.inputs.empty() || of.kind == LayerKind::convolution;
+        flat_.push_back(flattens || (!spreads && flat_[static_cast<std::size_t>(of.inputs.front())]));
     }
-    return false;
+    return flat_[static_cast<std::size_t>(layer)];
 }
 
 const onnx::NodeProto* Values::only_reader(const Node& node) const

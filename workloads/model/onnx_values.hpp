@@ -61,6 +61,8 @@ class Values {
     std::map<std::string, View> views_;
     std::map<std::string, std::vector<const onnx::NodeProto*>> readers_;  ///< by value; null: the file's output
     long long batch_;                                                     ///< the number of images
+    std::size_t folded_ = 0;                                              ///< values of all constants that fold() made
+    mutable std::vector<bool> flat_;                                      ///< is_flat() of each layer
 };
 
 }  // namespace roof::model::onnx_file
