@@ -70,6 +70,9 @@ bool is_ert_roofline(std::string_view text)
 
 Imported read_ert_roofline(const std::string& text, const std::string& name, const std::string&)
 {
+    constexpr std::size_t largest = std::size_t{1}
+                                    << 20;  // a parsed value takes 16 times its bytes; the tool writes some kB
+    if (text.size() > largest) throw InputError(name + ": it is larger than 1 MiB, as no file of this tool is");
     Json document;
     try {
         document = Json::parse(text);

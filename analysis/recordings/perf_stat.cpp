@@ -100,6 +100,8 @@ Events read_events(const std::string& text, const std::string& name)
         const std::string_view line = trim(std::string_view(text).substr(at, end - at));
         at = end + 1;
         if (line.empty() || line.front() == '#') continue;
+        constexpr std::size_t longest = std::size_t{1} << 16;  // a parsed value takes 16 times its bytes
+        if (line.size() > longest) throw InputError(where + ": the line is longer than 64 KiB, as none of perf's is");
         const Json parsed = line.front() == '{' ? Json::parse(line, nullptr, false) : separated(line);
         if (!parsed.is_object()) throw InputError(where + ": this is not a line of `perf stat -j` or `-x`");
         add(events, parsed, where);

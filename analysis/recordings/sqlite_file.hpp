@@ -1,4 +1,5 @@
-// A read-only SQLite file whose tables and columns may be missing.
+// A read-only SQLite file whose tables and columns may be missing. A view or a virtual table, which could compute without end, is no table here,
+// and no query gives more rows and bytes than a file of this size can hold.
 #pragma once
 
 #include "ert/recording/records.hpp"
@@ -38,7 +39,7 @@ class Database {
   public:
     explicit Database(const std::filesystem::path& file);
 
-    /// Names of the table's columns; empty if there is no such table.
+    /// Names of the table's columns; empty if there is no such table. Throws InputError for a view or a virtual table of that name.
     std::set<std::string> columns(const std::string& table) const;
 
     /// The rows of a table; columns that it lacks are NULL. No rows without the table. Throws InputError if it lacks
@@ -53,6 +54,7 @@ class Database {
     void each(const std::string& query, const TakeRow& take) const;
 
     std::string name_;
+    std::uintmax_t bytes_;  ///< of the file
     std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_{nullptr, sqlite3_close};
 };
 

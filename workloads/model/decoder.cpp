@@ -19,7 +19,8 @@ class Config {
   public:
     explicit Config(const std::filesystem::path& file)
     {
-        json_ = nlohmann::json::parse(read_file(file), nullptr, false);
+        constexpr std::size_t largest_file = std::size_t{1} << 20;  // a parsed value takes 16 times its bytes
+        json_ = nlohmann::json::parse(read_file(file, largest_file), nullptr, false);
         if (!json_.is_object()) throw InputError("it is no JSON object");
     }
     bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
