@@ -59,12 +59,12 @@ BenchRegistry assemble()
 int main(int count, char** words)
 {
     const roof::ExitGuard exit_guard;
-    const roof::InterruptGuard interrupt;
+    roof::survive_file_limits();
     return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
                                                                .err = std::cerr,
                                                                .assemble = roof::assemble,
                                                                .clock = roof::steady_clock(),
                                                                .terminal = {},
-                                                               .interrupted = [&] { return interrupt.raised(); },
+                                                               .interrupted = roof::InterruptGuard::raised,
                                                                .results = "results"});
 }

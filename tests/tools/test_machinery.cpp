@@ -9,16 +9,21 @@ using namespace roof;
 
 TEST_CASE("the first interrupt is recorded, and the second has the default action")
 {
+    struct sigaction before {};
+    sigaction(SIGTERM, nullptr, &before);
     {
         const InterruptGuard guard;
-        CHECK_FALSE(guard.raised());
+        CHECK_FALSE(InterruptGuard::raised());
         std::raise(SIGTERM);
-        CHECK(guard.raised());
+        CHECK(InterruptGuard::raised());
         struct sigaction now {};
         sigaction(SIGTERM, nullptr, &now);
         CHECK(now.sa_handler == SIG_DFL);
     }
     CHECK_FALSE(InterruptGuard{}.raised());
+    struct sigaction after {};
+    sigaction(SIGTERM, nullptr, &after);
+    CHECK(after.sa_handler == before.sa_handler);
 }
 
 TEST_CASE("a shared part that cannot be opened is absent with the loader's reason and a remedy")

@@ -9,14 +9,14 @@
 int main(int count, char** words)
 {
     const roof::ExitGuard exit_guard;
-    const roof::InterruptGuard interrupt;
+    roof::survive_file_limits();
     return roof::run_command_line({words + 1, words + count},
                                   {.out = std::cout,
                                    .err = std::cerr,
                                    .assemble = roof::assemble,
                                    .clock = roof::steady_clock(),
                                    .terminal = roof::detect_terminal(),
-                                   .interrupted = [&] { return interrupt.raised(); },
+                                   .interrupted = roof::InterruptGuard::raised,
                                    .results = roof::results_folder(roof::environment_variable, "."),
                                    .start_again = [&] { roof::start_again(words); }});
 }

@@ -47,11 +47,6 @@ InterruptGuard::InterruptGuard()
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     sigaction(SIGINT, &action, &old_interrupt_);
     sigaction(SIGTERM, &action, &old_terminate_);
-    // Writing beyond a limit of the file size then fails with a reason. A handler, because programs that we start inherit an ignored
-    // signal.
-    action.sa_handler = [](int) {};
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 InterruptGuard::~InterruptGuard()
@@ -60,9 +55,17 @@ InterruptGuard::~InterruptGuard()
     sigaction(SIGTERM, &old_terminate_, nullptr);
 }
 
-bool InterruptGuard::raised() const
+bool InterruptGuard::raised()
 {
     return signal_seen != 0;
+}
+
+void survive_file_limits()
+{
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // not ignored, because programs that we start would inherit that
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGXFSZ, &action, nullptr);
 }
 
 void start_again(char** words)

@@ -15,8 +15,8 @@ class ExitGuard {
     ExitGuard& operator=(const ExitGuard&) = delete;
 };
 
-/// Catches SIGINT and SIGTERM while it exists: the first stops after the current launch, the second at once. The destructor
-/// restores their handlers. Only one may exist at a time.
+/// Catches SIGINT and SIGTERM while it exists, that is, while something is measured: the first stops after the current launch, the second at
+/// once. The destructor restores their handlers. Only one may exist at a time.
 class InterruptGuard {
   public:
     InterruptGuard();
@@ -24,12 +24,16 @@ class InterruptGuard {
     InterruptGuard(const InterruptGuard&) = delete;
     InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-    bool raised() const;
+    /// Whether such a signal came while the guard, or the last one, existed.
+    static bool raised();
 
   private:
     struct sigaction old_interrupt_ {};
     struct sigaction old_terminate_ {};
 };
+
+/// Lets writing beyond a limit of the file size fail with a reason.
+void survive_file_limits();
 
 /// Replaces this process by a new one with the same arguments, for a device that it cannot use any more: what it measured is kept,
 /// and the rest goes on. `words`: of main(). Returns only if that fails.

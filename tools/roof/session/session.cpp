@@ -4,6 +4,7 @@
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/console/process.hpp"
 
 #include <fmt/format.h>
 
@@ -96,6 +97,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
         if (job.continues) std::erase_if(rows, [](const Measurement& row) { return row.status == Status::skipped; });
         const std::size_t before = rows.size();
         const Seconds begin = context.clock();
+        const InterruptGuard guard;
         try {
             if (job.elsewhere) {
                 auto others = job.elsewhere(session.folder, rows);
