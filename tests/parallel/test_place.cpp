@@ -141,6 +141,14 @@ TEST_CASE("a contradictory environment is refused")
     CHECK_THROWS_AS(place_of_process(), InputError);
 }
 
+TEST_CASE("a place that MPI does not know is refused")
+{
+    const Place second{.launcher = Launcher::mpi, .rank = 1, .ranks = 2};
+    CHECK_NOTHROW(check_place(second, 1, 2));
+    CHECK_THROWS_WITH(check_place(second, 0, 1), Catch::Contains("rank 1 of 2") && Catch::Contains("rank 0 of 1") &&
+                                                     Catch::Contains("of another MPI"));
+}
+
 TEST_CASE("MPI fixes the number of ranks, and the reason for a refusal gives the remedy")
 {
     const Place two{.launcher = Launcher::mpi, .rank = 0, .ranks = 2, .ranks_here = 2};

@@ -138,6 +138,27 @@ class Started_by_roof(Ranks):
         self.assertIn("to continue:", err)
         self.assertFalse(Path(f"/proc/{rank}").exists())
 
+    def test_the_environment_of_a_launcher_silences_no_command_and_stale_ranks_answer_at_once(self):
+        def said(*words, **variables):
+            with tempfile.TemporaryDirectory() as folder:
+                return subprocess.run([SMALL, *words], capture_output=True, text=True, cwd=folder, check=False, timeout=60,
+                                      env={**os.environ, **AS_ROOT, **variables})
+        for variables in ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}, {"PMI_RANK": "1", "PMI_SIZE": "2"},
+                          {"ROOF_RANK": "1", "ROOF_RANKS": "2", "ROOF_RANK_MEMORY": "0"}):
+            with self.subTest(variables=variables):
+                self.assertIn("there is no results folder", said("check", "nowhere", **variables).stderr)
+                self.assertIn("alexnet", said("list", "models", **variables).stdout)
+                done = said("run", "alexnet", "--batch", "1", "--steps", "1", **variables)
+                self.assertNotEqual(0, done.returncode)
+                self.assertIn("roof: ", done.stderr)
+        memory = os.memfd_create("of_no_ranks")
+        self.addCleanup(os.close, memory)
+        os.ftruncate(memory, 1 << 26)
+        done = subprocess.run([SMALL, "rank"], capture_output=True, text=True, check=False, timeout=60, pass_fds=[memory],
+                              env={**os.environ, "ROOF_RANK": "1", "ROOF_RANKS": "2", "ROOF_RANK_MEMORY": str(memory)})
+        self.assertEqual(1, done.returncode)
+        self.assertIn("does not wait for this rank", done.stderr)
+
     def test_ranks_end_with_a_roof_that_is_killed(self):
         process, rank = self.start_endless()
         process.kill()

@@ -3,6 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -126,4 +130,16 @@ TEST_CASE("a rank that waits outside the hosts' calls is told for whom, once the
     CHECK(complaints[0] == "rank 0 waited 1 s for rank 1: the end");
     CHECK(complaints[1].empty());
     CHECK(complaints[2] == "rank 2 waited 1 s for rank 1: the end");
+}
+
+TEST_CASE("a descriptor of anything but memory of ranks is refused at once")
+{
+    const int descriptor = ::open("/proc/self/exe", O_RDONLY);
+    REQUIRE(descriptor >= 0);
+    CHECK_THROWS_WITH(SharedMemory::open(descriptor), Catch::Contains("is no memory shared by ranks"));
+    ::close(descriptor);
+    CHECK_THROWS_AS(SharedMemory::open(descriptor), Error);
+    const int small = ::memfd_create("small", 0);
+    CHECK_THROWS_WITH(SharedMemory::open(small), Catch::Contains("is no memory shared by ranks"));
+    ::close(small);
 }

@@ -47,6 +47,7 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
     const Action action = command.declare(parser);
     parser.parse(rest);
     BenchRegistry registry = environment.assemble();
+    if (command.measures) registry.join();
     if (registry.follower()) return registry.follower()(registry);
     registry.machine().versions["roof"] = version();
     registry.machine().versions["revision"] = revision();
@@ -67,7 +68,8 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
 /// `roof rank`: roof starts itself with this command for each further rank of a training step.
 int run_as_rank(const Environment& environment)
 {
-    const BenchRegistry registry = environment.assemble();
+    BenchRegistry registry = environment.assemble();
+    registry.join();
     if (!registry.follower()) throw InputError("roof itself starts 'roof rank', for `roof run --ranks`");
     return registry.follower()(registry);
 }

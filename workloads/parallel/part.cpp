@@ -87,7 +87,7 @@ int follow(const BenchRegistry& registry, const Place& place)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         keep_to(cpus_of(place.rank, place.ranks, allowed_cpus()));
     }
-    const auto control = communicator_of(place);
+    const auto control = communicator_of(place);  // throws where there is no rank 0
     try {
         run_commands(registry, *control, place.rank_here);
     } catch (const std::exception& error) {
@@ -115,24 +115,32 @@ struct MpiSession {
     const std::shared_ptr<Communicator> control = mpi_communicator();
 };
 
+/// Meets the ranks of the launcher that the environment names. Throws InputError if MPI knows nothing of it.
+void join(BenchRegistry& registry)
+{
+    const Place place = place_of_process();
+    Machine& machine = registry.machine();
+    if (place.launcher == Launcher::mpi) {
+        const auto control = mpi_communicator();
+        check_place(place, control->rank, control->size);
+        set_rank_nodes(machine, nodes_of_ranks(*control, node_name()));
+    }
+    if (place.rank > 0)
+        return registry.follow_with([place](const BenchRegistry& complete) { return follow(complete, place); });
+    if (place.launcher != Launcher::mpi) return;
+    const auto session = std::make_shared<MpiSession>();
+    machine.versions["MPI"] = session->control->transport;
+    registry.keep(session);
+}
+
 }  // namespace
 }  // namespace parallel
 
 void add_parallel(BenchRegistry& registry)
 {
-    const parallel::Place place = parallel::place_of_process();
-    Machine& machine = registry.machine();
-    if (place.launcher == parallel::Launcher::mpi)
-        set_rank_nodes(machine, parallel::nodes_of_ranks(*parallel::mpi_communicator(), node_name()));
     for (const parallel::Messages kind : {parallel::Messages::pair, parallel::Messages::group})
         registry.add(std::make_unique<parallel::NetworkBench>(kind));
-    if (place.rank > 0)
-        return registry.follow_with(
-            [place](const BenchRegistry& complete) { return parallel::follow(complete, place); });
-    if (place.launcher != parallel::Launcher::mpi) return;
-    const auto session = std::make_shared<parallel::MpiSession>();
-    machine.versions["MPI"] = session->control->transport;
-    registry.keep(session);
+    registry.join_with(parallel::join);
 }
 
 }  // namespace roof

@@ -144,6 +144,16 @@ std::string remark_on_machines(const Place& place)
            " on this one: FLOPs, bytes and images are those of all";
 }
 
+void check_place(const Place& place, int rank, int ranks)
+{
+    if (place.rank == rank && place.ranks == ranks) return;
+    throw InputError("the environment says that this process is rank " + std::to_string(place.rank) + " of " +
+                     std::to_string(place.ranks) + " of MPI, but roof's MPI says rank " + std::to_string(rank) +
+                     " of " + std::to_string(ranks) +
+                     ": the variables (OMPI_COMM_WORLD_RANK, PMI_RANK, …) are of another job or of another MPI; unset "
+                     "them, or start roof by the mpirun of the MPI that it was built with");
+}
+
 Place place_of_process()
 {
     if (const auto rank = number_in(rank_variable)) {

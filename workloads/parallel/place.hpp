@@ -42,6 +42,9 @@ struct Place {
 /// beside SLURM_…; a batch script that calls roof without srun is alone.
 Place place_of_process();
 
+/// Throws InputError if MPI gave the process another place than the environment says, as where the variables are another job's.
+void check_place(const Place& place, int rank, int ranks);
+
 /// Of Slurm's counts per machine, "2(x3),1", that of machine `number`, from 0. Throws InputError for other texts.
 int tasks_of_machine(const std::string& counts, int number);
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -79,6 +80,7 @@ void lengthen(int descriptor, std::size_t bytes)
 /// use a barrier each.
 struct SharedMemory::Header {
     int ranks;
+    int owner;  ///< process id
     Barrier main;
     Barrier background;
     Counts at_main;  ///< how often each rank has come to the barrier
@@ -100,13 +102,21 @@ std::shared_ptr<SharedMemory> SharedMemory::create(int ranks)
     std::shared_ptr<SharedMemory> memory = open(descriptor);
     close(descriptor);
     memory->header_->ranks = ranks;
+    memory->header_->owner = getpid();
     return memory;
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(int descriptor)
 {
+    struct stat status {};
     const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (own < 0) throw_system("memory shared by ranks cannot be opened");
+    const bool is_memory = fcntl(own, F_GET_SEALS) >= 0 && fstat(own, &status) == 0 &&
+                           status.st_size >= static_cast<off_t>(in_pages(sizeof(Header)));
+    if (!is_memory) {
+        close(own);
+        throw Error("descriptor " + std::to_string(descriptor) + " is no memory shared by ranks");
+    }
     return std::shared_ptr<SharedMemory>(new SharedMemory(own, map(own, in_pages(sizeof(Header)), 0)));
 }
 
@@ -119,6 +129,11 @@ SharedMemory::~SharedMemory()
 int SharedMemory::ranks() const
 {
     return header_->ranks;
+}
+
+int SharedMemory::owner() const
+{
+    return header_->owner;
 }
 
 void SharedMemory::fail(const std::string& message) const

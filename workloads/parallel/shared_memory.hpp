@@ -21,7 +21,8 @@ class SharedMemory {
 
     /// New, for that many ranks. Throws Error.
     static std::shared_ptr<SharedMemory> create(int ranks);
-    /// The memory behind this descriptor, which another process may have created and left open. Throws Error.
+    /// The memory behind this descriptor, which another process may have created and left open. Throws Error, also for a descriptor of
+    /// anything else.
     static std::shared_ptr<SharedMemory> open(int descriptor);
     ~SharedMemory();
     SharedMemory(const SharedMemory&) = delete;
@@ -29,6 +30,8 @@ class SharedMemory {
 
     int descriptor() const { return descriptor_; }
     int ranks() const;
+    /// The process that created it.
+    int owner() const;
     /// All ranks, waiting now or later, throw an Error with the first such message.
     void fail(const std::string& message) const;
 

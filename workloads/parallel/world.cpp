@@ -207,8 +207,10 @@ std::optional<std::string> unsupported_ranks(int ranks, const Place& place)
 std::shared_ptr<Communicator> communicator_of(const Place& place)
 {
     if (place.launcher == Launcher::mpi) return mpi_communicator();
-    return shared_memory_communicator(SharedMemory::open(place.descriptor), place.rank,
-                                      {.limit = wait_limit(place.rank)});
+    const auto memory = SharedMemory::open(place.descriptor);
+    if (memory->owner() != getppid() || memory->ranks() != place.ranks)
+        throw Error(std::string(rank_variable) + " is set, but the process that set it does not wait for this rank");
+    return shared_memory_communicator(memory, place.rank, {.limit = wait_limit(place.rank)});
 }
 
 World open_world(const Assignment& assignment, int ranks)

@@ -50,6 +50,12 @@ class BenchRegistry {
     Machine& machine() { return contents_->machine; }
     const Machine& machine() const { return contents_->machine; }
 
+    /// `join` meets the other ranks of a launcher's job. Commands that measure call it; to the others the environment of a launcher says nothing.
+    void join_with(std::function<void(BenchRegistry&)> join) { contents_->join = std::move(join); }
+    void join()
+    {
+        if (contents_->join) contents_->join(*this);
+    }
     /// For a rank of data-parallel training: this process runs `follow`, directed by another process, instead of its command line.
     /// `follow` returns the exit status.
     void follow_with(std::function<int(const BenchRegistry&)> follow) { contents_->follow = std::move(follow); }
@@ -93,6 +99,7 @@ class BenchRegistry {
         Machine machine;
         std::vector<std::unique_ptr<Bench>> benches;
         std::vector<AbsentPart> absent;
+        std::function<void(BenchRegistry&)> join;
         std::function<int(const BenchRegistry&)> follow;
         MakeHostMonitor make_host_monitor;
         std::map<std::string, OpenPowerMeter> power_meters;

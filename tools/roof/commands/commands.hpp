@@ -36,13 +36,14 @@ struct Command {
     std::string_view name;
     Action (*declare)(OptionParser& parser);
     std::string_view summary;
+    bool measures = false;  ///< under mpirun and srun its ranks work together
 };
 
 inline constexpr std::array commands{
     Command{"doctor", doctor, "what this machine is, and what can be measured here"},
-    Command{"calibrate", calibrate, "measure this machine's ceilings"},
-    Command{"run", run, "train one model for a few steps under the ceilings"},
-    Command{"sweep", sweep, "measure every item of a plan"},
+    Command{"calibrate", calibrate, "measure this machine's ceilings", true},
+    Command{"run", run, "train one model for a few steps under the ceilings", true},
+    Command{"sweep", sweep, "measure every item of a plan", true},
     Command{"estimate", estimate, "FLOPs and bytes of a model's training step, without running it"},
     Command{"place", place, "points of your own under this machine's roofs"},
     Command{"report", report, "make a report of result folders"},
