@@ -44,6 +44,23 @@ TEST_CASE("check finds nothing wrong with a whole folder, and names what is chan
     CHECK(bench.roof({"run", "tinynet", "--batch", "4,8", "--out", run}).status == 2);
 }
 
+TEST_CASE("accepting edits lists each line that was changed, wanted or not")
+{
+    const Workbench bench;
+    const std::string run = bench.path("run");
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4,8,16", "--out", run}).status == 0);
+    replace(run + "/measurements.csv", ",tinynet,8,", ",tinynet,9,");
+    std::string samples = read_file(run + "/samples.csv");
+    samples[samples.find_last_of("123456789")] ^= 1;  // of the last row
+    write_file(run + "/samples.csv", samples);
+    replace(run + "/plan.yaml", "tinynet", "tinynot");
+    const Said accepted = bench.roof({"check", run, "--accept-edited"});
+    INFO(accepted.out);
+    CHECK_THAT(accepted.out, Contains("plan.yaml: it was changed") && Contains("/samples.csv:"));
+    // The cell does not fit its row's name, which stays damaged.
+    CHECK_THAT(accepted.out, Contains("damaged: ") && Contains("measurements.csv:3: its id is not that of its cells"));
+}
+
 TEST_CASE("accepted edits are told by check and on the page")
 {
     const Workbench bench;
@@ -54,6 +71,7 @@ TEST_CASE("accepted edits are told by check and on the page")
     const Said accepted = bench.roof({"check", run, "--accept-edited"});
     CHECK(accepted.status == 0);
     CHECK_THAT(accepted.out, Contains("accepted: measurements.csv: edited after it was written"));
+    CHECK_THAT(accepted.out, Contains("measurements.csv:2: it does not match its checksum"));
     CHECK(bench.roof({"report", run}).status == 0);
     CHECK_THAT(read_file(run + "/report.html"), Contains("measurements.csv: edited after it was written"));
 }

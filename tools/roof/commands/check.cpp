@@ -21,17 +21,35 @@ struct Options {
     bool& json = parser.flag("--json");
 };
 
+/// With what is wrong with the recorded files.
+Results checked(const std::string& folder)
+{
+    Results results = check_results(folder);
+    const std::set<std::string> named(results.damage.begin(), results.damage.end());
+    for (const std::string& sentence : check_records(folder).sentences)
+        if (!named.contains(sentence)) results.damage.push_back(sentence);
+    return results;
+}
+
+/// Accepts the edits; returns a sentence for each line that was damaged and is so no more, and for each file.
+std::vector<std::string> accepted_in(const std::string& folder)
+{
+    std::vector<std::string> accepted = checked(folder).damage;
+    const std::vector<std::string> notes = accept_edits(folder);
+    const std::vector<std::string> still = checked(folder).damage;
+    std::erase_if(accepted, [&](const auto& damage) { return std::ranges::find(still, damage) != still.end(); });
+    accepted.insert(accepted.end(), notes.begin(), notes.end());
+    return accepted;
+}
+
 int check_folder(const Options& options, Context& context)
 {
     const auto say = [&](const char* kind, const std::string& text) {
         context.out << in_window(kind + printable(text) + '\n', context.terminal);
     };
     const std::vector<std::string> accepted =
-        options.accept_edited ? accept_edits(options.folder) : std::vector<std::string>();
-    Results results = check_results(options.folder);
-    const std::set<std::string> named(results.damage.begin(), results.damage.end());
-    for (const std::string& sentence : check_records(options.folder).sentences)
-        if (!named.contains(sentence)) results.damage.push_back(sentence);
+        options.accept_edited ? accepted_in(options.folder) : std::vector<std::string>();
+    const Results results = checked(options.folder);
     const auto damaged = std::ranges::count(results.rows, Status::damaged, &Measurement::status);
     const int status = results.damage.empty() ? 0 : 1;
     if (options.json) {
