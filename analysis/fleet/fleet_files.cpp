@@ -38,6 +38,7 @@ struct Found {
     std::string fingerprint{};
     Digest digest{};
     std::string refusal{};
+    fs::path place{};
 };
 
 Found parsed(const std::string& text)
@@ -105,7 +106,7 @@ class Search {
             for (const fs::path& inner : folders) folder(inner, level + 1);
     }
 
-    /// The digests in their order. A copy counts once.
+    /// The digests in their order. A copy in another folder counts once, and is named: it may stand in the place of another node's.
     std::vector<Digest> digests()
     {
         std::vector<Found> read(with_digest_.size());
@@ -113,23 +114,32 @@ class Search {
         for (std::size_t i = 0; i < read.size(); ++i) add(with_digest_[i], std::move(read[i]));
         std::ranges::sort(found_, {}, [](const Found& found) {
             const Digest& d = found.digest;
-            return std::tie(d.node, d.kind, d.plan, d.revision, d.time, found.fingerprint);
+            return std::tie(d.node, d.kind, d.plan, d.revision, d.time, found.fingerprint, found.place);
         });
-        const auto copies = std::ranges::unique(found_, {}, &Found::fingerprint);
-        found_.erase(copies.begin(), copies.end());
         std::vector<Digest> digests;
         digests.reserve(found_.size());
-        for (Found& found : found_) digests.push_back(std::move(found.digest));
+        const Found* before = nullptr;
+        for (Found& found : found_) {
+            if (before == nullptr || before->fingerprint != found.fingerprint) {
+                digests.push_back(std::move(found.digest));
+                before = &found;
+            } else if (std::error_code none; !fs::equivalent(before->place, found.place, none)) {
+                refused_.push_back(
+                    {found.place.string(), "its digest is that of " + before->place.string() + " and counts once"});
+            }
+        }
         return digests;
     }
 
   private:
     void add(const fs::path& place, Found found)
     {
-        if (!found.refusal.empty())
+        if (!found.refusal.empty()) {
             refused_.push_back({place.string(), std::move(found.refusal)});
-        else if (!found.fingerprint.empty())
+        } else if (!found.fingerprint.empty()) {
+            found.place = place;
             found_.push_back(std::move(found));
+        }
     }
 
     /// Of a folder without a digest; none for a run of training steps.
@@ -138,8 +148,11 @@ class Search {
         try {
             std::uintmax_t size = 0;
             for (const std::string& file : files) {
-                if (!is_regular(place / file)) throw InputError(file + " is no regular file");
-                size += fs::file_size(place / file);
+                std::error_code gone;  // another process's temporary file may be
+                const bool is_there = fs::exists(fs::symlink_status(place / file, gone));
+                if (is_there && !is_regular(place / file)) throw InputError(file + " is no regular file");
+                const std::uintmax_t bytes = is_there ? fs::file_size(place / file, gone) : 0;
+                if (!gone) size += bytes;
             }
             if (size > most_bytes) throw InputError("it has no digest, and more than 64 MiB to make one from");
             const Results results = read_results(place);

@@ -56,6 +56,26 @@ TEST_CASE("a folder without a digest is digested once")
     CHECK(read_file(file) == digest);
 }
 
+TEST_CASE("the digest, or the whole folder, of another node in place of a node's own is named")
+{
+    const Workbench bench;
+    for (const std::string node : {"n1", "n2", "n3"}) REQUIRE(measure(bench, "fleet/" + node, node).status == 0);
+    CHECK(bench.roof({"fleet", bench.path("fleet"), bench.path("fleet/n2")}).status == 0);  // twice the same folder
+    std::filesystem::copy_file(bench.path("fleet/n2/digest.csv"), bench.path("fleet/n1/digest.csv"),
+                               std::filesystem::copy_options::overwrite_existing);
+    const Said digest = bench.roof({"fleet", bench.path("fleet")});
+    CHECK(digest.status == 1);
+    CHECK_THAT(digest.out, Contains("fleet/n1") && Contains("of another run than machine.yaml"));
+    CHECK(bench.roof({"check", bench.path("fleet/n1")}).status == 1);
+    std::filesystem::remove_all(bench.path("fleet/n1"));
+    std::filesystem::copy(bench.path("fleet/n2"), bench.path("fleet/n1"));
+    const Said folder = bench.roof({"fleet", bench.path("fleet"), "--json"});
+    CHECK(folder.status == 1);
+    const auto refused = nlohmann::json::parse(folder.out)["refused"];
+    REQUIRE(refused.size() == 1);
+    CHECK_THAT(refused.dump(), Contains("fleet/n2") && Contains("fleet/n1 and counts once"));
+}
+
 TEST_CASE("a run is not continued by another node")
 {
     const Workbench bench;
