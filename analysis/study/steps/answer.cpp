@@ -84,6 +84,21 @@ void add_losses(std::vector<Action>& actions, const Study& study, const Measurem
     if (!row.parts.empty()) actions.push_back({"less time outside the layers", outside, "up to ", "measured"});
 }
 
+/// The axis in which alone two points differ; none if they differ in another way.
+const std::string* only_difference(const Point& a, const Point& b)
+{
+    const auto& left = a.values();
+    const auto& right = b.values();
+    const std::string* found = nullptr;
+    if (left.size() != right.size()) return nullptr;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        if (left[i].second == right[i].second && left[i].first == right[i].first) continue;
+        if (found != nullptr || left[i].first != right[i].first) return nullptr;
+        found = &left[i].first;
+    }
+    return found;
+}
+
 /// A measured step that differs from `row` in one axis alone and makes its images faster, for each axis the fastest.
 void add_faster_steps(std::vector<Action>& actions, const Study& study, const Measurement& row)
 {
@@ -93,16 +108,12 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
         if (other.status != Status::ok || other.role != Role::step || other.bench != row.bench ||
             other.device != row.device)
             continue;
-        for (const std::string& axis : axis_names()) {
-            if (std::ranges::find(other_work, axis) != other_work.end() || !row.point.has(axis) ||
-                !other.point.has(axis) || row.point.text(axis) == other.point.text(axis) ||
-                !(row.point.without(axis) == other.point.without(axis)))
-                continue;
-            const Change change = rate_change(row, other);
-            auto& [rate, fastest] = best[axis];
-            if (change.ratio > 1 && change.shown() && change.b.median > rate)
-                std::tie(rate, fastest) = std::tuple(change.b.median, &other);
-        }
+        const std::string* const axis = only_difference(row.point, other.point);
+        if (axis == nullptr || std::ranges::find(other_work, *axis) != other_work.end()) continue;
+        const Change change = rate_change(row, other);
+        auto& [rate, fastest] = best[*axis];
+        if (change.ratio > 1 && change.shown() && change.b.median > rate)
+            std::tie(rate, fastest) = std::tuple(change.b.median, &other);
     }
     for (const auto& [axis, found] : best)
         if (const auto& [rate, fastest] = found; fastest != nullptr)
