@@ -3,19 +3,41 @@
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/process.hpp"
 
+#include <unistd.h>
+
 #include <iostream>
+#include <streambuf>
+
+namespace {
+
+/// Standard error by calls that a shared object can replace, so that what is said has a place among the changes of files.
+class PlainError : public std::streambuf {
+    int overflow(int letter) override
+    {
+        const char one = static_cast<char>(letter);
+        return xsputn(&one, 1) == 1 ? letter : traits_type::eof();
+    }
+    std::streamsize xsputn(const char* text, std::streamsize size) override
+    {
+        return ::write(STDERR_FILENO, text, static_cast<std::size_t>(size));
+    }
+};
+
+}  // namespace
 
 int main(int count, char** words)
 {
     const roof::ExitGuard exit_guard;
-    const roof::InterruptGuard interrupt;
+    roof::survive_file_limits();
     const roof::fakes::ManualClock clock;
+    PlainError plain;
+    std::ostream err(&plain);
     return roof::run_command_line({words + 1, words + count},
                                   {.out = std::cout,
-                                   .err = std::cerr,
+                                   .err = err,
                                    .assemble = [&] { return roof::fakes::fake_registry(clock); },
                                    .clock = clock.clock(),
                                    .terminal = {},
-                                   .interrupted = [&] { return interrupt.raised(); },
+                                   .interrupted = roof::InterruptGuard::raised,
                                    .results = "results"});
 }

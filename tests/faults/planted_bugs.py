@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Plants bugs in the code that keeps, proves and reads files, one at a time, builds the tests of BUILD and runs those that should notice.
+
+usage: tests/faults/planted_bugs.py [--build BUILD] [--jobs N] [NUMBER...]
+
+Sources are changed in place and put back, also after an interrupt. Without numbers all bugs are planted. Exit status 1 if one was not noticed.
+"""
+
+import argparse
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FAULTS = ["fake_roof", "inject", "record_writes", "accidents"]
+CUTS = "power cuts lose no row"
+KILLS = "kills and failing calls"
+
+# What it is; the file; what stands there, and what comes in its place; the targets to build, and the tests that should notice.
+BUGS = [
+    ("the line of measurements.csv is written before its samples and layers", "ert/method/results/results.cpp",
+     "        for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_rows[i], files[i]);\n", "",
+     ["test_method"], "^method:"),
+    ("machine.yaml and plan.yaml are not compared with checksums.csv", "ert/method/results/seal.cpp",
+     "    std::error_code none;\n    if (!fs::is_regular", "    std::error_code none;\n    if (!is_csv(file)) return {};\n    if (!fs::is_regular",
+     ["test_method", "accidents"], "^method:|no accident"),
+    ("a doubled row is accepted", "ert/method/results/read.cpp",
+     "if (what.empty() && whole_.contains(id)) what = \"the row appears twice\";", "", ["test_method"], "^method:"),
+    ("a temporary file follows a link, and may be there", "ert/base/files.cpp",
+     "temporary += \".\" + random_letters(letters) + \".part\";", "temporary += \".part\";", ["test_base"], "^base:"),
+    ("what a killed run left is removed, not kept beside", "ert/method/results/results.cpp",
+     "if (in.gcount() > 0) append_file(beside,", "if (in.gcount() < 0) append_file(beside,", ["test_method"], "^method:"),
+    ("a page is written in place", "ert/base/files.cpp",
+     "        replace_file(end_of_links(file), content, there ? there->st_mode & permissions : 0666);\n        return;",
+     "        const Descriptor descriptor(end_of_links(file), O_WRONLY | O_CREAT | O_TRUNC, there ? there->st_mode & permissions : 0666);\n"
+     "        if (const int error = write_all(descriptor.number(), content); error != 0) fail(\"write\", file, error);\n        return;",
+     ["test_base", *FAULTS], f"{KILLS}|{CUTS}|^base:"),
+    ("no file is flushed", "ert/base/files.cpp", "return ::fdatasync(descriptor) == 0 ? 0 : errno;", "return descriptor < 0 ? errno : 0;", FAULTS, CUTS),
+    ("no folder is flushed", "ert/base/files.cpp",
+     "    const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);\n    if (::fsync",
+     "    if (!folder.empty()) return;\n    const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);\n    if (::fsync", FAULTS, CUTS),
+    ("the name of a new folder is not flushed", "ert/base/files.cpp",
+     "    for (const fs::path& made : missing) flush_folder_of(made);\n", "", FAULTS, CUTS),
+    ("the longest line has 16 TiB", "ert/base/csv_lines.cpp", "std::size_t{16} << 20", "std::size_t{16} << 40", ["test_base"], "^base:"),
+    ("a compressed file may hold eight times as much", "ert/base/compressed.cpp",
+     "std::string text;\n    for (std::size_t room", "std::string text;\n    largest *= 8;\n    for (std::size_t room", ["test_import"], "^import:"),
+    ("a newer calibration that is damaged is passed over without a word", "ert/method/results/folders.cpp",
+     "    if (over == nullptr) return;", "    if (over == nullptr || why.empty()) return;", ["test_tools", "accidents"], "^tools:|no accident"),
+    ("a removed lock is not noticed", "ert/base/files.cpp", "own.st_ino == there.st_ino)", "own.st_ino + 1 != 0)", ["test_method"], "^method:"),
+    ("a stride of 0 is read", "workloads/model/onnx_node.cpp", 'check("strides", strides, 1);', "", ["test_model"], "^model:"),
+    ("a view of a database is read", "analysis/recordings/sqlite_file.cpp", "    if (!is_table) throw", "    if (!is_table && table.empty()) throw",
+     ["test_import"], "^import:"),
+    ("a file of another run is accepted", "ert/base/csv_lines.cpp", None, None, ["test_method", "accidents"], "^method:|no accident"),
+]
+
+
+def planted(number):
+    what, name, old, new, targets, tests = BUGS[number]
+    file = ROOT / name
+    text = file.read_text(encoding="utf-8")
+    if old is None:  # the body of check_run()
+        begin = text.index("{", text.index("void check_run("))
+        changed = text[:begin + 1] + "\n    if (!run.empty() || run.empty()) return;" + text[begin + 1:]
+    else:
+        if text.count(old) != 1:
+            raise SystemExit(f"bug {number}, {what}: {name} has changed, {text.count(old)} places fit")
+        changed = text.replace(old, new)
+    return file, text, changed, targets, tests
+
+
+def notices(number, build, jobs):
+    file, text, changed, targets, tests = planted(number)
+    try:
+        file.write_text(changed, encoding="utf-8")
+        made = subprocess.run(["cmake", "--build", build, "--parallel", str(jobs), "--target", *targets], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            print(made.stdout[-2000:])
+            return "does not compile"
+        run = subprocess.run(["ctest", "--test-dir", build, "-R", tests, "--timeout", "300", "--no-tests=error"], capture_output=True, text=True,
+                             check=False)
+        failed = [line.split(" - ", 1)[1].strip() for line in run.stdout.splitlines() if "(Failed)" in line or "(Timeout)" in line
+                  or "(SEGFAULT)" in line or "Subprocess aborted" in line]
+        return f"noticed by {len(failed)}: {failed[0]}" if failed else None
+    finally:
+        file.write_text(text, encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=str(ROOT / "build"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("numbers", nargs="*", type=int)
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    numbers = options.numbers or range(len(BUGS))
+    for number in numbers:
+        planted(number)  # all fit before the first is planted
+    missed = 0
+    for number in numbers:
+        found = notices(number, options.build, options.jobs)
+        missed += found is None
+        print(f"{number:2} {BUGS[number][0]}: {found or 'NOT NOTICED'}", flush=True)
+    print(f"{len(numbers) - missed} of {len(numbers)} planted bugs were noticed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
