@@ -26,11 +26,15 @@ bool is_in_place(const Layer& layer)
     return keeps_size || layer.kind == LayerKind::flatten || is_relu(layer) || layer.kind == LayerKind::add;
 }
 
-/// The layer that allocated the memory of this layer's output.
-int owner(const Graph& graph, int index)
+/// For each layer, the layer that allocated the memory of its output.
+std::vector<int> owners_in(const Graph& graph)
 {
-    while (is_in_place(graph.layer(index))) index = graph.layer(index).inputs.front();
-    return index;
+    std::vector<int> owners;
+    for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index) {
+        const Layer& layer = graph.layer(index);
+        owners.push_back(is_in_place(layer) ? owners[static_cast<std::size_t>(layer.inputs.front())] : index);
+    }
+    return owners;
 }
 
 /// Memory allocated by one layer.
@@ -57,7 +61,10 @@ std::vector<Block> blocks_of(const Graph& graph)
 {
     const int layers = static_cast<int>(graph.layers().size());
     std::vector<Block> blocks(static_cast<std::size_t>(layers));
-    const auto block = [&](int index) -> Block& { return blocks[static_cast<std::size_t>(owner(graph, index))]; };
+    const std::vector<int> owners = owners_in(graph);
+    const auto block = [&](int index) -> Block& {
+        return blocks[static_cast<std::size_t>(owners[static_cast<std::size_t>(index)])];
+    };
     for (int index = 1; index < layers; ++index) {
         if (!is_in_place(graph.layer(index))) block(index).values = graph.layer(index).output.elements();
         for (const int input : graph.layer(index).inputs) block(input).last_user = index;
@@ -88,32 +95,25 @@ long long cached_values(const Graph& graph)
     return sum;
 }
 
-/// The most live values while a layer runs. `copies(block, at)`: how many of the block are alive at layer `at`.
-template <class Copies>
-long long most_alive(const std::vector<Block>& blocks, const Copies& copies)
+/// The most live values while a layer runs: in the forward pass kept values, and those still in use; in the backward pass values still to be
+/// read, and gradients.
+long long most_alive(const std::vector<Block>& blocks, bool in_backward)
 {
-    long long most = 0;
-    for (int at = 1; at < static_cast<int>(blocks.size()); ++at) {
-        long long alive = 0;
-        for (int made = 1; made <= at; ++made) {
-            const Block& block = blocks[static_cast<std::size_t>(made)];
-            alive += copies(block, at) * block.values;
-        }
-        most = std::max(most, alive);
+    const int end = static_cast<int>(blocks.size());
+    std::vector<long long> changes(blocks.size() + 1);  // from one layer to the next
+    const auto add = [&](int first, int last, long long values) {
+        if (first > last) return;
+        changes[static_cast<std::size_t>(first)] += values;
+        changes[static_cast<std::size_t>(last) + 1] -= values;
+    };
+    for (int made = 1; made < end; ++made) {
+        const Block& block = blocks[static_cast<std::size_t>(made)];
+        if (block.kept()) add(in_backward ? std::max(made, block.needed_by) : made, end - 1, block.values);
+        if (in_backward || !block.kept()) add(made, block.last_user, block.values);
     }
+    long long alive = 0, most = 0;
+    for (int at = 0; at < end; ++at) most = std::max(most, alive += changes[static_cast<std::size_t>(at)]);
     return most;
-}
-
-/// In the forward pass: kept values, and those still in use.
-int copies_in_forward(const Block& block, int at)
-{
-    return block.kept() || block.last_user >= at ? 1 : 0;
-}
-
-/// In the backward pass: values still to be read, and gradients.
-int copies_in_backward(const Block& block, int at)
-{
-    return (block.kept() && block.needed_by <= at ? 1 : 0) + (block.last_user >= at ? 1 : 0);
 }
 
 /// The most values of the inputs and the output of one layer.
@@ -159,11 +159,11 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     footprint.activations = bytes(batch * (is_inference(passes) ? cached_values(graph) : kept), stored);
     footprint.pool_winners = bytes(batch * winners, 1);
     footprint.masks = bytes(batch * (winners + values_of(graph, LayerKind::dropout)), 1);
-    long long alive = most_alive(blocks, copies_in_forward);
+    long long alive = most_alive(blocks, false);
     if (passes == Passes::step) {
         footprint.gradients = bytes(parameters, trained);
         footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
-        alive = std::max(alive, most_alive(blocks, copies_in_backward));
+        alive = std::max(alive, most_alive(blocks, true));
     }
     if (is_inference(passes)) alive += kept;  // nothing is kept for a backward pass
     footprint.working = bytes(batch * (alive - kept), stored);
