@@ -119,6 +119,8 @@ TEST_CASE("simulated caches give the bytes of their misses, and no time")
     CHECK_THROWS_WITH(simulated_program(folder / "out", folder / "", "solver"), Catch::Contains("no summary"));
     if (!is_installed("valgrind")) return skip("valgrind is not installed");
     std::string problem;
-    REQUIRE(run_child(under_cachegrind({"true"}, folder / "real"), {}, problem) == 0);
-    CHECK(simulated_program(folder / "real", folder / "", "true").row.work.compulsory.value > 64 * 100);
+    REQUIRE(run_child(under_cachegrind({"true"}, {{49152, 12}, {1 << 20, 8}}, folder / "real"), {}, problem) == 0);
+    const Measurement real = simulated_program(folder / "real", folder / "", "true").row;
+    CHECK(real.work.compulsory.value > 64 * 100);
+    CHECK_THAT(real.remarks, Catch::Contains("49152 B, 64 B, 12-way") && Catch::Contains("1048576 B, 64 B, 8-way"));
 }

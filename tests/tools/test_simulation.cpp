@@ -70,6 +70,20 @@ TEST_CASE("the number of sets of a simulated cache is a power of two")
     CHECK(simulated_cache({49152}).option() == "49152,12,64");
     CHECK(simulated_cache({2 << 20}).option() == "2097152,8,64");
     CHECK(simulated_cache({1}).option() == "512,8,64");
+    CHECK(simulated_cache({32 << 20}).option() == "33554432,8,64");
+    CHECK(simulated_cache({33 << 20}).option() == "34603008,33,64");
+    CHECK(simulated_cache({(32 << 20) + 64}).option() == "33554432,64,64");  // not one set of 524289 ways
+}
+
+TEST_CASE("the simulated caches are those that the machine reports")
+{
+    const auto level = [](const char* name, double bytes) { return MemoryLevel{.name = name, .capacity = {bytes}}; };
+    Machine machine;
+    machine.devices.push_back(
+        {.name = "cpu", .kind = "cpu", .levels = {level("L1", 49152), level("L2", 1 << 20), level("L3", 32 << 20)}});
+    const SimulatedCaches caches = simulated_caches(machine);
+    CHECK(caches.options() == std::vector<std::string>{"--cache-sim=yes", "--D1=49152,12,64", "--LL=33554432,8,64"});
+    CHECK(caches.text() == "48 KiB with 12 ways and 32 MiB with 8 ways");
 }
 
 TEST_CASE("a simulation takes one row")

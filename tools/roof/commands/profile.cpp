@@ -181,7 +181,9 @@ int profile_on_cpu(const Options& options, Context& context)
     RunDirectory run(folder, plan, context.registry.machine());
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
     const fs::path simulated = fs::absolute(folder) / "cachegrind.out";
-    const auto words = options.simulate ? under_cachegrind(options.program, simulated) : options.program;
+    const auto words = options.simulate
+                           ? under_cachegrind(options.program, simulated_caches(context.registry.machine()), simulated)
+                           : options.program;
     if (options.simulate) context.err << "roof: under valgrind a program takes 20 to 100 times as long, on one core\n";
     const RunCounted go = [&](std::string& problem) { return run_child(words, {}, problem); };
     CountedProgram counted;

@@ -86,10 +86,12 @@ CountedProgram count_program(const BenchRegistry& registry, const fs::path& fold
     return counted;
 }
 
-std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const fs::path& file)
+std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
+                                          const fs::path& file)
 {
-    std::vector<std::string> all{"valgrind", "--quiet", "--tool=cachegrind", "--cache-sim=yes",
-                                 "--cachegrind-out-file=" + file.string()};
+    std::vector<std::string> all{"valgrind", "--quiet", "--tool=cachegrind", "--cachegrind-out-file=" + file.string()};
+    const std::vector<std::string> simulated = caches.options();
+    all.insert(all.end(), simulated.begin(), simulated.end());
     all.insert(all.end(), words.begin(), words.end());
     return all;
 }

@@ -4,6 +4,7 @@
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "ert/method/bench/measurement.hpp"
+#include "tools/roof/programs/simulated_caches.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -30,7 +31,8 @@ CountedProgram count_program(const BenchRegistry& registry, const std::filesyste
                              const std::string& name, const Clock& clock, const RunCounted& run);
 
 /// The words that run a program under valgrind's cachegrind, which writes `file`.
-std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const std::filesystem::path& file);
+std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
+                                          const std::filesystem::path& file);
 /// The row of a program that ran so: bytes from memory, and as counters those into the first level; no time. Throws InputError for
 /// another file.
 CountedProgram simulated_program(const std::filesystem::path& file, const std::filesystem::path& folder,

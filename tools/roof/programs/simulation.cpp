@@ -10,6 +10,7 @@
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
+#include "tools/roof/programs/scratch.hpp"
 #include "tools/roof/programs/simulator.hpp"
 #include "tools/roof/session/explain.hpp"
 
@@ -23,7 +24,7 @@
 namespace roof {
 namespace {
 
-constexpr std::size_t line = 64;
+constexpr double line = SimulatedCache::line;
 
 /// The rest of the first line that starts with `begin`; empty without one.
 std::string_view after(std::string_view text, std::string_view begin)
@@ -80,29 +81,6 @@ analysis::DataTable table_of_parts(const std::vector<SimulatedPart>& parts)
     return analysis::table_of(columns, parts);
 }
 
-/// A temporary folder for the simulator's files; the destructor removes it.
-class Scratch {
-  public:
-    Scratch()
-    {
-        std::string pattern = (std::filesystem::temp_directory_path() / "roof-simulate-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) throw InputError("no temporary folder can be made: " + pattern);
-        path_ = pattern;
-    }
-    ~Scratch()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-};
-
 /// Runs the launches inside the simulator and prints the parts.
 int launch(const Item& item, Context& context)
 {
@@ -115,34 +93,19 @@ int launch(const Item& item, Context& context)
     return 0;
 }
 
-struct Caches {
-    SimulatedCache first, last;
-};
-
-/// The machine's first and last cache; common sizes if it reports none.
-Caches caches_of(const Machine& machine)
-{
-    Bytes first{32768}, last{1048576};
-    for (const MemoryLevel& level : machine.device("cpu").levels) {
-        if (level.capacity.value <= 0 || level.name == "DRAM") continue;
-        if (level.name == "L1") first = level.capacity;
-        last = std::max(last, level.capacity);
-    }
-    return {simulated_cache(first), simulated_cache(last)};
-}
-
-std::vector<std::string> command_of(const TrainOptions& options, const Caches& caches,
+std::vector<std::string> command_of(const TrainOptions& options, const SimulatedCaches& caches,
                                     const std::filesystem::path& scratch)
 {
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
     // clang-format off
     std::vector<std::string> command{
         "env", "ONEDNN_MAX_CPU_ISA=AVX2", "OMP_NUM_THREADS=1",
-        "valgrind", "--tool=callgrind", "--instr-atstart=no", "--cache-sim=yes",
-        "--D1=" + caches.first.option(), "--LL=" + caches.last.option(),
+        "valgrind", "--tool=callgrind", "--instr-atstart=no",
         "--callgrind-out-file=" + (scratch / "counts").string(), "--log-file=" + (scratch / "log").string(),
         self.string(), "run", options.model, "--batch", options.batch, "--threads", "1", "--simulate"};
     // clang-format on
+    const std::vector<std::string> simulated = caches.options();
+    command.insert(std::ranges::find(command, self.string()), simulated.begin(), simulated.end());
     for (const char* axis : {"precision", "parameters", "data", "algorithm"})
         if (const std::string& value = *options.axes.at(axis); !value.empty())
             command.insert(command.end(), {option_of(axis), value});
@@ -166,20 +129,6 @@ std::string last_line(const std::filesystem::path& file)
 }
 
 }  // namespace
-
-std::string SimulatedCache::option() const
-{
-    return fmt::format("{},{},{}", bytes, ways, line);
-}
-
-SimulatedCache simulated_cache(Bytes capacity)
-{
-    constexpr std::size_t least_ways = 8;
-    const auto lines = std::max(static_cast<std::size_t>(capacity.value) / line, least_ways);
-    std::size_t sets = 1;
-    while (lines % (2 * sets) == 0 && lines / (2 * sets) >= least_ways) sets *= 2;
-    return {lines * line, lines / sets};
-}
 
 Dump parse_dump(std::string_view text)
 {
@@ -263,7 +212,7 @@ int simulate(const std::vector<Item>& items, const TrainOptions& options, bool j
     if (!is_installed("valgrind"))
         throw InputError("--simulate: valgrind is not installed (Debian's package valgrind)");
     const Scratch scratch;
-    const Caches caches = caches_of(context.registry.machine());
+    const SimulatedCaches caches = simulated_caches(context.registry.machine());
     const std::filesystem::path parts = scratch.path() / "parts.json", errors = scratch.path() / "errors";
     context.err << "running two steps under valgrind; this takes about a hundred times as long as without\n";
     const int status = std::system((shell_line(command_of(options, caches, scratch.path())) + " > " +

@@ -3,6 +3,7 @@
 
 #include "ert/base/units.hpp"
 #include "tools/roof/console/context.hpp"
+#include "tools/roof/programs/simulated_caches.hpp"
 #include "tools/roof/session/plans.hpp"
 
 #include <nlohmann/json.hpp>
@@ -14,18 +15,7 @@
 
 namespace roof {
 
-/// A simulated cache in valgrind's terms: "size,associativity,line".
-struct SimulatedCache {
-    std::size_t bytes = 0;
-    std::size_t ways = 8;
-
-    std::string option() const;
-};
-
-/// A cache of about this capacity that valgrind can simulate: with a power of two of sets, and at least 8 ways.
-SimulatedCache simulated_cache(Bytes capacity);
-
-/// One dump of callgrind, or a file of cachegrind: misses of loads and stores, in lines. A line is fetched before it is written.
+/// One dump of callgrind: misses of loads and stores, in lines. A line is fetched before it is written.
 struct Dump {
     int part = -1;     ///< -1: of none
     double first = 0;  ///< misses of the first level
