@@ -260,6 +260,26 @@ void count_amd(const Metrics& metrics, CountedWork& work)
     }
 }
 
+/// The names of this project's own counts of a processor: by events (cpu/counters) and under valgrind (tools/roof/programs).
+void count_own(const Metrics& metrics, CountedWork& work)
+{
+    constexpr std::string_view flops = "FLOPs of ";
+    constexpr std::array<std::pair<std::string_view, const char*>, 6> bytes{{{"bytes of operands", "L1"},
+                                                                             {"lines into L1", "L2"},
+                                                                             {"lines into L2", "L3"},
+                                                                             {"lines from memory", "DRAM"},
+                                                                             {"read from memory", "DRAM"},
+                                                                             {"written to memory", "DRAM"}}};
+    for (const auto& [name, metric] : metrics) {
+        if (metric.unit == "FLOP" && name.starts_with(flops)) {
+            const std::string kind = name.substr(flops.size());
+            work.flops[kind.substr(0, kind.find(' '))] += Flops{metric.value};  // "fp32 by FMA, 256 bits"
+        }
+        const auto known = std::ranges::find(bytes, name, [](const auto& entry) { return entry.first; });
+        if (known != bytes.end() && metric.unit == "byte") work.bytes[known->second] += Bytes{metric.value};
+    }
+}
+
 /// Lines of 64 bytes between memory and the last cache, over all channels; perf gives some events in bytes.
 void count_memory_lines(const Metrics& metrics, CountedWork& work)
 {
@@ -304,6 +324,7 @@ CountedWork count_work(const Metrics& metrics)
     list_uncounted_tensor_work(metrics, work);
     count_processor(metrics, work);
     count_amd(metrics, work);
+    count_own(metrics, work);
     if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: there is no metric");
     count_memory_lines(metrics, work);
     count_bytes(metrics, "L1", "l1tex__t_bytes", "l1tex__t_sectors", work);

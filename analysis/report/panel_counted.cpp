@@ -20,17 +20,6 @@ namespace {
 
 constexpr std::size_t most_points = 100;  ///< a picture shows the longest kernels
 
-std::string title_of(const CountedKernel& kernel)
-{
-    std::string text = fmt::format("{}: {} in {}, {} of the roof of {}", kernel.name,
-                                   format_si(kernel.work.total().value, "FLOP"), format_duration(kernel.seconds.value),
-                                   percent(kernel.fraction()), kernel.binds.empty() ? "nothing" : kernel.binds);
-    for (const LevelPlacement& level : kernel.levels)
-        text += fmt::format("; {} {}, {} FLOP/B", level.level, format_si(level.low.value, "B"),
-                            plain_number(level.intensity_low.value));
-    return text;
-}
-
 /// A mark for each counted level, joined; the farthest one has the area of the time.
 void add_kernel(Figure& figure, const CountedKernel& kernel, double longest)
 {
@@ -47,7 +36,7 @@ void add_kernel(Figure& figure, const CountedKernel& kernel, double longest)
              .y = {y, y, y},
              .look = is_farthest ? "forward dot" : "forward hollow",
              .radius = is_farthest ? std::max(2.5, largest * std::sqrt(kernel.seconds.value / longest)) : 3,
-             .title = title_of(kernel) + "; here " + level.level});
+             .title = explain(kernel) + "; here " + level.level});
     }
     figure.curves.push_back(std::move(curve));
 }
@@ -56,9 +45,12 @@ std::optional<Picture> picture(const Study& study, const std::vector<CountedKern
                                const std::string& key)
 {
     const std::optional<Frame> frame = frame_of(study.ceilings);
-    const Roofs roofs = roofs_of(study.ceilings, device);
+    const auto of_device = std::ranges::find(kernels, device, &CountedKernel::device);
+    const Roofs roofs = roofs_of(study.ceilings, device, of_device->roof_threads);
     if (!frame || roofs.empty()) return std::nullopt;
-    Figure figure = roofs_figure("Counted kernels under the roofs of " + device, roofs, *frame);
+    Figure figure = roofs_figure(
+        fmt::format("{} under the roofs of {}", of_device->is_function() ? "Functions" : "Counted kernels", device),
+        roofs, *frame);
     figure.height = 516;
     figure.x.label = "arithmetic intensity, counted (FLOP/B)";
     std::size_t drawn = 0;

@@ -126,7 +126,7 @@ std::span<const Panel> panels()
          "Kernels launched on a device, by category (measured). Unclassified kernels come first.",
          {{{"kernels", kernels_table}, {"", kernel_categories_table}}}},
         {"counted",
-         "Kernels as counters saw them",
+         "Kernels and functions, counted",
          "A ring is a memory level nearer to the core, the disc the farthest one counted; its area is the time.",
          {{{"counted", counted_kernels_table}, {"counted_phases", phase_counts_table}}},
          counted_panel,

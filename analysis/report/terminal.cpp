@@ -2,6 +2,7 @@
 
 #include "analysis/report/canvas.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/recorded/counted_kernels.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -155,6 +156,30 @@ std::string roofs_legend(const Roofs& roofs, int width, bool plain)
     return fitted_items(fmt::format("  roofs ({}):", how), items, width);
 }
 
+/// Adds the functions of a device's programs that took the most time.
+void add_functions(Figure& figure, const std::vector<CountedKernel>& kernels, const std::string& device)
+{
+    constexpr std::size_t most = 10;
+    std::size_t drawn = 0;
+    for (const CountedKernel& kernel : kernels) {
+        if (!kernel.is_function() || kernel.device != device || kernel.levels.empty() || drawn == most) continue;
+        const double x = kernel.levels.back().intensity_low.value, y = kernel.rate().value;
+        if (!(y > 0)) continue;
+        figure.marks.push_back({.key = kernel.name, .x = {x, x, x}, .y = {y, y, y}, .title = explain(kernel)});
+        ++drawn;
+    }
+}
+
+/// The threads of the roofs over all these functions; -1, the most, if they differ or there are none.
+int threads_over(const std::vector<CountedKernel>& kernels)
+{
+    const auto function = std::ranges::find_if(kernels, &CountedKernel::is_function);
+    if (function == kernels.end()) return -1;
+    const bool is_one = std::ranges::all_of(
+        kernels, [&](const CountedKernel& kernel) { return kernel.roof_threads == function->roof_threads; });
+    return is_one && function->roof_threads > 0 ? function->roof_threads : -1;
+}
+
 }  // namespace
 
 std::string terminal_roofline(const Study& study, int width, bool plain)
@@ -168,15 +193,17 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     const std::vector<const Measurement*> trained = measured_steps(study.results.rows);
     std::map<std::string, std::string> names;
     for (const Measurement* row : trained) names[row->id()] = step_name(*row, trained);
+    const std::vector<CountedKernel> kernels = counted_kernels(study);
     for (const std::string& device : devices_of(study.ceilings)) {
         CanvasPlot plot(frame->intensity, frame->rate, columns, std::clamp(columns / 3, 14, 34), plain);
-        const Roofs roofs = roofs_of(study.ceilings, device);
+        const Roofs roofs = roofs_of(study.ceilings, device, threads_over(kernels));
         std::vector<const Placement*> steps;
         for (const Placement& p : study.placements)
             if (p.scope == Scope::step && p.device == device) steps.push_back(&p);
         Figure figure = roofs_figure(device, roofs, *frame);
         add_placements(figure, steps);
         for (Mark& mark : figure.marks) mark.title = explain(*mark.of, names.at(mark.of->row));
+        add_functions(figure, kernels, device);
         draw_roofs(plot, figure);
         name_roofs(plot, roofs);
         const std::string legend = draw_marks(plot, figure);

@@ -92,8 +92,8 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
             over.note = "the roofs of several devices are the sums of their roofs: calibrate each device";
         return over;
     }
-    // Counted bytes are those at the farthest level.
-    if (row.work.known == Known::counter && over.roofs.levels.size() > 1)
+    // Counted and simulated bytes are those at the farthest level.
+    if ((row.work.known == Known::counter || row.work.known == Known::simulated) && over.roofs.levels.size() > 1)
         over.roofs.levels.erase(over.roofs.levels.begin(), over.roofs.levels.end() - 1);
     over.compute = over.roofs.precision(precision_of(row));
     if (threads > 0 && over.roofs.threads != threads)

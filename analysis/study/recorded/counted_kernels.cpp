@@ -1,8 +1,13 @@
 #include "analysis/study/recorded/counted_kernels.hpp"
 
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/table/quantities.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/recording/record_files.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -84,6 +89,11 @@ void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key,
         kernel.category = record->second.category;
         return;
     }
+    if (const auto sampled = of_a_launch.find("time by samples"); sampled != of_a_launch.end()) {
+        kernel.launches = kernel.counted;
+        kernel.seconds = {sampled->second.value * static_cast<double>(kernel.counted)};
+        return;
+    }
     const auto duration = of_a_launch.find("gpu__time_duration.sum");
     if (duration == of_a_launch.end() || duration->second.unit != "s") return;
     kernel.launches = kernel.counted;
@@ -101,6 +111,25 @@ std::map<Key, CountedKernel> recorded_times(const Study& study)
         kernel.seconds += Seconds{total.seconds};
     }
     return kernels;
+}
+
+/// "FLOPs of fp32 by FMA, 256 bits" with the highest value, from "fp32" on; empty without one.
+std::string most_flops_in(const Metrics& launch)
+{
+    constexpr std::string_view begin = "FLOPs of ";
+    std::string most;
+    double value = 0;
+    for (const auto& [name, metric] : launch)
+        if (name.starts_with(begin) && metric.value > value) most = name.substr(begin.size()), value = metric.value;
+    return most;
+}
+
+/// The threads of a row that names them; -1: the most that were measured.
+int threads_in(const Study& study, const std::string& row)
+{
+    const auto found = std::ranges::find(study.results.rows, row, &Measurement::id);
+    const int threads = found == study.results.rows.end() ? 0 : threads_of(*found);
+    return threads > 0 ? threads : -1;
 }
 
 CountedWork scaled(CountedWork work, double factor)
@@ -127,7 +156,7 @@ void place_levels(CountedKernel& kernel, const Roofs& roofs)
         const auto roof = std::ranges::find(roofs.levels, level, &Ceiling::level);
         const ByteRate rate{roof == roofs.levels.end() ? 0 : (*roof)->rate.median.value};
         const Intensity intensity = flops / bytes->second;
-        kernel.levels.push_back({level, bytes->second, bytes->second, Known::counter, intensity, intensity, rate});
+        kernel.levels.push_back({level, bytes->second, bytes->second, kernel.known, intensity, intensity, rate});
         if (rate.value > 0) offer(kernel, bytes->second / rate, level);
     }
 }
@@ -165,7 +194,13 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
         if (kernel.seconds.value <= 0) continue;
         if (kernel.category.empty()) kernel.category = study.kernel_rules.kind_of({kernel.name, {}, {}, {}}).category;
         kernel.work = scaled(count_work(launch), static_cast<double>(kernel.launches));
-        const Roofs roofs = roofs_of(study.ceilings, kernel.device);
+        if (launch.contains("instructions under valgrind")) {
+            kernel.known = Known::simulated;
+            kernel.category = "function";
+            kernel.most_flops = most_flops_in(launch);
+        }
+        const Roofs roofs = roofs_of(study.ceilings, kernel.device, threads_in(study, kernel.row));
+        kernel.roof_threads = roofs.threads;
         place_levels(kernel, roofs);
         place_flops(kernel, roofs);
         kernels.push_back(std::move(kernel));
@@ -174,6 +209,17 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
         return a.row != b.row ? a.row < b.row : a.seconds > b.seconds;
     });
     return kernels;
+}
+
+std::string explain(const CountedKernel& kernel)
+{
+    std::string text = fmt::format("{}: {} in {}, {} of the roof of {}", kernel.name,
+                                   format_si(kernel.work.total().value, "FLOP"), format_duration(kernel.seconds.value),
+                                   percent(kernel.fraction()), kernel.binds.empty() ? "nothing" : kernel.binds);
+    for (const LevelPlacement& level : kernel.levels)
+        text += fmt::format("; {} {}, {} FLOP/B", level.level, format_si(level.low.value, "B"),
+                            plain_number(level.intensity_low.value));
+    return text;
 }
 
 std::vector<PhaseCount> phase_counts(const Study& study)

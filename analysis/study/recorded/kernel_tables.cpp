@@ -133,6 +133,7 @@ DataTable counted_kernels_table(const Study& study)
         {"device", "device", [](A a) { return device_cell(a.kernel.device, a.row); }},
         {"launches", "launches",
          [](A a) {
+             if (a.kernel.is_function()) return absent();
              Cell cell = count(a.kernel.launches);
              if (a.kernel.counted != a.kernel.launches) cell.text += fmt::format(", {} counted", a.kernel.counted);
              return cell;
@@ -145,6 +146,7 @@ DataTable counted_kernels_table(const Study& study)
              return cell;
          }},
         {"FLOPs", "flops", [](A a) { return counted_flops(a.work()); }},
+        {"most by", "most_flops_by", [](A a) { return name_cell(a.kernel.most_flops); }},
         {"", "level", [](A a) { return name_cell(a.level); }},
         {"", "bytes", [](A a) { return bytes_cell(a.work(), a.level); }},
         {"L1", "", [](A a) { return bytes_cell(a.work(), "L1"); }},
@@ -161,7 +163,7 @@ DataTable counted_kernels_table(const Study& study)
         {"roof", "binds", [](A a) { return a.if_bound(word(a.kernel.binds)); }},
         {"", "attainable_s", [](A a) { return a.if_bound(number(a.kernel.attainable.value)); }},
         {"reached", "", [](A a) { return a.if_bound(share(a.kernel.fraction())); }},
-        {"", "known", [](A) { return word(name(Known::counter)); }},
+        {"", "known", [](A a) { return word(name(a.kernel.known)); }},
         {"", "time_known", [](A a) { return word(name(a.kernel.time_known)); }},
     };
     const RowsById by_id(study);
@@ -180,8 +182,13 @@ DataTable counted_kernels_table(const Study& study)
     for (std::size_t i = 0; i < rows.size(); ++i)
         table.rows[i].is_for_programs_only =
             !rows[i].is_first || rows[i].row == nullptr || shown[rows[i].row]++ >= most_kernels;
-    table.title = "Kernels under the roofs (work counted; time measured unless marked)";
-    table.expendable = {"L1", "L2", "device", "category", "launches", "rate"};
+    hide_if_empty(table, "most by");
+    hide_if_empty(table, "launches");
+    const bool has_functions = std::ranges::any_of(kernels, &CountedKernel::is_function);
+    table.title = has_functions ? "Functions under the roofs (work simulated; time measured, by samples)"
+                                : "Kernels under the roofs (work counted; time measured unless marked)";
+    if (has_functions) table.columns[table.column("kernel")].title = "function";
+    table.expendable = {"L1", "L2", "device", "category", "launches", "rate", "step", "most by"};
     return table;
 }
 
@@ -269,7 +276,9 @@ DataTable step_counters_table(const Study& study)
         if (row != nullptr && counter.scope == CounterScope::step && has_analytic) counted.push_back({counter, *row});
     });
     DataTable table = table_of(columns, counted);
-    table.title = "Counted in a step (counter), beside the analytic amounts";
+    const bool is_simulated = std::ranges::any_of(counted, [](Row c) { return c.row.work.known == Known::simulated; });
+    table.title = fmt::format("Counted in a step ({}), beside the analytic amounts",
+                              name(is_simulated ? Known::simulated : Known::counter));
     table.expendable = {"device"};
     return table;
 }

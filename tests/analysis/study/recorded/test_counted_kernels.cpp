@@ -1,4 +1,5 @@
 // Counted kernels on round roofs: L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s.
+#include "analysis/report/report.hpp"
 #include "analysis/study/recorded/counted_kernels.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
@@ -82,6 +83,37 @@ TEST_CASE("counters of some launches represent all, and a metric that some of th
     CHECK(kernels[0].binds == "DRAM");
     CHECK(kernels[0].attainable.value == Approx(8e-3));
     CHECK(kernels[0].work.flops.empty());
+}
+
+TEST_CASE("a function of a program is placed by its time by samples, its number formats and simulated bytes")
+{
+    Bed bed;
+    const auto of = [](const char* metric, double value, const char* unit) {
+        return counter("gemm [libx.so]", 0, metric, value, unit);
+    };
+    bed.count({of("FLOPs of fp32 by FMA, 256 bits", 1.5e9, "FLOP"), of("FLOPs of fp32 by SSE, one number", 5e8, "FLOP"),
+               of("lines into L1", 1e9, "byte"), of("read from memory", 3e8, "byte"),
+               of("written to memory", 1e8, "byte"), of("instructions under valgrind", 1e9, "inst"),
+               of("time by samples", 0.08, "s")});
+    bed.count({counter("never sampled", 0, "FLOPs of fp32 by AVX, 256 bits", 8, "FLOP"),
+               counter("never sampled", 0, "instructions under valgrind", 1, "inst")});
+    const std::vector<CountedKernel> kernels = counted_kernels(bed.study);
+    REQUIRE(kernels.size() == 1);
+    CHECK(kernels[0].is_function());
+    CHECK(kernels[0].work.flops.at("fp32") == Flops{2e9});
+    CHECK(kernels[0].most_flops == "fp32 by FMA, 256 bits");
+    REQUIRE(kernels[0].levels.size() == 2);
+    CHECK(kernels[0].levels[1].level == "DRAM");
+    CHECK(kernels[0].levels[1].low.value == Approx(4e8));
+    CHECK(kernels[0].levels[1].known == Known::simulated);
+    CHECK(kernels[0].binds == "DRAM");  // 40 ms; fp32 20 ms, L2 10 ms
+    CHECK(kernels[0].fraction() == Approx(0.5));
+    CHECK_THAT(recording_text(bed.study, 0), Catch::Contains("Functions under the roofs (work simulated") &&
+                                                 Catch::Contains("fp32 by FMA, 256 bits") &&
+                                                 !Catch::Contains("launches"));
+    CHECK_THAT(made::panel("counted", bed.study), Catch::Contains("Functions under the roofs of cpu"));
+    const std::string picture = terminal_roofline(bed.study, 80, true);
+    CHECK_THAT(picture, Catch::Contains("gemm [libx.so]: 2.00 GFLOP in 80.0 ms, 50% of the roof of DRAM"));
 }
 
 TEST_CASE("the panel and the table show counted kernels, without those that have no time")
