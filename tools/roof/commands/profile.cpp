@@ -1,10 +1,12 @@
 // `roof profile`: runs any program with an injected recorder, and makes a results folder from its GPU activity. Without a GPU the
 // processor's events are counted, or on request its caches simulated.
+#include "analysis/report/report.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
+#include "ert/base/text.hpp"
 #include "ert/counters/counter_table.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -12,6 +14,7 @@
 #include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/counted_program.hpp"
+#include "tools/roof/programs/simulated_program.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <fmt/format.h>
@@ -36,6 +39,7 @@ struct Options {
     std::string& metrics = parser.value("--metrics");
     std::string& kernels = parser.value("--kernels");
     bool& simulate = parser.flag("--simulate");
+    bool& time_only = parser.flag("--time-only");
     std::string& out = parser.value("--out");
     std::vector<std::string>& program = parser.list("PROGRAM");
 };
@@ -150,11 +154,18 @@ void print_counted(const fs::path& folder, const Measurement& row, Context& cont
         if (value > 0)
             context.err << fmt::format("    {:<10} {} ({})\n", what, format_si(value, unit), name(row.work.known));
     };
-    context.err << analysis::model_of(row) << " on cpu\n";
+    context.err << printable(analysis::model_of(row)) << " on cpu\n";
     if (row.seconds.median.value > 0)
         context.err << fmt::format("    {:<10} {} (measured)\n", "time", format_si(row.seconds.median.value, "s"));
     line("FLOPs", row.work.flops.value, "FLOP");
     line("memory", row.work.compulsory.value, "B");
+    if (row.work.known == Known::simulated) {
+        const analysis::Study study = open_with_calibration(folder, {}, context);
+        const Terminal& terminal = context.terminal;
+        context.err << '\n'
+                    << analysis::recording_text(study, terminal.width) << '\n'
+                    << analysis::terminal_roofline(study, terminal.columns, terminal.plain) << '\n';
+    }
     if (!row.remarks.empty()) context.err << "    " << row.remarks << '\n';
     context.err << folder.string() << '\n';
 }
@@ -166,35 +177,36 @@ bool asks_for_gpus(const Options& options)
            !(options.range + options.after + options.seconds + options.metrics + options.kernels).empty();
 }
 
+/// Counts the program by the processor's events, or simulates it where there are none.
+CountedProgram run_on_cpu(const Options& options, const fs::path& folder, const std::string& missing, Context& context)
+{
+    const bool counts = why_not_counted(context.registry).empty();
+    const std::string name = name_of(options.program);
+    if (options.simulate || (!counts && !options.time_only && missing.empty()))
+        return simulate_program(options.program, name, folder, simulated_caches(context.registry.machine()),
+                                context.clock, context.err);
+    const RunCounted go = [&](std::string& problem) { return run_child(options.program, {}, problem); };
+    CountedProgram counted = count_program(context.registry, folder, name, context.clock, go);
+    if (!counts && !options.time_only) counted.row.remarks += "; not simulated: " + missing;
+    return counted;
+}
+
 /// On a machine without a GPU, or with --simulate.
 int profile_on_cpu(const Options& options, Context& context)
 {
     if (asks_for_gpus(options))
         throw InputError(
             "profile: --from-start, --range, --after, --seconds, --counters, --metrics and --kernels are for programs "
-            "on a "
-            "GPU, --simulate is for its caches on a CPU");
-    if (options.simulate && !is_installed("valgrind"))
-        throw InputError("profile: --simulate needs valgrind, which is not installed (Debian's package valgrind)");
+            "on a GPU, --simulate and --time-only for those on a CPU");
+    if (options.simulate && options.time_only)
+        throw InputError("profile: --simulate and --time-only exclude each other");
+    const std::string missing = missing_simulation();
+    if (options.simulate && !missing.empty()) throw InputError("profile: --simulate: " + missing);
     const std::string plan = plan_text(options, "cpu");
     const fs::path folder = folder_for(options, plan, context);
     RunDirectory run(folder, plan, context.registry.machine());
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
-    const fs::path simulated = fs::absolute(folder) / "cachegrind.out";
-    const auto words = options.simulate
-                           ? under_cachegrind(options.program, simulated_caches(context.registry.machine()), simulated)
-                           : options.program;
-    if (options.simulate) context.err << "roof: under valgrind a program takes 20 to 100 times as long, on one core\n";
-    const RunCounted go = [&](std::string& problem) { return run_child(words, {}, problem); };
-    CountedProgram counted;
-    if (options.simulate) {
-        const int status = go(counted.problem);
-        if (counted.problem.empty()) counted = simulated_program(simulated, folder, name_of(options.program));
-        counted.status = status;
-        fs::remove(simulated);
-    } else {
-        counted = count_program(context.registry, folder, name_of(options.program), context.clock, go);
-    }
+    const CountedProgram counted = run_on_cpu(options, folder, missing, context);
     if (!counted.problem.empty()) {
         context.err << "roof: " << counted.problem << '\n';
         return counted.status;
@@ -214,7 +226,8 @@ int profile_program(const Options& options, Context& context)
 {
     context.registry.profiler("gpu");  // opens the GPU parts, so that machine.yaml lists the GPUs
     const Machine& machine = context.registry.machine();
-    if (options.simulate || (!has_gpu(machine) && !asks_for_gpus(options))) return profile_on_cpu(options, context);
+    if (options.simulate || options.time_only || (!has_gpu(machine) && !asks_for_gpus(options)))
+        return profile_on_cpu(options, context);
     const std::string plan = plan_text(options, "gpu:0");
     const fs::path folder = folder_for(options, plan, context);
     auto variables = variables_for(options, folder);

@@ -81,17 +81,38 @@ int wait_for(pid_t child, const HeldSignals& signals, std::span<const pid_t> chi
     return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+int run(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
+        const posix_spawn_file_actions_t* actions, std::string& problem)
+{
+    const HeldSignals signals;
+    pid_t child = 0;
+    const int error = start_process(child, words, variables, actions, signals.attributes());
+    if (error == 0) return wait_for(child, signals, std::span(&child, 1));
+    problem = "cannot run '" + words.front() + "': " + std::strerror(error);
+    return error == ENOENT ? not_found : not_runnable;
+}
+
 }  // namespace
 
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem)
 {
-    const HeldSignals signals;
-    pid_t child = 0;
-    const int error = start_process(child, words, variables, nullptr, signals.attributes());
-    if (error == 0) return wait_for(child, signals, std::span(&child, 1));
-    problem = "cannot run '" + words.front() + "': " + std::strerror(error);
-    return error == ENOENT ? not_found : not_runnable;
+    return run(words, variables, nullptr, problem);
+}
+
+int run_again(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
+              std::string& problem)
+{
+    constexpr const char* nothing = "/dev/null";
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+        posix_spawn_file_actions_addopen(&actions, stream, nothing, O_WRONLY, 0);
+    if (::lseek(STDIN_FILENO, 0, SEEK_SET) != 0)  // no file that can be read again
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, nothing, O_RDONLY, 0);
+    const int status = run(words, variables, &actions, problem);
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
 }
 
 int run_children(const std::vector<ChildProgram>& programs)

@@ -14,6 +14,10 @@ namespace roof {
 int run_child(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
               std::string& problem);
 
+/// The same for a program that ran already: its output is dropped. It reads our standard input again if that is a file, else nothing.
+int run_again(const std::vector<std::string>& words, const std::map<std::string, std::string>& variables,
+              std::string& problem);
+
 /// A program whose standard output and error go into a file.
 struct ChildProgram {
     std::vector<std::string> words;

@@ -1,11 +1,9 @@
 #include "tools/roof/programs/counted_program.hpp"
 
 #include "ert/base/error.hpp"
-#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/bench/device_group.hpp"
 #include "ert/recording/record_files.hpp"
-#include "tools/roof/programs/simulation.hpp"
 
 #include <map>
 #include <optional>
@@ -14,8 +12,6 @@ namespace roof {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double bytes_of_line = 64;
 
 /// What counts the program; nothing, with the reason, where that is not possible.
 std::optional<Profile> profile_of(const BenchRegistry& registry, std::string& reason)
@@ -60,6 +56,13 @@ Measurement program_row(const std::string& program, const std::string& device, c
     return row;
 }
 
+std::string why_not_counted(const BenchRegistry& registry)
+{
+    std::string reason;
+    profile_of(registry, reason);
+    return reason;
+}
+
 CountedProgram count_program(const BenchRegistry& registry, const fs::path& folder, const std::string& name,
                              const Clock& clock, const RunCounted& run)
 {
@@ -77,45 +80,12 @@ CountedProgram count_program(const BenchRegistry& registry, const fs::path& fold
     if (!counted.problem.empty()) return counted;
     counted.row.seconds = Estimate<Seconds>::of(std::vector<double>{taken.value});
     if (!profile) {
-        counted.row.remarks = "not counted: " + reason + "; --simulate simulates the caches";
+        counted.row.remarks = "not counted: " + reason;
         return counted;
     }
     counted.row.remarks = join(profile->count([] {}), "; ");
     profile->write(folder, counted.row.id());
     set_work(counted.row, folder);
-    return counted;
-}
-
-std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
-                                          const fs::path& file)
-{
-    std::vector<std::string> all{"valgrind", "--quiet", "--tool=cachegrind", "--cachegrind-out-file=" + file.string()};
-    const std::vector<std::string> simulated = caches.options();
-    all.insert(all.end(), simulated.begin(), simulated.end());
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
-}
-
-CountedProgram simulated_program(const fs::path& file, const fs::path& folder, const std::string& name)
-{
-    CountedProgram counted{
-        program_row(name, "cpu", "Misses of simulated caches (valgrind's cachegrind); no time was measured.")};
-    const std::string text = read_file(file);
-    if (text.find(" DLmw") == text.npos)
-        throw InputError(file.string() + ": no summary of cachegrind with simulated caches");
-    for (const std::string& line : split(text, '\n'))
-        if (line.starts_with("desc: ") && line.find(" cache:") != line.npos)
-            counted.row.remarks += (counted.row.remarks.empty() ? "simulated: " : ", ") + line.substr(6);
-    const Dump misses = parse_dump(text);
-    const Bytes moved{bytes_of_line * misses.last};
-    counted.row.work = {.flops = {}, .compulsory = moved, .no_reuse = moved, .known = Known::simulated};
-    CounterRecord record{"cpu",           CounterScope::step,           {},    {}, {}, {},
-                         "lines into L1", bytes_of_line * misses.first, "byte"};
-    std::vector<CounterRecord> records{record};
-    record.metric = "lines from memory";
-    record.value = moved.value;
-    records.push_back(record);
-    append_records<CounterRecord>(folder, counted.row.id(), records);
     return counted;
 }
 

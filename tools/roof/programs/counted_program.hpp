@@ -1,10 +1,9 @@
-// Any program on a CPU: its time with the processor's events, or the misses of simulated caches.
+// Any program on a CPU: its time with the processor's events.
 #pragma once
 
 #include "ert/method/bench/bench_registry.hpp"
 #include "ert/method/bench/clock.hpp"
 #include "ert/method/bench/measurement.hpp"
-#include "tools/roof/programs/simulated_caches.hpp"
 
 #include <filesystem>
 #include <functional>
@@ -22,6 +21,9 @@ struct CountedProgram {
     std::string problem;  ///< not empty: the program could not be run, and `row` is empty
 };
 
+/// Why the processor's events cannot be counted here; empty if they can.
+std::string why_not_counted(const BenchRegistry& registry);
+
 /// Runs a program, for the last two of CountedProgram.
 using RunCounted = std::function<int(std::string& problem)>;
 
@@ -29,14 +31,6 @@ using RunCounted = std::function<int(std::string& problem)>;
 /// threads and processes; else the row's remarks have the reason. Appends the counts to counters.csv in `folder`.
 CountedProgram count_program(const BenchRegistry& registry, const std::filesystem::path& folder,
                              const std::string& name, const Clock& clock, const RunCounted& run);
-
-/// The words that run a program under valgrind's cachegrind, which writes `file`.
-std::vector<std::string> under_cachegrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
-                                          const std::filesystem::path& file);
-/// The row of a program that ran so: bytes from memory, and as counters those into the first level; no time. Throws InputError for
-/// another file.
-CountedProgram simulated_program(const std::filesystem::path& file, const std::filesystem::path& folder,
-                                 const std::string& name);
 
 // A program that used a GPU, from the files of the injected recorder (recorded_program.cpp).
 

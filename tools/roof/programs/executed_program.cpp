@@ -1,0 +1,180 @@
+#include "tools/roof/programs/executed_program.hpp"
+
+#include "analysis/instructions/decoder.hpp"
+#include "analysis/instructions/object_code.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view counts = "counts.", messages = "messages.";
+constexpr std::size_t largest_counts = std::size_t{4} << 30;
+
+std::vector<fs::path> files_in(const fs::path& folder, std::string_view begin)
+{
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        if (entry.path().filename().string().starts_with(begin)) found.push_back(entry.path());
+    std::ranges::sort(found);
+    return found;
+}
+
+/// "0x62 0xF1 0x7C" -> its bytes.
+std::vector<std::uint8_t> bytes_in(std::string_view text)
+{
+    std::vector<std::uint8_t> bytes;
+    for (const std::string& word : split(trim(text), ' ')) {
+        std::uint8_t byte = 0;
+        if (!word.starts_with("0x") ||
+            std::from_chars(word.data() + 2, word.data() + word.size(), byte, 16).ec != std::errc{})
+            break;
+        bytes.push_back(byte);
+    }
+    return bytes;
+}
+
+/// Functions by the addresses of their instructions, for each object.
+class FunctionsByAddress {
+  public:
+    explicit FunctionsByAddress(const std::vector<analysis::ExecutedFunction>& functions)
+    {
+        for (const analysis::ExecutedFunction& function : functions)
+            for (const analysis::ExecutedInstruction& executed : function.instructions)
+                if (executed.times > 0) {
+                    auto& [of, times] = by_object_[function.object][executed.address];
+                    if (executed.times > times) of = &function, times = executed.times;
+                }
+    }
+
+    const analysis::ExecutedFunction* at(const std::string& object, std::uint64_t place)
+    {
+        const auto addresses = by_object_.find(object);
+        if (addresses == by_object_.end()) return nullptr;
+        const std::optional<analysis::ObjectCode>& code = code_of(object);
+        const auto address = code ? code->address_of(place) : std::nullopt;
+        const auto found = address ? addresses->second.find(*address) : addresses->second.end();
+        return found == addresses->second.end() ? nullptr : found->second.first;
+    }
+
+  private:
+    const std::optional<analysis::ObjectCode>& code_of(const std::string& object)
+    {
+        const auto [known, is_new] = code_.try_emplace(object);
+        try {
+            if (is_new) known->second.emplace(object);
+        } catch (const Error&) {  // gone, or not readable
+        }
+        return known->second;
+    }
+
+    using OfAddress = std::pair<const analysis::ExecutedFunction*, double>;
+    std::map<std::string, std::map<std::uint64_t, OfAddress>> by_object_;
+    std::map<std::string, std::optional<analysis::ObjectCode>> code_;
+};
+
+}  // namespace
+
+std::map<std::string, std::string> variables_of_same_code()
+{
+    static const std::map<std::string, std::string> held{
+        {"OPENBLAS_CORETYPE", "Haswell"},
+        {"BLIS_ARCH_TYPE", "haswell"},
+        {"ONEDNN_MAX_CPU_ISA", "AVX2"},
+        {"MKL_ENABLE_INSTRUCTIONS", "AVX2"},
+        {"ATEN_CPU_CAPABILITY", "avx2"},
+        {"NPY_DISABLE_CPU_FEATURES", "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"}};
+    std::map<std::string, std::string> variables;
+    for (const auto& [name, value] : held)
+        if (std::getenv(name.c_str()) == nullptr) variables[name] = value;
+    const char* const own = std::getenv("GLIBC_TUNABLES");
+    const std::string tunables = own == nullptr ? "" : own;
+    if (tunables.find("glibc.cpu.hwcaps") == std::string::npos)
+        variables["GLIBC_TUNABLES"] = (tunables.empty() ? "" : tunables + ":") +
+                                      "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512DQ,-AVX512CD";
+    return variables;
+}
+
+std::vector<std::string> under_callgrind(const std::vector<std::string>& words, const SimulatedCaches& caches,
+                                         const fs::path& folder)
+{
+    std::vector<std::string> all{"valgrind",
+                                 "--tool=callgrind",
+                                 "--dump-instr=yes",
+                                 "--dump-line=no",
+                                 "--compress-pos=no",
+                                 "--simulate-wb=yes",
+                                 "--trace-children=yes",
+                                 "--vgdb=no",
+                                 "--callgrind-out-file=" + (folder / counts).string() + "%p",
+                                 "--log-file=" + (folder / messages).string() + "%p"};
+    const std::vector<std::string> simulated = caches.options();
+    all.insert(all.end(), simulated.begin(), simulated.end());
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+}
+
+std::vector<analysis::ExecutedFunction> executed_functions(const fs::path& folder)
+{
+    std::vector<analysis::ExecutedFunction> all;
+    for (const fs::path& file : files_in(folder, counts)) {
+        const std::string text = read_file(file, largest_counts);
+        if (text.find("\ntotals: 0\n") != std::string::npos) continue;  // a process that ran nothing of its own
+        std::vector<analysis::ExecutedFunction> of_process = analysis::parse_callgrind(text);
+        std::ranges::move(of_process, std::back_inserter(all));
+    }
+    if (all.empty()) throw Unsupported("valgrind wrote no counts");
+    return all;
+}
+
+std::string unknown_instruction(const fs::path& folder)
+{
+    constexpr std::string_view before = "unhandled instruction bytes: ";
+    for (const fs::path& file : files_in(folder, messages)) {
+        const std::string text = read_file(file);
+        const std::size_t at = text.find(before);
+        if (at == std::string::npos) continue;
+        const std::string_view rest = std::string_view(text).substr(at + before.size());
+        const std::string name = analysis::instruction_name(bytes_in(rest.substr(0, rest.find('\n'))));
+        return fmt::format(
+            "valgrind does not know the instruction {}: build the program for AVX2 at the most (-march=x86-64-v3), or "
+            "count it where the processor's counters can be read",
+            name.empty() ? std::string(trim(rest.substr(0, rest.find('\n')))) : name);
+    }
+    return {};
+}
+
+SampledFunctions sampled_functions(const std::vector<SampledPlace>& places,
+                                   const std::vector<analysis::ExecutedFunction>& functions)
+{
+    FunctionsByAddress by_address(functions);
+    SampledFunctions sampled;
+    std::map<std::string, int> elsewhere;
+    for (const SampledPlace& place : places) {
+        sampled.samples += place.samples;
+        const analysis::ExecutedFunction* const function = by_address.at(place.object, place.place);
+        if (function == nullptr) {
+            elsewhere[place.object] += place.samples;
+            continue;
+        }
+        sampled.executed += place.samples;
+        FunctionTime& sum = sampled.functions[{function->object, function->name}];
+        sum.samples += place.samples;
+        sum.time += place.time;
+    }
+    const auto most = std::ranges::max_element(elsewhere, {}, [](const auto& entry) { return entry.second; });
+    if (most != elsewhere.end()) sampled.elsewhere = most->first.empty() ? "code that is in no file" : most->first;
+    return sampled;
+}
+
+}  // namespace roof
