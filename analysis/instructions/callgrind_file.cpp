@@ -28,6 +28,14 @@ class Names {
     std::map<std::string, std::string> names_;
 };
 
+/// A function that calls itself is "f'2" in its inner calls.
+std::string without_depth(std::string name)
+{
+    const std::size_t quote = name.rfind('\'');
+    if (quote != name.npos && name.find_first_not_of("0123456789", quote + 1) == name.npos) name.resize(quote);
+    return name;
+}
+
 /// Takes the word before the next blank off `rest`.
 std::string_view next_word(std::string_view& rest)
 {
@@ -65,7 +73,7 @@ class Reader {
         if (key == "ob")
             object_ = objects_.of(value), current_ = nullptr;
         else if (key == "fn")
-            function_ = names_.of(value), current_ = nullptr;
+            function_ = without_depth(names_.of(value)), current_ = nullptr;
         else if (key == "cob")
             objects_.of(value);
         else if (key == "cfn")

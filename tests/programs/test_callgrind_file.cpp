@@ -28,7 +28,7 @@ std::string counts(const std::string& object)
 {
     return head + "\nob=(1) " + object +
            "\nfl=(1) a.c\nfn=(7) scale\n0x1000 100 100 0 0 30 0 0 20 0 0 5 0\n0x1004 100 0 100 0 0 7 0 0 3 0 0 9\n"
-           "\nfn=(8) main\n0x1008 2\ncob=(1)\ncfn=(7)\ncalls=1 0x1000\n0x1008 200 100 100 0 30 7 0 20 3\n"
+           "\nfn=(8) main'2\n0x1008 2\ncob=(1)\ncfn=(7)\ncalls=1 0x1000\n0x1008 200 100 100 0 30 7 0 20 3\n"
            "\nob=(2) ???\nfn=(9) 0x4000\n0x4000 50\n"
            "\nob=(1)\nfn=(7)\n0x1004 1\n\ntotals: 253\n";
 }

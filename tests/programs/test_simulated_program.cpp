@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <memory>
+#include <thread>
 
 using namespace roof;
 using namespace roof::tests;
@@ -74,6 +76,27 @@ TEST_CASE("samples of a program lie in its file")
     CHECK(inside->place > 0);
     CHECK(inside->samples > 0);
     CHECK(inside->time.value > 0);
+    CHECK(sampler->threads() == 1);
+}
+
+TEST_CASE("threads at work are those that share a process's samples")
+{
+    const auto spin = [] {
+        const std::clock_t begin = std::clock();  // of the process: both threads together
+        while (std::clock() - begin < CLOCKS_PER_SEC / 2) {
+        }
+    };
+    try {
+        Sampler sampler(Seconds{1e-3});
+        sampler.start();
+        std::thread one(spin), other(spin);
+        one.join();
+        other.join();
+        sampler.stop();
+        CHECK(sampler.threads() == 2);
+    } catch (const Unsupported& reason) {
+        return skip(reason.what());
+    }
 }
 
 TEST_CASE("libraries are kept from instructions beyond AVX2, unless the user has said otherwise")
@@ -105,10 +128,10 @@ TEST_CASE("samples belong to the function that valgrind saw at their place, or t
     const std::vector<analysis::ExecutedFunction> functions{
         {"a", object, {{.address = 0x1010, .times = 5}, {.address = 0x1020, .times = 0}}},
         {"b", object, {{.address = 0x1010, .times = 2}, {.address = 0x1014, .times = 2}}}};
-    const std::vector<SampledPlace> places{{object, 0x50, 3, {0.3}},  // 0x1010: mostly a's
-                                           {object, 0x54, 1, {0.1}},
-                                           {object, 0x60, 7, {0.7}},  // 0x1020 was never executed
-                                           {"", 0, 2, {0.2}}};
+    const std::vector<SampledPlace> places{
+        {object, 0x50, 3, {0.3}},                            // 0x1010: mostly a's
+        {object, 0x54, 1, {0.1}}, {object, 0x60, 7, {0.7}},  // 0x1020 was never executed
+        {"", 0, 2, {0.2}},        {"[vdso]", 0, 50, {5}},   {"/lib64/ld-linux-x86-64.so.2", 0, 50, {5}}};
     const SampledFunctions sampled = sampled_functions(places, functions);
     CHECK(sampled.samples == 13);
     CHECK(sampled.executed == 4);

@@ -44,6 +44,11 @@ std::vector<std::uint8_t> bytes_in(std::string_view text)
     return bytes;
 }
 
+bool is_replaced_in_part(const std::string& object)
+{
+    return object == "[vdso]" || fs::path(object).filename().string().starts_with("ld-");
+}
+
 /// Functions by the addresses of their instructions, for each object.
 class FunctionsByAddress {
   public:
@@ -161,13 +166,12 @@ SampledFunctions sampled_functions(const std::vector<SampledPlace>& places,
     SampledFunctions sampled;
     std::map<std::string, int> elsewhere;
     for (const SampledPlace& place : places) {
-        sampled.samples += place.samples;
         const analysis::ExecutedFunction* const function = by_address.at(place.object, place.place);
-        if (function == nullptr) {
-            elsewhere[place.object] += place.samples;
-            continue;
+        if (!is_replaced_in_part(place.object)) {
+            sampled.samples += place.samples;
+            (function == nullptr ? elsewhere[place.object] : sampled.executed) += place.samples;
         }
-        sampled.executed += place.samples;
+        if (function == nullptr) continue;
         FunctionTime& sum = sampled.functions[{function->object, function->name}];
         sum.samples += place.samples;
         sum.time += place.time;

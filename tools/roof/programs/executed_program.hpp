@@ -35,7 +35,8 @@ struct FunctionTime {
 
 struct SampledFunctions {
     std::map<std::pair<std::string, std::string>, FunctionTime> functions;  ///< by object and name
-    int samples = 0;                                                        ///< in user mode, all
+    /// In user mode, without those in the dynamic loader and the kernel's page, of which valgrind replaces functions by its own.
+    int samples = 0;
     int executed = 0;       ///< those at an instruction that valgrind ran, too
     std::string elsewhere;  ///< the object with the most others
 };

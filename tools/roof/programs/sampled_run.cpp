@@ -33,7 +33,7 @@ struct Mapping {
 
 struct Sample {
     std::uint64_t address, time;
-    std::uint32_t process;
+    std::uint32_t process, thread;
 };
 
 /// What the kernel wrote, in any order.
@@ -68,9 +68,8 @@ void read_record(const perf_event_header& header, const char* at, Records& recor
     if (header.type == PERF_RECORD_MMAP2) return read_mapping(at, records);
     if (header.type == PERF_RECORD_SAMPLE) {
         const auto address = take<std::uint64_t>(at);
-        const auto process = take<std::uint32_t>(at);
-        take<std::uint32_t>(at);
-        records.samples.push_back({address, take<std::uint64_t>(at), process});
+        const auto process = take<std::uint32_t>(at), thread = take<std::uint32_t>(at);
+        records.samples.push_back({address, take<std::uint64_t>(at), process, thread});
     } else if (header.type == PERF_RECORD_FORK) {
         const auto process = take<std::uint32_t>(at), parent = take<std::uint32_t>(at);
         if (process != parent) records.parents[process] = parent;
@@ -241,7 +240,8 @@ std::vector<SampledPlace> Sampler::places(int& lost) const
         const Mapping* const mapping = find(records, sample.process, sample.address);
         const bool is_in_file =
             mapping != nullptr && mapping->file.starts_with('/') && !mapping->file.starts_with("//");
-        const std::string object = is_in_file ? mapping->file : "";
+        const bool is_of_kernel = mapping != nullptr && mapping->file == "[vdso]";
+        const std::string object = is_in_file || is_of_kernel ? mapping->file : "";
         const std::uint64_t place = is_in_file ? sample.address - mapping->begin + mapping->place : 0;
         SampledPlace& sum = places[{object, place}];
         sum.object = object;
@@ -253,6 +253,24 @@ std::vector<SampledPlace> Sampler::places(int& lost) const
     std::vector<SampledPlace> all;
     for (auto& [key, place] : places) all.push_back(std::move(place));
     return all;
+}
+
+int Sampler::threads() const
+{
+    constexpr double least = 0.1;
+    std::map<std::uint32_t, std::map<std::uint32_t, int>> samples;
+    for (const Sample& sample : kept_->records.samples) ++samples[sample.process][sample.thread];
+    const double all = least * static_cast<double>(kept_->records.samples.size());
+    int most = 0;
+    for (const auto& [process, of_threads] : samples) {
+        int of_process = 0;
+        for (const auto& [thread, count] : of_threads) of_process += count;
+        if (of_process < all) continue;
+        const auto busy =
+            std::ranges::count_if(of_threads, [&](const auto& thread) { return thread.second >= least * of_process; });
+        most = std::max(most, static_cast<int>(busy));
+    }
+    return most;
 }
 
 }  // namespace roof

@@ -14,7 +14,7 @@ namespace roof {
 
 /// A place in a file that was sampled.
 struct SampledPlace {
-    std::string object;       ///< path of the program or library; empty: in no file
+    std::string object;       ///< path of the program or library; "[vdso]": the kernel's; empty: in no file
     std::uint64_t place = 0;  ///< in the file, in bytes
     int samples = 0;
     Seconds time;  ///< of the wall's clock: what threads did at the same time is shared among them
@@ -33,6 +33,9 @@ class Sampler {
     void stop();
     /// All places, after stop(). `lost`: samples that were not kept.
     std::vector<SampledPlace> places(int& lost) const;
+    /// The most threads of a process that had a tenth of its samples or more; 0 without samples. Threads that do little are not counted,
+    /// nor are processes.
+    int threads() const;
 
   private:
     struct Kept;

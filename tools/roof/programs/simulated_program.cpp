@@ -68,8 +68,8 @@ bool run_timed(const Program& program, CountedProgram& counted)
     return after.seconds - before.seconds < of_one_thread * wall.value;
 }
 
-/// Samples of another run, with times as in the undisturbed one. Empty, with a remark, where the system allows none.
-std::vector<SampledPlace> run_sampled(const Program& program, CountedProgram& counted)
+/// Samples of another run, with times as in the undisturbed one; with its threads, which a busy machine lets take turns. Empty, with a remark, where the system allows none.
+std::vector<SampledPlace> run_sampled(const Program& program, CountedProgram& counted, bool& is_of_one_thread)
 {
     constexpr double wanted = 2000, least = 1e-4, most = 1e-3;
     const Seconds undisturbed = counted.row.seconds.median;
@@ -81,6 +81,7 @@ std::vector<SampledPlace> run_sampled(const Program& program, CountedProgram& co
         run_again(program.words, program.variables, problem);
         const Seconds sampled = program.clock() - begin;
         sampler.stop();
+        is_of_one_thread = is_of_one_thread && sampler.threads() < 2;
         int lost = 0;
         std::vector<SampledPlace> places = sampler.places(lost);
         if (lost > 0) remark(counted.row, fmt::format("{} samples were lost", lost));
@@ -196,7 +197,7 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
                                        "The wall time of an undisturbed run; FLOPs of the instructions that valgrind "
                                        "ran, and lines of data between simulated caches and memory.")};
     const Program program{words, variables_of_same_code(), clock};
-    const bool is_of_one_thread = run_timed(program, counted);
+    bool is_of_one_thread = run_timed(program, counted);
     if (!counted.problem.empty()) return counted;
     if (counted.status != 0) {
         remark(counted.row, fmt::format("not simulated: the program ended with status {}", counted.status));
@@ -206,7 +207,7 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
         "roof: it took {}; now it runs again, silent: sampled, then under valgrind, which takes 20 to 100 times "
         "as long (Ctrl-C keeps the time)\n",
         format_duration(counted.row.seconds.median.value));
-    const std::vector<SampledPlace> places = run_sampled(program, counted);
+    const std::vector<SampledPlace> places = run_sampled(program, counted, is_of_one_thread);
     const Scratch scratch;
     std::string problem;
     const int status = run_again(under_callgrind(words, caches, scratch.path()), program.variables, problem);
