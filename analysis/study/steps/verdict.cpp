@@ -25,13 +25,15 @@ std::string closing(const DataTable& shown, const std::vector<const Measurement*
     const auto has_column = [&](const char* title) {
         return std::ranges::find(shown.columns, title, &TableColumn::title) != shown.columns.end();
     };
-    const bool counted =
-        std::ranges::any_of(rows, [](const Measurement* row) { return row->work.known == Known::counter; });
+    const auto any_is = [&](Known known) {
+        return std::ranges::any_of(rows, [&](const Measurement* row) { return row->work.known == known; });
+    };
     const bool emulated =
         std::ranges::any_of(rows, [](const Measurement* row) { return row->time_known == Known::emulated; });
     std::string text =
         fmt::format("\nTimes and ceilings are {}; FLOPs and bytes are analytic", emulated ? "emulated" : "measured");
-    text += counted ? ", except for rows whose work was counted: imported, or recorded alone." : ".";
+    text += any_is(Known::counter) ? ", except for rows whose work was counted: imported, or recorded alone." : ".";
+    if (any_is(Known::simulated)) text += " Those of programs are simulated: under valgrind.";
     if (has_column("reached"))
         text += " Reached: the share of attainable, which is the time that the roofs allow over the time taken.";
     if (has_column("of peak")) text += " Of peak: the model rate's share of the compute roof.";

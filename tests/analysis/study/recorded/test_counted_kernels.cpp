@@ -1,6 +1,7 @@
 // Counted kernels on round roofs: L2 100 GB/s, DRAM 10 GB/s, fp32 100 GFLOP/s.
 #include "analysis/report/report.hpp"
 #include "analysis/study/recorded/counted_kernels.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
 #include "recordings.hpp"
@@ -128,16 +129,20 @@ TEST_CASE("the panel and the table show counted kernels, without those that have
     CHECK_THAT(recording_text(bed.study, 0), Catch::Contains("100") && Catch::Contains("50.0 GFLOP/s"));
 }
 
-TEST_CASE("a row of counted work is placed only at the farthest level")
+TEST_CASE("a row of counted or simulated work is placed only at the farthest level")
 {
-    Measurement row = made::row();
-    row.parts.clear();
-    row.work = {{4e9}, {2e8}, {2e8}, Known::counter};
-    const std::vector<Placement> placements = place(row, made::ceilings(), made::machine());
-    REQUIRE(placements.front().levels.size() == 1);
-    CHECK(placements.front().levels[0].level == "DRAM");
-    CHECK(placements.front().levels[0].known == Known::counter);
-    CHECK(placements.front().attainable.value == Approx(0.04));
+    for (const Known known : {Known::counter, Known::simulated}) {
+        Measurement row = made::row();
+        row.parts.clear();
+        row.work = {{4e9}, {2e8}, {2e8}, known};
+        const std::vector<Placement> placements = place(row, made::ceilings(), made::machine());
+        REQUIRE(placements.front().levels.size() == 1);
+        CHECK(placements.front().levels[0].level == "DRAM");
+        CHECK(placements.front().levels[0].known == known);
+        CHECK(placements.front().attainable.value == Approx(0.04));
+        const std::string text = verdict_text(made::study({row}), 1000);
+        CHECK((text.find("simulated: under valgrind") != std::string::npos) == (known == Known::simulated));
+    }
 }
 
 TEST_CASE("a kernel that was counted but not traced has its time by counter and its category by name")
