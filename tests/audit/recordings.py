@@ -171,6 +171,7 @@ class Recording:
             bound = max(allowed, key=allowed.get) if allowed else ""
             farthest = next((name for name in ("DRAM", "L3", "L2", "L1") if name in levels), None)
             base = {"id": key[0], "kernel": key[2], "category": category, "kernel_device": key[1], "launches": launches, "counted": counted, "seconds": time, "flops": total,
+                    "most_flops": "",  # of functions only, which no made folder has
                     "counted_as": counted if counted != launches else None, "roof": roof, "bound": bound or None, "attainable": allowed[bound] if bound else None,
                     "share": allowed[bound] / time if bound else None, "counter": "counter", "time_known": known, "rate": total / time if total is not None else None,
                     "intensity": total / levels[farthest] if total is not None and farthest else None, **{level: moved.get(level) for level in ("L1", "L2", "DRAM")}}

@@ -199,7 +199,8 @@ std::vector<CountedKernel> counted_kernels(const Study& study)
             kernel.category = "function";
             kernel.most_flops = most_flops_in(launch);
         }
-        const Roofs roofs = roofs_of(study.ceilings, kernel.device, threads_in(study, kernel.row));
+        const Roofs roofs =
+            roofs_of(study.ceilings, kernel.device, kernel.is_function() ? threads_in(study, kernel.row) : -1);
         kernel.roof_threads = roofs.threads;
         place_levels(kernel, roofs);
         place_flops(kernel, roofs);

@@ -127,7 +127,7 @@ DataTable counted_kernels_table(const Study& study)
     using A = const AtLevel&;
     static const std::vector<ColumnOf<AtLevel>> columns{
         {"", "row", [](A a) { return word(a.kernel.row); }},
-        {"kernel", "kernel", [](A a) { return word(a.kernel.name); }},
+        {"name", "kernel", [](A a) { return word(a.kernel.name); }},
         {"category", "category", [](A a) { return word(a.kernel.category); }},
         {"step", "", [](A a) { return step_cell(a.row); }},
         {"device", "device", [](A a) { return device_cell(a.kernel.device, a.row); }},
@@ -187,7 +187,6 @@ DataTable counted_kernels_table(const Study& study)
     const bool has_functions = std::ranges::any_of(kernels, &CountedKernel::is_function);
     table.title = has_functions ? "Functions under the roofs (work simulated; time measured, by samples)"
                                 : "Kernels under the roofs (work counted; time measured unless marked)";
-    if (has_functions) table.columns[table.column("kernel")].title = "function";
     table.expendable = {"L1", "L2", "device", "category", "launches", "rate", "step", "most by"};
     return table;
 }
