@@ -132,7 +132,8 @@ std::string instruction_name(std::span<const std::uint8_t> code)
     std::string name = ZydisMnemonicGetString(found->instruction.mnemonic);
     for (char& c : name)
         if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    return name + " (" + ZydisISASetGetString(found->instruction.meta.isa_set) + ")";
+    const std::string_view set = ZydisISASetGetString(found->instruction.meta.isa_set);  // "AVX512F_512"
+    return name + " (" + std::string(set.substr(0, set.find('_'))) + ")";
 }
 
 }  // namespace roof::analysis

@@ -83,5 +83,5 @@ TEST_CASE("what a mask decides is unknown, and so is what is no instruction")
     CHECK_FALSE(work_of(masked));
     CHECK_FALSE(work_of(std::vector<std::uint8_t>{0x0f}));
     CHECK_FALSE(work_of({}));
-    CHECK(instruction_name(plain) == "VADDPS (AVX512F_512)");
+    CHECK(instruction_name(plain) == "VADDPS (AVX512F)");
 }

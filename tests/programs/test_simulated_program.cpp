@@ -54,6 +54,16 @@ TEST_CASE("a program that fails is not simulated, and keeps its status")
     CHECK_THAT(read_file(bench.path("timed/measurements.csv")), !Catch::Contains("simulated"));
 }
 
+TEST_CASE("a program that does not run again, or is stopped then, keeps its time")
+{
+    if (const std::string reason = missing_simulation(); !reason.empty()) return skip(reason);
+    const Workbench bench;
+    const std::string script = "test -e " + bench.path("ran") + " && exit 3; touch " + bench.path("ran");
+    const Said said = bench.roof({"profile", "--simulate", "--out", bench.path("run"), "--", "sh", "-c", script});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.err, Catch::Contains("not simulated: ") && Catch::Contains("ended with status 3"));
+}
+
 TEST_CASE("samples of a program lie in its file")
 {
     std::unique_ptr<Sampler> sampler;

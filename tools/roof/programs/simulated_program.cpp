@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 namespace roof {
 namespace {
@@ -68,30 +68,49 @@ bool run_timed(const Program& program, CountedProgram& counted)
     return after.seconds - before.seconds < of_one_thread * wall.value;
 }
 
-/// Samples of another run, with times as in the undisturbed one; with its threads, which a busy machine lets take turns. Empty, with a remark, where the system allows none.
-std::vector<SampledPlace> run_sampled(const Program& program, CountedProgram& counted, bool& is_of_one_thread)
+/// Null, with a remark, where the system allows no samples.
+std::unique_ptr<Sampler> sampler_for(Measurement& row)
 {
     constexpr double wanted = 2000, least = 1e-4, most = 1e-3;
-    const Seconds undisturbed = counted.row.seconds.median;
     try {
-        Sampler sampler(Seconds{std::clamp(undisturbed.value / wanted, least, most)});
-        std::string problem;
-        sampler.start();
-        const Seconds begin = program.clock();
-        run_again(program.words, program.variables, problem);
-        const Seconds sampled = program.clock() - begin;
-        sampler.stop();
-        is_of_one_thread = is_of_one_thread && sampler.threads() < 2;
-        int lost = 0;
-        std::vector<SampledPlace> places = sampler.places(lost);
-        if (lost > 0) remark(counted.row, fmt::format("{} samples were lost", lost));
-        if (sampled.value > 0)
-            for (SampledPlace& place : places) place.time = place.time * (undisturbed / sampled);
-        return places;
+        return std::make_unique<Sampler>(Seconds{std::clamp(row.seconds.median.value / wanted, least, most)});
     } catch (const Unsupported& reason) {
-        remark(counted.row, std::string("functions have no time: ") + reason.what());
-        return {};
+        remark(row, std::string("functions have no time: ") + reason.what());
+        return nullptr;
     }
+}
+
+/// Samples of another run, with times as in the undisturbed one; with its threads, which a busy machine lets take turns. Throws
+/// Unsupported if the run fails or is stopped.
+std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, Measurement& row,
+                                      bool& is_of_one_thread)
+{
+    std::string problem;
+    sampler.start();
+    const Seconds begin = program.clock();
+    const int status = run_again(program.words, program.variables, problem);
+    const Seconds sampled = program.clock() - begin;
+    sampler.stop();
+    if (status != 0) throw Unsupported(fmt::format("the sampled run ended with status {}", status));
+    is_of_one_thread = is_of_one_thread && sampler.threads() < 2;
+    int lost = 0;
+    std::vector<SampledPlace> places = sampler.places(lost);
+    if (lost > 0) remark(row, fmt::format("{} samples were lost", lost));
+    if (sampled.value > 0)
+        for (SampledPlace& place : places) place.time = place.time * (row.seconds.median / sampled);
+    return places;
+}
+
+/// The functions that ran under callgrind. Throws Unsupported with the reason why they are not known.
+std::vector<analysis::ExecutedFunction> run_executed(const Program& program, const SimulatedCaches& caches)
+{
+    const Scratch scratch;
+    std::string problem;
+    const int status = run_again(under_callgrind(program.words, caches, scratch.path()), program.variables, problem);
+    if (!problem.empty()) throw Unsupported(problem);
+    if (const std::string unknown = unknown_instruction(scratch.path()); !unknown.empty()) throw Unsupported(unknown);
+    if (status != 0) throw Unsupported(fmt::format("under valgrind the program ended with status {}", status));
+    return executed_functions(scratch.path());
 }
 
 void set_work(Measurement& row, const ExecutedWork& whole)
@@ -207,16 +226,11 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
         "roof: it took {}; now it runs again, silent: sampled, then under valgrind, which takes 20 to 100 times "
         "as long (Ctrl-C keeps the time)\n",
         format_duration(counted.row.seconds.median.value));
-    const std::vector<SampledPlace> places = run_sampled(program, counted, is_of_one_thread);
-    const Scratch scratch;
-    std::string problem;
-    const int status = run_again(under_callgrind(words, caches, scratch.path()), program.variables, problem);
     try {
-        if (!problem.empty()) throw Unsupported(problem);
-        if (const std::string unknown = unknown_instruction(scratch.path()); !unknown.empty())
-            throw Unsupported(unknown);
-        if (status != 0) throw Unsupported(fmt::format("under valgrind the program ended with status {}", status));
-        const std::vector<analysis::ExecutedFunction> functions = executed_functions(scratch.path());
+        std::vector<SampledPlace> places;
+        if (const std::unique_ptr<Sampler> sampler = sampler_for(counted.row))
+            places = run_sampled(program, *sampler, counted.row, is_of_one_thread);
+        const std::vector<analysis::ExecutedFunction> functions = run_executed(program, caches);
         const ExecutedProgram executed = analysis::executed_work(functions);
         const SampledFunctions sampled = sampled_functions(places, functions);
         remark(counted.row, "simulated caches: " + caches.text() + "; libraries held to AVX2");
@@ -224,7 +238,7 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
         set_work(counted.row, executed.whole);
         if (is_of_one_thread) counted.row.point.set("threads", "1");
         append_records<CounterRecord>(folder, counted.row.id(), records_of(executed, sampled, name));
-    } catch (const Unsupported& reason) {
+    } catch (const Error& reason) {
         remark(counted.row, std::string("not simulated: ") + reason.what());
     }
     return counted;
