@@ -1,6 +1,6 @@
 #include "analysis/fleet/fleet_comparison.hpp"
 
-#include "analysis/fleet/group_judge.hpp"
+#include "analysis/fleet/quantities.hpp"
 #include "ert/method/ceilings/estimator.hpp"
 
 #include <algorithm>
@@ -196,7 +196,7 @@ FleetChanges compare_fleets(const Fleet& a, const Fleet& b)
     }
     decide(changes.kinds);
     changes.nodes = judge(ratios);
-    changes.nodes.missing.clear();
+    changes.nodes.aside.clear();
     std::set<std::string> in_a;
     std::set<std::string> in_b;
     for (const Digest& digest : a.digests) in_a.insert(digest.node);

@@ -1,5 +1,6 @@
 #include "analysis/fleet/fleet_tables.hpp"
 
+#include "analysis/fleet/robust.hpp"
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 
@@ -8,6 +9,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <set>
 
 namespace roof::analysis {
@@ -27,13 +31,13 @@ std::string text_of(const NodeCeiling& c)
 std::string remark_of(const NodeRow& row)
 {
     const NodeCeiling& c = *row.ceiling;
-    std::string text = c.finding != Finding::slow ? c.reason
-                       : c.on_another_day         ? "slow on two days"
-                                                  : "measure again on another day";
+    std::string text = c.finding != Finding::slow || !c.reason.empty() ? c.reason
+                       : c.on_another_day                              ? "slow on two days"
+                                                                       : "measure again on another day";
     return c.days > 1 ? fmt::format("mean of {} days; {}", c.days, text) : text;
 }
 
-DataTable nodes_table(const FleetGroup& group)
+DataTable rates_table(const FleetGroup& group)
 {
     using R = const NodeRow&;
     static const std::vector<ColumnOf<NodeRow>> columns{
@@ -55,9 +59,40 @@ DataTable nodes_table(const FleetGroup& group)
     for (const NodeFinding& node : group.nodes)
         for (const NodeCeiling& ceiling : node.ceilings) rows.push_back({&node, &ceiling});
     std::ranges::stable_sort(rows, {}, [](const NodeRow& row) {
-        return std::pair(row.ceiling->finding != Finding::slow, row.ceiling->ratio);
+        return std::pair(-static_cast<int>(row.ceiling->finding), row.ceiling->ratio);
     });
     return table_of(columns, rows, "Ceilings of nodes that are not like the others'");
+}
+
+/// What stands behind the node's finding.
+std::string reason_of(const NodeFinding& node)
+{
+    if (!node.reason.empty() || node.ceilings.empty()) return node.reason;
+    const NodeCeiling& first = node.ceilings.front();
+    const auto alike =
+        static_cast<std::size_t>(std::ranges::count(node.ceilings, first.finding, &NodeCeiling::finding));
+    return fmt::format("{} at {:.3f}{}", first.ceiling, first.ratio,
+                       alike > 1 ? fmt::format(", and {} more", alike - 1) : "");
+}
+
+std::string advice_of(const NodeFinding& node)
+{
+    return node.drain ? "drain" : "measure again";
+}
+
+DataTable nodes_table(const std::vector<NodeFinding>& nodes)
+{
+    using R = const NodeFinding&;
+    static const std::vector<ColumnOf<NodeFinding>> columns{
+        {"node", "node", [](R r) { return word(printable(r.node)); }},
+        {"state", "finding", [](R r) { return word(name(r.finding)); }},
+        {"why", "reason", [](R r) { return word(printable(reason_of(r))); }},
+        {"what to do", "advice", [](R r) { return word(advice_of(r)); }},
+    };
+    std::vector<NodeFinding> listed;
+    std::ranges::copy_if(nodes, std::back_inserter(listed), [](R r) { return r.finding != Finding::fine; });
+    std::ranges::stable_sort(listed, {}, [](R r) { return -static_cast<int>(r.finding); });
+    return table_of(columns, listed, "Nodes that are not fine");
 }
 
 std::string populations_text(const CeilingFinding& c)
@@ -84,12 +119,15 @@ DataTable ceilings_table(const FleetGroup& group)
          [](R r) { return only_if(r.nodes >= fewest_compared, number(r.scatter, percent(r.scatter))); }},
         {"day to day", "day_to_day",
          [](R r) { return only_if(r.day_to_day > 0, number(r.day_to_day, percent(r.day_to_day))); }},
+        {"visible", "visible", [](R r) { return only_if(r.visible > 0, number(r.visible, percent(r.visible))); }},
         {"slow", "slow", [](R r) { return count(r.slow); }},
         {"undecided", "undecided", [](R r) { return count(r.undecided); }},
         {"", "populations", [](R r) { return word(populations_text(r)); }, Shown::everywhere},
     };
-    DataTable table =
-        table_of(columns, group.ceilings, "Ceilings of the group; scatter: between nodes, beyond their intervals");
+    DataTable table = table_of(
+        columns, group.ceilings,
+        "Ceilings of the group; scatter: between nodes, beyond their intervals; visible: the smallest difference "
+        "of one node that is found in 95% of cases");
     table.columns.back().title = "remark";
     drop_empty_columns(table);
     return table;
@@ -110,32 +148,47 @@ DataTable associations_table(const FleetGroup& group)
                     "What goes with a difference (corrected for all facts and ceilings; it need not be the cause)");
 }
 
-std::size_t nodes_with(const FleetGroup& group, Finding finding)
-{
-    return static_cast<std::size_t>(std::ranges::count(group.nodes, finding, &NodeFinding::finding));
-}
-
 std::string title_of(const FleetGroup& group)
 {
     return printable(fmt::format("{}{}, plan {}, revision {}", group.kind, group.by.empty() ? "" : ", " + group.by,
                                  group.plan.substr(0, 8), group.revision));
 }
 
-std::string counts_of(const FleetGroup& group)
+/// "2 slow, 98 fine": of each finding that a node has, the worst first.
+std::string counts_of(const std::vector<NodeFinding>& nodes)
 {
-    std::string text =
-        fmt::format("{}: {} slow, {} implausible, {} undecided, {} not slow.", how_many(group.nodes.size(), "node"),
-                    nodes_with(group, Finding::slow), nodes_with(group, Finding::implausible),
-                    nodes_with(group, Finding::undecided), nodes_with(group, Finding::not_slow));
+    std::map<Finding, std::size_t, std::greater<>> numbers;
+    for (const NodeFinding& node : nodes) ++numbers[node.finding];
+    std::vector<std::string> parts;
+    for (const auto& [finding, number] : numbers) parts.push_back(fmt::format("{} {}", number, name(finding)));
+    return join(parts, ", ");
+}
+
+/// The smallest difference of a node that would have been seen: in one ceiling, of those with the usual one, and in a kind's mean.
+std::string visible_text(const FleetGroup& group)
+{
+    std::vector<double> ceilings;
+    std::vector<double> means;
+    for (const CeilingFinding& ceiling : group.ceilings)
+        if (ceiling.visible > 0) (ceiling.rates > 1 ? means : ceilings).push_back(ceiling.visible);
+    if (ceilings.empty()) return " No difference could have been seen.";
+    const auto [least, most] = std::ranges::minmax(ceilings);
+    std::string text = fmt::format(" A node that is slower by {} in one ceiling", percent(median_of(ceilings)));
+    if (most > 1.05 * least) text += fmt::format(" ({} to {}, by the ceiling)", percent(least), percent(most));
+    if (!means.empty()) text += fmt::format(", or by {} in all of a kind,", percent(median_of(means)));
+    return text + " would be found in 95% of cases.";
+}
+
+std::string lead_of(const FleetGroup& group)
+{
+    std::string text = fmt::format("{}: {}.", how_many(group.nodes.size(), "node"), counts_of(group.nodes));
     std::vector<std::string> drained;
     for (const NodeFinding& node : group.nodes)
         if (node.drain) drained.push_back(printable(node.node));
     if (!drained.empty()) text += " To be drained: " + join(drained, ", ") + ".";
-    if (group.nodes.size() < fewest_compared)
-        text += " Fewer than 6 nodes are only put in order.";
-    else if (group.nodes.size() < fewest_drained)
+    if (group.nodes.size() >= fewest_compared && group.nodes.size() < fewest_drained)
         text += " With fewer than 12 nodes none is to be drained.";
-    return text;
+    return text + visible_text(group);
 }
 
 DataTable links_table(const LinkFindings& links)
@@ -162,10 +215,23 @@ FleetSection section_of(const LinkFindings& links)
     lead += !links.note.empty()  ? " " + links.note + "."
             : links.slow.empty() ? " None is slow beyond its nodes, and no node's links are slow."
                                  : "";
+    if (links.visible_link > 0)
+        lead += fmt::format(
+            " A link that is slower by {}, or a node whose links are slower by {}, would be found in "
+            "95% of cases.",
+            percent(links.visible_link), percent(links.visible_node));
     return {
         printable(fmt::format("Links between nodes, plan {}, revision {}", links.plan.substr(0, 8), links.revision)),
         lead,
         {links_table(links)}};
+}
+
+nlohmann::json node_json(const NodeFinding& node)
+{
+    return {{"node", json_text(node.node)},
+            {"finding", name(node.finding)},
+            {"reason", json_text(reason_of(node))},
+            {"drain", node.drain}};
 }
 
 }  // namespace
@@ -181,17 +247,20 @@ nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkF
                             {"links", found.links},
                             {"median", json_number(found.median)},
                             {"scatter", json_number(found.scatter)},
+                            {"visible_node", json_number(found.visible_node)},
+                            {"visible_link", json_number(found.visible_link)},
                             {"note", found.note}});
         for (nlohmann::json row : to_json(links_table(found))) {
             row["plan"] = json_text(found.plan);
             slow_links.push_back(std::move(row));
         }
     }
+    nlohmann::json aside = nlohmann::json::array();
+    for (const NodeFinding& node : findings.aside) aside.push_back(node_json(node));
     nlohmann::json groups = nlohmann::json::array();
     for (const FleetGroup& group : findings.groups) {
         nlohmann::json nodes = nlohmann::json::array();
-        for (const NodeFinding& node : group.nodes)
-            nodes.push_back({{"node", json_text(node.node)}, {"finding", name(node.finding)}, {"drain", node.drain}});
+        for (const NodeFinding& node : group.nodes) nodes.push_back(node_json(node));
         nlohmann::json populations = nlohmann::json::array();
         for (const CeilingFinding& ceiling : group.ceilings)
             for (const Population& population : ceiling.populations)
@@ -203,7 +272,7 @@ nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkF
                           {"revision", json_text(group.revision)},
                           {"by", json_text(group.by)},
                           {"nodes", nodes},
-                          {"node_ceilings", to_json(nodes_table(group))},
+                          {"node_ceilings", to_json(rates_table(group))},
                           {"ceilings", to_json(ceilings_table(group))},
                           {"populations", populations},
                           {"associations", to_json(associations_table(group))}});
@@ -211,7 +280,8 @@ nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkF
     return {{"groups", groups},
             {"networks", networks},
             {"links", slow_links},
-            {"missing", findings.missing},
+            {"aside", aside},
+            {"status", status_of(findings)},
             {"refused", to_json(refused_table(findings.refused))},
             {"tests", findings.tests},
             {"notes", findings.notes}};
@@ -221,25 +291,30 @@ FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindi
 {
     FleetReport report{.sections = {}, .notes = findings.notes};
     for (const FleetGroup& group : findings.groups)
-        report.sections.push_back({title_of(group),
-                                   counts_of(group),
-                                   {nodes_table(group), ceilings_table(group), associations_table(group)}});
+        report.sections.push_back(
+            {title_of(group),
+             lead_of(group),
+             {nodes_table(group.nodes), rates_table(group), ceilings_table(group), associations_table(group)}});
     for (const LinkFindings& found : links) report.sections.push_back(section_of(found));
-    const std::string missing =
-        findings.missing.empty() ? ""
-                                 : fmt::format("Missing, though expected: {}: {}",
-                                               how_many(findings.missing.size(), "node"), join(findings.missing, ", "));
-    if (!findings.refused.empty() || !missing.empty())
-        report.sections.push_back({"Not judged", shortened(missing, 20'000), {refused_table(findings.refused)}});
+    if (!findings.refused.empty() || !findings.aside.empty())
+        report.sections.push_back({"Not judged",
+                                   findings.aside.empty()
+                                       ? ""
+                                       : fmt::format("{} in no group: {}.", how_many(findings.aside.size(), "node"),
+                                                     counts_of(findings.aside)),
+                                   {nodes_table(findings.aside), refused_table(findings.refused)}});
     return report;
 }
 
 std::vector<std::string> nodes_to_retest(const FleetFindings& findings)
 {
-    std::set<std::string> nodes(findings.missing.begin(), findings.missing.end());
-    for (const FleetGroup& group : findings.groups)
-        for (const NodeFinding& node : group.nodes)
-            if (node.finding != Finding::not_slow && !node.drain) nodes.insert(node.node);
+    std::set<std::string> nodes;
+    const auto add = [&](const std::vector<NodeFinding>& found) {
+        for (const NodeFinding& node : found)
+            if (node.finding != Finding::fine && !node.drain) nodes.insert(node.node);
+    };
+    add(findings.aside);
+    for (const FleetGroup& group : findings.groups) add(group.nodes);
     return {nodes.begin(), nodes.end()};
 }
 

@@ -27,7 +27,7 @@ struct FleetReport {
     std::vector<std::string> notes;
 };
 
-/// The nodes that are slow, implausible, undecided or missing; the ceilings; what goes with differences; links; refused folders.
+/// The nodes that are not fine; the ceilings; what goes with differences; links; refused folders.
 FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindings>& links = {});
 FleetReport report_of(const std::vector<HistorySeries>& history, const std::vector<RefusedFolder>& refused);
 FleetReport report_of(const FleetChanges& changes);
@@ -38,8 +38,8 @@ std::string fleet_text(const FleetReport& report, int columns = 0);
 /// {"sections": [{"title", "lead", "tables": [{"title", "rows"}]}], "notes"}, with all rows.
 nlohmann::json fleet_json(const FleetReport& report);
 
-/// {"groups": [{"kind", "nodes": [{"node", "finding", "drain"}], …}], "networks", "links", "missing", "refused", "tests",
-/// "notes"}; every node is listed.
+/// {"groups": [{"kind", "nodes": [{"node", "finding", "reason", "drain"}], …}], "networks", "links", "aside", "status", "refused",
+/// "tests", "notes"}; every node is listed.
 nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkFindings>& links = {});
 
 /// One HTML file without script. Of each table it shows the first 1,000 rows.
@@ -50,7 +50,7 @@ std::string fleet_page(const FleetReport& report);
 std::string chance_text(double chance);
 DataTable refused_table(const std::vector<RefusedFolder>& refused);
 
-/// The nodes to measure again, sorted: slow ones that no other day confirms, implausible, undecided and missing ones.
+/// The nodes to measure again, sorted: all that are not fine, but for those to be drained.
 std::vector<std::string> nodes_to_retest(const FleetFindings& findings);
 
 }  // namespace roof::analysis

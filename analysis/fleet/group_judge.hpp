@@ -1,64 +1,64 @@
-// Compares the nodes of one group, ceiling by ceiling: which rates lie low, and how likely that is among healthy nodes. What follows from
+// Compares the nodes of one group, quantity by quantity: which rates lie low, and how likely that is among healthy nodes. What follows from
 // that is decided over all groups together (judge.cpp).
 #pragma once
 
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/quantities.hpp"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
 
-/// A node in a group.
-struct Member {
-    std::vector<const Digest*>
-        days{};  ///< the newest of each day, in the order of time, all by the group's plan and revision
-    NodeFinding* finding = nullptr;
-    std::map<std::string, std::string> facts{};
+/// What of a node is compared: its newest rate; the mean over its days; or the mean over the slower half of its last days, which shows a
+/// node that is slow on some days only.
+enum class View { newest, mean_of_days, slower_days };
 
-    const Digest& newest() const { return *days.back(); }
-};
+/// The parts of `error_chance` for ceilings and for means over kinds; the rest is for two populations.
+inline constexpr double error_of_ceilings = 0.75 * error_chance;
+inline constexpr double error_of_means = 0.2 * error_chance;
+inline constexpr double error_of_populations = 0.05 * error_chance;
 
-/// The rate of a ceiling on a member, on the scale of ln.
-struct Entry {
+/// A rate that may be low, on the scale of ln.
+struct LowRate {
     Member* member = nullptr;
-    const DigestRate* rate = nullptr;  ///< of the newest day
-    std::size_t days = 1;              ///< whose mean it is
+    CeilingFinding* ceiling = nullptr;
+    View view = View::newest;
+    bool is_mean = false;   ///< of a kind's ceilings
+    bool is_bound = false;  ///< the rate may be higher
+    std::size_t days = 1;   ///< whose mean it is
+    double median = 0;      ///< of the others
     double x = 0;
     double low = 0;
     double high = 0;
-    double variance = 0;
+    double newest = 0;             ///< the node's newest rate
+    double limit = 0;              ///< what lies below it matters
+    double chance = 1;             ///< that a healthy node lies as low
+    bool is_wide = false;          ///< its interval is wide, for these nodes
+    double chance_of_low = 1;      ///< the same of the low end of its interval
+    std::vector<double> others{};  ///< the chances of the same on the node's other days; 1 where the day is not low
 };
 
-/// A rate that may be low.
-struct LowRate {
-    Entry entry;
+/// What the smallest visible difference of a ceiling follows from, once the number of all tests is known.
+struct Visibility {
     CeilingFinding* ceiling = nullptr;
-    std::shared_ptr<const RateGroup> group;
-    std::size_t index = 0;     ///< in the group
-    double chance = 1;         ///< that a healthy node lies as low
-    double chance_of_low = 1;  ///< the same of the low end of its interval
-
-    double median() const { return group->median_without(index); }
+    const Healthy* healthy = nullptr;
+    TailsOfOthers tails{};
+    double deviation = 0;  ///< of a node
+    double half = 0;       ///< of an interval
+    double material = 0;
+    bool is_mean = false;
 };
 
 struct GroupTests {
-    std::vector<LowRate> low;
-    std::size_t count = 0;  ///< with those that are not low
+    std::vector<LowRate> low{};
+    std::size_t ceilings = 0;  ///< tests, with those that are not low
+    std::size_t means = 0;
+    std::vector<Visibility> visibilities{};
+    HealthyTables tables{};
 };
 
-/// Fills in the group's ceilings, and what needs no list over all groups: implausible, missing, too few nodes. `members`: at least one.
+/// Fills in the group's ceilings, and what needs no list over all groups. `members`: at least one.
 void compare_nodes(FleetGroup& group, std::vector<Member>& members, GroupTests& tests);
-
-/// The newest rate of a ceiling on another day than the newest; null if there is none that can be compared.
-const DigestRate* rate_on_another_day(const Member& member, const std::string& ceiling);
-
-/// The half-width of the interval on the scale of ln, over the factor of its rounds (half_width_in_errors), is the standard error.
-LogRate log_rate(const DigestRate& rate);
-
-/// ln(1 - material): a rate this far below the median or farther matters.
-double material_log();
 
 }  // namespace roof::analysis

@@ -1,6 +1,6 @@
 #include "analysis/fleet/history.hpp"
 
-#include "analysis/fleet/group_judge.hpp"
+#include "analysis/fleet/quantities.hpp"
 
 #include <fmt/format.h>
 

@@ -11,37 +11,65 @@
 
 namespace roof::analysis {
 
-/// Of a node and ceiling, or of a node: its worst. `slow`: by Holm's list, and the interval's high end is materially below the others' median.
-/// `undecided`: the list of Benjamini and Hochberg has it, or its interval reaches down to what would be slow: measure again.
-enum class Finding { not_slow, undecided, slow, implausible, missing };
-constexpr EnumNames<Finding, 5> names_of(Finding)
+/// Of a node, or of a ceiling of a node. In rising order: the last counts where several are true.
+///   fine              judged, and like the others
+///   undecided         the list of Benjamini and Hochberg has it, or its interval is wide and reaches down to what would be slow
+///   not_judged        too few nodes, or too few of its rates can be compared
+///   too_old, future   its newest digest is too old; a digest is dated after today
+///   twice             digests of one day that are of two machines, or contradict each other
+///   missing           expected, and there is no digest; of a ceiling: the digest lacks it, which is no finding about the node
+///   implausible       above the spec that the others state
+///   slower_population one of so many slower nodes that they are no exception
+///   changed_kind      fewer processors or devices than before, or than the other nodes have
+///   slow              by Holm's list, and the interval's high end is materially below the others' median
+enum class Finding {
+    fine,
+    undecided,
+    not_judged,
+    too_old,
+    future,
+    twice,
+    missing,
+    implausible,
+    slower_population,
+    changed_kind,
+    slow
+};
+constexpr EnumNames<Finding, 11> names_of(Finding)
 {
     return {"finding",
-            {{{Finding::not_slow, "not slow"},
+            {{{Finding::fine, "fine"},
               {Finding::undecided, "undecided"},
-              {Finding::slow, "slow"},
+              {Finding::not_judged, "not judged"},
+              {Finding::too_old, "too old"},
+              {Finding::future, "from the future"},
+              {Finding::twice, "twice"},
+              {Finding::missing, "missing"},
               {Finding::implausible, "implausible"},
-              {Finding::missing, "missing"}}}};
+              {Finding::slower_population, "slower population"},
+              {Finding::changed_kind, "changed kind"},
+              {Finding::slow, "slow"}}}};
 }
 
 /// One ceiling of a node. Ratios are to the median of the other nodes.
 struct NodeCeiling {
     std::string ceiling;
-    Finding finding = Finding::not_slow;
+    Finding finding = Finding::fine;
     double ratio = 0;
     double low = 0;
     double high = 0;              ///< infinity for a lower bound
     double chance = 1;            ///< that a healthy node lies as low
     std::size_t days = 1;         ///< whose mean it is
     bool on_another_day = false;  ///< the node's digest of an earlier day shows it too
-    std::string reason{};         ///< of undecided, implausible and missing
+    std::string reason{};         ///< what the finding is, beside its name; may be empty
 };
 
 struct NodeFinding {
     std::string node;
-    Finding finding = Finding::not_slow;
+    Finding finding = Finding::fine;
     bool drain = false;                   ///< slow on two days, in a group of at least twelve
-    std::vector<NodeCeiling> ceilings{};  ///< those that are not `not_slow`, the lowest first
+    std::vector<NodeCeiling> ceilings{};  ///< those that are not `fine`, the lowest first
+    std::string reason{};                 ///< of a finding that is not one of its ceilings
 };
 
 struct Population {
@@ -51,11 +79,13 @@ struct Population {
 
 struct CeilingFinding {
     std::string name;
-    std::string unit;
+    std::string unit;       ///< empty for the mean of a kind's ceilings, whose median is 1
+    std::size_t rates = 1;  ///< that are joined
     std::size_t nodes = 0;
     double median = 0;      ///< SI
     double scatter = 0;     ///< between nodes, relative, beyond their own intervals
     double day_to_day = 0;  ///< standard deviation of a node from day to day, relative; 0: unknown
+    double visible = 0;     ///< the smallest difference of one node that is found in 95% of cases, relative; 0: none
     std::size_t slow = 0;
     std::size_t undecided = 0;
     std::vector<Population> populations{};  ///< empty or two, the slower first
@@ -83,7 +113,7 @@ struct FleetGroup {
 
 struct FleetFindings {
     std::vector<FleetGroup> groups;
-    std::vector<std::string> missing{};  ///< expected nodes without a digest
+    std::vector<NodeFinding> aside{};  ///< nodes in no group: missing, too old or from the future
     std::vector<RefusedFolder> refused{};
     std::size_t tests = 0;  ///< ceilings of nodes that were compared
     std::vector<std::string> notes{};
@@ -94,7 +124,16 @@ inline constexpr std::size_t fewest_compared = 6;
 /// Fewer are shown, and none is to be drained.
 inline constexpr std::size_t fewest_drained = 12;
 
-/// `group_by`: a fact whose values divide the groups further; empty: none.
-FleetFindings judge(const Fleet& fleet, const std::string& group_by = {});
+struct JudgeOptions {
+    std::string group_by{};    ///< a fact whose values divide the groups further; empty: none
+    std::string now{};         ///< "2026-11-22T18:02:16Z"; empty: no digest is from the future
+    double max_age_hours = 0;  ///< before `now`; 0: 30 days before the other nodes' digests by the same plan
+};
+
+FleetFindings judge(const Fleet& fleet, const JudgeOptions& options = {});
+
+/// The exit status: 1 if a node is slow, of a slower population or of a changed kind, or a rate is implausible; else 2 if a node was not
+/// judged, is missing or undecided, or there is none; else 0. A folder that cannot be used is one that was not judged. `has_links`: links were judged, so that nodes need not be.
+int status_of(const FleetFindings& findings, bool has_links = false);
 
 }  // namespace roof::analysis

@@ -1,6 +1,6 @@
 #include "analysis/fleet/links.hpp"
 
-#include "analysis/fleet/group_judge.hpp"
+#include "analysis/fleet/quantities.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +27,12 @@ std::pair<std::string, std::string> ends_of(const DigestRate& link)
 {
     const std::size_t blank = link.name.find(' ');
     return std::minmax(link.name.substr(0, blank), link.name.substr(blank + 1));
+}
+
+/// Relative; at least what matters.
+double visible_in(const RateGroup& group)
+{
+    return -std::expm1(std::min(group.visible(error_chance / static_cast<double>(group.size())), material_log()));
 }
 
 class LinkJudge {
@@ -147,7 +153,7 @@ class LinkJudge {
     }
 
     /// The chances of nodes whose links are slow, by Holm's list or as the slower of two populations; none for the others.
-    std::vector<std::optional<double>> slow_nodes() const
+    std::vector<std::optional<double>> slow_nodes(LinkFindings& findings) const
     {
         const double variance = variance_of_rests();
         std::vector<LogRate> nodes;
@@ -157,7 +163,8 @@ class LinkJudge {
         std::vector<double> chances;
         for (std::size_t i = 0; i < nodes.size(); ++i) chances.push_back(group.chance_as_low(nodes[i], i));
         std::vector<bool> slow = holm(chances, chances.size());
-        const std::size_t lower = group.upper_population(1).value_or(0);
+        findings.visible_node = visible_in(group);
+        const std::size_t lower = group.upper_population(error_chance).value_or(0);
         for (std::size_t k = 0; k < lower; ++k) slow[group.order()[k]] = true;
         std::vector<std::optional<double>> result(nodes.size());
         for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -188,7 +195,7 @@ class LinkJudge {
 
     void find_slow_nodes(LinkFindings& findings)
     {
-        const std::vector<std::optional<double>> slow = slow_nodes();
+        const std::vector<std::optional<double>> slow = slow_nodes(findings);
         const std::vector<std::size_t> reason = reasons(slow);
         std::map<std::size_t, std::vector<std::size_t>> parts;
         for (std::size_t node = 0; node < names_.size(); ++node)
@@ -238,7 +245,8 @@ class LinkJudge {
         for (const Link& link : links_) rests.push_back({link.rest / link.spread, 0});
         const RateGroup group(rests);
         findings.scatter = group.scatter();
-        if (const auto upper = group.upper_population(1); upper && findings.slow.empty()) {
+        findings.visible_link = visible_in(group);
+        if (const auto upper = group.upper_population(error_chance); upper && findings.slow.empty()) {
             find_halves(group, *upper, findings);
             return;
         }

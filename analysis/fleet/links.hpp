@@ -42,6 +42,9 @@ struct LinkFindings {
     std::size_t links = 0;
     double median = 0;   ///< B/s
     double scatter = 0;  ///< of links beyond their nodes, relative
+    /// The smallest differences of one node's links and of one link that are found in 95% of cases, relative; 0: none.
+    double visible_node = 0;
+    double visible_link = 0;
     std::vector<SlowLinks> slow{};
     std::string note{};  ///< why nothing can be told; empty if it can
 };

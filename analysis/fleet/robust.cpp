@@ -11,27 +11,9 @@ namespace {
 
 /// The rates have five digits.
 constexpr double rounding_variance = 1e-10;
-/// Simulated values of one group: few repetitions suffice for many machines, whose median and scatter are nearly certain.
-constexpr std::size_t simulated_values = 200'000;
-
 /// Deviations of more than this many standard deviations count as this many.
 constexpr double winsorized = 1.75;
-
-double below(double z)
-{
-    return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
-/// The mean square of a winsorized standard normal number.
-double winsorized_square()
-{
-    static const double value = [] {
-        const double density = std::exp(-0.5 * winsorized * winsorized) / std::sqrt(2 * std::numbers::pi);
-        const double beyond = below(-winsorized);
-        return 1 - 2 * (winsorized * density + beyond) + 2 * winsorized * winsorized * beyond;
-    }();
-    return value;
-}
+constexpr double normal_95 = 1.645;  // one side
 
 std::vector<double> values_of(const std::vector<LogRate>& rates)
 {
@@ -41,12 +23,18 @@ std::vector<double> values_of(const std::vector<LogRate>& rates)
     return values;
 }
 
+/// A population has at least so many.
+std::size_t fewest_of(std::size_t n)
+{
+    return std::max<std::size_t>(3, (n + 9) / 10);
+}
+
 /// The share of the variance that lies between the two parts, for the best cut of sorted values; `cut` is the first of the upper part.
 double best_cut(std::span<const double> sorted, std::size_t& cut)
 {
     const std::size_t n = sorted.size();
     const auto count = static_cast<double>(n);
-    const std::size_t least = std::max<std::size_t>(3, (n + 9) / 10);
+    const std::size_t least = fewest_of(n);
     const double mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / count;
     double all = 0;
     for (const double x : sorted) all += (x - mean) * (x - mean);
@@ -95,6 +83,19 @@ std::vector<std::size_t> rising(std::span<const double> chances)
 
 }  // namespace
 
+double below(double z)
+{
+    return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
+
+double winsorized_square(double reach)
+{
+    const double c = winsorized * reach;
+    const double density = std::exp(-0.5 * c * c) / std::sqrt(2 * std::numbers::pi);
+    const double beyond = below(-c);
+    return 1 - 2 * (c * density + beyond) + 2 * c * c * beyond;
+}
+
 double median_of(std::vector<double> values)
 {
     if (values.empty()) return 0;
@@ -129,7 +130,8 @@ double SortedRates::variance_about(double median, std::size_t n, std::size_t lef
 {
     constexpr int most_steps = 100;
     constexpr double c2 = winsorized * winsorized;
-    const double wanted = static_cast<double>(n) * winsorized_square();
+    static const double usual_square = winsorized_square(1);
+    const double wanted = static_cast<double>(n) * usual_square;
     const double d = median - origin();
     std::size_t low = 0;
     std::size_t high = values_.size();
@@ -153,109 +155,140 @@ double SortedRates::variance_about(double median, std::size_t n, std::size_t lef
     return variance;
 }
 
-RateGroup::RateGroup(std::vector<LogRate> rates)
-    : rates_(std::move(rates)), order_(rates_.size()), place_(rates_.size()), sorted_(values_of(rates_))
+RateGroup::RateGroup(std::vector<LogRate> rates) : rates_(std::move(rates)), order_(rates_.size())
 {
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return rates_[i].x; });
-    for (std::size_t k = 0; k < order_.size(); ++k) place_[order_[k]] = k;
+    std::iota(order_.begin(), order_.end(), std::uint32_t{0});
+    std::ranges::stable_sort(order_, {}, [&](std::uint32_t i) { return rates_[i].x; });
     std::vector<double> variances;
+    variances.reserve(rates_.size());
     for (LogRate& rate : rates_) {
         rate.variance += rounding_variance;
         variances.push_back(rate.variance);
     }
     usual_variance_ = median_of(std::move(variances));
+    const SortedRates sorted(values_of(rates_));
+    const auto scale = [&](std::size_t left_out) {
+        const auto [median, variance] = sorted.median_and_variance(left_out);
+        return Scale{median, variance};
+    };
+    all_ = scale(no_place);
+    others_.resize(rates_.size());
+    for (std::size_t k = 0; k < order_.size(); ++k) others_[order_[k]] = scale(k);
 }
 
-RateGroup::Scale RateGroup::scale_without(std::size_t i) const
+double RateGroup::variance() const
 {
-    const auto [median, variance] = sorted_.median_and_variance(i == no_place ? no_place : place_[i]);
-    return {median, std::max(0.0, variance - usual_variance_)};
+    return std::max(all_.variance, usual_variance_);
 }
 
-double RateGroup::median_without(std::size_t i) const
+double RateGroup::least_variance() const
 {
-    return scale_without(i).median;
-}
-
-double RateGroup::median() const
-{
-    return scale_without(no_place).median;
+    return std::max(std::ranges::min_element(others_, {}, &Scale::variance)->variance, usual_variance_);
 }
 
 double RateGroup::scatter() const
 {
-    return std::sqrt(scale_without(no_place).tau2);
+    return std::sqrt(std::max(0.0, all_.variance - usual_variance_));
 }
 
-void RateGroup::simulate() const
+double RateGroup::distance(LogRate rate, std::size_t i, const PooledScatter& pooled, double freedom) const
 {
-    const std::size_t n = rates_.size();
-    const std::size_t groups = std::clamp<std::size_t>(simulated_values / n, 20, 20'000);
-    const double tau2 = scale_without(no_place).tau2;
-    std::vector<double> deviations;
-    for (const std::size_t i : order_) deviations.push_back(std::sqrt(tau2 + rates_[i].variance));
-    std::mt19937_64 generator(n);  // the same numbers in every run, and for every group of this size
-    std::normal_distribution<double> normal;
-    for (std::size_t g = 0; g < groups; ++g) {
-        const std::size_t left_out = g % n;
-        std::vector<double> values(n - 1);
-        for (std::size_t k = 0; k + 1 < n; ++k) values[k] = deviations[k < left_out ? k : k + 1] * normal(generator);
-        const auto [median, variance] = SortedRates(std::move(values)).median_and_variance(no_place);
-        healthy_.push_back({median, std::max(0.0, variance - usual_variance_)});
-    }
+    double variance = others_[i].variance;
+    if (pooled.freedom > 0)
+        variance = (pooled.freedom * pooled.variance + freedom * variance) / (pooled.freedom + freedom);
+    const double own = std::max(variance, usual_variance_) + std::max(0.0, rate.variance - usual_variance_);
+    return (rate.x - others_[i].median) / std::sqrt(own);
+}
+
+const Healthy& RateGroup::healthy() const
+{
+    if (!healthy_) healthy_ = std::make_shared<const Healthy>(SimulatedGroups(rates_.size()), PooledScatter{});
+    return *healthy_;
 }
 
 double RateGroup::chance_as_low(LogRate rate, std::size_t i) const
 {
-    const Scale others = scale_without(i);
-    const double own = std::max(rate.variance, usual_variance_);
-    const double z = (rate.x - others.median) / std::sqrt(others.tau2 + own);
-    if (z > -2) return 1;
-    if (healthy_.empty()) simulate();
-    const double deviation = std::sqrt(scale_without(no_place).tau2 + own);
-    double sum = 0;
-    for (const Scale& healthy : healthy_)
-        sum += below((healthy.median + z * std::sqrt(healthy.tau2 + own)) / deviation);
-    return sum / static_cast<double>(healthy_.size());
+    const double z = distance(rate, i);
+    return z > -2 ? 1 : healthy().chance(z);
 }
 
-std::optional<std::size_t> RateGroup::upper_population(std::size_t ceilings) const
+double RateGroup::visible(double chance) const
+{
+    return (healthy().distance(chance) - normal_95) * std::sqrt(variance());
+}
+
+std::optional<std::size_t> RateGroup::upper_population(double chance, double least) const
 {
     constexpr std::size_t fewest = 12;
-    if (rates_.size() < fewest) return std::nullopt;
+    const std::size_t n = rates_.size();
+    if (n < fewest) return std::nullopt;
     std::vector<double> sorted;
-    for (const std::size_t i : order_) sorted.push_back(rates_[i].x);
+    sorted.reserve(n);
+    for (const std::uint32_t i : order_) sorted.push_back(rates_[i].x);
+    if (sorted.back() - sorted.front() < least) return std::nullopt;
     std::size_t cut = 0;
     const double share = best_cut(sorted, cut);
     constexpr double of_normal = 2 / std::numbers::pi;  // the share of a normal scatter cut at its mean
     if (share <= of_normal) return std::nullopt;
-    const auto mean = [&](std::size_t from, std::size_t to) {
-        const auto part = std::span(sorted).subspan(from, to - from);
-        return std::accumulate(part.begin(), part.end(), 0.0) / static_cast<double>(part.size());
+    // The cut has at least a tenth on each side. Where fewer are far off, the middle between the medians shows it.
+    const auto part = [&](std::size_t from, std::size_t to) {
+        return std::vector(sorted.begin() + from, sorted.begin() + to);
     };
-    if (mean(cut, sorted.size()) - mean(0, cut) < -std::log1p(-material)) return std::nullopt;
-    if (share <= share_by_chance(sorted.size(), error_chance / static_cast<double>(ceilings))) return std::nullopt;
+    const auto middle = [&](std::size_t at) { return 0.5 * (median_of(part(0, at)) + median_of(part(at, n))); };
+    const auto moved = static_cast<std::size_t>(std::ranges::lower_bound(sorted, middle(cut)) - sorted.begin());
+    if (std::min(moved, n - moved) < fewest_of(n)) return std::nullopt;
+    cut = moved;
+    const auto [low, low_variance] = SortedRates(part(0, cut)).median_and_variance(no_place);
+    const auto [high, high_variance] = SortedRates(part(cut, n)).median_and_variance(no_place);
+    constexpr double apart = 4;  // standard deviations; the halves of an even scatter are 3.5 apart
+    const double within = 0.5 * (low_variance + high_variance);
+    if (high - low < least || (high - low) * (high - low) < apart * apart * within) return std::nullopt;
+    if (share <= share_by_chance(n, chance)) return std::nullopt;
     return cut;
 }
 
-std::vector<bool> holm(std::span<const double> chances, std::size_t tests)
+PooledScatter pooled_scatter(const std::vector<ScatterOf>& scatters, double independent)
+{
+    constexpr std::size_t fewest = 4;
+    if (scatters.size() < fewest) return {};
+    const auto count = static_cast<double>(scatters.size());
+    std::vector<double> logs;
+    double mean = 0;
+    double freedom = 0;
+    double expected = 0;  // the scatter of the logarithms, were all variances equal
+    for (const auto& [rates, simulated] : scatters) {
+        logs.push_back(std::log(rates->variance()) - simulated->mean_log);
+        mean += logs.back() / count;
+        freedom += simulated->freedom / count;
+        expected += trigamma(simulated->freedom / 2) / count;
+    }
+    double found = 0;
+    for (const double log : logs) found += (log - mean) * (log - mean) / (count - 1);
+    constexpr double alike = 2e-4;
+    PooledScatter pooled;
+    pooled.freedom = 2 * inverse_trigamma(std::max(found - expected, alike));
+    pooled.variance = std::exp(mean + digamma(pooled.freedom / 2) - std::log(pooled.freedom / 2));
+    pooled.certainty = std::max(1.0, independent - 1) * freedom;
+    return pooled;
+}
+
+std::vector<bool> holm(std::span<const double> chances, std::size_t tests, double error)
 {
     std::vector<bool> rejected(chances.size());
     std::size_t left = tests;
     for (const std::size_t i : rising(chances)) {
-        if (chances[i] * static_cast<double>(left) > error_chance) break;
+        if (chances[i] * static_cast<double>(left) > error) break;
         rejected[i] = true;
         --left;
     }
     return rejected;
 }
 
-std::vector<bool> benjamini_hochberg(std::span<const double> chances, std::size_t tests)
+std::vector<bool> benjamini_hochberg(std::span<const double> chances, std::size_t tests, double error)
 {
     const std::vector<std::size_t> order = rising(chances);
     std::size_t kept = order.size();
-    while (kept > 0 && chances[order[kept - 1]] * static_cast<double>(tests) > error_chance * static_cast<double>(kept))
+    while (kept > 0 && chances[order[kept - 1]] * static_cast<double>(tests) > error * static_cast<double>(kept))
         --kept;
     std::vector<bool> rejected(chances.size());
     for (std::size_t k = 0; k < kept; ++k) rejected[order[k]] = true;

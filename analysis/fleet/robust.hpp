@@ -2,7 +2,12 @@
 // a textbook, because median and scatter of few machines are uncertain themselves.
 #pragma once
 
+#include "analysis/fleet/healthy.hpp"
+
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -43,51 +48,73 @@ class SortedRates {
         sums_;  ///< of the values before a place, less the origin, and of their squares
 };
 
-/// The rates of one ceiling on the machines of a group.
-///   m     median of the other machines
-///   tau²  max(0, v - median of s²), with v their variance: the scatter between machines that their own variances s² do not explain
-///   z     (x - m) / sqrt(tau² + max(s², median of s²))
+/// The rates of one quantity on the machines of a group.
+///   m    median of the other machines
+///   v    their variance, or what PooledScatter makes of it
+///   z    (x - m) / sqrt(max(v, median of s²) + max(0, s² - median of s²))
+/// An interval that is narrow by luck does not make a machine look certain.
 class RateGroup {
   public:
     explicit RateGroup(std::vector<LogRate> rates);
 
     std::size_t size() const { return rates_.size(); }
+    const LogRate& rate(std::size_t i) const { return rates_[i]; }
     /// The median of all but rate `i`.
-    double median_without(std::size_t i) const;
-    double median() const;
-    /// sqrt(tau²) over all.
+    double median_without(std::size_t i) const { return others_[i].median; }
+    double median() const { return all_.median; }
+    /// Of all, at least the median of s².
+    double variance() const;
+    /// The median of s².
+    double usual_variance() const { return usual_variance_; }
+    /// The smallest v without one machine: a machine that is far off does not count.
+    double least_variance() const;
+    /// The standard deviation of all beyond what their own variances explain.
     double scatter() const;
-    /// The chance that a healthy machine lies as low as `rate`. `i`: the machine's own rate in the group,
-    /// which does not count among the others. 1 for what is not clearly below the median. The first call simulates.
+    /// The distance of `rate` from the others in standard deviations. `i`: the machine's own rate in the group, which does not count among
+    /// the others. `freedom`: the degrees of freedom of v.
+    double distance(LogRate rate, std::size_t i, const PooledScatter& pooled = {}, double freedom = 0) const;
+    /// The chance that a healthy machine lies as low as `rate`, if the scatter is normal. 1 for what is not clearly below the median. The
+    /// first call simulates.
     double chance_as_low(LogRate rate, std::size_t i) const;
+    /// The smallest difference on the scale of ln, below 0, that is found in 95% of cases at this chance of error, by chance_as_low().
+    double visible(double chance) const;
 
-    /// Two populations, if the machines form two and a normal scatter would not: the first index of the upper one in the order of x.
-    /// Each has at least a tenth of the machines and three of them, and their means differ materially. `ceilings`: the number of groups
-    /// that are asked this.
-    std::optional<std::size_t> upper_population(std::size_t ceilings) const;
+    /// Two populations, if the machines form two and neither a normal scatter nor an even one would: the first index of the upper one in
+    /// the order of x. Each has at least a tenth of the machines and three of them, and their medians differ by `least` or more on the
+    /// scale of ln. `chance`: of two populations in a normal scatter.
+    std::optional<std::size_t> upper_population(double chance, double least = -std::log1p(-material)) const;
     /// The indices in the order of x.
-    const std::vector<std::size_t>& order() const { return order_; }
+    const std::vector<std::uint32_t>& order() const { return order_; }
 
   private:
     struct Scale {
         double median = 0;
-        double tau2 = 0;
+        double variance = 0;
     };
-    Scale scale_without(std::size_t i) const;
-    void simulate() const;
+    const Healthy& healthy() const;
 
     std::vector<LogRate> rates_;
-    std::vector<std::size_t> order_;
-    std::vector<std::size_t> place_;  ///< of each rate in the order
-    SortedRates sorted_;
-    double usual_variance_ = 0;           ///< median of s²
-    mutable std::vector<Scale> healthy_;  ///< of simulated groups
+    std::vector<std::uint32_t> order_;
+    std::vector<Scale> others_;  ///< without each
+    Scale all_{};
+    double usual_variance_ = 0;  ///< median of s²
+    mutable std::shared_ptr<const Healthy> healthy_;
 };
 
-/// Which hypotheses to reject, by Holm's method (the chance of any false rejection is `error_chance`) and by that of Benjamini and Hochberg
+/// The rates of one quantity, and what simulated groups of so many say about the error of their variance.
+struct ScatterOf {
+    const RateGroup* rates = nullptr;
+    const SimulatedGroups* simulated = nullptr;
+};
+
+/// What the scatters of the quantities of a group say about each, by Smyth's estimate (2004) of how much variances differ; nothing for
+/// fewer than four. `independent`: correlated quantities count as fewer.
+PooledScatter pooled_scatter(const std::vector<ScatterOf>& scatters, double independent);
+
+/// Which hypotheses to reject, by Holm's method (the chance of any false rejection is `error`) and by that of Benjamini and Hochberg
 /// (the share of false ones among the rejected). `tests`: their number with those that are not in `chances` and have chance 1.
-std::vector<bool> holm(std::span<const double> chances, std::size_t tests);
-std::vector<bool> benjamini_hochberg(std::span<const double> chances, std::size_t tests);
+std::vector<bool> holm(std::span<const double> chances, std::size_t tests, double error = error_chance);
+std::vector<bool> benjamini_hochberg(std::span<const double> chances, std::size_t tests, double error = error_chance);
 
 /// The ranks of values, from 1; equal values share their mean rank.
 std::vector<double> ranks_of(std::span<const double> values);
@@ -96,6 +123,11 @@ inline constexpr std::size_t fewest_ranked = 3;
 /// all are of one kind. Normal approximation; `ranks` are those of ranks_of(). 1 for fewer than
 /// `fewest_ranked` on either side.
 double chance_of_difference(std::span<const double> ranks, std::span<const std::size_t> some);
+
+/// The chance that a standard normal number is below z.
+double below(double z);
+/// The mean square of a standard normal number whose deviations count as at most `reach` times 1.75.
+double winsorized_square(double reach);
 
 /// Median of values, which may be in any order; 0 without values.
 double median_of(std::vector<double> values);

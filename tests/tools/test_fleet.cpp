@@ -38,11 +38,12 @@ TEST_CASE("a sweep of ceilings leaves a digest that fleet reads, and its node is
     CHECK_THAT(read_file(bench.path("fleet/a/digest.csv")), Contains("fact,node,n17,"));
     CHECK(bench.roof({"check", bench.path("fleet/a")}).status == 0);
     const Said said = bench.roof({"fleet", bench.path("fleet"), "--json"});
-    CHECK(said.status == 0);
+    CHECK(said.status == 2);
     const auto document = nlohmann::json::parse(said.out);
     REQUIRE(document["groups"].size() == 1);
     CHECK(document["groups"][0]["nodes"][0]["node"] == "n17");
-    CHECK(document["groups"][0]["nodes"][0]["finding"] == "undecided");
+    CHECK(document["groups"][0]["nodes"][0]["finding"] == "not judged");
+    CHECK(document["status"] == 2);
 }
 
 TEST_CASE("a folder without a digest is digested once")
@@ -52,7 +53,7 @@ TEST_CASE("a folder without a digest is digested once")
     const std::string file = bench.path("fleet/a/digest.csv");
     const std::string digest = read_file(file);
     std::filesystem::remove(file);
-    CHECK(bench.roof({"fleet", bench.path("fleet")}).status == 0);
+    CHECK_THAT(bench.roof({"fleet", bench.path("fleet")}).out, Contains("too few to tell"));
     CHECK(read_file(file) == digest);
 }
 
@@ -99,8 +100,22 @@ TEST_CASE("retest prints missing nodes, one on each line, and a page is written"
         nlohmann::json::array({"n17", "n18"}));
     const Said said = bench.roof(
         {"fleet", bench.path("fleet"), "--expect", bench.path("nodes.txt"), "--out", bench.path("fleet.html")});
-    CHECK_THAT(said.out, Contains("Missing, though expected: 1 node: n18"));
+    CHECK_THAT(said.out, Contains("n18") && Contains("expected, and there is no digest"));
+    CHECK(said.status == 2);
     CHECK_THAT(read_file(bench.path("fleet.html")), Contains("<h1>Fleet</h1>") && Contains("n18"));
+}
+
+TEST_CASE("a digest that is older than --max-age is too old, and an age of another form is refused")
+{
+    const Workbench bench;
+    write_digests(tests::make_fleet({.nodes = 8, .day = "2025-11-22"}), bench.path("fleet"));
+    CHECK(bench.roof({"fleet", bench.path("fleet")}).status == 0);
+    const Said said = bench.roof({"fleet", bench.path("fleet"), "--max-age", "36h"});
+    CHECK(said.status == 2);
+    CHECK_THAT(said.out, Contains("8 too old") && Contains("n00007"));
+    CHECK(bench.roof({"fleet", bench.path("fleet"), "--max-age", "100000d"}).status == 0);
+    for (const char* age : {"0", "-1d", "soon", "d"})
+        CHECK(bench.roof({"fleet", bench.path("fleet"), "--max-age", age}).status == 2);
 }
 
 TEST_CASE("fleet script prints a script and starts nothing")

@@ -25,7 +25,24 @@ struct MadeFleet {
     int freedom = 0;        ///< degrees of Student's distribution of the scatter; 0: normal
     std::string day = "2026-11-22";
     unsigned seed = 1;
+    std::vector<std::string> names{};  ///< of ceilings; further ones are "ceiling 3"
 };
+
+/// Names of a CPU's ceilings: eight of memory, eight of caches, eight of compute.
+inline std::vector<std::string> cpu_names()
+{
+    std::vector<std::string> names;
+    for (const char* access : {"load", "store", "copy", "triad", "update", "accumulate", "store_nt", "copy_nt"})
+        names.push_back(fmt::format("cpu bandwidth DRAM {} threads=26", access));
+    for (const char* level : {"L1", "L2"})
+        for (const char* access : {"load", "store", "copy", "triad"})
+            names.push_back(fmt::format("cpu bandwidth {} {} threads=26", level, access));
+    for (const char* isa : {"sse", "avx2"})
+        for (const char* precision : {"fp64", "fp32"})
+            for (const char* mix : {"fma", "add"})
+                names.push_back(fmt::format("cpu compute core {} {} {} threads=26", mix, precision, isa));
+    return names;
+}
 
 /// The rate with Student's interval that five rounds about `usual` show. `x`: ln of the true rate to `usual`.
 inline analysis::DigestRate made_rate(std::string name, double usual, double x, double noise,
@@ -65,8 +82,9 @@ inline analysis::Fleet make_fleet(const MadeFleet& made, const std::vector<std::
                                     .revision = "r",
                                     .time = day + "T00:00:00Z"};
             for (std::size_t c = 0; c < made.ceilings; ++c)
-                digest.ceilings.push_back(made_rate(fmt::format("ceiling {}", c), 1e11 * static_cast<double>(c + 1),
-                                                    own[c] + made.daily * normal(generator), made.noise, generator));
+                digest.ceilings.push_back(made_rate(
+                    c < made.names.size() ? made.names[c] : fmt::format("ceiling {}", c),
+                    1e11 * static_cast<double>(c + 1), own[c] + made.daily * normal(generator), made.noise, generator));
             fleet.digests.push_back(std::move(digest));
         }
     }

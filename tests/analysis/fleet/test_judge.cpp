@@ -2,7 +2,7 @@
 #include "tests/analysis/fleet/made_fleet.hpp"
 
 #include "analysis/fleet/fleet_tables.hpp"
-#include "analysis/fleet/group_judge.hpp"
+#include "analysis/fleet/quantities.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -93,7 +93,8 @@ TEST_CASE("fewer than six nodes are only put in order")
     Fleet fleet = make_fleet({.nodes = 5});
     slow_down(fleet, 2, 3, 0.5);
     const FleetFindings findings = judge(fleet);
-    CHECK(nodes_with(findings, Finding::undecided).size() == 5);
+    CHECK(nodes_with(findings, Finding::not_judged).size() == 5);
+    CHECK(status_of(findings) == 2);
     CHECK(findings.tests == 0);
 }
 
@@ -110,13 +111,15 @@ TEST_CASE("a node of another kind, plan or revision is not compared")
     CHECK(nodes_with(judge(fleet), Finding::slow).size() == 1);
 }
 
-TEST_CASE("two populations are said as two, with what goes with them, and no node of theirs is slow")
+TEST_CASE("two populations are said as two, the slower one by name, with what goes with them")
 {
     Fleet fleet = make_fleet({.nodes = 40});
     for (std::size_t i = 0; i < 40; ++i) fleet.digests[i].facts["BIOS"] = i < 12 ? "1.0" : "2.0";
     for (std::size_t i = 0; i < 12; ++i) slow_down(fleet, i, 3, 0.15);
     const FleetFindings findings = judge(fleet);
     CHECK(nodes_with(findings, Finding::slow).empty());
+    CHECK(nodes_with(findings, Finding::slower_population).size() == 12);
+    CHECK(finding_of(findings, "n00011").finding == Finding::slower_population);
     const auto& ceilings = findings.groups.at(0).ceilings;
     const auto split = std::ranges::find_if(ceilings, [](const CeilingFinding& c) { return !c.populations.empty(); });
     REQUIRE(split != ceilings.end());
@@ -135,14 +138,15 @@ TEST_CASE("a slow node is found in the slower of two populations")
     CHECK(nodes_with(judge(fleet), Finding::slow) == std::vector<std::string>{"n00007"});
 }
 
-TEST_CASE("expected nodes without a digest are missing, and a node without a ceiling is undecided")
+TEST_CASE("expected nodes without a digest are missing, and a missing row costs that row only")
 {
     Fleet fleet = make_fleet({.nodes = 20});
     fleet.expected = {{"n00001"}, {"gone"}};
     fleet.digests[3].ceilings.pop_back();
     const FleetFindings findings = judge(fleet);
-    CHECK(findings.missing == std::vector<std::string>{"gone"});
-    CHECK(finding_of(findings, "n00003").finding == Finding::undecided);
+    REQUIRE(findings.aside.size() == 1);
+    CHECK((findings.aside[0].node == "gone" && findings.aside[0].finding == Finding::missing));
+    CHECK(finding_of(findings, "n00003").finding == Finding::fine);
     CHECK(finding_of(findings, "n00003").ceilings.front().finding == Finding::missing);
 }
 
@@ -242,11 +246,11 @@ TEST_CASE("a fact can divide the groups")
         fleet.digests[i].facts["kernel"] = i < 20 ? "6.1" : "6.6";
         if (i < 20) slow_down(fleet, i, 3, 0.1);
     }
-    const FleetFindings findings = judge(fleet, "kernel");
+    const FleetFindings findings = judge(fleet, {.group_by = "kernel"});
     REQUIRE(findings.groups.size() == 2);
     CHECK(findings.groups[0].by == "6.1");
     CHECK(nodes_with(findings, Finding::slow).empty());
-    CHECK(judge(fleet, "no such fact").groups.at(0).by == "unknown");
+    CHECK(judge(fleet, {.group_by = "no such fact"}).groups.at(0).by == "unknown");
 }
 
 TEST_CASE("a ceiling that is a lower bound on all nodes has no median")

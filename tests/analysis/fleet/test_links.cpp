@@ -112,7 +112,7 @@ TEST_CASE("a run of links alone is no group of nodes, and its nodes are not miss
 {
     const FleetFindings findings = judge(make_links({.nodes = 16}));
     CHECK(findings.groups.empty());
-    CHECK(findings.missing.empty());
+    CHECK(findings.aside.empty());
 }
 
 TEST_CASE("links by different plans or revisions are judged apart")

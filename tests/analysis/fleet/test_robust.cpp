@@ -11,7 +11,7 @@ using namespace roof::analysis;
 
 namespace {
 
-constexpr double winsorized_square = 0.863273406170;  // of a standard normal number, cut at 1.75
+constexpr double square_of_normal = 0.863273406170;  // of a standard normal number, cut at 1.75
 
 /// The definition, by bisection.
 double variance_of(const std::vector<double>& values, double median)
@@ -22,7 +22,7 @@ double variance_of(const std::vector<double>& values, double median)
         const double v = 0.5 * (low + high);
         double sum = 0;
         for (const double x : values) sum += std::min((x - median) * (x - median), 1.75 * 1.75 * v);
-        (sum / static_cast<double>(values.size()) > winsorized_square * v ? low : high) = v;
+        (sum / static_cast<double>(values.size()) > square_of_normal * v ? low : high) = v;
     }
     return low;
 }
@@ -35,7 +35,7 @@ TEST_CASE("median and scatter leave the machine itself out, and a far value coun
     CHECK(group.median_without(4) == 3);
     CHECK(group.median_without(0) == 6);
     CHECK(group.median() == 4);
-    CHECK(group.scatter() == Approx(std::sqrt(29 / (5 * winsorized_square - 1.75 * 1.75))));
+    CHECK(group.scatter() == Approx(std::sqrt(29 / (5 * square_of_normal - 1.75 * 1.75))));
 }
 
 TEST_CASE("the variance without one value is that of the definition")

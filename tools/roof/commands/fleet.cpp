@@ -4,14 +4,18 @@
 #include "analysis/fleet/node_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/options.hpp"
 #include "tools/roof/console/output.hpp"
 
+#include <fmt/chrono.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -25,6 +29,7 @@ struct Options {
     std::vector<std::string>& words = parser.list("DIR");  ///< folders, or a verb with its own
     std::string& expect = parser.value("--expect");
     std::string& group_by = parser.value("--group-by");
+    std::string& max_age = parser.value("--max-age");
     bool& anonymise = parser.flag("--anonymise");
     std::string& out = parser.value("--out");
     std::string& plan = parser.value("--plan");
@@ -76,13 +81,28 @@ int print_script(const Options& options, const std::vector<std::string>& words, 
     return 0;
 }
 
-/// 1 if a node is slow or implausible, or a folder cannot be used.
-int status_of(const analysis::FleetFindings& findings)
+/// "2026-11-22T18:02:16Z".
+std::string now_in_utc()
 {
-    for (const analysis::FleetGroup& group : findings.groups)
-        for (const analysis::NodeFinding& node : group.nodes)
-            if (node.finding == analysis::Finding::slow || node.finding == analysis::Finding::implausible) return 1;
-    return findings.refused.empty() ? 0 : 1;
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+}
+
+/// "36h", "14d" or "14" -> hours.
+double age_in_hours(const std::string& text)
+{
+    constexpr double hours_of_day = 24;
+    const bool has_unit = text.ends_with('h') || text.ends_with('d');
+    const auto number = parse_number<double>(std::string_view(text).substr(0, text.size() - (has_unit ? 1 : 0)));
+    if (!number || !std::isfinite(*number) || *number <= 0)
+        throw InputError("--max-age '" + text + "' is no time such as 36h or 14d");
+    return *number * (text.ends_with('h') ? 1 : hours_of_day);
+}
+
+analysis::JudgeOptions judge_options(const Options& options)
+{
+    return {.group_by = options.group_by,
+            .now = now_in_utc(),
+            .max_age_hours = options.max_age.empty() ? 0 : age_in_hours(options.max_age)};
 }
 
 void show(const analysis::FleetReport& report, const nlohmann::json& document, const Options& options, Context& context)
@@ -96,7 +116,7 @@ void show(const analysis::FleetReport& report, const nlohmann::json& document, c
 
 int retest(const Options& options, const std::vector<std::string>& folders, Context& context)
 {
-    const auto nodes = analysis::nodes_to_retest(analysis::judge(fleet_in(options, folders), options.group_by));
+    const auto nodes = analysis::nodes_to_retest(analysis::judge(fleet_in(options, folders), judge_options(options)));
     if (options.json) {
         print_json(context.out, nodes);
         return 0;
@@ -105,7 +125,7 @@ int retest(const Options& options, const std::vector<std::string>& folders, Cont
     return 0;
 }
 
-/// 1 if a node drifted.
+/// 1 if a node drifted, or all nodes became slower; 2 if nothing can be told.
 int history(const Options& options, const std::vector<std::string>& folders, Context& context)
 {
     analysis::Fleet fleet = fleet_in(options, folders);
@@ -115,10 +135,15 @@ int history(const Options& options, const std::vector<std::string>& folders, Con
     show(report, analysis::fleet_json(report), options, context);
     const bool has_drift =
         std::ranges::any_of(found, [](const analysis::HistorySeries& s) { return !s.drifts.empty(); });
-    return has_drift || !fleet.refused.empty() ? 1 : 0;
+    const bool has_loss = std::ranges::any_of(found, [](const analysis::HistorySeries& s) {
+        return std::ranges::any_of(s.shifts, [](const analysis::FleetShift& shift) { return shift.ratio < 1; });
+    });
+    const bool has_tests = std::ranges::any_of(found, [](const analysis::HistorySeries& s) { return s.tests > 0; });
+    if (has_drift || has_loss) return 1;
+    return has_tests && fleet.refused.empty() ? 0 : 2;
 }
 
-/// 1 if a ceiling or a node is slower in B.
+/// 1 if a ceiling or a node is slower in B; 2 if nothing can be compared.
 int compare_two(const Options& options, const std::vector<std::string>& folders, Context& context)
 {
     if (folders.size() != 2) throw InputError("fleet compare: two folders, A and B; 'roof help fleet' shows how");
@@ -132,7 +157,9 @@ int compare_two(const Options& options, const std::vector<std::string>& folders,
         return std::ranges::find(kind.ceilings, analysis::ChangeVerdict::slower, &analysis::CeilingChange::change) !=
                kind.ceilings.end();
     });
-    return has_slower ? 1 : status_of(changes.nodes);
+    const bool has_slow_node = analysis::status_of(changes.nodes) == 1;
+    if (has_slower || has_slow_node) return 1;
+    return changes.kinds.empty() || !changes.nodes.refused.empty() ? 2 : 0;
 }
 
 int fleet_of(const Options& options, Context& context)
@@ -148,12 +175,13 @@ int fleet_of(const Options& options, Context& context)
         throw InputError("fleet: " + unknown_word("word", options.words.front(), words));
     analysis::Fleet fleet = fleet_in(options, options.words);
     if (options.anonymise) analysis::anonymise({&fleet});
-    const analysis::FleetFindings findings = analysis::judge(fleet, options.group_by);
+    const analysis::FleetFindings findings = analysis::judge(fleet, judge_options(options));
     const std::vector<analysis::LinkFindings> links = analysis::judge_links(fleet);
     show(analysis::report_of(findings, links), analysis::fleet_json(findings, links), options, context);
     const bool has_slow_link =
         std::ranges::any_of(links, [](const analysis::LinkFindings& l) { return !l.slow.empty(); });
-    return has_slow_link ? 1 : status_of(findings);
+    const bool has_links = std::ranges::any_of(links, [](const analysis::LinkFindings& l) { return l.note.empty(); });
+    return has_slow_link ? 1 : analysis::status_of(findings, has_links);
 }
 
 }  // namespace
