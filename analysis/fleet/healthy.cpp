@@ -14,6 +14,10 @@ namespace {
 /// Beyond it the estimates are as good as certain.
 constexpr std::size_t most_simulated = 1000;
 constexpr double lowest_log = -700;
+/// Bins of distances: the first from 0.
+constexpr double bins_from = 1.5;
+constexpr double bins_widen = 1.12;
+constexpr double bins_to = 1000;
 
 /// Distances of the table: evenly up to 12, then in steps of a tenth.
 const std::vector<double>& places()
@@ -168,6 +172,15 @@ Healthy::Healthy(const SimulatedGroups& groups, const PooledScatter& pooled)
             log_chances_[t].push_back(std::max(lowest_log, std::log(sum)));
         }
     }
+    for (double low = 0; low < bins_to; low = low == 0 ? bins_from : low * bins_widen) {
+        const double high = low == 0 ? bins_from : low * bins_widen;
+        Tails& bin = bins_.emplace_back();
+        for (std::size_t t = 0; t < tail_degrees.size(); ++t) {
+            Tails one{};
+            one[t] = 1;
+            bin[t] = std::log(std::max(1e-300, (low == 0 ? 0.5 : chance(-low, one)) - chance(-high, one)));
+        }
+    }
 }
 
 double Healthy::chance(double z, const Tails& tails) const
@@ -177,6 +190,14 @@ double Healthy::chance(double z, const Tails& tails) const
     for (std::size_t t = 0; t < tails.size(); ++t)
         if (tails[t] > 0) sum += tails[t] * std::exp(interpolated(log_chances_[t], -z));
     return std::min(0.5, sum);
+}
+
+const Tails& Healthy::log_likelihood(double distance) const
+{
+    if (distance < bins_from) return bins_.front();
+    static const double step = std::log(bins_widen);
+    const auto bin = static_cast<std::size_t>(std::log(distance / bins_from) / step);
+    return bins_[std::min(bin + 1, bins_.size() - 1)];
 }
 
 double Healthy::distance(double wanted, const Tails& tails) const
@@ -220,22 +241,11 @@ const Healthy& HealthyTables::healthy(std::size_t n, const PooledScatter& pooled
 
 void TailCounts::add(std::size_t member, double z, const Healthy& healthy)
 {
-    // In bins that widen with the distance; what is not far off counts as one.
-    constexpr double first = 1.5;
-    constexpr double widening = 1.12;
-    const double distance = std::fabs(z);
-    double low = first;
-    while (distance >= low * widening) low *= widening;
     Side& side = (z > 0 ? upper_ : lower_)[member];
-    side.farthest = std::max(side.farthest, distance);
+    side.farthest = std::max(side.farthest, std::fabs(z));
     ++count_;
-    for (std::size_t t = 0; t < tail_degrees.size(); ++t) {
-        Tails one{};
-        one[t] = 1;
-        const double chance = distance < first ? 0.5 - healthy.chance(-first, one)
-                                               : healthy.chance(-low, one) - healthy.chance(-low * widening, one);
-        side.log_likelihood[t] += std::log(std::max(1e-300, chance));
-    }
+    const Tails& log_likelihood = healthy.log_likelihood(std::fabs(z));
+    for (std::size_t t = 0; t < tail_degrees.size(); ++t) side.log_likelihood[t] += log_likelihood[t];
 }
 
 std::vector<TailsOfOthers> TailCounts::weights(const std::vector<TailsOfOthers>& before) const

@@ -47,8 +47,13 @@ class Healthy {
     /// The distance, below 0, whose chance is this.
     double distance(double chance, const Tails& tails = normal_tails) const;
 
+    /// The logarithms of the chances, by each of `tail_degrees`, that a machine lies as far off as this, on its side. Distances are counted in
+    /// bins that widen; what is near counts as one.
+    const Tails& log_likelihood(double distance) const;
+
   private:
     std::array<std::vector<double>, tail_degrees.size()> log_chances_;  ///< at the places of the table
+    std::vector<Tails> bins_;
 };
 
 /// The simulated groups and tables made so far, by the number of machines and what is pooled. Numbers that differ by little share one.

@@ -132,9 +132,20 @@ std::vector<NodeQuantity> ceilings_of(const std::vector<Member>& members)
 {
     std::map<std::string_view, std::vector<MemberRate>> by_name;
     bool has_days = false;
+    std::vector<std::pair<std::string_view, std::vector<MemberRate>*>>
+        before;  // of the last digest: most have one order
     for (std::uint32_t i = 0; i < members.size(); ++i) {
         has_days = has_days || members[i].days.size() > 1;
-        for (const DigestRate& rate : members[i].newest().ceilings) by_name[rate.name].push_back({i, &rate});
+        std::size_t place = 0;
+        for (const DigestRate& rate : members[i].newest().ceilings) {
+            if (place == before.size()) before.emplace_back();
+            auto& [name, rates] = before[place++];
+            if (rates == nullptr || name != rate.name) {
+                rates = &by_name[rate.name];
+                name = rate.name;
+            }
+            rates->push_back({i, &rate});
+        }
     }
     std::vector<NodeQuantity> quantities;
     for (auto& [name, found] : by_name) {

@@ -177,22 +177,25 @@ void QuantityJudge::add_populations(const std::vector<std::uint32_t>& lower, con
         add(k, Finding::slower_population, median, fmt::format("one of {} slower nodes", lower.size()));
 }
 
-void QuantityJudge::compare(const std::vector<std::uint32_t>& places)
+void QuantityJudge::compare(std::vector<std::uint32_t> places)
 {
-    std::vector<LogRate> rates;
-    for (const std::uint32_t k : places) rates.push_back(newest_[k]);
-    add_compared(View::newest, places, std::vector<std::size_t>(places.size(), 1), std::move(rates));
     if (!quantity_.days.empty()) {
         compare_means(places);
         compare_slower_days(places);
     }
+    if (places.size() == newest_.size()) {
+        add_compared(View::newest, std::move(places), {}, all_);
+        return;
+    }
+    std::vector<LogRate> rates;
+    for (const std::uint32_t k : places) rates.push_back(newest_[k]);
+    add_compared(View::newest, std::move(places), {}, std::make_shared<const RateGroup>(std::move(rates)));
 }
 
 void QuantityJudge::add_compared(View view, std::vector<std::uint32_t> places, std::vector<std::size_t> days,
-                                 std::vector<LogRate> rates)
+                                 std::shared_ptr<const RateGroup> rates)
 {
-    Compared& some = compared_.emplace_back(Compared{view, std::move(places), std::move(days)});
-    some.rates = std::make_shared<const RateGroup>(std::move(rates));
+    Compared& some = compared_.emplace_back(Compared{view, std::move(places), std::move(days), std::move(rates)});
     some.healthy = &tests_.tables.healthy(some.places.size(), {});
 }
 
@@ -219,7 +222,8 @@ void QuantityJudge::compare_means(const std::vector<std::uint32_t>& places)
         rates.push_back(mean);
     }
     if (some.size() >= fewest_compared)
-        add_compared(View::mean_of_days, std::move(some), std::move(some_days), std::move(rates));
+        add_compared(View::mean_of_days, std::move(some), std::move(some_days),
+                     std::make_shared<const RateGroup>(std::move(rates)));
 }
 
 void QuantityJudge::compare_slower_days(const std::vector<std::uint32_t>& places)
@@ -241,7 +245,8 @@ void QuantityJudge::compare_slower_days(const std::vector<std::uint32_t>& places
     }
     if (some.size() < fewest_compared) return;
     const std::size_t number = some.size();
-    add_compared(View::slower_days, std::move(some), std::vector<std::size_t>(number, usual), std::move(rates));
+    add_compared(View::slower_days, std::move(some), std::vector<std::size_t>(number, usual),
+                 std::make_shared<const RateGroup>(std::move(rates)));
 }
 
 double QuantityJudge::usual_spec(const Compared& some) const
@@ -274,7 +279,7 @@ void QuantityJudge::test_one(const Compared& some, std::size_t i, const TailsOfO
                 .ceiling = &ceiling_,
                 .view = some.view,
                 .is_mean = is_mean,
-                .days = some.view == View::newest ? 1 : some.days[i],
+                .days = some.days_of(i),
                 .median = some.rates->median_without(i),
                 .x = rate.x,
                 .newest = newest_[k].x};
@@ -301,7 +306,7 @@ double QuantityJudge::half_of(const Compared& some, std::size_t i) const
     const double own = quantity_.newest[k].variance;
     const int rounds = quantity_.rates.empty() || (day_variance_ && *day_variance_ > own)
                            ? 0
-                           : quantity_.rates[k]->rounds * static_cast<int>(some.days[i]);
+                           : quantity_.rates[k]->rounds * static_cast<int>(some.days_of(i));
     return half_width_in_errors(rounds) * std::sqrt(some.rates->rate(i).variance);
 }
 

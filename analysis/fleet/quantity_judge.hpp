@@ -16,12 +16,13 @@ namespace roof::analysis {
 struct Compared {
     View view = View::newest;
     std::vector<std::uint32_t> places{};  ///< in the quantity
-    std::vector<std::size_t> days{};      ///< of each
+    std::vector<std::size_t> days{};      ///< of each; empty: one
     std::shared_ptr<const RateGroup> rates{};
     const Healthy* healthy = nullptr;
     PooledScatter pooled{};
     double freedom = 0;
 
+    std::size_t days_of(std::size_t i) const { return days.empty() ? 1 : days[i]; }
     double distance(LogRate rate, std::size_t i) const { return rates->distance(rate, i, pooled, freedom); }
 };
 
@@ -53,10 +54,10 @@ class QuantityJudge {
 
     void add_populations(const std::vector<std::uint32_t>& lower, const std::vector<std::uint32_t>& upper);
 
-    void compare(const std::vector<std::uint32_t>& places);
+    void compare(std::vector<std::uint32_t> places);
 
     void add_compared(View view, std::vector<std::uint32_t> places, std::vector<std::size_t> days,
-                      std::vector<LogRate> rates);
+                      std::shared_ptr<const RateGroup> rates);
 
     std::vector<double> numbers_of_days(const std::vector<std::uint32_t>& places) const;
 
