@@ -48,18 +48,6 @@ std::map<std::string, int> parts_of(const std::string& kind)
     return parts;
 }
 
-/// Whether `less` has the same parts as `more`, but fewer of them.
-bool has_lost(const std::string& less, const std::string& more)
-{
-    const auto few = parts_of(less);
-    const auto many = parts_of(more);
-    if (few == many || few.begin()->first.empty()) return false;
-    return std::ranges::all_of(few, [&](const auto& part) {
-        const auto found = many.find(part.first);
-        return found != many.end() && part.second <= found->second;
-    });
-}
-
 /// Whether two digests of one day cannot be of one machine, or of one that did not change.
 bool contradict(const Digest& a, const Digest& b)
 {
@@ -207,6 +195,17 @@ class Sorting {
 };
 
 }  // namespace
+
+bool has_lost(const std::string& less, const std::string& more)
+{
+    const auto few = parts_of(less);
+    const auto many = parts_of(more);
+    if (few == many || few.begin()->first.empty()) return false;
+    return std::ranges::all_of(few, [&](const auto& part) {
+        const auto found = many.find(part.first);
+        return found != many.end() && part.second <= found->second;
+    });
+}
 
 double seconds_of(const std::string& time)
 {

@@ -34,6 +34,9 @@ struct Membership {
 /// The node's newest digest by each plan says of which kind it is; older ones by the same revision are its other days.
 Membership members_of(const Fleet& fleet, const JudgeOptions& options);
 
+/// Whether a kind has the same parts as another, but fewer of them: "epyc-13cpu" to "epyc-26cpu", or 7 GPUs to 8.
+bool has_lost(const std::string& less, const std::string& more);
+
 /// Seconds from 1970 of "2026-11-22T18:02:16Z". What follows the day may be missing or wrong: then it is midnight.
 double seconds_of(const std::string& time);
 

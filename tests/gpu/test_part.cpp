@@ -246,7 +246,8 @@ TEST_CASE("the launches of a calibration of a large GPU take at most 35% of its 
     BenchRegistry registry;
     add_gpu_part(registry);
     registry.machine().devices = {large_gpu()};
-    const auto [file, goal_seconds] = GENERATE(table<const char*, double>({{"gpu", 60}, {"gpu-quick", 15}}));
+    const auto [file, goal_seconds] =
+        GENERATE(table<const char*, double>({{"gpu", 60}, {"gpu-quick", 15}, {"gpu-health", 8}}));
     const Plan plan = load_plan(tree() + "/configs/calibrate/" + file + ".yaml");
     std::vector<Item> rounds = expand(plan, registry);
     const std::vector<Item> resolved = at_sizes(rounds, resolved_sizes());

@@ -106,6 +106,17 @@ class Fleets(unittest.TestCase):
         self.digest("n7", 0.5, "2025-03-12T02:00:00Z", is_bound=True)
         self.assertEqual((1, {"n7"}), (self.judge()[0], self.nodes(self.judge()[1], "slow")))
 
+    def test_health_ends_when_its_time_is_over_and_leaves_nothing(self):
+        self.digest("n1")
+        plan = Path(self.place.name, "plan.yaml")
+        plan.write_text("name: long\nmeasure: {warmup: 1, min_samples: 1000000, max_samples: 1000000, interval: 0.0001, budget_seconds: 600}\n"
+                        "run:\n  - {bench: flops, operation: fma, precision: fp32, threads: 1}\n", encoding="ascii")
+        scratch = Path(self.place.name, "scratch")
+        scratch.mkdir()
+        done = subprocess.run([ROOF, "health", "--reference", self.folder, "--device", "cpu", "--plan", plan, "--node", "n9", "--seconds", "1"],
+                              cwd=scratch, env={**os.environ, "TMPDIR": str(scratch)}, capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual((2, "n9 is not judged: 1 s were over\n", []), (done.returncode, done.stdout, list(scratch.iterdir())))
+
     def test_planted_faults_are_found(self):
         for name in ("one of 8, one quantity, 10%", "one of 100, memory, 3%", "one of 30 without any scatter, 5%",
                      "one of 40 on every second of six days, memory, 10%"):

@@ -24,6 +24,7 @@ Action report(OptionParser& parser);
 Action check(OptionParser& parser);
 Action compare(OptionParser& parser);
 Action fleet(OptionParser& parser);
+Action health(OptionParser& parser);
 Action whatif(OptionParser& parser);
 Action trace(OptionParser& parser);
 Action profile(OptionParser& parser);
@@ -50,6 +51,7 @@ inline constexpr std::array commands{
     Command{"check", check, "tell what is wrong with the files of a result folder"},
     Command{"compare", compare, "tell whether two result folders differ"},
     Command{"fleet", fleet, "tell which of many equal nodes are slow, and write scripts that measure them"},
+    Command{"health", health, "tell in seconds whether this node is like its fleet"},
     Command{"whatif", whatif, "predict steps under other roofs, or at another batch"},
     Command{"profile", profile, "record what any program's GPUs do"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},

@@ -1,0 +1,173 @@
+// `roof health`: one node against its fleet, from the measurement to one line.
+#include "analysis/fleet/health.hpp"
+#include "ert/base/files.hpp"
+#include "tests/analysis/fleet/made_fleet.hpp"
+#include "tests/tools/workbench.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+using namespace roof;
+using namespace roof::analysis;
+using Catch::Contains;
+using tests::cpu_names;
+using tests::make_fleet;
+using tests::Said;
+using tests::slow_down;
+using tests::Workbench;
+
+namespace {
+
+const std::string plan = "name: small\nrounds: 3\nrun:\n  - {bench: flops, operation: fma}\n";
+
+Said health(const Workbench& bench, const std::vector<std::string>& more)
+{
+    std::vector<std::string> words{"health", "--plan", bench.path("plan.yaml"), "--node", "n1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return bench.roof(words);
+}
+
+/// Digests of this machine as the reference, on nodes n1 to n`nodes`; their rates are `times` those measured.
+void write_reference(const Workbench& bench, int nodes, double times)
+{
+    write_file(bench.path("plan.yaml"), plan);
+    REQUIRE(bench.roof({"sweep", bench.path("plan.yaml"), "--out", bench.path("run"), "--node", "n1"}).status == 0);
+    Digest digest = parse_digest(read_file(bench.path("run/digest.csv")), "digest.csv");
+    std::filesystem::remove_all(bench.path("run"));
+    for (DigestRate& rate : digest.ceilings)
+        for (double* value : {&rate.value, &rate.low, &rate.high}) *value *= times;
+    for (int node = 1; node <= nodes; ++node) {
+        digest.node = "n" + std::to_string(node);
+        make_folder(bench.path("fleet/" + digest.node));
+        write_file(bench.path("fleet/" + digest.node) + "/digest.csv", to_csv(digest));
+    }
+}
+
+Fleet reference_of(std::size_t nodes)
+{
+    return make_fleet({.nodes = nodes, .ceilings = 24, .names = cpu_names()});
+}
+
+/// The last node, measured now, and taken out of the reference.
+Digest taken_from(Fleet& fleet)
+{
+    Digest now = fleet.digests.back();
+    fleet.digests.pop_back();
+    now.plan = "another";
+    now.revision = "newer";
+    return now;
+}
+
+}  // namespace
+
+TEST_CASE("a node like its fleet is fine in one line, and leaves nothing behind")
+{
+    const Workbench bench;
+    write_reference(bench, 8, 1);
+    const Said said = health(bench, {"--reference", bench.path("fleet")});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Catch::StartsWith("n1 is fine: ") && Contains("7 nodes"));
+    CHECK(std::count(said.out.begin(), said.out.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(bench.path("results")));
+    for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::temp_directory_path()))
+        CHECK_THAT(entry.path().filename().string(), !Catch::StartsWith("roof-health-"));
+}
+
+TEST_CASE("a node that is slower than its fleet exits 1 and says what failed, also as metrics and JSON")
+{
+    const Workbench bench;
+    write_reference(bench, 8, 1.3);
+    const Said said = health(bench, {"--reference", bench.path("fleet")});
+    CHECK(said.status == 1);
+    CHECK_THAT(said.out, Contains("n1 is slow: ") && Contains("at 0.769"));
+    const Said metrics = health(bench, {"--reference", bench.path("fleet"), "--prometheus"});
+    CHECK_THAT(metrics.out, Contains("# TYPE roof_health gauge\nroof_health{node=\"n1\",state=\"slow\"} 1\n") &&
+                                Contains("roof_health_ratio{node=\"n1\",ceiling=\"") && Contains("\"} 0.7692\n"));
+    const auto document = nlohmann::json::parse(health(bench, {"--reference", bench.path("fleet"), "--json"}).out);
+    CHECK(document["finding"] == "slow");
+    CHECK(document["status"] == 1);
+}
+
+TEST_CASE("one digest is a reference: 10% below it is slow")
+{
+    const Workbench bench;
+    write_reference(bench, 2, 1.02);
+    CHECK(health(bench, {"--reference", bench.path("fleet/n2/digest.csv")}).status == 0);
+    write_reference(bench, 2, 1.3);
+    CHECK(health(bench, {"--reference", bench.path("fleet/n2/digest.csv")}).status == 1);
+    CHECK(health(bench, {"--reference", bench.path("fleet/n1/digest.csv")}).status == 2);  // its own
+    CHECK(health(bench, {"--reference", bench.path("nothing")}).status == 2);
+}
+
+TEST_CASE("the prolog is printed and nothing is measured")
+{
+    const Workbench bench;
+    const Said said = bench.roof({"health", "--reference", "/shared/my fleet", "--prolog", "slurm", "--seconds", "12"});
+    CHECK(said.status == 0);
+    CHECK_THAT(said.out, Catch::StartsWith("#!/bin/sh\n") &&
+                             Contains("health --reference '/shared/my fleet' --seconds 12") &&
+                             Contains("timeout -k 2 17 ") && Contains("--node \"$SLURMD_NODENAME\""));
+    CHECK(bench.roof({"health", "--reference", "x", "--prolog", "pbs"}).status == 2);
+    CHECK(bench.roof({"health", "--reference", "x", "--seconds", "0"}).status == 2);
+    CHECK(bench.roof({"health"}).status == 2);
+}
+
+TEST_CASE("health is judged by name, whatever plan and revision measured it")
+{
+    Fleet fleet = reference_of(31);
+    Digest now = taken_from(fleet);
+    CHECK(status_of(judge_health({now}, fleet)) == 0);
+    CHECK(judge_health({now}, fleet).nodes == 30);
+    fleet.digests.push_back(now);
+    for (std::size_t c = 0; c < 8; ++c) slow_down(fleet, 30, c, 0.06);
+    now = fleet.digests.back();
+    const HealthFinding found = judge_health({now}, fleet);  // the node's own digest of before does not count
+    CHECK(found.finding == Finding::slow);
+    CHECK_THAT(health_line(found), Catch::StartsWith("n00030 is slow: cpu ") && Contains("to 30 nodes"));
+}
+
+TEST_CASE("a rate that was disturbed counts as it is, so that a loaded node is found")
+{
+    Fleet fleet = reference_of(31);
+    for (std::size_t c = 0; c < 24; ++c) slow_down(fleet, 30, c, 0.3);
+    Digest now = taken_from(fleet);
+    for (DigestRate& rate : now.ceilings) rate.high = std::numeric_limits<double>::infinity();
+    CHECK(status_of(judge_health({now}, fleet)) == 1);
+}
+
+TEST_CASE("a lost GPU is a finding, another kind is not judged, and nothing measured is not judged")
+{
+    Fleet fleet = reference_of(20);
+    for (Digest& digest : fleet.digests) digest.kind = "epyc-26cpu, 8 x H100";
+    Digest now = taken_from(fleet);
+    now.kind = "epyc-26cpu, 7 x H100";
+    const HealthFinding lost = judge_health({now}, fleet);
+    CHECK(lost.finding == Finding::changed_kind);
+    CHECK_THAT(health_line(lost), Contains("7 x H100") && Contains("8 x H100"));
+    now.kind = "xeon-4cpu";
+    CHECK(judge_health({now}, fleet).finding == Finding::not_judged);
+    CHECK(judge_health({}, fleet).finding == Finding::not_judged);
+    CHECK(judge_health({now}, {}).finding == Finding::not_judged);
+    CHECK(status_of(judge_health({now}, {})) == 2);
+}
+
+TEST_CASE("CPU and GPUs are compared each with their own digests, and the worse counts")
+{
+    Fleet fleet = reference_of(20);
+    Digest cpu = taken_from(fleet);
+    Fleet gpus = reference_of(20);
+    for (Digest& digest : gpus.digests) {
+        digest.kind = "made-26cpu, 8 x H100";
+        digest.plan = "gpu";
+        for (DigestRate& rate : digest.ceilings) rate.name = "gpu:3" + rate.name.substr(3);
+    }
+    for (std::size_t c = 0; c < 8; ++c) slow_down(gpus, 19, c, 0.2);
+    const Digest gpu = taken_from(gpus);
+    fleet.digests.insert(fleet.digests.end(), gpus.digests.begin(), gpus.digests.end());
+    CHECK(judge_health({cpu}, fleet).finding == Finding::fine);
+    const HealthFinding both = judge_health({cpu, gpu}, fleet);
+    CHECK(both.finding == Finding::slow);
+    CHECK_THAT(both.low.front().ceiling, Catch::StartsWith("gpu:3 "));
+}

@@ -1,0 +1,163 @@
+// `roof health`: measures this node for a few seconds, and tells in one line whether it is like its fleet.
+#include "analysis/fleet/health.hpp"
+#include "analysis/fleet/fleet_files.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/commands/commands.hpp"
+#include "tools/roof/commands/side_by_side.hpp"
+#include "tools/roof/console/output.hpp"
+#include "tools/roof/programs/time_limit.hpp"
+#include "tools/roof/session/plans.hpp"
+#include "tools/roof/session/session.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int most_seconds = 3600;
+
+struct Options {
+    OptionParser& parser;
+    std::string& reference = parser.required("--reference");
+    std::string& device = parser.value("--device");
+    std::string& plan = parser.value("--plan");
+    std::string& seconds = parser.value("--seconds", "15");
+    std::string& node = parser.value("--node");
+    std::string& prolog = parser.value("--prolog");
+    bool& prometheus = parser.flag("--prometheus");
+    bool& json = parser.flag("--json");
+};
+
+analysis::Fleet reference_of(const std::string& place)
+{
+    if (fs::is_directory(place)) return analysis::read_fleet({place});
+    if (!fs::is_regular_file(place)) throw InputError("--reference: there is no digest and no folder " + place);
+    analysis::Fleet fleet;
+    fleet.digests.push_back(analysis::parse_digest(read_file(place, analysis::largest_digest), place));
+    return fleet;
+}
+
+/// "cpu", "gpu:0", …: those asked for, or all that there are.
+std::vector<std::string> devices_of(const Options& options, const BenchRegistry& registry)
+{
+    const std::vector<std::string> kinds =
+        options.device.empty() ? std::vector<std::string>{"cpu", "gpu"} : comma_list("--device", options.device);
+    std::vector<std::string> devices;
+    for (const std::string& kind : kinds) {
+        if (kind != "cpu" && kind != "gpu") throw InputError("--device '" + kind + "' is neither cpu nor gpu");
+        if (kind == "gpu") registry.find("bandwidth", "gpu");  // opens the part that knows the GPUs
+        for (const Device& device : registry.machine().devices)
+            if (device.kind == kind) devices.push_back(device.name);
+    }
+    return devices;
+}
+
+class Measuring {
+  public:
+    Measuring(const Options& options, int seconds, const fs::path& scratch, Context& context)
+        : options_(options), seconds_(seconds), scratch_(scratch), context_(context)
+    {
+    }
+
+    std::optional<analysis::Digest> of_cpu() const
+    {
+        constexpr double share = 0.5;  // of the time; the GPUs have the rest
+        Plan plan = find_plan(options_.plan.empty() ? "calibrate/cpu-quick" : options_.plan);
+        const Seconds most{share * seconds_};
+        plan.end_after = plan.end_after.value > 0 ? std::min(plan.end_after, most) : most;
+        const Session session = measure_all(
+            {plan.source, Scheduler(plan, context_.registry, {}), scratch_ / "cpu", {}, options_.node}, context_, {});
+        return digest_of(session.folder, plan.source, session.rows);
+    }
+
+    std::optional<analysis::Digest> of_gpus(const std::vector<std::string>& gpus) const
+    {
+        const std::string plan = options_.plan.empty() ? "calibrate/gpu-health" : options_.plan;
+        SideBySide what{.devices = gpus, .arguments = {"--plan", plan}};
+        if (!options_.node.empty()) what.arguments.insert(what.arguments.end(), {"--node", options_.node});
+        const auto rows = measure_side_by_side(what, scratch_, {});
+        return rows ? digest_of(scratch_, plan, *rows) : std::nullopt;
+    }
+
+  private:
+    std::optional<analysis::Digest> digest_of(const fs::path& folder, const std::string& plan,
+                                              const std::vector<Measurement>& rows) const
+    {
+        analysis::Digest digest = analysis::make_digest({folder, machine_named(options_.node, context_), plan, rows});
+        if (digest.ceilings.empty()) return std::nullopt;
+        return digest;
+    }
+
+    const Options& options_;
+    int seconds_;
+    const fs::path& scratch_;
+    Context& context_;
+};
+
+int print_prolog(const Options& options, int seconds, Context& context)
+{
+    if (options.prolog != "slurm") throw InputError("--prolog '" + options.prolog + "': slurm is the one there is");
+    std::error_code none;
+    const fs::path self = fs::read_symlink("/proc/self/exe", none);
+    std::string command = fmt::format("{} health --reference {} --seconds {}", shell_word(self.string()),
+                                      shell_word(fs::absolute(options.reference).string()), seconds);
+    if (!options.device.empty()) command += " --device " + options.device;
+    if (!options.plan.empty()) command += " --plan " + shell_word(options.plan);
+    context.out << analysis::health_prolog(command, seconds);
+    return 0;
+}
+
+int check_health(const Options& options, Context& context)
+{
+    const int seconds = whole_number("--seconds", options.seconds, 1, most_seconds);
+    if (!options.prolog.empty()) return print_prolog(options, seconds, context);
+    const auto begin = std::chrono::steady_clock::now();
+    const ScratchFolder scratch("roof-health-");
+    constexpr int could_not_judge = 2;
+    TimeLimit limit(
+        seconds, could_not_judge,
+        fmt::format("{} is not judged: {} s were over\n", machine_named(options.node, context).node, seconds),
+        scratch.place());
+    const analysis::Fleet reference = reference_of(options.reference);
+    const std::vector<std::string> devices = devices_of(options, context.registry);
+    std::vector<std::string> gpus;
+    std::ranges::copy_if(devices, std::back_inserter(gpus), [](const std::string& d) { return d.starts_with("gpu:"); });
+    const Measuring measuring(options, seconds, scratch.place(), context);
+    std::vector<analysis::Digest> digests;
+    if (gpus.size() < devices.size())
+        if (auto digest = measuring.of_cpu()) digests.push_back(std::move(*digest));
+    if (!gpus.empty()) {
+        limit.forwards = true;
+        if (auto digest = measuring.of_gpus(gpus)) digests.push_back(std::move(*digest));
+        limit.forwards = false;
+    }
+    const analysis::HealthFinding finding = analysis::judge_health(digests, reference);
+    const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (options.json)
+        print_json(context.out, analysis::health_json(finding, taken));
+    else if (options.prometheus)
+        context.out << analysis::health_metrics(finding, taken);
+    else
+        context.out << analysis::health_line(finding) << '\n';
+    return analysis::status_of(finding);
+}
+
+}  // namespace
+
+Action health(OptionParser& parser)
+{
+    return [options = Options{parser}](Context& context) { return check_health(options, context); };
+}
+
+}  // namespace roof
