@@ -108,8 +108,35 @@ def audit_export(findings, run, study, calibration):
             findings.checked += 1
             if abs(float(value) - rates.get((name, operation), 0) / 1e6) > 0.0051 or int(threads) != roofs.threads:
                 findings.differs("export likwid", (name, operation, threads, value), rates.get((name, operation)))
+        peaks(findings, run, calibration, device, roofs)
         if {"fp64", "fp32"} & set(roofs.compute):
             carm(findings, run("export", calibration, "--format", "carm", "--device", device), study, device, roofs)
+
+
+def peaks(findings, run, calibration, device, roofs):
+    """The forms that hold one peak for a precision, and the bandwidth of memory."""
+    levels = {level.name: level.best_rate for level in roofs.levels}
+    rates = {name: roof.median for name, roof in roofs.compute.items()}
+    if "DRAM" not in levels:
+        return
+    shown = json.loads(run("export", calibration, "--format", "tracelens", "--device", device))
+    findings.exact("export tracelens: mem_bw_gbps", shown["mem_bw_gbps"], levels["DRAM"] / 1e9)
+    matrix = {name.removeprefix("matrix_"): value for name, value in shown["max_achievable_tflops"].items() if name.startswith("matrix_")}
+    findings.text("export tracelens: names", sorted(matrix), sorted(set(rates) - {"tf32", "fp4", "int32"}))
+    for name, value in matrix.items():
+        findings.exact(f"export tracelens: matrix_{name}", value, rates[name] / 1e12)
+    half = rates.get("bf16", rates.get("fp16"))
+    if half:
+        sim, = json.loads(run("export", calibration, "--format", "inference-sim", "--device", device)).values()
+        findings.exact("export inference-sim: TFlopsPeak", sim["TFlopsPeak"], half / 1e12)
+        findings.exact("export inference-sim: BwPeakTBs", sim["BwPeakTBs"], levels["DRAM"] / 1e12)
+    text = run("export", calibration, "--format", "prometheus")
+    for metric, label, wanted in (("bandwidth_bytes", "level", levels), ("compute_flops", "precision", rates)):
+        found = re.findall(rf'^roof_{metric}_per_second{{(.*)}} (\S+)$', text, re.MULTILINE)
+        mine = {re.search(rf'\b{label}="([^"]*)"', labels)[1]: value for labels, value in found if f'device="{device}"' in labels}
+        findings.text(f"export prometheus: {label}s", sorted(mine), sorted(wanted))
+        for name, value in mine.items():
+            findings.exact(f"export prometheus: {name}", float(value), wanted.get(name, 0))
 
 
 def carm(findings, text, study, device, roofs):

@@ -189,6 +189,9 @@ TEST_CASE("no sink shows foreign text raw, whichever field holds it")
              {"export", run, "--format", "ert", "--out", out + "/roofline.json"},
              {"export", run, "--format", "likwid"},
              {"export", run, "--format", "carm"},
+             {"export", run, "--format", "tracelens", "--out", out + "/tracelens.json"},
+             {"export", run, "--format", "pytorch"},
+             {"export", run, "--format", "prometheus"},
              {"check", run}}) {
         std::filesystem::create_directories(out);
         const tests::Said said = bench.roof(words);

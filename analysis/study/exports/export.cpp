@@ -1,6 +1,6 @@
 #include "analysis/study/exports/export.hpp"
 
-#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/exports/peaks.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "ert/base/csv.hpp"
@@ -25,19 +25,10 @@ std::string upper(std::string text)
     return text;
 }
 
-/// The roofs of the device at the most threads.
-Roofs roofs_for(const Study& study, const std::string& device)
-{
-    const std::vector<std::string> devices = devices_of(study.ceilings);
-    if (devices.empty()) throw InputError("there are no ceilings to export: " + calibration_warning(study));
-    if (std::ranges::find(devices, device) == devices.end()) throw InputError(unknown_word("device", device, devices));
-    return roofs_of(study.ceilings, device);
-}
-
 std::string as_ert(const Study& study, const std::string& device)
 {
     using nlohmann::json;
-    const Roofs roofs = roofs_for(study, device);
+    const Roofs roofs = roofs_to_export(study, device);
     json bytes = json::array();
     json flops = json::array();
     for (const Ceiling* roof : roofs.levels) bytes.push_back({roof->level, roof->rate.median.value / giga});
@@ -75,7 +66,7 @@ std::string framed(const std::vector<std::vector<std::string>>& rows)
 
 std::string as_likwid(const Study& study, const std::string& device)
 {
-    const Roofs roofs = roofs_for(study, device);
+    const Roofs roofs = roofs_to_export(study, device);
     const auto table = [](const char* what, const char* unit, const std::vector<const Ceiling*>& ceilings) {
         std::vector<std::vector<std::string>> rows{{what, "Operation", "Threads", unit}};
         for (const Ceiling* roof : ceilings)
@@ -109,7 +100,7 @@ std::string kibibytes_of(const Machine& machine, const std::string& device, cons
 
 std::string as_carm(const Study& study, const std::string& device)
 {
-    const Roofs roofs = roofs_for(study, device);
+    const Roofs roofs = roofs_to_export(study, device);
     const Machine& machine = study.calibration.machine;
     const auto size = [&](const char* level) { return kibibytes_of(machine, device, level); };
     std::string text =
@@ -143,14 +134,27 @@ std::string as_carm(const Study& study, const std::string& device)
 
 }  // namespace
 
+Roofs roofs_to_export(const Study& study, const std::string& device)
+{
+    const std::vector<std::string> devices = devices_of(study.ceilings);
+    if (devices.empty()) throw InputError("there are no ceilings to export: " + calibration_warning(study));
+    if (std::ranges::find(devices, device) == devices.end()) throw InputError(unknown_word("device", device, devices));
+    return roofs_of(study.ceilings, device);
+}
+
 std::string exported(const Study& study, std::string_view format, const std::string& device)
 {
-    static const std::vector<std::string> formats{"csv", "points", "ert", "likwid", "carm"};
+    static const std::vector<std::string> formats{"csv",       "points",  "ert",           "likwid",    "carm",
+                                                  "tracelens", "pytorch", "inference-sim", "prometheus"};
     if (format == "csv") return to_csv(ceilings_table(study));
     if (format == "points") return to_csv(placements_table(study));
     if (format == "ert") return as_ert(study, device);
     if (format == "likwid") return as_likwid(study, device);
     if (format == "carm") return as_carm(study, device);
+    if (format == "tracelens") return as_tracelens(study, device);
+    if (format == "pytorch") return as_pytorch(study, device);
+    if (format == "inference-sim") return as_inference_sim(study, device);
+    if (format == "prometheus") return as_prometheus(study);
     throw InputError("--format: " + unknown_word("format", format, formats));
 }
 
