@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr double confident_share = 0.95;
 constexpr int draws = 1000;
+constexpr std::size_t draws_beyond = 25;  ///< on each side of the inner 95%
 
 /// The roofs over one row: levels, then the row's precision.
 std::vector<const Ceiling*> roofs_over(const Roofs& roofs, const std::string& precision)
@@ -115,6 +117,7 @@ void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs)
         for (const Placement* part : parts) works.push_back(amounts_of(*part, roofs));
         std::vector<double> seconds(all.size());
         std::vector<int> wins(all.size());
+        std::vector<double> sums;
         for (const std::vector<double>& cost : costs) {
             std::ranges::fill(seconds, 0);
             for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -122,6 +125,7 @@ void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs)
                 const double taken = parts[i]->seconds.median.value;
                 seconds[roof] += taken > 0 ? std::min(least, taken) : least;  // as in place()
             }
+            sums.push_back(std::accumulate(seconds.begin(), seconds.end(), 0.0));
             // Works run one after another: the roof that limits most of their time binds.
             const auto most = std::ranges::max_element(seconds);
             if (most != seconds.end() && *most > 0) ++wins[static_cast<std::size_t>(most - seconds.begin())];
@@ -130,6 +134,9 @@ void find_bottlenecks(std::span<Placement> placements, const Roofs& roofs)
             if (wins[i] > 0)
                 p.bottlenecks.push_back({level_or_precision(*all[i]), static_cast<double>(wins[i]) / draws});
         std::ranges::stable_sort(p.bottlenecks, std::greater{}, &Bottleneck::share);
+        std::ranges::sort(sums);
+        p.attainable_low = {std::min(p.attainable.value, sums[draws_beyond])};
+        p.attainable_high = {std::max(p.attainable.value, sums[sums.size() - 1 - draws_beyond])};
     }
 }
 

@@ -213,6 +213,8 @@ void place_under_link(Placement& p, const Measurement& row, const Ceilings& ceil
     const Seconds least = bytes / roof;
     if (p.binds.empty() || least <= p.attainable) return;
     p.attainable = least;
+    p.attainable_low = bytes / ByteRate{link->rate.high.value};
+    p.attainable_high = bytes / ByteRate{link->rate.low.value};
     p.is_sum = false;
     p.binds = p.link->level;
     p.binds_compute = false;

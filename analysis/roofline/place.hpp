@@ -137,7 +137,10 @@ struct WorkRoofs {
 /// The least time that the roofs allow, and which of them asks for it.
 struct LeastTime {
     Seconds attainable;  ///< 0 without ceilings
-    std::string binds;   ///< the level or precision under which most of that time lies; empty without ceilings
+    /// The ends of 95% of the draws of the roofs, from which it is as far as the roofs are uncertain; 0 without ceilings.
+    Seconds attainable_low;
+    Seconds attainable_high;
+    std::string binds;  ///< the level or precision under which most of that time lies; empty without ceilings
     bool binds_compute = false;
     bool is_sum = false;                  ///< over several works
     std::vector<Bottleneck> bottlenecks;  ///< the most likely first

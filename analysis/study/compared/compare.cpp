@@ -48,6 +48,11 @@ Words words_of(const Measurement& row, bool with_threads)
     return words;
 }
 
+const char* unit_of(Judged judged)
+{
+    return judged == Judged::by_time ? "s" : "x";
+}
+
 /// Pairs names that are on both sides as changes; lists the others. Of equal names on one side the first counts.
 std::vector<Change> match(const Sides& a, const Sides& b, const std::string& unit, Words* only_a, Words* only_b)
 {
@@ -68,12 +73,19 @@ std::vector<Change> match(const Sides& a, const Sides& b, const std::string& uni
     return changes;
 }
 
-Sides steps_of(const Study& study, bool with_threads = true)
+Sides steps_of(const Study& study, bool with_threads, Judged judged, Words* without_roofs = nullptr)
 {
     Sides steps;
-    for (const Measurement& row : study.results.rows)
-        if (row.role == Role::step && row.status == Status::ok)
-            steps.emplace_back(words_of(row, with_threads), side_of(row.seconds));
+    for (const Measurement& row : study.results.rows) {
+        if (row.role != Role::step || row.status != Status::ok) continue;
+        const Words words = words_of(row, with_threads);
+        if (judged == Judged::by_time)
+            steps.emplace_back(words, side_of(row.seconds));
+        else if (const auto side = times_the_least(study, row))
+            steps.emplace_back(words, *side);
+        else if (without_roofs)
+            without_roofs->push_back(join(words, " "));
+    }
     return steps;
 }
 
@@ -205,8 +217,8 @@ std::string verdict_of(const Change& change)
 {
     if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
     if (!change.shown()) return "no difference shown";
-    const bool is_time = change.unit == "s";
-    return (change.ratio > 1) == is_time ? "slower" : "faster";
+    const bool is_rate = change.unit.ends_with("/s");
+    return (change.ratio > 1) == is_rate ? "faster" : "slower";
 }
 
 std::string Change::id() const
@@ -221,7 +233,9 @@ bool Change::shown() const
 
 void set_noise(Comparison& comparison, const Study& a, const Study& again)
 {
-    const std::vector<Change> same = match(steps_of(a), steps_of(again), "s", nullptr, nullptr);
+    const std::vector<Change> same =
+        match(steps_of(a, true, comparison.judged), steps_of(again, true, comparison.judged),
+              unit_of(comparison.judged), nullptr, nullptr);
     if (same.empty())
         throw InputError("'" + again.results.folder.string() + "' has no step in common with '" +
                          a.results.folder.string() + "': it is not a second run of it");
@@ -236,13 +250,19 @@ std::vector<Change> slower_than(const Comparison& comparison, double share)
     return changes;
 }
 
-Comparison compare(const Study& a, const Study& b)
+Comparison compare(const Study& a, const Study& b, Judged judged)
 {
     Comparison result;
     result.a = a.results.folder.string();
     result.b = b.results.folder.string();
+    result.judged = judged;
+    if (judged == Judged::by_roofs)
+        for (const Study* side : {&a, &b}) note_roofs(result.notes, *side);
     const bool same_machine = a.results.machine.name == b.results.machine.name;
-    result.steps = match(steps_of(a, same_machine), steps_of(b, same_machine), "s", &result.only_a, &result.only_b);
+    const bool same_size = same_machine || a.results.machine.threads == b.results.machine.threads;
+    result.steps =
+        match(steps_of(a, same_size, judged, &result.without_roofs),
+              steps_of(b, same_size, judged, &result.without_roofs), unit_of(judged), &result.only_a, &result.only_b);
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
     for (const auto& [kind, unit] : kinds) {
@@ -263,15 +283,21 @@ std::string to_text(const Comparison& c, int columns)
     std::string head = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
-    text += c.steps.empty() ? "\nNo step was measured on both sides. " + side_by_side(c)
-                            : "\n" + changes_text(c.steps, "step time", columns) + how_many_steps(c);
+    text += c.steps.empty()
+                ? "\nNo step was measured on both sides. " + side_by_side(c)
+                : "\n" +
+                      changes_text(c.steps, c.judged == Judged::by_time ? "step time" : "step time over the least",
+                                   columns) +
+                      how_many_steps(c);
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
                                    percent(std::exp(c.floor) - 1)));
     if (const std::vector<Change> changed = moved(c); !changed.empty())
         text += "\n" + changes_text(changed, "ceiling", columns);
     if (!c.ceilings.empty()) text += fitted((moved(c).empty() ? "\n" : "") + how_many_moved(c) + "\n");
-    return text + fitted(listed("\nMeasured only in a:", c.only_a) + listed("\nMeasured only in b:", c.only_b)) +
+    return text +
+           fitted(listed("\nMeasured only in a:", c.only_a) + listed("\nMeasured only in b:", c.only_b) +
+                  listed("\nWithout roofs:", c.without_roofs)) +
            fitted(
                "\nIntervals of the ratios combine both sides' 95% intervals as independent, on the logarithmic "
                "scale.\n");
@@ -281,6 +307,7 @@ json to_json(const Comparison& c)
 {
     return {{"a", json_text(c.a)},
             {"b", json_text(c.b)},
+            {"judged", c.judged == Judged::by_roofs ? "by roofs" : "by time"},
             {"notes", json_texts(c.notes)},
             {"noise_floor", c.floor > 0 ? json_number(std::exp(c.floor)) : json(nullptr)},
             {"steps", changes_json(c.steps)},
@@ -289,7 +316,8 @@ json to_json(const Comparison& c)
             {"ceilings_not_judged", not_judged(c.ceilings)},
             {"steps_not_judged", not_judged(c.steps)},
             {"only_a", json_texts(c.only_a)},
-            {"only_b", json_texts(c.only_b)}};
+            {"only_b", json_texts(c.only_b)},
+            {"without_roofs", json_texts(c.without_roofs)}};
 }
 
 std::vector<Change> moved(const Comparison& comparison)

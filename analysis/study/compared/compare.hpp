@@ -2,6 +2,9 @@
 //   ratio r = b / a of the medians. Its interval treats the relative uncertainties of both sides as independent, on the
 //   logarithmic scale: ln(r/low) = sqrt( ln(b/b_low)^2 + ln(a_high/a)^2 ),
 //                      ln(high/r) = sqrt( ln(b_high/b)^2 + ln(a/a_low)^2 ).
+// By the roofs, a side of a step is its time over the least time that the roofs of its own calibration allow, so that the speed of the
+// machine leaves the ratio; the intervals of the roofs enter that of the side, and its low end is that of the time without what else used the
+// machine (busy_cost()).
 #pragma once
 
 #include "analysis/study/study.hpp"
@@ -9,6 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,13 +46,17 @@ struct Change {
     bool shown() const;
 };
 
+enum class Judged { by_time, by_roofs };
+
 struct Comparison {
     std::string a;  ///< the folders
     std::string b;
-    std::vector<Change> steps;     ///< rows measured on both sides, in a's order
-    std::vector<Change> ceilings;  ///< ceilings on both sides
+    Judged judged = Judged::by_time;  ///< the steps
+    std::vector<Change> steps;        ///< rows measured on both sides, in a's order
+    std::vector<Change> ceilings;     ///< ceilings on both sides
     std::vector<std::string> only_a;
     std::vector<std::string> only_b;
+    std::vector<std::string> without_roofs{};  ///< steps of either side that cannot be judged by them
     std::vector<std::string> notes;
     double floor = 0;  ///< noise floor of the steps, as in Change; 0 without a second run of `a`
 };
@@ -61,8 +69,9 @@ Change change_of(std::vector<std::string> words, std::string unit, const Side& a
 Change rate_change(const Measurement& a, const Measurement& b);
 /// What b is beside a: "slower", "faster", "no difference shown", or "too few samples to tell (3 and 40)".
 std::string verdict_of(const Change& change);
-/// Matches rows by their id, on different machines without the threads; a row that is not ok counts as absent.
-Comparison compare(const Study& a, const Study& b);
+/// Matches rows by their id, on machines with different numbers of threads without these; a row that is not ok counts as absent. By the roofs it throws
+/// InputError if a side has no calibration, and notes how good the calibrations are and how long before or after the steps they were made.
+Comparison compare(const Study& a, const Study& b, Judged judged = Judged::by_time);
 /// Sets the noise floor: the largest ratio between the steps of `a` and those of `again`, a second run of it. Throws
 /// InputError if they have no step in common.
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
@@ -80,6 +89,14 @@ std::vector<Change> moved(const Comparison& comparison);
 std::string drift_text(const Comparison& comparison, int columns = 0);
 /// {"since": folder, "compared": n, "moved": [as "ceilings" in to_json]}
 nlohmann::json drift_json(const Comparison& comparison);
+
+// By the roofs (by_roofs.cpp).
+
+/// The step's time over the least time of its placement; nothing without one.
+std::optional<Side> times_the_least(const Study& study, const Measurement& row);
+/// Appends how good the study's calibration is, that it was made an hour or more from the steps, and that the machine was busy beside them.
+/// Throws InputError without one.
+void note_roofs(std::vector<std::string>& notes, const Study& study);
 
 // Beside an earlier study, the baseline: which points belong together, and what changed (baseline.cpp).
 

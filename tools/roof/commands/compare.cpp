@@ -21,6 +21,7 @@ struct Options {
     std::string& first = parser.required("A");
     std::string& second = parser.required("B");
     std::string& noise = parser.value("--noise");
+    bool& by_roofs = parser.flag("--by-roofs");
     std::string& fail_if = parser.value("--fail-if");
     bool& json = parser.flag("--json");
 };
@@ -43,7 +44,8 @@ int compare_folders(const Options& options, Context& context)
     const std::optional<double> most = parse_fail_if(options.fail_if);
     const analysis::Study first = open_with_calibration(options.first, {}, context);
     const analysis::Study second = open_with_calibration(options.second, {}, context);
-    auto comparison = analysis::compare(first, second);
+    const auto judged = options.by_roofs ? analysis::Judged::by_roofs : analysis::Judged::by_time;
+    auto comparison = analysis::compare(first, second, judged);
     if (!options.noise.empty())
         analysis::set_noise(comparison, first, open_with_calibration(options.noise, {}, context));
     if (options.json)
@@ -53,7 +55,8 @@ int compare_folders(const Options& options, Context& context)
     if (!most) return 0;
     const auto slower = analysis::slower_than(comparison, *most);
     for (const analysis::Change& change : slower)
-        context.err << fmt::format("slower by {:.1f}%: {}\n", 100 * (change.ratio - 1), printable(change.id()));
+        context.err << fmt::format("slower by {:.1f}%{}: {}\n", 100 * (change.ratio - 1),
+                                   options.by_roofs ? " beside the roofs" : "", printable(change.id()));
     return slower.empty() ? 0 : 1;
 }
 

@@ -210,10 +210,11 @@ TEST_CASE("without a terminal a comparison has the columns of a wide one")
     CHECK(to_text(c) == to_text(c, 500));
 }
 
-TEST_CASE("steps of the same plan on two machines are matched without their threads")
+TEST_CASE("steps of the same plan on two machines of different size are matched without their threads")
 {
     Study other = made::study({made::row("net", 8, 64)});
     other.results.machine.name = "other";
+    other.results.machine.threads = 64;
     const Comparison c = compare(made::study({made::row("net", 8, 2)}), other);
     CHECK(c.steps.size() == 1);
     CHECK(c.only_a.empty());

@@ -1,0 +1,94 @@
+// A step beside the roofs of its own calibration, and what is known of that calibration.
+#include "analysis/roofline/roofs.hpp"
+#include "analysis/study/compared/compare.hpp"
+#include "analysis/table/rows.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace roof::analysis {
+
+namespace {
+
+constexpr double longest_gap = 3600;  ///< seconds: a machine that was calibrated longer ago may be another one
+
+/// Seconds since 1970 of "2026-11-21T12:26:51Z"; nothing for another form.
+std::optional<double> seconds_of(const std::string& time)
+{
+    constexpr std::string_view form = "0000-00-00T00:00:00Z";
+    if (time.size() != form.size()) return std::nullopt;
+    const auto number = [&](std::size_t from, std::size_t length) {
+        return parse_number<int>(std::string_view(time).substr(from, length)).value_or(-1);
+    };
+    const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
+                                          std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                          std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+    if (!day.ok()) return std::nullopt;
+    const double days = std::chrono::sys_days{day}.time_since_epoch().count();
+    return 86400 * days + 3600 * number(11, 2) + 60 * number(14, 2) + number(17, 2);
+}
+
+/// When these rows were started, first and last; nothing if no row says so.
+std::optional<std::pair<double, double>> times_of(std::span<const Measurement> rows)
+{
+    std::optional<std::pair<double, double>> times;
+    for (const Measurement& row : rows)
+        if (const auto at = seconds_of(row.started))
+            times = times ? std::pair(std::min(times->first, *at), std::max(times->second, *at)) : std::pair(*at, *at);
+    return times;
+}
+
+/// What was left of the step's time without what else used the machine; a hundredth if it is not known.
+double left_by_others(const Measurement& row)
+{
+    constexpr double least_left = 0.01;
+    if (busy_text(row).empty()) return 1;
+    const std::optional<BusyCost> cost = busy_cost(row);
+    return cost ? std::max(least_left, 1 - cost->share) : least_left;
+}
+
+}  // namespace
+
+std::optional<Side> times_the_least(const Study& study, const Measurement& row)
+{
+    const std::string id = row.id();
+    const auto found = std::ranges::find_if(study.placements,
+                                            [&](const Placement& p) { return p.scope == Scope::step && p.row == id; });
+    if (found == study.placements.end() || !(found->attainable.value > 0)) return std::nullopt;
+    const Placement& p = *found;
+    const double least = p.attainable.value;
+    const double median = row.seconds.median.value / least;
+    const auto apart = [](double a, double b) { return a > 0 && b > 0 ? std::log(a / b) : 0; };
+    const double down =
+        std::hypot(apart(row.seconds.median.value, row.seconds.low.value), apart(p.attainable_high.value, least));
+    const double up =
+        std::hypot(apart(row.seconds.high.value, row.seconds.median.value), apart(least, p.attainable_low.value));
+    return Side{{median, median * std::exp(-down) * left_by_others(row), median * std::exp(up)}, row.seconds.n};
+}
+
+void note_roofs(std::vector<std::string>& notes, const Study& study)
+{
+    const std::string& folder = study.results.folder.string();
+    if (study.calibration.folder.empty())
+        throw InputError("'" + folder +
+                         "' has no calibration to judge it by; `roof calibrate` in the same job makes one");
+    if (const std::string warning = calibration_warning(study); !warning.empty()) notes.push_back(warning);
+    notes.push_back("roofs of '" + folder + "': " + calibration_quality(study.ceilings.all, study.calibration.rows));
+    const auto busy = std::ranges::find_if(
+        study.results.rows, [](const Measurement& row) { return row.role == Role::step && !busy_text(row).empty(); });
+    if (busy != study.results.rows.end())
+        notes.push_back("the machine was busy beside '" + folder +
+                        "', so intervals reach down to the time without that: " + busy_text(*busy));
+    const auto made = times_of(study.calibration.rows), used = times_of(study.results.rows);
+    const double gap = made && used ? std::max(used->first - made->second, made->first - used->second) : 0;
+    if (gap > longest_gap)
+        notes.push_back(
+            fmt::format("they were measured {:.0f} hours from its steps: calibrate in the same job", gap / 3600));
+}
+
+}  // namespace roof::analysis
