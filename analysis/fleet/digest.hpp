@@ -51,10 +51,14 @@ struct Digest {
 /// The day of "2026-11-22T18:02:16Z", which must begin with ten characters of this form.
 std::chrono::year_month_day day_of(const std::string& time);
 
+/// The rates of a CPU's vector arithmetic by one instruction set on as many threads: one, their geometric mean, with the name
+/// "cpu compute core mean of 8 avx2 threads=26", or each.
+enum class Twins { as_mean, each };
+
 /// The ceilings of a run, most useful first: memory and caches with all threads, arithmetic, latencies, links and small pages, part of the
-/// threads. The rates of a CPU's vector arithmetic by one instruction set on as many threads are one, their geometric mean, with the name
-/// "cpu compute core mean of 8 avx2 threads=26". A folder without a node's name gives the digest the name "unknown".
-Digest make_digest(const Results& results);
+/// threads; of equal names, such as those of two ways to load from one level, the fastest. A folder without a node's name gives the digest
+/// the name "unknown".
+Digest make_digest(const Results& results, Twins twins = Twins::as_mean);
 
 /// The text of digest.csv, not compressed. Where not all fits, the last ceilings are left out first, links last; the fact "left out" counts
 /// them.

@@ -126,7 +126,7 @@ DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& mach
 
 }  // namespace
 
-Digest make_digest(const Results& results)
+Digest make_digest(const Results& results, Twins twins)
 {
     const Machine& machine = results.machine;
     Ceilings ceilings = fit_ceilings(results.rows, machine);
@@ -145,16 +145,21 @@ Digest make_digest(const Results& results)
     std::set<std::string> between_nodes;
     for (const MessagePoint& message : messages)
         if (!message.path.starts_with("1x")) between_nodes.insert(message.path);
-    std::set<std::string> names;
-    std::map<std::string, std::vector<const Ceiling*>> twins;
+    std::map<std::string, std::vector<const Ceiling*>> means;
     for (const Ceiling& ceiling : ceilings.all)
-        if (is_twin(ceiling) && ceiling.rate.low.value > 0) twins[mean_name(ceiling, 0)].push_back(&ceiling);
+        if (twins == Twins::as_mean && is_twin(ceiling) && ceiling.rate.low.value > 0)
+            means[mean_name(ceiling, 0)].push_back(&ceiling);
+    std::map<std::string, std::size_t> places;
     for (const Ceiling& ceiling : ceilings.all) {
         if (ceiling.rate.low.value <= 0 || between_nodes.contains(ceiling.level)) continue;
-        const auto found = is_twin(ceiling) ? twins.find(mean_name(ceiling, 0)) : twins.end();
-        const bool is_one_of_many = found != twins.end() && found->second.size() >= fewest_twins;
+        const auto found = is_twin(ceiling) ? means.find(mean_name(ceiling, 0)) : means.end();
+        const bool is_one_of_many = found != means.end() && found->second.size() >= fewest_twins;
         DigestRate rate = is_one_of_many ? mean_of(found->second, machine) : rate_of(ceiling, machine);
-        if (names.insert(rate.name).second) digest.ceilings.push_back(std::move(rate));
+        const auto [place, is_new] = places.try_emplace(rate.name, digest.ceilings.size());
+        if (is_new)
+            digest.ceilings.push_back(std::move(rate));
+        else if (digest.ceilings[place->second].value < rate.value)
+            digest.ceilings[place->second] = std::move(rate);
     }
     for (const PairRate& pair : pair_rates(messages))
         digest.links.push_back({.name = pair.a + " " + pair.b,

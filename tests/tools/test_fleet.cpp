@@ -190,3 +190,27 @@ TEST_CASE("fleet names a slow uplink as links")
     CHECK(document["links"][0]["fault"] == "links between nodes and others");
     CHECK(document["networks"][0]["links"] == 120);
 }
+
+TEST_CASE("atlas shows the machines that come with roof and one of one's own, and adds it without its node")
+{
+    const Workbench bench;
+    const std::string own = std::string(ROOF_TEST_DATA) + "/../method/data/epyc-zen4-1";
+    const auto names = [](const Said& said) {
+        std::vector<std::string> all;
+        for (const auto& row : nlohmann::json::parse(said.out)) all.push_back(row["machine"]);
+        return all;
+    };
+    const std::vector<std::string> built_in = names(bench.roof({"atlas", "--json"}));
+    CHECK(built_in.size() >= 5);
+    CHECK(std::ranges::find(built_in, "nvidia-h100-80gb-hbm3") != built_in.end());
+    CHECK(names(bench.roof({"atlas", own, "--json"})).size() == built_in.size() + 1);
+
+    CHECK(bench.roof({"atlas", "add", own, "my-machine", "--out", bench.path("atlas")}).status == 0);
+    const std::string digest = read_file(bench.path("atlas/my-machine.csv"));
+    CHECK_THAT(digest, Contains("fact,node,unknown,"));
+    CHECK(names(bench.roof({"atlas", bench.path("atlas"), "--json"})) == std::vector<std::string>{"my-machine"});
+    CHECK(bench.roof({"atlas", bench.path("atlas"), "--out", bench.path("atlas.html")}).status == 0);
+    CHECK_THAT(read_file(bench.path("atlas.html")), Contains("<h1>Atlas of measured roofs</h1>"));
+    CHECK(bench.roof({"atlas", "add", own, "My Machine"}).status == 2);
+    CHECK(bench.roof({"atlas", bench.path("none")}).status == 2);
+}

@@ -25,6 +25,7 @@ Action check(OptionParser& parser);
 Action compare(OptionParser& parser);
 Action fleet(OptionParser& parser);
 Action health(OptionParser& parser);
+Action atlas(OptionParser& parser);
 Action whatif(OptionParser& parser);
 Action trace(OptionParser& parser);
 Action profile(OptionParser& parser);
@@ -52,6 +53,7 @@ inline constexpr std::array commands{
     Command{"compare", compare, "tell whether two result folders differ"},
     Command{"fleet", fleet, "tell which of many equal nodes are slow, and write scripts that measure them"},
     Command{"health", health, "tell in seconds whether this node is like its fleet"},
+    Command{"atlas", atlas, "machines of many kinds beside each other"},
     Command{"whatif", whatif, "predict steps under other roofs, or at another batch"},
     Command{"profile", profile, "record what any program's GPUs do"},
     Command{"trace", trace, "write one step as a trace for Perfetto"},
