@@ -72,8 +72,9 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
 {
     const CsvTable table = parse_csv(std::string(text), file);
     const std::vector<std::string> known{"name", "flops", "bytes", "seconds", "precision", "device", "threads"};
+    const bool has_regions = table.has("calls");
     for (const std::string& column : table.header)
-        if (std::ranges::find(known, column) == known.end())
+        if (!has_regions && std::ranges::find(known, column) == known.end())
             throw InputError(file + ": " + unknown_word("column", column, known));
     std::vector<GivenPoint> points;
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -85,6 +86,7 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
         const auto number = [&](const char* column, const std::string& value) {
             return positive_number(value, fmt::format("{}: row {}, column {}", file, i + 2, column));
         };
+        if (has_regions && cell("flops", "").empty()) continue;
         const std::string bytes = cell("bytes", "");
         points.push_back({.name = cell("name", fmt::format("{} {}", usual.name, i + 1)),
                           .flops = {number("flops", table.rows[i][table.column("flops")])},
@@ -94,6 +96,8 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
                           .device = cell("device", usual.device),
                           .threads = cell("threads", usual.threads)});
     }
+    if (points.empty() && has_regions)
+        throw InputError(file + ": none of its regions declared FLOPs; roof_work() of roof.h, and region(flops=…), do");
     if (points.empty()) throw InputError(file + ": there are no points in it");
     return points;
 }

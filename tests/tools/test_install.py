@@ -122,7 +122,7 @@ class Package(unittest.TestCase):
                            cwd=os.environ["ROOF_BUILD"], check=True, capture_output=True, timeout=300)
             package = next(Path(folder).glob("roof_*.deb"))
             files = said_by("dpkg-deb", "-c", package)[1]
-            for file in ("./usr/bin/roof\n", "./usr/share/doc/roof/copyright\n",
+            for file in ("./usr/bin/roof\n", "./usr/include/roof.h\n", "./usr/share/doc/roof/copyright\n",
                          "./usr/share/bash-completion/completions/roof\n"):
                 self.assertIn(file, files)
             needed = said_by("dpkg-deb", "-f", package, "Depends")[1]

@@ -1,5 +1,6 @@
 # What `cmake --install` puts where, relative to the prefix:
 #   bin                      roof, roof-make-images
+#   include                  roof.h, which marks regions of any program
 #   lib/roof                 the shared parts; in the archive also the libraries that they need
 #   share/roof/configs       plans, spec sheets, counters and rules, to copy and change; those in use are compiled into roof
 #   share/doc/roof           documentation, help and pictures
@@ -39,6 +40,7 @@ install(DIRECTORY configs DESTINATION share/roof COMPONENT program)
 install(DIRECTORY docs/ DESTINATION ${documents} COMPONENT program)
 install(DIRECTORY tools/roof/help DESTINATION ${documents} COMPONENT program)
 install(FILES README.md CHANGELOG.md DESTINATION ${documents} COMPONENT program)
+install(FILES tools/regions/roof.h DESTINATION include COMPONENT program)
 install(FILES LICENSE DESTINATION ${documents} COMPONENT program RENAME copyright)
 
 # Manual pages and completion are made by the program that was built.

@@ -101,6 +101,19 @@ TEST_CASE("a file of points takes what it leaves out from the options")
     CHECK(points[1].device == "gpu:0");
 }
 
+TEST_CASE("of a file of regions those with declared work are points; its counters are left out")
+{
+    const std::string header = "name,calls,threads,seconds,flops,bytes,cycles\n";
+    const auto points = parse_points(header + "all,1,2,0.5,,,\nloop,6,2,0.25,500,120,77\n", "regions.csv", {});
+    REQUIRE(points.size() == 1);
+    CHECK(points[0].name == "loop");
+    CHECK(points[0].flops.value == 500);
+    CHECK(points[0].bytes.value == 120);
+    CHECK(points[0].seconds.value == 0.25);
+    CHECK(points[0].threads == "2");
+    CHECK_THROWS_WITH(parse_points(header + "all,1,2,0.5,,,\n", "regions.csv", {}), Catch::Contains("roof_work()"));
+}
+
 TEST_CASE("a wrong file of points is refused with its place")
 {
     GivenPoint usual;

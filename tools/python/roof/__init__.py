@@ -5,6 +5,9 @@
     with roof.record("results/mine", model):
         step()                       # forward, loss, backward, optimiser: as often as you like
 
+    with roof.region("solve"):       # a part of any program, written to the file that ROOF_REGIONS names
+        solve(x)
+
 `roof report results/mine` then places the step, its phases and its layers under the measured roofs of the machine.
 Recording needs PyTorch; `load` and `ceilings` need pandas; peaks, `ceilings` and `calibrate` call the program `roof`.
 """
@@ -13,6 +16,7 @@ from roof.program import calibrate, ceilings
 from roof.frames import Run, load
 from roof.peaks import Rate, bandwidth, mfu, peak, place
 from roof.recording import Recording, profile, record
+from roof.regions import region
 
-__all__ = ["Rate", "Recording", "Run", "bandwidth", "calibrate", "ceilings", "load", "mfu", "peak", "place", "profile", "record"]
+__all__ = ["Rate", "Recording", "Run", "bandwidth", "calibrate", "ceilings", "load", "mfu", "peak", "place", "profile", "record", "region"]
 __version__ = "0.1.0"
