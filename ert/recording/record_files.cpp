@@ -1,5 +1,6 @@
 #include "ert/recording/record_files.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "ert/base/damage_list.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
@@ -45,7 +46,10 @@ Header<Record> header_in(const CsvLines& lines, const std::string& run)
     }
     const bool in_order =
         std::ranges::is_sorted(header.places, {}, &Places<Record>::value_type::second) && header.id == 0;
-    if (lines.has_checksums() && (!in_order || header.places.size() + 1 != lines.cells().size()))
+    const bool has_moved = !lines.has_checksums() && std::ranges::any_of(lines.cells(), [](std::string_view cell) {
+        return cell.starts_with(block_column);  // it is the last column of a file that roof wrote
+    });
+    if (has_moved || (lines.has_checksums() && (!in_order || header.places.size() + 1 != lines.cells().size())))
         throw InputError(lines.where() + ": its columns are not those that roof writes");
     return header;
 }

@@ -227,6 +227,20 @@ TEST_CASE("a damaged header is named, and the records are read if their checksum
     CHECK(recorded.rows<CopyRecord>(lost).empty());
 }
 
+TEST_CASE("a header whose column of checksums is not the last is damaged")
+{
+    const Recorded recorded;
+    const std::filesystem::path file = recorded.folder / "kernels.csv";
+    const std::string text = read_file(file);
+    const std::size_t end = text.find('\n'), last = text.rfind(',', end), before = text.rfind(',', last - 1);
+    write_file(file, text.substr(0, before) + text.substr(last, end - last) + text.substr(before, last - before) +
+                         text.substr(end));
+    const RecordDamage damage = check_records(recorded.folder.path());
+    REQUIRE(damage.sentences.size() == 1);
+    CHECK_THAT(damage.sentences[0], Catch::Contains("kernels.csv:1: its columns are not those that roof writes"));
+    CHECK(recorded.rows<KernelRecord>(damage) == "aaabbbccc");
+}
+
 TEST_CASE("a million kernels are written and read")
 {
     const fakes::TemporaryFolder folder;
