@@ -132,7 +132,7 @@ def run(folder, *words, log=None, unflushed=""):
     environment = {**os.environ, "ROOF_UNFLUSHED": unflushed}
     if log is not None:
         environment |= {"LD_PRELOAD": str(RECORDER), "ROOF_WRITES": str(log)}
-    return subprocess.run([ROOF, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([ROOF, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
 
 
 def ids(folder):

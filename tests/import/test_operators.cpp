@@ -170,6 +170,8 @@ TEST_CASE("a compressed file that is damaged, cut off or too long is refused")
     CHECK_THROWS_WITH(imported_bytes(wrong), Catch::Contains("damaged or cut off"));
     CHECK_THROWS_WITH(decompressed(bytes, "x", 1000), Catch::Contains("holds more than"));
     const std::string text = decompressed(bytes, "x", largest_text);
+    CHECK(decompressed(bytes, "x", text.size()) == text);
+    CHECK_THROWS_WITH(decompressed(bytes, "x", text.size() - 1), Catch::Contains("holds more than"));
     CHECK(decompressed(bytes + bytes, "x", largest_text) == text + text);
 }
 
