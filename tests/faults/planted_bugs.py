@@ -84,7 +84,9 @@ def notices(number, build, jobs):
                   or "(SEGFAULT)" in line or "Subprocess aborted" in line]
         return f"noticed by {len(failed)}: {failed[0]}" if failed else None
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the source is put back whole
         file.write_text(text, encoding="utf-8")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def main():
