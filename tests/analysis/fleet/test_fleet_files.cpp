@@ -41,7 +41,13 @@ TEST_CASE("the findings do not depend on the order of the files")
     write_digests(fleet, folder / "b", true);
     const std::string one = fleet_text(report_of(judge(read_fleet({folder / "a"}))));
     CHECK(one == fleet_text(report_of(judge(read_fleet({folder / "b"})))));
-    CHECK(one == fleet_text(report_of(judge(read_fleet({folder / "b", folder / "a"})))));
+    Fleet half = fleet, other = fleet;
+    half.digests.resize(9);
+    other.digests.erase(other.digests.begin(), other.digests.begin() + 9);
+    write_digests(half, folder / "c");
+    write_digests(other, folder / "d");
+    CHECK(one == fleet_text(report_of(judge(read_fleet({folder / "c", folder / "d"})))));
+    CHECK(one == fleet_text(report_of(judge(read_fleet({folder / "d", folder / "c"})))));
     CHECK_THAT(one, Contains("20 nodes: 1 slow") && Contains("n00007"));
 }
 
