@@ -114,7 +114,7 @@ class Races(unittest.TestCase):
         for _ in range(RACES):
             (self.place / "run" / "digest.csv").unlink()
             done = ends([start(self.place, "fleet", ".") for _ in range(4)])
-            self.assertEqual([(0, "")] * 4, done)
+            self.assertEqual([(2, "")] * 4, done)  # one node is too few to judge
             self.assertTrue((self.place / "run" / "digest.csv").exists())
 
 
