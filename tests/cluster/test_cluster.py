@@ -142,31 +142,6 @@ class Slurm_nodes(unittest.TestCase):
         self.assertEqual([("weak", 2, "2 ranks: not held out"), ("weak", 4, "2 ranks"), ("strong", 2, "2 ranks: not held out"),
                           ("strong", 4, "2 ranks")], [(row["scaling"], row["ranks"], row["fitted_ranks"]) for row in held_out])
 
-    @takes_minutes
-    def test_the_prolog_drains_a_loaded_node_and_lets_the_others_in(self):
-        if not self.cluster.share_processors(0.3):
-            self.skipTest("there are no control groups that share out processors")
-        plan = cluster.SHARED / "health.yaml"
-        plan.write_text(PLAN, encoding="utf-8")
-        for node in cluster.NODES:
-            self.cluster.submit(f"roof sweep {plan} --out {RESULTS}/health/$SLURMD_NODENAME\n", "-N1", "-w", node)
-        prolog = cluster.SLURM / "prolog"
-        prolog.write_text(self.roof("health", "--reference", str(RESULTS / "health"), "--plan", str(plan), "--device", "cpu", "--seconds", "10",
-                                    "--prolog", "slurm"), encoding="utf-8")
-        prolog.chmod(0o755)
-        with open(cluster.SLURM / "slurm.conf", "a", encoding="ascii") as file:
-            file.write(f"Prolog={prolog}\nPrologFlags=Alloc\n")
-        cluster.run("scontrol", "reconfigure")
-        (self.cluster.group("n3") / "cpu.cfs_quota_us").write_text("1000", encoding="ascii")
-        job = cluster.SHARED / "hello.sh"
-        job.write_text("#!/bin/sh\nhostname\n", encoding="ascii")
-        cluster.run("sbatch", "-w", "n3", "-o", str(cluster.SHARED / "n3.out"), str(job))
-        cluster.wait_until("the loaded node is drained", lambda: "drain" in cluster.run("sinfo", "-h", "-n", "n3", "-o", "%T").stdout, 15)
-        self.assertIn("n3 is slow", cluster.run("sinfo", "-h", "-R", "-n", "n3", "-o", "%E").stdout)
-        for node in ("n1", "n2", "n4", "n5", "n6"):
-            self.assertEqual(node, self.cluster.submit("hostname\n", "-N1", "-w", node, seconds=30).strip())
-        self.assertFalse((cluster.SHARED / "n3.out").exists(), "a job ran on the loaded node")
-
     def test_a_node_that_is_lost_during_a_row_ends_it_and_is_named(self):
         folder = RESULTS / "lost"
         job = threading.Thread(target=self.cluster.submit, args=(
