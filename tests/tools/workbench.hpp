@@ -28,7 +28,7 @@ inline BenchRegistry registry_without_gpu(const fakes::ManualClock& clock)
 }
 
 struct Workbench {
-    fakes::TemporaryFolder folder;
+    fakes::TemporaryFolder folder{};
     fakes::ManualClock clock;
     Terminal terminal;
     std::function<bool()> interrupted = [] { return false; };
