@@ -7,6 +7,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/programs/scratch.hpp"
 #include "tools/roof/programs/time_limit.hpp"
 #include "tools/roof/session/plans.hpp"
 #include "tools/roof/session/session.hpp"
@@ -123,17 +124,17 @@ int check_health(const Options& options, Context& context)
     const int seconds = whole_number("--seconds", options.seconds, 1, most_seconds);
     if (!options.prolog.empty()) return print_prolog(options, seconds, context);
     const auto begin = std::chrono::steady_clock::now();
-    const ScratchFolder scratch("roof-health-");
+    const Scratch scratch("roof-health-");
     constexpr int could_not_judge = 2;
     TimeLimit limit(
         seconds, could_not_judge,
         fmt::format("{} is not judged: {} s were over\n", machine_named(options.node, context).node, seconds),
-        scratch.place());
+        scratch.path());
     const analysis::Fleet reference = reference_of(options.reference);
     const std::vector<std::string> devices = devices_of(options, context.registry);
     std::vector<std::string> gpus;
     std::ranges::copy_if(devices, std::back_inserter(gpus), [](const std::string& d) { return d.starts_with("gpu:"); });
-    const Measuring measuring(options, seconds, scratch.place(), context);
+    const Measuring measuring(options, seconds, scratch.path(), context);
     std::vector<analysis::Digest> digests;
     if (gpus.size() < devices.size())
         if (auto digest = measuring.of_cpu()) digests.push_back(std::move(*digest));

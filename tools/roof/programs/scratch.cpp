@@ -7,9 +7,9 @@
 
 namespace roof {
 
-Scratch::Scratch()
+Scratch::Scratch(const std::string& prefix)
 {
-    std::string pattern = (std::filesystem::temp_directory_path() / "roof-simulate-XXXXXX").string();
+    std::string pattern = (std::filesystem::temp_directory_path() / (prefix + "XXXXXX")).string();
     if (::mkdtemp(pattern.data()) == nullptr) throw InputError("no temporary folder can be made: " + pattern);
     path_ = pattern;
 }

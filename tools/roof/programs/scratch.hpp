@@ -1,14 +1,16 @@
-// A temporary folder for the files of other programs; the destructor removes it.
+// A temporary folder, for the files of other programs or of a measurement that leaves none.
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace roof {
 
+/// A new folder under the system's folder for temporary files; the destructor removes it with all that is in it.
 class Scratch {
   public:
-    /// Throws InputError if no folder can be made.
-    Scratch();
+    /// `prefix`: how the folder's name begins. Throws InputError if no folder can be made.
+    explicit Scratch(const std::string& prefix = "roof-simulate-");
     ~Scratch();
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;

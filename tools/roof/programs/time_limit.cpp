@@ -1,10 +1,9 @@
 #include "tools/roof/programs/time_limit.hpp"
 
-#include "ert/base/error.hpp"
-
 #include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include <signal.h>
 #include <unistd.h>
@@ -12,19 +11,6 @@
 namespace roof {
 
 namespace fs = std::filesystem;
-
-ScratchFolder::ScratchFolder(const std::string& prefix)
-{
-    std::string name = (fs::temp_directory_path() / (prefix + "XXXXXX")).string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("no folder can be made in " + fs::temp_directory_path().string());
-    place_ = name;
-}
-
-ScratchFolder::~ScratchFolder()
-{
-    std::error_code ignored;
-    fs::remove_all(place_, ignored);
-}
 
 TimeLimit::TimeLimit(int seconds, int status, std::string text, fs::path scratch)
     : thread_([this, seconds, status, text = std::move(text), scratch = std::move(scratch)] {

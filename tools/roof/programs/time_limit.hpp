@@ -1,4 +1,4 @@
-// A time limit that also ends what does not answer, such as a driver, and a folder that is gone afterwards.
+// A time limit that also ends what does not answer, such as a driver.
 #pragma once
 
 #include <atomic>
@@ -9,20 +9,6 @@
 #include <thread>
 
 namespace roof {
-
-/// A new folder under the system's folder for temporary files, removed with all that is in it. Throws Error if it cannot be made.
-class ScratchFolder {
-  public:
-    explicit ScratchFolder(const std::string& prefix);
-    ~ScratchFolder();
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-    const std::filesystem::path& place() const { return place_; }
-
-  private:
-    std::filesystem::path place_;
-};
 
 /// Ends the process with `status` when the time is over, whatever its other threads do: prints `text` on standard output, and removes
 /// `scratch`.
