@@ -52,6 +52,20 @@ bool elementwise(const LayerEstimate& layer)
     return !contraction(layer);
 }
 
+/// 1 for what Winograd's F(4x4, 3x3) cannot compute.
+double least_executed(const model::Graph& graph, int index, int batch)
+{
+    constexpr int tile = 4;
+    const model::Layer& layer = graph.layer(index);
+    if (layer.kind != model::LayerKind::convolution || layer.groups > 1) return 1;
+    const model::Window& window = layer.window;
+    if (window.size != 3 || window.stride != 1 || window.padding != 1 || window.dilation != 1) return 1;
+    const auto fewest =
+        model::winograd_multiply_adds(model::convolution_of(graph, index, batch), tile, model::CutTiles::by_need);
+    return static_cast<double>(fewest) /
+           static_cast<double>(model::work_of(graph, index, batch, Precision::fp32).multiply_adds);
+}
+
 /// After the flatten layer an activation is a vector, [n, f], as in PyTorch.
 std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch, Precision precision,
                                            model::Optimizer optimizer)
@@ -69,7 +83,8 @@ std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch,
                           .is_contraction = model::is_contraction(layer.kind),
                           .parameters = layer.parameters(graph.input_shape(index)),
                           .output_shape = std::move(output),
-                          .work = work_of(graph, index, batch, precision, optimizer)});
+                          .work = work_of(graph, index, batch, precision, optimizer),
+                          .least_executed = least_executed(graph, index, batch)});
     }
     return layers;
 }

@@ -22,6 +22,7 @@ struct LayerEstimate {
     long long parameters = 0;
     std::vector<long long> output_shape;  ///< [n, c, h, w], or [n, f] from the flatten on; of operators, any
     model::LayerWork work;
+    double least_executed = 1;  ///< share of a convolution's FLOPs that Winograd's F(4x4, 3x3) executes
 };
 
 /// A network that can be trained here, or the operators of one that cannot: another ONNX file, or a decoder's config.json.

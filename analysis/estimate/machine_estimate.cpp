@@ -3,18 +3,19 @@
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/bench/device_group.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 namespace roof::analysis {
 namespace {
 
-/// The step as a measurement without times.
-Measurement planned_step(const ModelEstimate& network, const EstimateRequest& request, const std::string& device)
+/// The step as a measurement without times. `by_winograd`: convolutions execute the fewest products that it can do with.
+Measurement planned_step(const ModelEstimate& network, const EstimateRequest& request, const std::string& device,
+                         bool by_winograd = false)
 {
     Measurement row;
     row.bench = "estimate";
@@ -26,10 +27,12 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
     for (const LayerEstimate& layer : network.layers) {
         const auto add = [&](Phase phase, const model::PassWork& pass) {
             if (pass.compulsory.value <= 0) return;
+            const double executed =
+                layer.work.executed * (by_winograd && phase != Phase::update ? layer.least_executed : 1);
             const Work work{.flops = pass.flops,
                             .compulsory = pass.compulsory,
                             .no_reuse = pass.no_reuse,
-                            .executed = layer.work.executed < 1 ? pass.flops * layer.work.executed : Flops{},
+                            .executed = executed < 1 ? pass.flops * executed : Flops{},
                             .read = pass.compulsory - pass.written,
                             .written = pass.written};
             row.parts.push_back({{layer.name, layer.kind, phase, work, {}}, {}});
@@ -75,38 +78,37 @@ Seconds one_after_the_other(const Placement& layer, const Ceiling& compute, cons
 /// The ceilings with every rate at one end of its interval.
 Ceilings at_end(Ceilings ceilings, decltype(Rate::low) Rate::*end)
 {
-    for (Ceiling& one : ceilings.all) {
-        if (one.rate.median.value > 0) one.typical *= (one.rate.*end).value / one.rate.median.value;
-        one.rate.median = one.rate.*end;
-    }
+    for (Ceiling& one : ceilings.all) one.rate.median = one.rate.*end;
     return ceilings;
 }
 
-/// Sets the ends of both times. `roofs`: those that the target's device has.
-void add_ranges(MachineEstimate& estimate, const Measurement& planned, const Target& target, const Roofs& roofs)
+/// The ends of the time layer by layer. `roofs`: those that the target's device has.
+TimeRange layer_by_layer_range(const Measurement& planned, const Target& target, const Roofs& roofs)
 {
-    const auto times = [&](decltype(Rate::low) Rate::*end) {
-        const Ceilings ceilings = at_end(target.ceilings, end);
-        const Roofs under = roofs_of(ceilings, target.device);
-        const std::vector<Placement> placed = place(planned, ceilings, target.machine);
-        Seconds without_overlap;
-        for (std::size_t k = 1; k < placed.size(); ++k)
-            without_overlap += one_after_the_other(
-                placed[k], *under.precision(std::string(traits(estimate.request.precision).name)), under.levels);
-        return std::pair(placed.front().attainable, without_overlap);
+    const auto time = [&](decltype(Rate::low) Rate::*end) {
+        return place(planned, at_end(target.ceilings, end), target.machine).front().attainable;
     };
     const auto is_bound = [](const Ceiling* roof) { return roof->steadiness == Steadiness::at_least; };
-    if (target.known != Known::measured) return;
-    std::tie(estimate.layer_by_layer_range.high, estimate.without_overlap_range.high) = times(&Rate::low);
-    if (std::ranges::any_of(roofs.levels, is_bound) || std::ranges::any_of(roofs.compute, is_bound)) return;
-    std::tie(estimate.layer_by_layer_range.low, estimate.without_overlap_range.low) = times(&Rate::high);
+    TimeRange range;
+    if (target.known != Known::measured) return range;
+    range.high = time(&Rate::low);
+    if (std::ranges::any_of(roofs.levels, is_bound) || std::ranges::any_of(roofs.compute, is_bound)) return range;
+    range.low = time(&Rate::high);
+    return range;
 }
 
-void add_times(MachineEstimate& estimate, const Ceiling& compute, const std::vector<const Ceiling*>& levels)
+Seconds without_overlap(std::span<const Placement> layers, const Ceiling& compute,
+                        const std::vector<const Ceiling*>& levels)
+{
+    Seconds sum;
+    for (const Placement& layer : layers) sum += one_after_the_other(layer, compute, levels);
+    return sum;
+}
+
+void add_times(MachineEstimate& estimate)
 {
     Seconds under_compute;
     for (const Placement& layer : estimate.layers) {
-        estimate.without_overlap += one_after_the_other(layer, compute, levels);
         if (layer.binds_compute) under_compute += layer.attainable;
         Seconds& phase = layer.phase == Phase::forward    ? estimate.forward
                          : layer.phase == Phase::backward ? estimate.backward
@@ -169,12 +171,22 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
             fmt::format("{} has no {} figure for {}", target.name, name(target.known), traits(request.precision).name);
         return estimate;
     }
-    Measurement planned =
-        planned_step(estimate_model(network, request.batch, request.precision), request, target.device);
+    const ModelEstimate counted = estimate_model(network, request.batch, request.precision);
+    Measurement planned = planned_step(counted, request, target.device);
     estimate.layers = place(planned, target.ceilings, target.machine);
     const Placement step = estimate.layers.front();
     estimate.layers.erase(estimate.layers.begin());
-    add_ranges(estimate, planned, target, roofs);
+    estimate.layer_by_layer_range = layer_by_layer_range(planned, target, roofs);
+    estimate.without_overlap = without_overlap(estimate.layers, *compute, roofs.levels);
+    if (target.known == Known::measured && kind_of_device(target.device) == "cpu") {
+        Seconds fastest = estimate.without_overlap;
+        if (request.by_fastest_algorithm) {
+            auto placed = place(planned_step(counted, request, target.device, true), target.ceilings, target.machine);
+            fastest = without_overlap(std::span(placed).subspan(1), *compute, roofs.levels);
+        }
+        estimate.without_overlap_range = {fastest * fastest_of_predicted,
+                                          estimate.without_overlap * slowest_of_predicted};
+    }
     planned.parts.clear();  // the network as one piece of work
     const Placement whole = place(planned, target.ceilings, target.machine).front();
     estimate.binds = step.binds;
@@ -185,7 +197,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.peak = step.compute_roof;
     estimate.peak_is_lower_bound = compute->steadiness == Steadiness::at_least;
     estimate.levels = step.levels;
-    add_times(estimate, *compute, roofs.levels);
+    add_times(estimate);
     add_scaling(estimate, target);
     return estimate;
 }

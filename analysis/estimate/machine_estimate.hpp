@@ -5,8 +5,10 @@
 //   all at once      the same maximum over the network's sums, as if all layers ran at the same time
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth, at the usual rates of the
 //                    target, which on a shared machine are below its ceilings. Not a bound, but the better prediction.
-// Each of the first and the last has an interval: the same with every roof at the upper and at the lower end of its own. It says how well the
-// roofs are known, not how far a step stays from them. A roof that is a lower bound has no upper end, and a sheet's figure has neither.
+// The first has an interval: the same with every roof at the upper and at the lower end of its own. It says how well the roofs are known,
+// not how far a step stays from them. A roof that is a lower bound has no upper end, and a sheet's figure has neither.
+// The last has one on a CPU's measured roofs: as far as measured steps were from their predictions (fastest_of_predicted,
+// slowest_of_predicted). Nobody compared enough steps on GPUs.
 #pragma once
 
 #include "analysis/estimate/footprint.hpp"
@@ -25,6 +27,10 @@ namespace roof::analysis {
 
 inline constexpr long long imagenet_images = 1281167;  ///< images of the training set
 
+/// Measured times over predicted ones, as far as they reached in the half of the record that made these: steps of ten CNNs on a Zen 4, and
+/// of CNNs and transformers on a Zen 5 (results/examples/predictions.csv; docs/studies/README.md has the rows held out).
+inline constexpr double fastest_of_predicted = 0.86, slowest_of_predicted = 1.29;
+
 /// The input of an estimate.
 struct EstimateRequest {
     std::string model;
@@ -36,6 +42,9 @@ struct EstimateRequest {
     int devices = 1;
     std::string link{};    ///< between devices; required if there are several
     model::Sizes sizes{};  ///< that a network's file leaves open
+    /// Convolutions by the fastest algorithm, not by the definition: the low end of a prediction takes Winograd's products where there are
+    /// any, without its transforms. Nobody knows before a run which algorithm is the fastest.
+    bool by_fastest_algorithm = false;
 };
 
 /// A time between its ends; nothing where an end is not known.

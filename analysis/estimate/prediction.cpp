@@ -16,7 +16,7 @@
 namespace roof::analysis {
 namespace {
 
-const std::array<std::string, 5> columns{"row", "least_s", "predicted_s", "memory_bytes", "fits"};
+const std::array<std::string, 7> columns{"row", "least_s", "predicted_s", "low_s", "high_s", "memory_bytes", "fits"};
 
 PredictionError error_of(const Prediction& prediction, const Measurement& row)
 {
@@ -24,7 +24,19 @@ PredictionError error_of(const Prediction& prediction, const Measurement& row)
     if (row.status != Status::ok || row.seconds.median.value <= 0) return error;
     error.measured = row.seconds.median;
     error.error = prediction.predicted / error.measured - 1;
+    const auto& [low, high] = prediction.range;
+    if (low && high) error.held = *low <= error.measured && error.measured <= *high;
     return error;
+}
+
+std::string end_text(const std::optional<Seconds>& end)
+{
+    return end ? format_exact(end->value) : std::string();
+}
+
+Cell end_cell(const std::optional<Seconds>& end)
+{
+    return end ? seconds(*end) : absent();
 }
 
 }  // namespace
@@ -52,18 +64,24 @@ std::optional<Prediction> predict(const std::string& row, const Point& point, co
     if (point.has("tokens")) request.sizes["tokens"] = point.integer("tokens");
     request.passes = passes_of(point);
     request.optimizer = parse_enum<model::Optimizer>(point.text_or("optimizer", "sgd"));
+    request.by_fastest_algorithm = point.text_or("algorithm", "direct") != "direct";
     const MachineEstimate estimate = estimate_on(target, request);
     if (!estimate.reason.empty()) return std::nullopt;
-    return Prediction{row, estimate.layer_by_layer, estimate.without_overlap, estimate.footprint.total(),
-                      estimate.fits()};
+    return Prediction{row,
+                      estimate.layer_by_layer,
+                      estimate.without_overlap,
+                      estimate.footprint.total(),
+                      estimate.fits(),
+                      estimate.without_overlap_range};
 }
 
 std::string to_csv(std::span<const Prediction> predictions)
 {
     std::string text = csv_line(columns);
     for (const Prediction& p : predictions) {
-        text += csv_line(std::array<std::string, 5>{p.row, format_exact(p.least.value), format_exact(p.predicted.value),
-                                                    format_exact(p.memory.value), p.fits ? "1" : "0"});
+        text += csv_line(std::array<std::string, columns.size()>{
+            p.row, format_exact(p.least.value), format_exact(p.predicted.value), end_text(p.range.low),
+            end_text(p.range.high), format_exact(p.memory.value), p.fits ? "1" : "0"});
     }
     return text;
 }
@@ -71,17 +89,23 @@ std::string to_csv(std::span<const Prediction> predictions)
 std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name)
 {
     const CsvTable table = parse_csv(std::string(text), name);
-    std::array<std::size_t, columns.size()> at{};
-    for (std::size_t i = 0; i < at.size(); ++i) at[i] = table.column(columns[i]);
+    const bool has_ends = table.has("low_s");
     std::vector<Prediction> predictions;
     for (std::size_t line = 0; line < table.rows.size(); ++line) {
         const std::vector<std::string>& cells = table.rows[line];
-        const std::string where = fmt::format("{}:{}", name, line + 2);
-        predictions.push_back({cells[at[0]],
-                               {number_in_cell(cells[at[1]], where)},
-                               {number_in_cell(cells[at[2]], where)},
-                               {number_in_cell(cells[at[3]], where)},
-                               cells[at[4]] == "1"});
+        const auto seconds_in = [&, where = fmt::format("{}:{}", name, line + 2)](std::string_view column) {
+            return Seconds{number_in_cell(cells[table.column(column)], where)};
+        };
+        const auto end_in = [&](std::string_view column) -> std::optional<Seconds> {
+            if (!has_ends || cells[table.column(column)].empty()) return std::nullopt;
+            return seconds_in(column);
+        };
+        predictions.push_back({.row = cells[table.column("row")],
+                               .least = seconds_in("least_s"),
+                               .predicted = seconds_in("predicted_s"),
+                               .memory = {seconds_in("memory_bytes").value},
+                               .fits = cells[table.column("fits")] == "1",
+                               .range = {end_in("low_s"), end_in("high_s")}});
     }
     return predictions;
 }
@@ -101,7 +125,10 @@ PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<co
         const auto row = std::ranges::find(rows, prediction.row, &Measurement::id);
         if (row == rows.end()) continue;
         errors.rows.push_back(error_of(prediction, *row));
-        if (errors.rows.back().measured.value > 0) sizes.push_back(std::abs(errors.rows.back().error));
+        const PredictionError& one = errors.rows.back();
+        if (one.measured.value > 0) sizes.push_back(std::abs(one.error));
+        if (one.held) ++errors.judged;
+        if (one.held.value_or(false)) ++errors.held;
     }
     if (sizes.empty()) return errors;
     errors.median = spread_of(sizes).median;
@@ -116,6 +143,14 @@ DataTable predictions_table(const PredictionErrors& errors)
         {"row", "row", [](E e) { return word(e.prediction.row); }},
         {"", "least_s", [](E e) { return analysis::number(e.prediction.least.value); }},
         {"predicted (analytic)", "predicted_s", [](E e) { return seconds(e.prediction.predicted); }},
+        {"interval", "",
+         [](E e) {
+             const auto& [low, high] = e.prediction.range;
+             if (!low || !high) return absent();
+             return numeric_text(fmt::format("{} to {}", format_duration(low->value), format_duration(high->value)));
+         }},
+        {"", "low_s", [](E e) { return end_cell(e.prediction.range.low); }},
+        {"", "high_s", [](E e) { return end_cell(e.prediction.range.high); }},
         {"", "memory_bytes", [](E e) { return analysis::number(e.prediction.memory.value); }},
         {"", "predicted_to_fit", [](E e) { return truth(e.prediction.fits); }},
         {"", "status", [](E e) { return word(name(e.status)); }},
@@ -135,6 +170,7 @@ DataTable predictions_table(const PredictionErrors& errors)
          [](E e) {
              return word(std::string(e.prediction.fits ? "fits" : "out of memory") + (e.right ? "" : ", wrongly"));
          }},
+        {"", "held", [](E e) { return e.held ? truth(*e.held) : absent(); }},
         {"", "right_about_fitting", [](E e) { return truth(e.right); }},
     };
     DataTable table = table_of(of_error, errors.rows);
@@ -142,12 +178,16 @@ DataTable predictions_table(const PredictionErrors& errors)
     return table;
 }
 
+std::string summary(const PredictionErrors& errors)
+{
+    return fmt::format("median {}, worst {}", percent(errors.median), percent(errors.worst)) +
+           (errors.judged > 0 ? fmt::format("; the interval held {} of {}", errors.held, errors.judged) : "");
+}
+
 std::string to_text(const PredictionErrors& errors, int width)
 {
     return to_text(predictions_table(errors), width) +
-           fitted_lines(fmt::format("\nerror of the predicted time: median {}, worst {}\n", percent(errors.median),
-                                    percent(errors.worst)),
-                        width);
+           fitted_lines(fmt::format("\nerror of the predicted time: {}\n", summary(errors)), width);
 }
 
 }  // namespace roof::analysis

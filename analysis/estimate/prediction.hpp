@@ -1,5 +1,5 @@
 // Blind prediction: the estimate of every row of a sweep, saved with a fingerprint before the first row is measured,
-// and compared with the rows afterwards. The prediction is the time without overlap (machine_estimate.hpp).
+// and compared with the rows afterwards. The prediction is the time without overlap, with its interval (machine_estimate.hpp).
 #pragma once
 
 #include "analysis/estimate/machine_estimate.hpp"
@@ -24,16 +24,18 @@ struct Prediction {
     Seconds predicted;  ///< without overlap
     Bytes memory;
     bool fits = true;
+    TimeRange range{};  ///< of the predicted time; files of earlier revisions have none
 };
 
 /// Of a row's `phase`; a whole step without one.
 Passes passes_of(const Point& point);
 
-/// Predicts a training step: a point with model, batch and precision. nullopt for other points and for a precision
+/// Predicts a training step: a point with model, batch and precision. Of a row whose convolutions take the fastest algorithm the interval
+/// reaches down to what Winograd's products allow. nullopt for other points and for a precision
 /// without a ceiling on the target. Throws InputError for an unknown model.
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target);
 
-/// predictions.csv: row, least_s, predicted_s, memory_bytes, fits. Numbers are exact.
+/// predictions.csv: row, least_s, predicted_s, low_s, high_s, memory_bytes, fits. Numbers are exact; an end that is not known is empty.
 std::string to_csv(std::span<const Prediction> predictions);
 /// Throws InputError with file and line.
 std::vector<Prediction> parse_predictions(std::string_view text, const std::string& name);
@@ -48,6 +50,8 @@ struct PredictionError {
     Seconds measured;   ///< 0 unless ok
     double error = 0;   ///< predicted over measured, less 1
     bool right = true;  ///< whether it fits was predicted correctly
+    std::optional<bool>
+        held;  ///< whether the measured median is in the predicted interval; nothing unless both are known
 };
 
 /// Formats a share with its sign: "+3.4%", "-12%".
@@ -58,12 +62,16 @@ struct PredictionErrors {
     std::vector<PredictionError> rows;  ///< in the order of the predictions
     double median = 0;                  ///< median |error| of the rows that are ok
     double worst = 0;
+    int held = 0, judged = 0;  ///< rows whose interval held, of those that have one and were measured
 };
 PredictionErrors errors_of(std::span<const Prediction> predictions, std::span<const Measurement> rows);
 
 DataTable predictions_table(const PredictionErrors& errors);
 
-/// The table, the median error and the worst error, in at most `columns`; 0: unlimited.
+/// "median 8%, worst 25%; the interval held 13 of 14".
+std::string summary(const PredictionErrors& errors);
+
+/// The table, and its summary, in at most `columns`; 0: unlimited.
 std::string to_text(const PredictionErrors& errors, int columns = 0);
 
 }  // namespace roof::analysis

@@ -108,11 +108,11 @@ Content predictions_panel(const Study& study, const std::string& key)
         content.emplace_back(Picture{
             "Estimate against measurement. On the line the estimate (analytic) is exact; above it the step ran faster.",
             draw(figure, key)});
-    content.emplace_back(html_table(predictions_table(study.predictions)) +
-                         paragraph(fmt::format("Error of the predicted time: median {}, worst {}. Fingerprint of the "
-                                               "predictions, printed before the first row was measured: {}.",
-                                               percent(study.predictions.median), percent(study.predictions.worst),
-                                               study.predictions_fingerprint)));
+    content.emplace_back(
+        html_table(predictions_table(study.predictions)) +
+        paragraph(fmt::format("Error of the predicted time: {}. Fingerprint of the predictions, printed "
+                              "before the first row was measured: {}.",
+                              summary(study.predictions), study.predictions_fingerprint)));
     return content;
 }
 

@@ -205,14 +205,17 @@ def of_steps(study):
 
 
 def predictions(study):
-    errors = sorted(abs(record["error"]) for record in TABLES["predictions"]([study]) if record["error"] is not None)
+    records = list(TABLES["predictions"]([study]))
+    errors = sorted(abs(record["error"]) for record in records if record["error"] is not None)
+    held = [record["held"] for record in records if record["held"] is not None]
+    of_interval = f"; the interval held {int(sum(held))} of {len(held)}" if held else ""
     path = study.folder.path / "predictions.csv"
     if path.exists():
         yield Said(f"Predicted before the first row was measured (fingerprint {fnv(path.read_bytes())}) and measured", needed=False)
     if errors:
         middle = statistics.median(errors)
-        yield Said("error of the predicted time: median {}, worst {}", middle, errors[-1], needed=False)
-        yield Said(f"Error of the predicted time: median {{}}, worst {{}}. Fingerprint of the predictions, printed before the first row was measured: "
+        yield Said(f"error of the predicted time: median {{}}, worst {{}}{of_interval}", middle, errors[-1], needed=False)
+        yield Said(f"Error of the predicted time: median {{}}, worst {{}}{of_interval}. Fingerprint of the predictions, printed before the first row was measured: "
                    f"{fnv(path.read_bytes())}.", middle, errors[-1], needed=False)
 
 

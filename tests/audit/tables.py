@@ -261,12 +261,14 @@ def predictions(studies):
         for line in table(study.folder.path / "predictions.csv"):
             step, row = steps.get(line["row"]), rows.get(line["row"])
             value = {name: number(line[name]) for name in ("least_s", "predicted_s", "memory_bytes", "fits")}
+            value |= {name: number(line.get(name, "")) for name in ("low_s", "high_s")}
             measured = step.step.time if step else None
             status = row.status if row else ""
             wrong = status in ("ok", "out_of_memory") and (status == "ok") != bool(value["fits"])
             yield {"study": study.name, "id": line["row"], **value, "status": status, "measured_s": measured,
                    "memory_told": ("fits" if value["fits"] else "out of memory") + (", wrongly" if wrong else ""),
-                   "error": value["predicted_s"] / measured - 1 if measured else None, 
+                   "error": value["predicted_s"] / measured - 1 if measured else None,
+                   "held": float(value["low_s"] <= measured <= value["high_s"]) if measured and value["low_s"] is not None else None,
                    "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
 
 

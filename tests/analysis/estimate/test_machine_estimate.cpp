@@ -151,18 +151,50 @@ TEST_CASE("a time has the interval that the roofs' intervals allow, open where a
     REQUIRE(estimate.layer_by_layer_range.low);
     CHECK(estimate.layer_by_layer_range.high->value == Approx(estimate.layer_by_layer.value / 0.8));
     CHECK(estimate.layer_by_layer_range.low->value == Approx(estimate.layer_by_layer.value / 1.25));
-    CHECK(estimate.without_overlap_range.high->value == Approx(estimate.without_overlap.value / 0.8));
-    CHECK(estimate.without_overlap_range.low->value == Approx(estimate.without_overlap.value / 1.25));
     target.ceilings.all.front().steadiness = Steadiness::at_least;  // the others with one thread are not asked
     target.ceilings.all[5].steadiness = Steadiness::at_least;
     const MachineEstimate bounded = estimate_on(target, request("resnet18", 4));
     CHECK_FALSE(bounded.layer_by_layer_range.low);
-    CHECK_FALSE(bounded.without_overlap_range.low);
     CHECK(bounded.layer_by_layer_range.high == estimate.layer_by_layer_range.high);
     CHECK_THAT(to_text(std::vector{bounded}), Contains(" [?, "));
     CHECK(to_json(bounded)["seconds"]["layer_by_layer_low"].is_null());
     const MachineEstimate sheet = estimate_on(made_gpu(), request("resnet18", 4));
     CHECK_FALSE(sheet.layer_by_layer_range.high);
+}
+
+TEST_CASE("a prediction has the interval that measured steps reached, on a CPU's measured roofs alone")
+{
+    Target target{.name = "made", .title = "made", .known = Known::measured, .device = "cpu"};
+    target.machine = made::machine();
+    target.ceilings = made::ceilings();
+    const MachineEstimate estimate = estimate_on(target, request("resnet18", 4));
+    CHECK(*estimate.without_overlap_range.low == estimate.without_overlap * 0.86);
+    CHECK(*estimate.without_overlap_range.high == estimate.without_overlap * 1.29);
+    const MachineEstimate sheet = estimate_on(made_gpu(), request("resnet18", 4));
+    CHECK_FALSE(sheet.without_overlap_range.low);
+    CHECK_FALSE(sheet.without_overlap_range.high);
+}
+
+TEST_CASE("by the fastest algorithm, the interval begins at the fewest products of Winograd")
+{
+    Target target{.name = "made", .title = "made", .known = Known::measured, .device = "cpu"};
+    target.machine = made::machine();
+    target.ceilings = made::ceilings();
+    EstimateRequest asked = request("vgg11", 4, Passes::forward);
+    const MachineEstimate direct = estimate_on(target, asked);
+    asked.by_fastest_algorithm = true;
+    const MachineEstimate any = estimate_on(target, asked);
+    CHECK(any.without_overlap == direct.without_overlap);
+    CHECK(any.without_overlap_range.high == direct.without_overlap_range.high);
+    // Maps of 224, 112, 56 and 28 are whole tiles of 4, with 36 products for 144. One of 14 has three tiles and a rest of 2: 3 * 6 + 4
+    // products along an axis for 3 * 14. The linear layers have as many as before.
+    const auto products = [](double map, double in, double out) { return 9 * in * out * map * map; };
+    const double whole = products(224, 3, 64) + products(112, 64, 128) + products(56, 128, 256) +
+                         products(56, 256, 256) + products(28, 256, 512) + products(28, 512, 512);
+    const double cut = 2 * products(14, 512, 512);
+    const double fewer = whole * 3 / 4 + cut * (1 - 22.0 * 22 / (42 * 42));
+    const Seconds saved = Flops{2 * 4 * fewer} / direct.peak;
+    CHECK(any.without_overlap_range.low->value == Approx((direct.without_overlap - saved).value * 0.86));
 }
 
 TEST_CASE("a layer is estimated under the roof for its own reads and writes")

@@ -1,6 +1,7 @@
 // Predictions: written before the measurement, read back after it, and compared with it.
 #include "analysis/estimate/prediction.hpp"
 
+#include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 
@@ -16,6 +17,7 @@ Target made_target()
 {
     Target target;
     target.name = target.title = "made";
+    target.known = Known::measured;
     target.device = "cpu";
     target.machine = made::machine();
     target.ceilings = made::ceilings();
@@ -66,7 +68,15 @@ TEST_CASE("predictions are read back exactly, and any digit changes their finger
         CHECK(again[i].predicted == predictions[i].predicted);
         CHECK(again[i].least == predictions[i].least);
         CHECK(again[i].fits == predictions[i].fits);
+        CHECK(again[i].range.low == predictions[i].range.low);
+        CHECK(again[i].range.high == predictions[i].range.high);
     }
+    CHECK(again[0].range.low);
+    const std::vector<Prediction> before =
+        parse_predictions("row,least_s,predicted_s,memory_bytes,fits\na,1,2,3,1\n", "an earlier revision's");
+    CHECK(before[0].predicted == Seconds{2});
+    CHECK(before[0].memory == Bytes{3});
+    CHECK_FALSE(before[0].range.low);
     CHECK(fingerprint("") == "cbf29ce484222325");
     CHECK(fingerprint("a") == "af63dc4c8601ec8c");
     CHECK(fingerprint(text) != fingerprint(to_csv(std::vector{predictions.front()})));
@@ -74,13 +84,49 @@ TEST_CASE("predictions are read back exactly, and any digit changes their finger
                       Contains("p.csv:2"));
 }
 
+TEST_CASE("a row whose convolutions take any algorithm is predicted with a lower end")
+{
+    Point point = step("vgg11", 8);
+    const auto direct = predict("row", point, made_target());
+    point.set("algorithm", "auto");
+    const auto any = predict("row", point, made_target());
+    CHECK(any->predicted == direct->predicted);
+    CHECK(*any->range.low < *direct->range.low);
+    CHECK(any->range.high == direct->range.high);
+}
+
+TEST_CASE(
+    "the interval of a prediction is what the half of the record that makes it reached, and holds nine of ten held out")
+{
+    const CsvTable record = read_csv(ROOF_EXAMPLES "/predictions.csv");
+    double fastest = 1, slowest = 1;
+    int held = 0, held_out = 0;
+    for (const std::vector<std::string>& row : record.rows) {
+        const double ratio = std::stod(row[record.column("measured_s")]) / std::stod(row[record.column("predicted_s")]);
+        if (row[record.column("part")] == "made") {
+            fastest = std::min(fastest, ratio);
+            slowest = std::max(slowest, ratio);
+        } else if (row[record.column("part")] == "held out") {
+            ++held_out;
+            if (fastest_of_predicted <= ratio && ratio <= slowest_of_predicted) ++held;
+        }
+    }
+    CHECK(fastest_of_predicted == Approx(fastest).margin(0.01));
+    CHECK(slowest_of_predicted == Approx(slowest).margin(0.01));
+    CHECK(fastest_of_predicted <= fastest);
+    CHECK(slowest_of_predicted >= slowest);
+    CHECK(held_out == 81);
+    CHECK(held >= 0.9 * held_out);
+}
+
 TEST_CASE("errors are of measured rows, and an out-of-memory row checks the prediction of memory")
 {
     const std::vector<Measurement> rows{made::row("net", 8), made::row("net", 16), made::failed("net", "no room")};
-    const std::vector<Prediction> predictions{{rows[0].id(), {0.02}, {0.030}, {1e9}, true},
-                                              {rows[1].id(), {0.02}, {0.046}, {1e9}, true},
-                                              {rows[2].id(), {0.02}, {0.1}, {1e9}, true},
-                                              {"another row", {1}, {1}, {1}, true}};
+    const std::vector<Prediction> predictions{
+        {rows[0].id(), {0.02}, {0.030}, {1e9}, true},
+        {rows[1].id(), {0.02}, {0.046}, {1e9}, true, {Seconds{0.039}, Seconds{0.05}}},
+        {rows[2].id(), {0.02}, {0.1}, {1e9}, true},
+        {"another row", {1}, {1}, {1}, true}};
     const PredictionErrors errors = errors_of(predictions, rows);
     REQUIRE(errors.rows.size() == 3);
     CHECK(errors.rows[0].error == Approx(-0.25));
@@ -89,5 +135,8 @@ TEST_CASE("errors are of measured rows, and an out-of-memory row checks the pred
     CHECK(errors.worst == Approx(0.25));
     CHECK(errors.rows[1].right);
     CHECK_FALSE(errors.rows[2].right);
+    CHECK(errors.rows[1].held == true);
+    CHECK_FALSE(errors.rows[0].held);
+    CHECK(summary(errors) == "median 20%, worst 25%; the interval held 1 of 1");
     CHECK_THAT(to_text(errors), Contains("-25%") && Contains("+15%") && Contains("wrongly") && Contains("median 20%"));
 }
