@@ -53,17 +53,36 @@ TEST_CASE("a decoder is estimated by its config.json, and what it lacks is said"
     const std::string config = bench.path("config.json");
     std::ofstream(config) << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
                                  "vocab_size": 50257})";
-    CHECK_THAT(bench.roof({"estimate", config, "--batch", "1"}).err, Contains("--size tokens=1024"));
+    CHECK_THAT(bench.roof({"estimate", config, "--batch", "1"}).err, Contains("--tokens 1024"));
     CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--size", "tokens"}).err, Contains("is not NAME=N"));
-    const Said said = bench.roof({"estimate", config, "--batch", "4", "--size", "tokens=1024"});
+    const Said said = bench.roof({"estimate", config, "--batch", "4", "--tokens", "1024"});
     CHECK(said.status == 0);
     CHECK_THAT(said.out,
                Contains("124439808 parameters") && Contains("a causal mask leaves out") && Contains("h.11.mlp.c_proj"));
     const json on =
-        document(bench.roof({"estimate", config, "--batch", "4", "--size", "tokens=1024", "--on", "a100", "--json"}));
+        document(bench.roof({"estimate", config, "--batch", "4", "--tokens", "1024", "--on", "a100", "--json"}));
     CHECK(on["flops"]["forward"] ==
           4 * (12LL * (24LL * 1024 * 768 * 768 + 4LL * 1024 * 1024 * 768) + 2LL * 1024 * 768 * 50257));
     CHECK(on["machines"][0]["seconds"]["layer_by_layer"] > 0);
+}
+
+TEST_CASE("networks of tokens are estimated with AdamW, and of as many tokens as asked for")
+{
+    const Workbench bench;
+    const json gpt = document(bench.roof({"estimate", "gpt2", "--batch", "1", "--tokens", "128", "--json"}));
+    CHECK(gpt["optimizer"] == "adamw");
+    // By hand: products of a block 24 n c^2, attention 4 n^2 c, the scores of all tokens 2 n c v.
+    CHECK(gpt["flops"]["forward"] == 12 * (24LL * 128 * 768 * 768 + 4LL * 128 * 128 * 768) + 2LL * 128 * 768 * 50257);
+    CHECK(document(bench.roof({"estimate", "alexnet", "--batch", "1", "--json"}))["optimizer"] == "sgd");
+    CHECK(bench.roof({"estimate", "alexnet", "--batch", "1", "--tokens", "128"}).status == 2);
+}
+
+TEST_CASE("an estimate by an algorithm that none is for is refused")
+{
+    const Workbench bench;
+    CHECK(bench.roof({"estimate", "vgg11", "--batch", "1", "--algorithm", "auto"}).status == 0);
+    CHECK_THAT(bench.roof({"estimate", "vgg11", "--batch", "1", "--algorithm", "winograd"}).err,
+               Contains("legal values: direct, auto"));
 }
 
 TEST_CASE("VGG-16 at batch 256 exceeds the memory of a T4, not of an A100")

@@ -224,7 +224,7 @@ Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes, U
         const Config config(file);
         const std::string kind = config.word("model_type");
         const auto given = sizes.find("tokens");
-        if (given == sizes.end()) throw InputError("a decoder needs the length of its sequences: --size tokens=1024");
+        if (given == sizes.end()) throw InputError("a decoder needs the length of its sequences: --tokens 1024");
         const auto tokens = static_cast<double>(given->second);
         const std::string name = file.stem() == "config" && file.has_parent_path()
                                      ? file.parent_path().filename().string()

@@ -7,10 +7,13 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/precision.hpp"
+#include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/reading/study.hpp"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 
 namespace roof {
@@ -26,7 +29,9 @@ struct Options {
     std::string& precision = parser.value("--precision", "fp32");
     std::string& machines = parser.value("--on");
     std::string& phase = parser.value("--phase", "step");
-    std::string& optimizer = parser.value("--optimizer", "sgd");
+    std::string& optimizer = parser.value("--optimizer");
+    std::string& algorithm = parser.value("--algorithm", "direct");
+    std::string& tokens = parser.value("--tokens");
     std::string& sizes = parser.value("--size");
     std::string& images = parser.value("--images");
     std::string& devices = parser.value("--gpus", "1");
@@ -37,19 +42,38 @@ struct Options {
     bool& json = parser.flag("--json");
 };
 
-/// "sequence=128,tokens=1024".
-model::Sizes sizes_of(const std::string& text)
+/// --size "sequence=128,width=224" and --tokens.
+model::Sizes sizes_of(const Options& options)
 {
     constexpr int most = 1 << 24;
     model::Sizes sizes;
-    if (text.empty()) return sizes;
-    for (const std::string& word : comma_list("--size", text)) {
-        const std::size_t equals = word.find('=');
-        if (equals == 0 || equals == word.npos)
-            throw InputError("--size: '" + word + "' is not NAME=N, such as tokens=1024");
-        sizes[word.substr(0, equals)] = whole_number("--size", word.substr(equals + 1), 1, most);
+    if (!options.sizes.empty()) {
+        for (const std::string& word : comma_list("--size", options.sizes)) {
+            const std::size_t equals = word.find('=');
+            if (equals == 0 || equals == word.npos)
+                throw InputError("--size: '" + word + "' is not NAME=N, such as width=224");
+            sizes[word.substr(0, equals)] = whole_number("--size", word.substr(equals + 1), 1, most);
+        }
     }
+    if (!options.tokens.empty()) sizes["tokens"] = whole_number("--tokens", options.tokens, 1, most);
     return sizes;
+}
+
+/// What `roof run` trains such a network with.
+model::Optimizer optimizer_of(const Options& options)
+{
+    if (!options.optimizer.empty()) return parse_enum<model::Optimizer>(options.optimizer);
+    const bool has_tokens = model::usual_tokens(options.model) > 0 || options.model.ends_with(model::config_ending);
+    return has_tokens ? model::Optimizer::adamw : model::Optimizer::sgd;
+}
+
+/// Whether --algorithm is auto.
+bool is_by_fastest(const std::string& algorithm)
+{
+    const std::array<std::string, 2> legal{"direct", "auto"};
+    if (std::ranges::find(legal, algorithm) == legal.end())
+        throw InputError(unknown_word("algorithm of an estimate", algorithm, legal));
+    return algorithm == legal[1];
 }
 
 analysis::EstimateRequest request_of(const Options& options, const std::string& batch)
@@ -59,10 +83,11 @@ analysis::EstimateRequest request_of(const Options& options, const std::string& 
     request.batch = whole_number("--batch", batch, 1, largest_batch);
     request.precision = parse_precision(options.precision);
     request.passes = parse_enum<analysis::Passes>(options.phase);
-    request.optimizer = parse_enum<model::Optimizer>(options.optimizer);
+    request.optimizer = optimizer_of(options);
+    request.by_fastest_algorithm = is_by_fastest(options.algorithm);
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
-    request.sizes = sizes_of(options.sizes);
+    request.sizes = sizes_of(options);
     if (!options.images.empty())
         request.images = whole_number("--images", options.images, 1, std::numeric_limits<int>::max());
     return request;
