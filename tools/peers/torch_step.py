@@ -17,6 +17,7 @@ of the area, flipped every other time, scaled as ImageNet's images are) and answ
 
     torch_step.py --model resnet50 --batch 16 --steps 10
     torch_step.py --model gpt2@256 --batch 2 --steps 3          sequences of 256 tokens, by AdamW
+    torch_step.py --model llama_1b@4096/decode --batch 4 --steps 20      a token after 4,096 in caches; bf16: weights and caches, too
     torch_step.py --model vgg16 --batch 8 --precision bf16 --layout contiguous --compile --steps 5
     torch_step.py --model resnet18 --batch 16 --data photos --steps 300 --lr 0.01
 
@@ -126,6 +127,21 @@ def batches(torch, torchvision, options):
     return itertools.chain.from_iterable(itertools.repeat(loader))
 
 
+def make_decode(torch, options, name, cached):
+    """A function that decodes one token of each sequence, and returns one of its scores, and that nothing is trained."""
+    from torch_transformers import LLAMA, decoder  # pylint: disable=import-outside-toplevel
+    number = getattr(torch, NARROW.get(options.precision, "float32"))
+    network = decoder(torch, options.batch, cached, **LLAMA[name]).to(options.device, number).eval()
+    run = torch.compile(network) if options.compile else network
+    tokens = torch.randint(0, LLAMA[name]["vocabulary"], (options.batch,)).to(options.device)
+
+    @torch.no_grad()
+    def step():
+        return run(tokens)[0, 0]
+
+    return (captured(torch, step) if options.graph else step), "no optimizer"
+
+
 def make_step(torch, torchvision, options):
     """A function that runs one step, on a resident batch or the one given, and returns its loss as a tensor, and the name of the
     optimizer's kind."""
@@ -133,6 +149,9 @@ def make_step(torch, torchvision, options):
     set_precision(torch, options)
     from torch_transformers import GPT2, token_network  # pylint: disable=import-outside-toplevel
     name, _, tokens = options.model.partition("@")
+    tokens, _, phase = tokens.partition("/")
+    if phase == "decode":
+        return make_decode(torch, options, name, int(tokens))
     has_tokens = name in GPT2
     tokens = int(tokens or 1024)
     network = token_network(torch, tokens=tokens, **GPT2[name]) if has_tokens else network_of(torchvision, name, 1000)

@@ -177,7 +177,9 @@ def run_roof(options, row, steps, folder, *more, cache=None):
     """One round of ours: (seconds of each timed step, peak memory in bytes, the row that `roof` printed). The memory is that of the process;
     on a GPU, the planned one. The first step is not timed. `cache`: the folder of its choices, if not the user's. Raises Failed."""
     model, _, tokens = row.model.partition("@")
-    command = [*shlex.split(options.roof), "run", network_of(options, model), *(["--tokens", tokens] if tokens else []), "--batch", row.batch,
+    tokens, _, phase = tokens.partition("/")
+    command = [*shlex.split(options.roof), "run", network_of(options, model), *(["--tokens", tokens] if tokens else []),
+               *(["--phase", phase] if phase else []), "--batch", row.batch,
                "--precision", row.precision, "--algorithm", row.algorithm, *our_device(options), "--steps", steps + 1, "--json", "--out", folder, *more]
     done = run(command, **openmp(options.threads), **({"XDG_CACHE_HOME": str(cache)} if cache else {}))
     answer = json.loads(done.text)["rows"][0]
