@@ -13,7 +13,8 @@ WINDOWS = {"alexnet": {"features.0": (11, 4), "features.3": (5, 1)}} | {
     for name in ("resnet18", "resnet34")}
 WINDOWS["resnet50"] = {"conv1": (7, 2)} | {f"layer{n}.{m}.conv{k}": (1, 1) for n in (1, 2, 3, 4) for m in range(6) for k in (1, 3)} | {
     f"layer{n}.0.conv2": (3, 2) for n in (2, 3, 4)} | {"layer1.0.downsample.0": (1, 1)} | {f"layer{n}.0.downsample.0": (1, 2) for n in (2, 3, 4)}
-NETWORKS = (*WINDOWS, "vgg16")
+WINDOWS["vit_b_16"] = {"conv_proj": (16, 16)}
+NETWORKS = (*WINDOWS, "vgg11", "vgg11_bn", "vgg16", "gpt2", "llama_1b")
 
 
 def registers(implementation):
