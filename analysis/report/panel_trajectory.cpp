@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace roof::analysis {
 
@@ -76,10 +77,10 @@ Figure over_batches(std::span<const Study> studies, const std::string& label, bo
 
 std::vector<Figure> trajectory_figures(std::span<const Study> studies)
 {
-    const bool all_images =
-        std::ranges::all_of(studies, [](const Study& study) { return batch_items(study.results.rows) == "images"; });
+    std::set<std::string> items;
+    for (const Study& study : studies) items.insert(batch_items(study.results.rows));
     std::vector<Figure> figures{
-        over_batches(studies, (all_images ? "images" : "inputs") + std::string("/s of the median step"), false),
+        over_batches(studies, (items.size() == 1 ? *items.begin() : "inputs") + "/s of the median step", false),
         over_batches(studies, "share of attainable", true)};
     std::erase_if(figures, [](const Figure& figure) { return figure.marks.empty(); });
     return figures;

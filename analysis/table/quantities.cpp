@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 namespace roof::analysis {
 
@@ -19,7 +21,9 @@ std::string plain_number(double value, int digits)
 
 std::string with_interval(double median, double low, double high, std::string_view unit, int digits)
 {
-    const bool has_prefix = median > 0 && !unit.starts_with("images/") && unit != "inputs/s";  // these are counted
+    constexpr std::array<std::string_view, 4> counted{"images/", "inputs/", "sequences/", "tokens/"};
+    const bool is_counted = std::ranges::any_of(counted, [&](std::string_view noun) { return unit.starts_with(noun); });
+    const bool has_prefix = median > 0 && !is_counted;
     const auto& [factor, letter] = si_prefix(has_prefix ? median : 1);
     const auto scaled = [&](double value) { return plain_number(value / factor, digits); };
     return fmt::format("{} {}{} [{}, {}]", scaled(median), letter, unit, scaled(low), scaled(high));

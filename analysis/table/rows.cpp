@@ -134,9 +134,14 @@ long long tokens_of(const Measurement& row)
     return row.point.has("tokens") ? row.point.integer("tokens") : 0;
 }
 
+std::string phase_of(const Measurement& row)
+{
+    return row.point.text_or("phase", "train");
+}
+
 long long tokens_each(const Measurement& row)
 {
-    return row.point.text_or("phase", "") == "decode" ? 1 : tokens_of(row);
+    return phase_of(row) == "decode" ? 1 : tokens_of(row);
 }
 
 std::string batch_items(std::span<const Measurement> rows)

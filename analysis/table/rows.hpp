@@ -24,6 +24,8 @@ long long batch_of(const Measurement& row);
 /// Length of the sequences, 0 if the inputs are none; and the tokens of one that a step works on: of a decoded sequence one.
 long long tokens_of(const Measurement& row);
 long long tokens_each(const Measurement& row);
+/// What a step does of its network: "train", "decode".
+std::string phase_of(const Measurement& row);
 /// "8"; for several ranks "8 per rank" under weak scaling and "8 in all" under strong scaling; "-" if the point has no batch.
 std::string batch_text(const Measurement& row);
 /// "weak" or "strong"; empty for one rank.

@@ -4,11 +4,12 @@ import math
 import statistics
 from dataclasses import dataclass
 
+import told
 from reading import number
 
 
 ALONE, NAMED, UNEXPLAINED, WORTHWHILE, BUSY, MOST = 0.6, 0.1, 0.5, 0.01, 0.1, 3
-OTHER_WORK = ("model", "data", "parameters", "lr", "optimizer", "round")
+OTHER_WORK = ("model", "data", "parameters", "lr", "optimizer", "tokens", "phase", "round")
 AXES = ("batch", "precision", "algorithm", "threads", "placement", "pages", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
         "batch_norm", *OTHER_WORK)
 
@@ -125,7 +126,7 @@ def actions(step):
         if axis and ratio_is_above_one(step, other) and other.images_of_median_step[0] > best.get(axis, (0, 0))[0]:
             best[axis] = (other.images_of_median_step[0], other)
     for axis, (fastest, other) in best.items():
-        for_images = ", for as many images" if other.row.images != row.images else ""
+        for_images = f", for as many {told.items([row])}" if other.row.images != row.images else ""
         found.append(Action(f"{axis} {other.row[axis]} instead of {row[axis]}{for_images}", step.step.time - row.images / fastest, "", "measured"))
     bf16, own = (step.roofs.compute.get(name) if step.roofs else None for name in ("bf16", row["precision"]))
     measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)

@@ -83,8 +83,8 @@ def layer_rate(cell):
 def intensity(cell):
     """'0.25 to 47', or one number where both print alike."""
     low, high = cell.record["intensity_low"], cell.record["intensity_high"]
-    if not low or not high:
-        return cell.figures(low if low else None, *([] if low else []))
+    if low is None or high is None:
+        return cell.figures(None)
     found = re.findall(NUMBER, cell.text)
     cell.figures(*((low, high) if len(found) == 2 else (high,)))
 

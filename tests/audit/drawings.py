@@ -92,7 +92,7 @@ AIR = 1.15
 
 
 def batches(findings, place, drawing, study):
-    model = drawing.title.partition(": images/s of the median step")[0]
+    model = re.split(": [a-z]+/s of the median step", drawing.title)[0]
     series = {}
     for step in study.steps:
         row = step.row

@@ -14,7 +14,7 @@ from made_records import Records
 from reading import checksum
 from roofs import READ_SHARE
 
-AXES = ["model", "batch", "operation", "intensity", "isa", "precision", "algorithm", "data", "parameters", "lr", "optimizer", "threads", "placement", "pages",
+AXES = ["model", "batch", "operation", "intensity", "isa", "precision", "algorithm", "data", "parameters", "lr", "optimizer", "tokens", "phase", "threads", "placement", "pages",
         "cpu_node", "memory_node", "path", "size", "working_set_bytes", "graph", "deterministic", "ranks", "scaling", "communication", "bucket_mb",
         "batch_norm", "round"]
 TIMES = ["launch", "data", "forward", "backward", "update", "exposed", "hidden"]
@@ -284,6 +284,8 @@ class Draw:
         ranked = self.random.choice([[1], [1], [1, 2], [1, 2, 4], [1, 3, 8]])
         scaling = self.random.choice(["weak", "strong"])
         optimizers = random.Random(f"optimizers {self.seed}").choice([["sgd"], ["adamw"], ["sgd", "adamw"]])
+        inputs = random.Random(f"tokens {self.seed}").choice([[{}], [{}], [{"tokens": 128}], [{"tokens": 128}, {"tokens": 512}],
+                                                              [{"tokens": 256, "phase": "train"}, {"tokens": 256, "phase": "decode"}]])
         targets = [("cpu", threads) for threads in (thread_counts if self.chance(0.4) else thread_counts[-1:])]
         targets += [(device, None) for device in devices if device == "gpu:0"]
         if "gpu:1" in devices:
@@ -293,13 +295,14 @@ class Draw:
                 for precision in precisions:
                     for source in data if device == "cpu" else data[:1]:
                         for ranks in (ranked if device == "cpu" else [2 if "," in device else 1]):
-                            for batch, optimizer in itertools.product(batches, optimizers):
+                            for batch, optimizer, of_tokens in itertools.product(batches, optimizers, inputs):
                                 if scaling == "strong" and batch % ranks:
                                     continue
                                 axes = {"model": model, "batch": batch, "precision": precision, "algorithm": "direct", "data": source, "parameters": "random",
                                         "lr": 0.01, "threads": threads}
                                 if optimizers != ["sgd"]:
                                     axes["optimizer"] = optimizer
+                                axes |= of_tokens
                                 if ranks > 1:
                                     axes |= {"ranks": ranks, "scaling": scaling, "communication": self.random.choice(["overlapped", "serial"]), "bucket_mb": 25,
                                              "batch_norm": "local"}

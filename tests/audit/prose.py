@@ -5,7 +5,8 @@ import re
 import answer
 from figures import NUMBER, UNIT
 
-TITLE = {"batch": r"batch (\d+)(?: per rank| of all ranks| in all)?", "ranks": r"(\d+) ranks", "threads": r"(\d+) threads?", "bucket_mb": r"bucket mb (\d+)|(\d+) MB"}
+TITLE = {"batch": r"batch (\d+)(?: per rank| of all ranks| in all)?", "ranks": r"(\d+) ranks", "threads": r"(\d+) threads?", "bucket_mb": r"bucket mb (\d+)|(\d+) MB",
+         "tokens": r"tokens (\d+)", "phase": r"phase (\w+)"}
 
 
 def title(findings, place, text, step):

@@ -58,13 +58,13 @@ def calibration(study):
 
 
 def trained(studies):
-    """{(model, precision, data): {device: {batch: step}}}"""
+    """{(model, precision, data, tokens, phase): {device: {batch: step}}}"""
     found = {}
     for study in studies:
         for step in study.steps:
             row = step.row
             if row.batch:
-                key = (told.model(row), row["precision"], told.data(row))
+                key = (told.model(row), row["precision"], told.data(row), row["tokens"], row["phase"])
                 owned = f"{owner(study, row)} " if len(studies) > 1 else ""
                 device = f"{owned}{told.where(row, study.folder.steps)}"
                 found.setdefault(key, {}).setdefault(device, {}).setdefault(row.batch, step)
@@ -115,7 +115,7 @@ def crossovers(devices):
 
 
 def summary(studies):
-    for (model, precision, data), devices in trained(studies).items():
+    for (model, precision, data, _, _), devices in trained(studies).items():
         fed = "" if data in ("-", "synthetic") else f", images of {data}"
         pattern, values = f"{model} {precision}{fed}: ", []
         if len(devices) > 1:
@@ -130,7 +130,7 @@ def summary(studies):
                 values += figures
         steps = [step for device in sorted(devices) for _, step in sorted(devices[device].items())]
         step = max(steps, key=lambda step: step.images_of_median_step[0])
-        pattern += f"most {told.items(step.row)} per second of the median step at batch {told.batch(step.row)} on {told.where(step.row, step.study.folder.steps)}: {{}}; "
+        pattern += f"most {told.items([step.row])} per second of the median step at batch {told.batch(step.row)} on {told.where(step.row, step.study.folder.steps)}: {{}}; "
         values.append(step.images_of_median_step[0])
         head, figures = answer.headline(step)
         actions = answer.actions(step)
@@ -201,13 +201,13 @@ def of_steps(study):
         yield Said(f"{title}: what reaching the roof would save", needed=False)
         yield Said(f"{title} (the longest {{}} of {{}} points)", 400, len(step.points) - 1, needed=False)
         yield Said(f"{title} (the longest {{}} of {{}} layers)", 400, len([layer for layer in step.layers if layer.low]), needed=False)
-        yield Said(f"{told.model(step.row)}: {told.items(step.row)}/s of the median step ({how}) over the batch", needed=False)
+        yield Said(f"{told.model(step.row)}: {told.items([step.row])}/s of the median step ({how}) over the batch", needed=False)
 
 
 def predictions(study):
     records = list(TABLES["predictions"]([study]))
     errors = sorted(abs(record["error"]) for record in records if record["error"] is not None)
-    held = [record["held"] for record in records if record["held"] is not None]
+    held = [record["in_interval"] for record in records if record["in_interval"] is not None]
     of_interval = f"; the interval held {int(sum(held))} of {len(held)}" if held else ""
     path = study.folder.path / "predictions.csv"
     if path.exists():

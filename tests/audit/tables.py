@@ -57,7 +57,7 @@ def row_record(study, row):
             "scaling": row["scaling"] or "weak", "communication": row["communication"], "batch_norm": row["batch_norm"], 
             "told_scaling": row["scaling"] or ("weak" if row.ranks > 1 else ""), "told_threads": row.threads or None, "bucket": row["bucket_mb"],
             "images": row.images, "of_row": row, "batch_told": told.batch(row), "precision_told": row["precision"], "status_told": "unstable" if is_unstable(row) else row.status,
-            "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "optimizer": row["optimizer"], "graph": row["graph"],
+            "placement": row["placement"], "pages": row["pages"], "deterministic": row["deterministic"], "round": row["round"], "data_shown": row["data"].rsplit("/", 1)[-1] or "-", "algorithm": row["algorithm"], "parameters": row["parameters"], "lr": row["lr"], "optimizer": row["optimizer"], "tokens": row["tokens"], "pass": row["phase"], "graph": row["graph"],
             "source": row["data"], "memory": number(row["memory_bytes"]), "measured": "measured"}
 
 
@@ -129,7 +129,7 @@ def time(studies):
             for point in (layer for layer in step.layers if layer.bound):
                 memory = [seconds for name, seconds in point.allows.by_roof.items() if name != step.row["precision"]]
                 yield {"study": study.name, "id": step.row.id, "layer": point.name, "kind": point.kind, "phase": point.phase, "time": point.times,
-                       "memory_allows": max(memory, default=None), "compute_allows": point.allows.by_roof.get(step.row["precision"]), "analytic": "analytic"}
+                       "memory_allows": max(memory, default=None), "compute_allows": point.allows.by_roof.get(step.row["precision"], None if point.flops else 0.0), "analytic": "analytic"}
 
 
 def breakdown(studies):
@@ -204,7 +204,7 @@ def scaling(studies):
 
 def is_alone(one, several):
     """One rank on the batch of a rank (weak) or of all (strong), with a rank's share of the threads or one of the devices."""
-    if one.ranks > 1 or any(one[name] != several[name] for name in ("model", "batch", "precision", "algorithm", "data", "parameters", "lr", "optimizer")):
+    if one.ranks > 1 or any(one[name] != several[name] for name in ("model", "batch", "precision", "algorithm", "data", "parameters", "lr", "optimizer", "tokens", "phase")):
         return False
     if several["device"] == "cpu":
         return one["device"] == "cpu" and one.threads == several.threads // several.ranks
@@ -226,7 +226,7 @@ def winners(studies):
     for study in studies:
         measured = {step.row.id: step for step in study.steps}
         for row in (row for row in study.folder.steps if row.batch):
-            key = (row["model"], row["precision"], row["data"], row["optimizer"] or "sgd", row.batch)
+            key = (row["model"], row["precision"], row["data"], row["optimizer"] or "sgd", row["tokens"], row["phase"], row.batch)
             groups.setdefault(key, []).append((study, row, measured.get(row.id)))
     for rows in groups.values():
         if len(rows) < 2:
@@ -268,7 +268,7 @@ def predictions(studies):
             yield {"study": study.name, "id": line["row"], **value, "status": status, "measured_s": measured,
                    "memory_told": ("fits" if value["fits"] else "out of memory") + (", wrongly" if wrong else ""),
                    "error": value["predicted_s"] / measured - 1 if measured else None,
-                   "held": float(value["low_s"] <= measured <= value["high_s"]) if measured and value["low_s"] is not None else None,
+                   "in_interval": float(value["low_s"] <= measured <= value["high_s"]) if measured and value["low_s"] is not None else None,
                    "right": float((status == "ok") == bool(value["fits"])) if status in ("ok", "out_of_memory") else None}
 
 

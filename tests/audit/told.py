@@ -1,6 +1,6 @@
 """Names of steps as every output tells them: what differs among the steps of a folder is part of the name."""
 
-OTHER_AXES = ("operation", "intensity", "isa", "algorithm", "parameters", "lr", "optimizer", "placement", "pages", "cpu_node", "memory_node", "path", "size", "working_set", "graph",
+OTHER_AXES = ("operation", "intensity", "isa", "algorithm", "parameters", "lr", "optimizer", "tokens", "phase", "placement", "pages", "cpu_node", "memory_node", "path", "size", "working_set", "graph",
               "deterministic", "communication", "bucket_mb", "batch_norm", "round")
 
 
@@ -23,8 +23,11 @@ def batch(row):
     return row["batch"] + {"": "", "strong": " in all"}.get(scaling(row), " per rank")
 
 
-def items(row):
-    return "images" if row["bench"] == "train" else "inputs"
+def items(rows):
+    """What a batch of these steps has, of one or of several: sequences of tokens, or inputs where some have tokens and others have not."""
+    if any(row["tokens"] for row in rows):
+        return "sequences" if all(row["tokens"] for row in rows) else "inputs"
+    return "images" if all(row["bench"] == "train" for row in rows) else "inputs"
 
 
 def threads(number):

@@ -119,7 +119,7 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
         if (const auto& [rate, fastest] = found; fastest != nullptr)
             actions.push_back(
                 {fmt::format("{} {} instead of {}{}", axis, fastest->point.text(axis), row.point.text(axis),
-                             fastest->images() == row.images() ? "" : ", for as many images"),
+                             fastest->images() == row.images() ? "" : ", for as many " + batch_items({&row, 1})),
                  {row.seconds.median.value - row.images() / rate},
                  "",
                  "measured"});

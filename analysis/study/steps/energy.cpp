@@ -132,7 +132,7 @@ DataTable energy_table(const Study& study)
 {
     using E = const EnergyRow&;
     static const std::vector<ColumnOf<EnergyRow>> columns{
-        {"phase", "phase", [](E e) { return word(e.phase ? name(*e.phase) : "step"); }},
+        {"part", "part", [](E e) { return word(e.phase ? name(*e.phase) : "step"); }},
         {"joules", "energy_*_j", [](E e) { return only_if(e.joules() > 0, range(Range::of(e.energy()), "J")); }},
         {"what lasts", "sustained_*_s", [](E e) { return e.if_whole(range(e.row.sustained.seconds, "s")); }},
         {"images/J", "images_per_j_*", [](E e) { return over(e.phase ? 0 : e.row.images(), e.energy(), "images/J"); }},

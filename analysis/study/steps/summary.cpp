@@ -22,9 +22,10 @@ struct Step {
     const Study* study;
     const Measurement* row;
 };
-using Series = std::map<long long, Step>;                           ///< by batch
-using Devices = std::map<std::string, Series>;                      ///< by device
-using Trained = std::tuple<std::string, std::string, std::string>;  ///< model, precision, data
+using Series = std::map<long long, Step>;       ///< by batch
+using Devices = std::map<std::string, Series>;  ///< by device
+/// Model, precision, data, tokens, phase.
+using Trained = std::tuple<std::string, std::string, std::string, long long, std::string>;
 
 std::map<Trained, Devices> trained(std::span<const Study> studies)
 {
@@ -33,8 +34,9 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
         for (const Measurement* row : measured_steps(study.results.rows)) {
             if (batch_of(*row) <= 0) continue;
             const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
-            all[{model_of(*row), precision_of(*row), data_of(*row)}][machine + where_text(*row, study.results.rows)]
-                .try_emplace(batch_of(*row), Step{&study, row});
+            all[{model_of(*row), precision_of(*row), data_of(*row), tokens_of(*row), phase_of(*row)}]
+               [machine + where_text(*row, study.results.rows)]
+                   .try_emplace(batch_of(*row), Step{&study, row});
         }
     return all;
 }
@@ -133,7 +135,7 @@ std::vector<std::string> summary(std::span<const Study> studies, std::size_t act
 {
     std::vector<std::string> sentences;
     for (const auto& [what, devices] : trained(studies)) {
-        const auto& [model, precision, data] = what;
+        const auto& [model, precision, data, tokens, phase] = what;
         const Step best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
         sentences.push_back(printable(

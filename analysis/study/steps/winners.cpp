@@ -15,8 +15,8 @@ namespace roof::analysis {
 
 namespace {
 
-/// Model, precision, data, optimizer, batch.
-using Trained = std::tuple<std::string, std::string, std::string, std::string, long long>;
+/// Model, precision, data, optimizer, tokens, phase, batch.
+using Trained = std::tuple<std::string, std::string, std::string, std::string, long long, std::string, long long>;
 
 /// A step on one device, beside the fastest of its group.
 struct Entry {
@@ -58,7 +58,7 @@ std::map<Trained, std::vector<Entry>> entries(std::span<const Study> studies)
         for (const Measurement* row : step_rows(study.results.rows))
             if (batch_of(*row) > 0)
                 groups[{model_of(*row), precision_of(*row), data_of(*row), row->point.text_or("optimizer", "sgd"),
-                        batch_of(*row)}]
+                        tokens_of(*row), phase_of(*row), batch_of(*row)}]
                     .push_back({&study, row, nullptr});
     return groups;
 }

@@ -87,7 +87,7 @@ TEST_CASE("the table of joules has each step that was repeated and its phases; w
     CHECK(value(table, 1, "of the step") == Approx(0.20 / 0.42));
     CHECK(value(table, 1, "of the energy roof") == Approx(0.27));
     CHECK(table.cell(1, "images/J").is_absent);
-    CHECK(table.cell(3, "phase").text == "update");
+    CHECK(table.cell(3, "part").text == "update");
     CHECK(table.cell(3, "joules").is_absent);
     CHECK(table.cell(3, "of the energy roof").is_absent);
     CHECK(table.cell(0, "known").text == "counter");

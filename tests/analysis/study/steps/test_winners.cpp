@@ -1,4 +1,5 @@
 // Which device is fastest at which batch.
+#include "analysis/study/steps/answer.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
 
@@ -41,6 +42,20 @@ TEST_CASE("a step by another optimizer is no rival")
     const DataTable table = table_of({on("cpu", 4, 0.02), on("gpu:0", 4, 0.04), by_adamw, also});
     REQUIRE(table.rows.size() == 4);
     for (const std::size_t first : {0, 2}) CHECK(table.cell(first, "verdict").text == "fastest");
+}
+
+TEST_CASE("a step of other tokens or another phase is no rival, in tables and in sentences")
+{
+    for (const auto& [axis, value] : {std::pair{"tokens", "512"}, {"phase", "decode"}}) {
+        Measurement one = on("cpu", 4, 0.02), other = on("cpu", 4, 0.04);
+        for (Measurement* row : {&one, &other}) row->point.set("tokens", "128");
+        other.point.set(axis, value);
+        CHECK(table_of({one, other}).rows.empty());
+        const Study study = made::study({one, other});
+        const std::vector<std::string> sentences = summary(std::span(&study, 1), 0);
+        REQUIRE(sentences.size() == 2);
+        for (const std::string& sentence : sentences) CHECK_THAT(sentence, !Catch::Contains("fastest at"));
+    }
 }
 
 TEST_CASE("devices whose intervals reach each other are not told apart")
