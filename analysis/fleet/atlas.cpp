@@ -41,7 +41,7 @@ void check(const AtlasMachine& machine)
         throw InputError(machine.name + ": it names the node " + printable(machine.digest.node) +
                          "; `roof atlas add` leaves the name out");
     for (const DigestRate& rate : machine.digest.ceilings)
-        if (rate.state == name(Steadiness::steady) && rate.spec > 0 && rate.value > most_of_spec * rate.spec)
+        if (rate.state.str() == name(Steadiness::steady) && rate.spec > 0 && rate.value > most_of_spec * rate.spec)
             throw InputError(fmt::format("{}: {} is {} of what the core's spec allows", machine.name,
                                          printable(rate.name), percent(rate.value / rate.spec)));
     const Ceilings ceilings = ceilings_of(machine.digest);

@@ -52,12 +52,14 @@ std::string fact_line(const std::string& name, const std::string& text)
 struct Reader {
     Digest digest;
     CsvLines& lines;
+    SharedTexts& texts;
     std::set<std::string> names{};
     std::size_t count = 0;
     bool has_ended = false;
 
     [[noreturn]] void refuse(const std::string& why) const { throw InputError(lines.where() + ": " + why); }
     std::string text(std::size_t i) const { return std::string(lines.cells()[i]); }
+    SharedText shared(std::size_t i) const { return texts.shared(lines.cells()[i]); }
 
     double positive(std::size_t i) const
     {
@@ -76,7 +78,8 @@ struct Reader {
 
     DigestRate rate() const
     {
-        DigestRate rate{text(1), positive(2), positive(3), std::numeric_limits<double>::infinity(), text(5), text(6)};
+        DigestRate rate{shared(1), positive(2), positive(3), std::numeric_limits<double>::infinity(),
+                        shared(5), shared(6)};
         if (!lines.cells()[4].empty()) rate.high = positive(4);
         if (rate.low > rate.value || rate.value > rate.high) refuse("the value lies outside its interval");
         rate.n = count_of(7, "samples");
@@ -88,10 +91,10 @@ struct Reader {
     DigestRate link() const
     {
         DigestRate link = rate();
-        const std::size_t blank = link.name.find(' ');
-        if (blank == std::string::npos || !is_node_name(link.name.substr(0, blank)) ||
-            !is_node_name(link.name.substr(blank + 1)))
-            refuse("'" + shortened(link.name, 40) + "' are not the names of two nodes");
+        const std::string& ends = link.name;
+        const std::size_t blank = ends.find(' ');
+        if (blank == std::string::npos || !is_node_name(ends.substr(0, blank)) || !is_node_name(ends.substr(blank + 1)))
+            refuse("'" + shortened(ends, 40) + "' are not the names of two nodes");
         return link;
     }
 
@@ -138,6 +141,12 @@ std::chrono::year_month_day day_of(const std::string& time)
             std::chrono::day(static_cast<unsigned>(part(8, 2)))};
 }
 
+const DigestRate* Digest::find(const std::string& name) const
+{
+    const auto found = std::ranges::find_if(ceilings, [&](const DigestRate& rate) { return rate.name.str() == name; });
+    return found == ceilings.end() ? nullptr : &*found;
+}
+
 bool DigestRate::is_lower_bound() const
 {
     return !std::isfinite(high);
@@ -178,11 +187,17 @@ std::string to_csv(const Digest& digest)
 
 Digest parse_digest(const std::string& file, const std::string& name)
 {
+    SharedTexts texts;
+    return parse_digest(file, name, texts);
+}
+
+Digest parse_digest(const std::string& file, const std::string& name, SharedTexts& texts)
+{
     if (file.size() > largest_digest) throw InputError(name + ": it is longer than 1 MiB");
     const std::string text = is_compressed(file) ? decompressed(file, name, largest_digest) : file;
     std::istringstream in(text);
     CsvLines lines(in, name);
-    Reader reader{.digest = {}, .lines = lines};
+    Reader reader{.digest = {}, .lines = lines, .texts = texts};
     const auto has_columns = [&](const char* columns) {
         return text.starts_with(with_column(columns, block_column, lines.run()) + "\n");
     };

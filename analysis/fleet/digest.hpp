@@ -8,6 +8,7 @@
 //   end        the number of lines before it, without the header: a file without it is cut off
 #pragma once
 
+#include "analysis/fleet/shared_text.hpp"
 #include "ert/method/results/results.hpp"
 
 #include <chrono>
@@ -20,15 +21,15 @@ namespace roof::analysis {
 inline constexpr std::size_t largest_digest = 1 << 20;  ///< bytes of its text, and of the file
 
 struct DigestRate {
-    std::string name;  ///< of the ceiling, as `roof compare` has it; of a link, its nodes: "n17 n18"
+    SharedText name;   ///< of the ceiling, as `roof compare` has it; of a link, its nodes: "n17 n18"
     double value = 0;  ///< SI
     double low = 0;
     double high = 0;  ///< infinity for a lower bound
-    std::string unit{};
-    std::string state{};  ///< as name(Steadiness)
-    int n = 0;            ///< samples
-    double spec = 0;      ///< what the core's spec allows at the measured clock; 0 if there is none
-    int rounds = 0;       ///< over which the interval is Student's; 0: over samples, or not known
+    SharedText unit{};
+    SharedText state{};  ///< as name(Steadiness)
+    int n = 0;           ///< samples
+    double spec = 0;     ///< what the core's spec allows at the measured clock; 0 if there is none
+    int rounds = 0;      ///< over which the interval is Student's; 0: over samples, or not known
 
     /// It cannot be compared.
     bool is_lower_bound() const;
@@ -46,6 +47,8 @@ struct Digest {
     std::vector<DigestRate> links{};
 
     std::string day() const { return time.substr(0, 10); }
+    /// The ceiling of this name, or null.
+    const DigestRate* find(const std::string& name) const;
 };
 
 /// The day of "2026-11-22T18:02:16Z", which must begin with ten characters of this form.
@@ -66,6 +69,8 @@ std::string to_csv(const Digest& digest);
 
 /// `file`: the text, or its compressed form. Throws InputError, which begins with `name`, for one that is longer than `largest_digest`, cut
 /// off, or holds a number that is not finite or not positive, an interval without its value, a repeated name or a node's name that is none.
+/// `texts`: those of digests before it, which it shares.
+Digest parse_digest(const std::string& file, const std::string& name, SharedTexts& texts);
 Digest parse_digest(const std::string& file, const std::string& name);
 
 /// Writes digest.csv whole or not at all. Does nothing for a run without ceilings.

@@ -160,8 +160,8 @@ Digest ratios_of(const Digest& a, const Digest& b)
     Digest ratios{
         .node = b.node, .kind = b.kind, .plan = b.plan, .revision = b.revision, .time = b.time, .facts = b.facts};
     for (const DigestRate& rate : b.ceilings) {
-        const auto before = std::ranges::find(a.ceilings, rate.name, &DigestRate::name);
-        if (before == a.ceilings.end() || before->is_lower_bound() || rate.is_lower_bound()) continue;
+        const DigestRate* const before = a.find(rate.name);
+        if (before == nullptr || before->is_lower_bound() || rate.is_lower_bound()) continue;
         const int rounds = std::min(rate.rounds, before->rounds);
         const double half =
             half_width_in_errors(rounds) * std::sqrt(log_rate(rate).variance + log_rate(*before).variance);

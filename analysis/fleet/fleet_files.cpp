@@ -41,17 +41,17 @@ struct Found {
     fs::path place{};
 };
 
-Found parsed(const std::string& text)
+Found parsed(const std::string& text, SharedTexts& texts)
 {
-    return {fingerprint(text), parse_digest(text, digest_file), {}};
+    return {fingerprint(text), parse_digest(text, digest_file, texts), {}};
 }
 
-Found read_digest(const fs::path& folder)
+Found read_digest(const fs::path& folder, SharedTexts& texts)
 {
     try {
         const fs::path file = folder / digest_file;
         if (!is_regular(file)) throw InputError(std::string(digest_file) + " is no regular file");
-        Found found = parsed(read_file(file, largest_digest));
+        Found found = parsed(read_file(file, largest_digest), texts);
         if (const std::string run = run_of(folder); !run.empty() && run != found.digest.run)
             throw InputError(std::string(digest_file) + " is of another run than machine.yaml");
         return found;
@@ -60,14 +60,15 @@ Found read_digest(const fs::path& folder)
     }
 }
 
-/// Calls each(i) for every i below `count`, on all processors. Throws what a call throws.
+/// Calls each(i, texts) for every i below `count`, on all processors, each with texts of its own. Throws what a call throws.
 template <class Each>
 void for_each_at_once(std::size_t count, const Each& each)
 {
     constexpr std::size_t fewest_of_thread = 64;
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-        for (std::size_t i = next++; i < count; i = next++) each(i);
+        SharedTexts texts;
+        for (std::size_t i = next++; i < count; i = next++) each(i, texts);
     };
     const std::size_t threads =
         std::min<std::size_t>(std::thread::hardware_concurrency(), 1 + count / fewest_of_thread);
@@ -110,7 +111,8 @@ class Search {
     std::vector<Digest> digests()
     {
         std::vector<Found> read(with_digest_.size());
-        for_each_at_once(read.size(), [&](std::size_t i) { read[i] = read_digest(with_digest_[i]); });
+        for_each_at_once(read.size(),
+                         [&](std::size_t i, SharedTexts& texts) { read[i] = read_digest(with_digest_[i], texts); });
         for (std::size_t i = 0; i < read.size(); ++i) add(with_digest_[i], std::move(read[i]));
         std::ranges::sort(found_, {}, [](const Found& found) {
             const Digest& d = found.digest;
@@ -160,7 +162,8 @@ class Search {
             const Digest made = make_digest(results);
             if (made.ceilings.empty() && made.links.empty()) return {};
             if (results.machine.node.empty()) throw InputError("its machine.yaml names no node");
-            Found found = parsed(to_csv(made));
+            SharedTexts texts;
+            Found found = parsed(to_csv(made), texts);
             try {
                 keep_digest(results);
             } catch (const Error&) {
@@ -260,8 +263,8 @@ void anonymise(const std::vector<Fleet*>& fleets)
         for (Digest& digest : fleet->digests) {
             digest.node = nodes.at(digest.node);
             for (DigestRate& link : digest.links) {
-                const std::size_t blank = link.name.find(' ');
-                link.name = nodes.at(link.name.substr(0, blank)) + ' ' + nodes.at(link.name.substr(blank + 1));
+                const std::vector<std::string> ends = split(link.name, ' ');
+                link.name = nodes.at(ends.front()) + ' ' + nodes.at(ends.back());
             }
         }
         for (ExpectedNode& node : fleet->expected) {

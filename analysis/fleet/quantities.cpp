@@ -19,17 +19,11 @@ namespace {
 constexpr double material_mean = 0.015;
 constexpr double normal_95 = 1.96;
 
-const DigestRate* rate_in(const Digest& digest, const std::string& name)
-{
-    const auto found = std::ranges::find(digest.ceilings, name, &DigestRate::name);
-    return found == digest.ceilings.end() ? nullptr : &*found;
-}
-
 std::vector<LogRate> days_of(const Member& member, const std::string& name)
 {
     std::vector<LogRate> rates;
     for (const Digest* digest : member.days)
-        if (const DigestRate* const rate = rate_in(*digest, name); rate != nullptr && !rate->is_lower_bound())
+        if (const DigestRate* const rate = digest->find(name); rate != nullptr && !rate->is_lower_bound())
             rates.push_back(log_rate(*rate));
     return rates;
 }
@@ -140,9 +134,9 @@ std::vector<NodeQuantity> ceilings_of(const std::vector<Member>& members)
         for (const DigestRate& rate : members[i].newest().ceilings) {
             if (place == before.size()) before.emplace_back();
             auto& [name, rates] = before[place++];
-            if (rates == nullptr || name != rate.name) {
-                rates = &by_name[rate.name];
-                name = rate.name;
+            if (rates == nullptr || name != rate.name.str()) {
+                rates = &by_name[rate.name.str()];
+                name = rate.name.str();
             }
             rates->push_back({i, &rate});
         }

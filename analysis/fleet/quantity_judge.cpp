@@ -125,8 +125,8 @@ void QuantityJudge::test_bounds(std::vector<std::size_t>& judged)
                     .chance = chance(rate)};
         for (const Digest* digest : members_[bound.member].days) {
             if (digest == &members_[bound.member].newest()) continue;
-            const auto found = std::ranges::find(digest->ceilings, quantity_.name, &DigestRate::name);
-            if (found == digest->ceilings.end()) continue;
+            const DigestRate* const found = digest->find(quantity_.name);
+            if (found == nullptr) continue;
             const double x = std::log(found->value);
             low.others.push_back(x < limit ? chance({x, 0}) : 1);
         }

@@ -117,7 +117,7 @@ TEST_CASE("a digest with a node's name, above its spec, without memory or with a
     CHECK_NOTHROW(refused(fast)());
     Digest compute_alone = made();
     std::erase_if(compute_alone.ceilings,
-                  [](const DigestRate& rate) { return rate.name.find("DRAM") != std::string::npos; });
+                  [](const DigestRate& rate) { return rate.name.str().find("DRAM") != std::string::npos; });
     CHECK_THROWS_WITH(refused(compute_alone)(), Contains("DRAM"));
     CHECK_THROWS_WITH(refused(made(), "My Machine")(), Contains("small letters"));
 }

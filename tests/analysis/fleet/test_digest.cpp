@@ -127,12 +127,24 @@ TEST_CASE("a digest that is cut off, changed or too long is refused")
     CHECK_THROWS_WITH(parse_digest(text + std::string(largest_digest, 'x'), "d"), Contains("longer than 1 MiB"));
 }
 
+TEST_CASE("digests that are read together hold each name once")
+{
+    SharedTexts texts;
+    const std::string file = to_csv(made_digest());
+    const Digest one = parse_digest(file, "one", texts);
+    const Digest other = parse_digest(file, "other", texts);
+    CHECK(&one.ceilings.at(0).name.str() == &other.ceilings.at(0).name.str());
+    CHECK(&one.ceilings.at(0).unit.str() == &other.ceilings.at(0).unit.str());
+    CHECK(SharedText("a") == SharedText("a"));
+    CHECK_FALSE(SharedText("a") == SharedText());
+}
+
 TEST_CASE("a digest of eight GPUs has all of their ceilings, and is compressed")
 {
     Digest digest = made_digest();
     for (int i = 0; i < 8 * 63; ++i) {
         digest.ceilings.push_back(digest.ceilings.front());
-        digest.ceilings.back().name += " " + std::to_string(i);
+        digest.ceilings.back().name = digest.ceilings.back().name.str() + " " + std::to_string(i);
     }
     const std::string text = to_csv(digest);
     const std::string file = compressed(text);
@@ -150,7 +162,7 @@ TEST_CASE("a digest of more than 1 MiB keeps what fits, and says how many rates 
     Digest digest = made_digest();
     for (int i = 0; i < 20'000; ++i) {
         digest.ceilings.push_back(digest.ceilings.front());
-        digest.ceilings.back().name += " " + std::to_string(i);
+        digest.ceilings.back().name = digest.ceilings.back().name.str() + " " + std::to_string(i);
         digest.links.push_back(digest.links.front());
         digest.links.back().name = "n17 m" + std::to_string(i);
     }
