@@ -43,7 +43,7 @@ double independent_of(const std::vector<QuantityJudge>& judges)
                 ++count;
             }
             if (count < 3 || of_a <= 0 || of_b <= 0) continue;
-            squares += both * both / (of_a * of_b) - 1 / count;
+            squares += both * both / (of_a * of_b) - 1 / (count - 1);
             ++pairs;
         }
     }
@@ -73,16 +73,25 @@ void pool(std::vector<QuantityJudge>& judges, View view, double independent, Hea
 }
 
 /// For each member. `before`: the weights without these distances.
-std::vector<TailsOfOthers> tails_of(std::vector<QuantityJudge>& judges, const std::vector<TailsOfOthers>& before)
+std::vector<Tails> tails_of(std::vector<QuantityJudge>& judges, View view, const std::vector<Tails>& before)
 {
     TailCounts counts(before.size());
     for (QuantityJudge& judge : judges)
         for (const Compared& some : judge.compared())
-            if (some.view == View::newest)
+            if (some.view == view)
                 for (std::size_t i = 0; i < some.places.size(); ++i)
                     counts.add(judge.quantity().members[some.places[i]], some.distance(some.rates->rate(i), i),
                                *some.healthy);
     return counts.weights(before);
+}
+
+/// What the newest rates show holds before the means over days show more.
+TailsOfViews tails_of_views(std::vector<QuantityJudge>& judges, const std::vector<Tails>& before)
+{
+    TailsOfViews tails;
+    const auto& newest = tails[View::newest] = tails_of(judges, View::newest, before);
+    for (const View view : {View::mean_of_days, View::slower_days}) tails[view] = tails_of(judges, view, newest);
+    return tails;
 }
 
 /// Says which nodes could not be judged: too few nodes, or too few of their ceilings.
@@ -118,8 +127,7 @@ void compare_nodes(FleetGroup& group, std::vector<Member>& members, GroupTests& 
     const double independent = independent_of(judges);
     for (const View view : {View::newest, View::mean_of_days, View::slower_days})
         pool(judges, view, independent, tests.tables);
-    const std::vector<TailsOfOthers> tails =
-        tails_of(judges, std::vector<TailsOfOthers>(members.size(), TailsOfOthers{tails_before()}));
+    const TailsOfViews tails = tails_of_views(judges, std::vector<Tails>(members.size(), tails_before()));
     std::vector<std::size_t> judged(members.size());
     for (QuantityJudge& judge : judges) {
         judge.test(tails, false);
@@ -130,7 +138,7 @@ void compare_nodes(FleetGroup& group, std::vector<Member>& members, GroupTests& 
     of_means.reserve(means.size());
     for (const NodeQuantity& quantity : means)
         of_means.emplace_back(quantity, group.ceilings.emplace_back(), members, tests).divide(chance);
-    const std::vector<TailsOfOthers> tails_of_means = tails_of(of_means, tails);
+    const TailsOfViews tails_of_means = tails_of_views(of_means, tails.at(View::newest));
     for (QuantityJudge& judge : of_means) judge.test(tails_of_means, true);
     for (const NodeQuantity& quantity : ceilings)
         for (const std::uint32_t i : quantity.without)

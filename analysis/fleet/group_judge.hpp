@@ -4,6 +4,7 @@
 
 #include "analysis/fleet/quantities.hpp"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,9 @@ namespace roof::analysis {
 /// What of a node is compared: its newest rate; the mean over its days; or the mean over the slower half of its last days, which shows a
 /// node that is slow on some days only.
 enum class View { newest, mean_of_days, slower_days };
+
+/// For each member.
+using TailsOfViews = std::map<View, std::vector<Tails>>;
 
 /// The parts of `error_chance` for ceilings and for means over kinds; the rest is for two populations.
 inline constexpr double error_of_ceilings = 0.75 * error_chance;
@@ -43,7 +47,7 @@ struct LowRate {
 struct Visibility {
     CeilingFinding* ceiling = nullptr;
     const Healthy* healthy = nullptr;
-    TailsOfOthers tails{};
+    Tails tails{};
     double deviation = 0;  ///< of a node
     double half = 0;       ///< of an interval
     double material = 0;

@@ -14,10 +14,14 @@ namespace {
 /// Beyond it the estimates are as good as certain.
 constexpr std::size_t most_simulated = 1000;
 constexpr double lowest_log = -700;
-/// Bins of distances: the first from 0.
-constexpr double bins_from = 1.5;
-constexpr double bins_widen = 1.12;
-constexpr double bins_to = 1000;
+/// Bins of distances: of equal width, then widening.
+constexpr double bin_width = 0.25;
+constexpr int even_bins = 32;
+constexpr double bins_widen = 1.08;
+constexpr int bins = even_bins + 90;
+/// What is slow lies as far off as this or farther, in standard deviations, each factor of distance being as likely.
+constexpr double slow_from = 3;
+constexpr double slow_to = 1e4;
 
 /// Distances of the table: evenly up to 12, then in steps of a tenth.
 const std::vector<double>& places()
@@ -43,13 +47,31 @@ double interpolated(const std::vector<double>& table, double distance)
     return table[next - 1] + share * (table[next] - table[next - 1]);
 }
 
-/// Student's distribution as a mixture of normal ones: standard deviations, in that which Huber's variance shows, and their weights.
+/// A mixture of normal distributions: standard deviations, in that which Huber's variance of the mixture shows, and their weights.
 struct Mixture {
     std::vector<double> deviations;
     std::vector<double> weights;
 };
 
-Mixture mixture_of(double degrees)
+Mixture scaled(Mixture mixture)
+{
+    double low = 0;
+    double high = 100;
+    constexpr int halvings = 60;
+    for (int i = 0; i < halvings; ++i) {
+        const double v = 0.5 * (low + high);
+        double square = 0;
+        for (std::size_t k = 0; k < mixture.weights.size(); ++k)
+            square += mixture.weights[k] * winsorized_square(std::sqrt(v) / mixture.deviations[k]) *
+                      mixture.deviations[k] * mixture.deviations[k];
+        (square > winsorized_square(1) * v ? low : high) = v;
+    }
+    for (double& deviation : mixture.deviations) deviation /= std::sqrt(low);
+    return mixture;
+}
+
+/// Student's distribution.
+Mixture student(double degrees)
 {
     Mixture mixture;
     double sum = 0;
@@ -63,47 +85,46 @@ Mixture mixture_of(double degrees)
         sum += weight;
     }
     for (double& weight : mixture.weights) weight /= sum;
-    double low = 0;
-    double high = 100;
-    constexpr int halvings = 60;
-    for (int i = 0; i < halvings; ++i) {  // Huber's variance of the mixture
-        const double v = 0.5 * (low + high);
-        double square = 0;
-        for (std::size_t k = 0; k < mixture.weights.size(); ++k)
-            square += mixture.weights[k] * winsorized_square(std::sqrt(v) / mixture.deviations[k]) *
-                      mixture.deviations[k] * mixture.deviations[k];
-        (square > winsorized_square(1) * v ? low : high) = v;
-    }
-    for (double& deviation : mixture.deviations) deviation /= std::sqrt(low);
     return mixture;
 }
 
-const std::array<Mixture, tail_degrees.size()>& mixtures()
+/// Of each form but the normal one.
+const std::vector<Mixture>& mixtures()
 {
-    static const std::array<Mixture, tail_degrees.size()> all = [] {
-        std::array<Mixture, tail_degrees.size()> made;
-        for (std::size_t t = 1; t < made.size(); ++t) made[t] = mixture_of(tail_degrees[t]);
+    static const std::vector<Mixture> all = [] {
+        std::vector<Mixture> made;
+        for (const double degrees : tail_degrees) made.push_back(scaled(student(degrees)));
+        for (const auto& [share, times] : tail_shares) made.push_back(scaled({{1, times}, {1 - share, share}}));
         return made;
     }();
     return all;
 }
 
-}  // namespace
-
-double trigamma(double x)
+/// The lower end of a bin.
+double bin_from(int bin)
 {
-    constexpr double far = 10;  // from here on the series is exact to 1e-8
-    double sum = 0;
-    for (; x < far; ++x) sum += 1 / (x * x);
-    return sum + 1 / x + 1 / (2 * x * x) + 1 / (6 * x * x * x);
+    return bin <= even_bins ? bin * bin_width : even_bins * bin_width * std::pow(bins_widen, bin - even_bins);
 }
+
+/// The chance of a slow rate between two distances.
+double slow_between(double low, double high)
+{
+    const auto within = [](double z) { return std::log(std::clamp(z, slow_from, slow_to)); };
+    return (within(high) - within(low)) / std::log(slow_to / slow_from);
+}
+
+}  // namespace
 
 double digamma(double x)
 {
-    constexpr double far = 10;
-    double sum = 0;
-    for (; x < far; ++x) sum -= 1 / x;
-    return sum + std::log(x) - 1 / (2 * x) - 1 / (12 * x * x);
+    const double h = 0.01 * x;
+    return (std::lgamma(x + h) - std::lgamma(x - h)) / (2 * h);
+}
+
+double trigamma(double x)
+{
+    const double h = 0.01 * x;
+    return (std::lgamma(x + h) - 2 * std::lgamma(x) + std::lgamma(x - h)) / (h * h);
 }
 
 double inverse_trigamma(double y)
@@ -130,8 +151,9 @@ SimulatedGroups::SimulatedGroups(std::size_t n)
     for (std::size_t g = 0; g < groups; ++g) {
         std::vector<double> drawn(n - 1);
         for (double& x : drawn) x = normal(generator);
-        median_and_variance.push_back(SortedRates(std::move(drawn)).median_and_variance(no_place));
-        variances.push_back(median_and_variance.back().second);
+        const Scale scale = SortedRates(std::move(drawn)).scale(no_place);
+        middle_and_variance.emplace_back(scale.middle, scale.variance);
+        variances.push_back(scale.variance);
         const double log = std::log(variances.back());
         mean_log += log / static_cast<double>(groups);
         squares += log * log / static_cast<double>(groups);
@@ -147,24 +169,24 @@ Healthy::Healthy(const SimulatedGroups& groups, const PooledScatter& pooled)
     const auto share = [&](double freedom) {  // a variance of so many degrees of freedom
         return freedom > 0 ? std::gamma_distribution<double>(freedom / 2, 2 / freedom)(generator) : 1.0;
     };
-    std::vector<std::pair<double, double>> drawn;  // median and estimated deviation, in true deviations
-    for (const auto& [median, variance] : groups.median_and_variance) {
+    std::vector<std::pair<double, double>> drawn;  // middle and estimated deviation, in true deviations
+    for (const auto& [middle, variance] : groups.middle_and_variance) {
         double estimated = variance;
         if (pooled.freedom > 0) {
             const double own = 1 / share(pooled.freedom);
             estimated = (pooled.freedom * share(pooled.certainty) / own + groups.freedom * variance) /
                         (pooled.freedom + groups.freedom);
         }
-        drawn.emplace_back(median, std::sqrt(estimated));
+        drawn.emplace_back(middle, std::sqrt(estimated));
     }
     std::vector<double>& normal = log_chances_[0];
     for (const double distance : places()) {
         double sum = 0;
-        for (const auto& [median, deviation] : drawn) sum += below(median - distance * deviation);
+        for (const auto& [middle, deviation] : drawn) sum += below(middle - distance * deviation);
         normal.push_back(std::max(lowest_log, std::log(sum / static_cast<double>(drawn.size()))));
     }
-    for (std::size_t t = 1; t < tail_degrees.size(); ++t) {
-        const Mixture& mixture = mixtures()[t];
+    for (std::size_t t = 1; t < log_chances_.size(); ++t) {
+        const Mixture& mixture = mixtures()[t - 1];
         for (const double distance : places()) {
             double sum = 0;
             for (std::size_t k = 0; k < mixture.weights.size(); ++k)
@@ -172,13 +194,17 @@ Healthy::Healthy(const SimulatedGroups& groups, const PooledScatter& pooled)
             log_chances_[t].push_back(std::max(lowest_log, std::log(sum)));
         }
     }
-    for (double low = 0; low < bins_to; low = low == 0 ? bins_from : low * bins_widen) {
-        const double high = low == 0 ? bins_from : low * bins_widen;
-        Tails& bin = bins_.emplace_back();
-        for (std::size_t t = 0; t < tail_degrees.size(); ++t) {
-            Tails one{};
-            one[t] = 1;
-            bin[t] = std::log(std::max(1e-300, (low == 0 ? 0.5 : chance(-low, one)) - chance(-high, one)));
+    constexpr double in_few = 1.0 / 30;
+    constexpr double in_many = 1.0 / 3;
+    for (int b = 0; b < bins; ++b) {
+        Likelihood& bin = bins_.emplace_back();
+        const double slow = slow_between(bin_from(b), bin_from(b + 1));
+        for (std::size_t t = 0; t < log_chances_.size(); ++t) {
+            const auto beyond = [&](double z) { return z > 0 ? std::exp(interpolated(log_chances_[t], z)) : 0.5; };
+            const double chance_of_bin = std::max(1e-300, beyond(bin_from(b)) - beyond(bin_from(b + 1)));
+            bin.healthy[t] = std::log(chance_of_bin);
+            bin.slow_in_few[t] = std::log((1 - in_few) * chance_of_bin + in_few * slow);
+            bin.slow_in_many[t] = std::log((1 - in_many) * chance_of_bin + in_many * slow);
         }
     }
 }
@@ -192,12 +218,12 @@ double Healthy::chance(double z, const Tails& tails) const
     return std::min(0.5, sum);
 }
 
-const Tails& Healthy::log_likelihood(double distance) const
+const Healthy::Likelihood& Healthy::log_likelihood(double distance) const
 {
-    if (distance < bins_from) return bins_.front();
+    constexpr double even_to = even_bins * bin_width;
     static const double step = std::log(bins_widen);
-    const auto bin = static_cast<std::size_t>(std::log(distance / bins_from) / step);
-    return bins_[std::min(bin + 1, bins_.size() - 1)];
+    const double bin = distance < even_to ? distance / bin_width : even_bins + std::log(distance / even_to) / step;
+    return bins_[std::min(bins_.size() - 1, static_cast<std::size_t>(bin))];
 }
 
 double Healthy::distance(double wanted, const Tails& tails) const
@@ -232,7 +258,7 @@ const Healthy& HealthyTables::healthy(std::size_t n, const PooledScatter& pooled
     const auto value = [&](int place) { return place == -1000 ? 0.0 : std::exp(place * step); };
     const SimulatedGroups& simulated = groups(n);
     const std::array<int, 3> key{
-        static_cast<int>(simulated.median_and_variance.size() * 100'000) + static_cast<int>(simulated.freedom * 10),
+        static_cast<int>(simulated.middle_and_variance.size() * 100'000) + static_cast<int>(simulated.freedom * 10),
         rounded(pooled.freedom), rounded(pooled.certainty)};
     std::unique_ptr<Healthy>& table = tables_[key];
     if (!table) table = std::make_unique<Healthy>(simulated, PooledScatter{1, value(key[1]), value(key[2])});
@@ -241,58 +267,60 @@ const Healthy& HealthyTables::healthy(std::size_t n, const PooledScatter& pooled
 
 void TailCounts::add(std::size_t member, double z, const Healthy& healthy)
 {
-    Side& side = (z > 0 ? upper_ : lower_)[member];
-    side.farthest = std::max(side.farthest, std::fabs(z));
-    ++count_;
-    const Tails& log_likelihood = healthy.log_likelihood(std::fabs(z));
-    for (std::size_t t = 0; t < tail_degrees.size(); ++t) side.log_likelihood[t] += log_likelihood[t];
+    Sides& own = sides_[member];
+    const Healthy::Likelihood& one = healthy.log_likelihood(std::fabs(z));
+    const auto add = [](Tails& sum, const Tails& logs) {
+        for (std::size_t t = 0; t < sum.size(); ++t) sum[t] += logs[t];
+    };
+    if (z > 0) {
+        add(own.upper, one.healthy);
+        return;
+    }
+    add(own.lower.healthy, one.healthy);
+    add(own.lower.slow_in_few, one.slow_in_few);
+    add(own.lower.slow_in_many, one.slow_in_many);
 }
 
-std::vector<TailsOfOthers> TailCounts::weights(const std::vector<TailsOfOthers>& before) const
+std::vector<Tails> TailCounts::weights(const std::vector<Tails>& before) const
 {
-    constexpr std::size_t few = 2000;
-    constexpr std::size_t share_of_lowest = 16;
-    constexpr double surely_normal = 0.85;
-    constexpr double times = 2.5;
-    const auto add = [](Side& sum, const Side& one) {
-        for (std::size_t t = 0; t < tail_degrees.size(); ++t) sum.log_likelihood[t] += one.log_likelihood[t];
-        sum.farthest = std::max(sum.farthest, one.farthest);
-    };
-    Side upper{};
-    for (const Side& one : upper_) add(upper, one);
-    // The lowest members are those that speak most against a normal scatter.
-    std::vector<std::size_t> order(lower_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
-        return lower_[i].log_likelihood[0] - std::ranges::max(lower_[i].log_likelihood);
-    });
-    const std::size_t left_out = std::max<std::size_t>(1, order.size() / share_of_lowest);
-    std::vector<TailsOfOthers> all;
-    for (std::size_t i = 0; i < upper_.size(); ++i) {
-        Side sum = upper;
-        std::size_t skipped = 0;
-        for (std::size_t k = 0; k < order.size() && count_ < few; ++k) {
-            if (order[k] == i) continue;
-            if (skipped++ >= left_out) add(sum, lower_[order[k]]);
+    constexpr double slow = 0.02;  // of the members
+    std::vector<Tails> lower;
+    Tails all{};
+    for (const Sides& sides : sides_) {
+        Tails& own = lower.emplace_back();
+        for (std::size_t t = 0; t < all.size(); ++t) {
+            const double logs[] = {std::log(1 - slow) + sides.lower.healthy[t],
+                                   std::log(slow / 2) + sides.lower.slow_in_few[t],
+                                   std::log(slow / 2) + sides.lower.slow_in_many[t]};
+            const double most = std::ranges::max(logs);
+            double sum = 0;
+            for (const double log : logs) sum += std::exp(log - most);
+            own[t] = most + std::log(sum);
+            all[t] += own[t] + sides.upper[t];
         }
-        TailsOfOthers own{};
-        const double most = std::ranges::max(sum.log_likelihood);
-        double total = 0;
-        for (std::size_t t = 0; t < tail_degrees.size(); ++t)
-            total += own.weights[t] = before[i].weights[t] * std::exp(sum.log_likelihood[t] - most);
-        for (double& weight : own.weights) weight /= total;
-        if (count_ < few && own.weights[0] < surely_normal) own.least = times * sum.farthest;
-        all.push_back(own);
     }
-    return all;
+    std::vector<Tails> weights;
+    for (std::size_t i = 0; i < sides_.size(); ++i) {
+        Tails& own = weights.emplace_back(all);
+        for (std::size_t t = 0; t < own.size(); ++t) own[t] -= lower[i][t];
+        const double most = std::ranges::max(own);
+        double total = 0;
+        for (std::size_t t = 0; t < own.size(); ++t) total += own[t] = before[i][t] * std::exp(own[t] - most);
+        for (double& weight : own) weight /= total;
+    }
+    return weights;
 }
 
 Tails tails_before()
 {
-    constexpr double normal = 0.5;
-    Tails tails;
-    tails.fill((1 - normal) / (tails.size() - 1));
-    tails[0] = normal;
+    constexpr double students = 0.4;  // each by one over its degrees: the longer, the likelier
+    constexpr double shares = 0.05;
+    Tails tails{1 - students - shares};
+    double sum = 0;
+    for (const double degrees : tail_degrees) sum += 1 / degrees;
+    for (std::size_t t = 0; t < tail_degrees.size(); ++t) tails[1 + t] = students / tail_degrees[t] / sum;
+    for (std::size_t t = 0; t < tail_shares.size(); ++t)
+        tails[1 + tail_degrees.size() + t] = shares / tail_shares.size();
     return tails;
 }
 

@@ -98,8 +98,7 @@ void decide(const GroupTests& tests)
         const std::size_t count = of.is_mean ? tests.means : tests.ceilings;
         const double error = of.is_mean ? error_of_means : error_of_ceilings;
         constexpr double found = 1.645;  // 95%
-        const double cut =
-            std::min(-of.tails.least, of.healthy->distance(error / static_cast<double>(count), of.tails.weights));
+        const double cut = of.healthy->distance(error / static_cast<double>(count), of.tails);
         const double by_chance = (cut - found) * of.deviation;
         const double by_material = of.material - of.half - found * of.deviation;
         of.ceiling->visible = -std::expm1(std::min(by_chance, by_material));

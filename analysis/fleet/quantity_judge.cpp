@@ -66,12 +66,12 @@ void QuantityJudge::divide(double chance)
     compare(part(is_split ? cut : 0, newest_.size()));
 }
 
-void QuantityJudge::test(const std::vector<TailsOfOthers>& tails, bool is_mean)
+void QuantityJudge::test(const TailsOfViews& tails, bool is_mean)
 {
     for (const Compared& some : compared_) {
         const double spec = some.view == View::newest ? usual_spec(some) : 0;
         for (std::size_t i = 0; i < some.places.size(); ++i)
-            if (const TailsOfOthers& own = tails[quantity_.members[some.places[i]]];
+            if (const Tails& own = tails.at(some.view)[quantity_.members[some.places[i]]];
                 !is_implausible(some, i, spec, own))
                 test_one(some, i, own, is_mean);
     }
@@ -85,7 +85,7 @@ void QuantityJudge::test(const std::vector<TailsOfOthers>& tails, bool is_mean)
     if (most.pooled.freedom > 0)
         variance = (most.pooled.freedom * most.pooled.variance + most.freedom * variance) /
                    (most.pooled.freedom + most.freedom);
-    tests_.visibilities.push_back({&ceiling_, most.healthy, tails[quantity_.members[most.places.front()]],
+    tests_.visibilities.push_back({&ceiling_, most.healthy, tails.at(most.view)[quantity_.members[most.places.front()]],
                                    std::sqrt(variance), median_of(std::move(halves)), quantity_.material, is_mean});
 }
 
@@ -258,11 +258,11 @@ double QuantityJudge::usual_spec(const Compared& some) const
     return median_of(std::move(specs));
 }
 
-bool QuantityJudge::is_implausible(const Compared& some, std::size_t i, double spec, const TailsOfOthers& tails)
+bool QuantityJudge::is_implausible(const Compared& some, std::size_t i, double spec, const Tails& tails)
 {
     const std::uint32_t k = some.places[i];
     if (spec <= 0 || quantity_.rates[k]->low <= max_share_of_spec * spec) return false;
-    if (some.healthy->chance(-some.distance(newest_[k], i), tails.weights) >=
+    if (some.healthy->chance(-some.distance(newest_[k], i), tails) >=
         error_chance / static_cast<double>(some.places.size()))
         return false;
     ++tests_.ceilings;
@@ -270,7 +270,7 @@ bool QuantityJudge::is_implausible(const Compared& some, std::size_t i, double s
     return true;
 }
 
-void QuantityJudge::test_one(const Compared& some, std::size_t i, const TailsOfOthers& tails, bool is_mean)
+void QuantityJudge::test_one(const Compared& some, std::size_t i, const Tails& tails, bool is_mean)
 {
     ++(is_mean ? tests_.means : tests_.ceilings);
     const std::uint32_t k = some.places[i];
@@ -294,8 +294,8 @@ void QuantityJudge::test_one(const Compared& some, std::size_t i, const TailsOfO
     constexpr double wide = 2;  // times the usual standard error
     low.is_wide = half >= -quantity_.material && deviation > wide * std::sqrt(some.rates->usual_variance());
     if (z > -2 && !low.is_wide) return;
-    low.chance = -z < tails.least ? 1 : some.healthy->chance(z, tails.weights);
-    low.chance_of_low = some.healthy->chance(some.distance({low.low, 0}, i), tails.weights);
+    low.chance = some.healthy->chance(z, tails);
+    low.chance_of_low = some.healthy->chance(some.distance({low.low, 0}, i), tails);
     if (!quantity_.days.empty()) add_other_days(some, i, tails, low);
     tests_.low.push_back(std::move(low));
 }
@@ -310,7 +310,7 @@ double QuantityJudge::half_of(const Compared& some, std::size_t i) const
     return half_width_in_errors(rounds) * std::sqrt(some.rates->rate(i).variance);
 }
 
-void QuantityJudge::add_other_days(const Compared& some, std::size_t i, const TailsOfOthers& tails, LowRate& low) const
+void QuantityJudge::add_other_days(const Compared& some, std::size_t i, const Tails& tails, LowRate& low) const
 {
     const std::uint32_t k = some.places[i];
     const Compared& newest = *std::ranges::find_if(compared_, [&](const Compared& c) {
@@ -321,8 +321,8 @@ void QuantityJudge::add_other_days(const Compared& some, std::size_t i, const Ta
     const double limit = newest.rates->median_without(own) + quantity_.material;
     for (std::size_t d = days.size() - std::min(days.size(), last_days); d + 1 < days.size(); ++d) {
         const double half = normal_95 * std::sqrt(days[d].variance);
-        low.others.push_back(
-            days[d].x + half < limit ? newest.healthy->chance(newest.distance(days[d], own), tails.weights) : 1);
+        low.others.push_back(days[d].x + half < limit ? newest.healthy->chance(newest.distance(days[d], own), tails)
+                                                      : 1);
     }
 }
 

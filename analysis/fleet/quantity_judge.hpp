@@ -40,7 +40,7 @@ class QuantityJudge {
     /// Divides the members into populations, and makes what is compared. `chance`: of two populations in a healthy group.
     void divide(double chance);
 
-    void test(const std::vector<TailsOfOthers>& tails, bool is_mean);
+    void test(const TailsOfViews& tails, bool is_mean);
 
     /// Lower bounds: among the rates of the others, or where these are too few among each other. The places that are judged.
     void test_bounds(std::vector<std::size_t>& judged);
@@ -69,14 +69,14 @@ class QuantityJudge {
 
     double usual_spec(const Compared& some) const;
 
-    bool is_implausible(const Compared& some, std::size_t i, double spec, const TailsOfOthers& tails);
+    bool is_implausible(const Compared& some, std::size_t i, double spec, const Tails& tails);
 
-    void test_one(const Compared& some, std::size_t i, const TailsOfOthers& tails, bool is_mean);
+    void test_one(const Compared& some, std::size_t i, const Tails& tails, bool is_mean);
 
     double half_of(const Compared& some, std::size_t i) const;
 
     /// The days before the newest, each by itself among the nodes' newest rates.
-    void add_other_days(const Compared& some, std::size_t i, const TailsOfOthers& tails, LowRate& low) const;
+    void add_other_days(const Compared& some, std::size_t i, const Tails& tails, LowRate& low) const;
 
     static constexpr double normal_95 = 1.96;
     const NodeQuantity& quantity_;

@@ -1,6 +1,7 @@
 #include "analysis/fleet/robust.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -72,6 +73,29 @@ double share_by_chance(std::size_t n, double chance)
     return shares[groups - 1 - std::min(beyond, groups - 1)];
 }
 
+/// The variance between the logarithms of the quantities' own variances, when `found` was seen and chance alone makes `expected`: the mean
+/// over what it may be, nearly all fleets having none beforehand. `freedom`: of `found`.
+double difference_of_scatters(double found, double expected, double freedom)
+{
+    constexpr double alike = 2e-4;
+    constexpr double none = 0.97;
+    constexpr std::array may_be{alike, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2};
+    const auto log_likelihood = [&](double own) {
+        return -0.5 * freedom * (std::log(expected + own) + found / (expected + own));
+    };
+    double most = -INFINITY;
+    for (const double own : may_be) most = std::max(most, log_likelihood(own));
+    double sum = 0;
+    double weights = 0;
+    for (const double own : may_be) {
+        const double before = own == alike ? none : (1 - none) / (may_be.size() - 1);
+        const double weight = before * std::exp(log_likelihood(own) - most);
+        sum += weight * own;
+        weights += weight;
+    }
+    return sum / weights;
+}
+
 /// The indices in rising order.
 std::vector<std::size_t> rising(std::span<const double> chances)
 {
@@ -118,41 +142,54 @@ SortedRates::SortedRates(std::vector<double> values) : values_(std::move(values)
 
 std::pair<double, double> SortedRates::median_and_variance(std::size_t left_out) const
 {
-    const std::size_t n = values_.size() - (left_out < values_.size() ? 1 : 0);
-    if (n == 0) return {0, 0};
-    const auto at = [&](std::size_t k) { return values_[k < left_out ? k : k + 1]; };
-    const double median = 0.5 * (at((n - 1) / 2) + at(n / 2));
-    return {median, variance_about(median, n, left_out)};
+    const Scale found = scale(left_out);
+    return {found.median, found.variance};
 }
 
-/// By Newton's method from above, exact after few steps because the mean is concave and linear in pieces.
-double SortedRates::variance_about(double median, std::size_t n, std::size_t left_out) const
+Scale SortedRates::scale(std::size_t left_out) const
+{
+    const std::size_t n = values_.size() - (left_out < values_.size() ? 1 : 0);
+    if (n == 0) return {};
+    const auto at = [&](std::size_t k) { return values_[k < left_out ? k : k + 1]; };
+    return scale_about(0.5 * (at((n - 1) / 2) + at(n / 2)), n, left_out);
+}
+
+/// The variance by Newton's method from above, exact after few steps because the mean is concave and linear in pieces.
+Scale SortedRates::scale_about(double median, std::size_t n, std::size_t left_out) const
 {
     constexpr int most_steps = 100;
     constexpr double c2 = winsorized * winsorized;
     static const double usual_square = winsorized_square(1);
+    static const double usual_within = 1 - 2 * below(-winsorized);
     const double wanted = static_cast<double>(n) * usual_square;
     const double d = median - origin();
     std::size_t low = 0;
     std::size_t high = values_.size();
-    double variance = 0;
+    Scale scale{.median = median, .middle = median};
     for (int step = 0; step < most_steps; ++step) {
         const bool is_inside = low <= left_out && left_out < high;
         const auto within = static_cast<double>(high - low);
-        double square =
-            sums_[high].second - sums_[low].second - 2 * d * (sums_[high].first - sums_[low].first) + within * d * d;
+        const double sum = sums_[high].first - sums_[low].first;
+        double square = sums_[high].second - sums_[low].second - 2 * d * sum + within * d * d;
         if (is_inside) square -= (values_[left_out] - median) * (values_[left_out] - median);
         const double beyond = static_cast<double>(n) - within + (is_inside ? 1 : 0);
-        variance = std::max(0.0, square) / (wanted - c2 * beyond);
-        const double reach = winsorized * std::sqrt(variance);
+        scale.variance = std::max(0.0, square) / (wanted - c2 * beyond);
+        const double reach = winsorized * std::sqrt(scale.variance);
         const auto begin =
             static_cast<std::size_t>(std::ranges::lower_bound(values_, median - reach) - values_.begin());
         const auto end = static_cast<std::size_t>(std::ranges::upper_bound(values_, median + reach) - values_.begin());
-        if (begin == low && end == high) break;
+        if (begin == low && end == high) {
+            const auto above =
+                static_cast<double>(values_.size() - high - (left_out < values_.size() && left_out >= high));
+            const auto under = static_cast<double>(low - (left_out < low));
+            const double inside = sum - within * d - (is_inside ? values_[left_out] - median : 0);
+            scale.middle = median + (inside + reach * (above - under)) / (static_cast<double>(n) * usual_within);
+            break;
+        }
         low = begin;
         high = end;
     }
-    return variance;
+    return scale;
 }
 
 RateGroup::RateGroup(std::vector<LogRate> rates) : rates_(std::move(rates)), order_(rates_.size())
@@ -167,13 +204,9 @@ RateGroup::RateGroup(std::vector<LogRate> rates) : rates_(std::move(rates)), ord
     }
     usual_variance_ = median_of(std::move(variances));
     const SortedRates sorted(values_of(rates_));
-    const auto scale = [&](std::size_t left_out) {
-        const auto [median, variance] = sorted.median_and_variance(left_out);
-        return Scale{median, variance};
-    };
-    all_ = scale(no_place);
+    all_ = sorted.scale(no_place);
     others_.resize(rates_.size());
-    for (std::size_t k = 0; k < order_.size(); ++k) others_[order_[k]] = scale(k);
+    for (std::size_t k = 0; k < order_.size(); ++k) others_[order_[k]] = sorted.scale(k);
 }
 
 double RateGroup::variance() const
@@ -197,7 +230,7 @@ double RateGroup::distance(LogRate rate, std::size_t i, const PooledScatter& poo
     if (pooled.freedom > 0)
         variance = (pooled.freedom * pooled.variance + freedom * variance) / (pooled.freedom + freedom);
     const double own = std::max(variance, usual_variance_) + std::max(0.0, rate.variance - usual_variance_);
-    return (rate.x - others_[i].median) / std::sqrt(own);
+    return (rate.x - others_[i].middle) / std::sqrt(own);
 }
 
 const Healthy& RateGroup::healthy() const
@@ -264,9 +297,8 @@ PooledScatter pooled_scatter(const std::vector<ScatterOf>& scatters, double inde
     }
     double found = 0;
     for (const double log : logs) found += (log - mean) * (log - mean) / (count - 1);
-    constexpr double alike = 2e-4;
     PooledScatter pooled;
-    pooled.freedom = 2 * inverse_trigamma(std::max(found - expected, alike));
+    pooled.freedom = 2 * inverse_trigamma(difference_of_scatters(found, expected, std::max(1.0, independent - 1)));
     pooled.variance = std::exp(mean + digamma(pooled.freedom / 2) - std::log(pooled.freedom / 2));
     pooled.certainty = std::max(1.0, independent - 1) * freedom;
     return pooled;

@@ -5,6 +5,7 @@
 //   made_fleets links NODES FLEETS PERMUTATIONS WHAT          prints the fleets in which the slow node, uplink, link or nothing was found,
 //                                                             and nothing else
 //   made_fleets write NODES FOLDER [CEILINGS]                 writes NODES folders with digests
+// FLEETS: their number, or the seeds of the first and the last, "1001-2000".
 #include "analysis/fleet/history.hpp"
 #include "analysis/fleet/links.hpp"
 #include "tests/analysis/fleet/made_fleet.hpp"
@@ -122,7 +123,9 @@ int main(int count, char** arguments)
                               : words[0] == "drift" ? finds_drift
                                                     : finds_link;
     unsigned found = 0;
-    const auto fleets = static_cast<unsigned>(std::stoul(words[2]));
-    for (unsigned seed = 1; seed <= fleets; ++seed) found += question(words, nodes, seed);
+    const std::size_t dash = words[2].find('-');
+    const auto first = dash == std::string::npos ? 1UL : std::stoul(words[2]);
+    const auto last = std::stoul(dash == std::string::npos ? words[2] : words[2].substr(dash + 1));
+    for (auto seed = static_cast<unsigned>(first); seed <= last; ++seed) found += question(words, nodes, seed);
     std::cout << found << '\n';
 }

@@ -27,6 +27,16 @@ double variance_of(const std::vector<double>& values, double median)
     return low;
 }
 
+/// The definition: the mean of the deviations from the median, each cut at 1.75 standard deviations, over the share of a normal scatter within.
+double middle_of(const std::vector<double>& values, double median)
+{
+    constexpr double within = 0.919881686272;
+    const double reach = 1.75 * std::sqrt(variance_of(values, median));
+    double sum = 0;
+    for (const double x : values) sum += std::clamp(x - median, -reach, reach);
+    return median + sum / (within * static_cast<double>(values.size()));
+}
+
 }  // namespace
 
 TEST_CASE("median and scatter leave the machine itself out, and a far value counts as 1.75 deviations")
@@ -38,7 +48,7 @@ TEST_CASE("median and scatter leave the machine itself out, and a far value coun
     CHECK(group.scatter() == Approx(std::sqrt(29 / (5 * square_of_normal - 1.75 * 1.75))));
 }
 
-TEST_CASE("the variance without one value is that of the definition")
+TEST_CASE("variance and middle without one value are those of the definition")
 {
     std::mt19937 generator(3);
     for (const std::size_t n : {3, 6, 7, 30, 31}) {
@@ -52,6 +62,7 @@ TEST_CASE("the variance without one value is that of the definition")
             const auto [median, variance] = sorted.median_and_variance(left_out);
             CHECK(median == Approx(median_of(others)));
             CHECK(variance == Approx(variance_of(others, median)).epsilon(1e-6).margin(1e-9));
+            CHECK(sorted.scale(left_out).middle == Approx(middle_of(others, median)));
         }
         const auto [median, variance] = sorted.median_and_variance(no_place);
         CHECK(variance == Approx(variance_of(values, median)).epsilon(1e-6).margin(1e-9));
@@ -78,6 +89,18 @@ TEST_CASE("the chance that a healthy machine lies as low is that of simulated on
         }
         CHECK(below <= 14);  // 4 expected; more with a chance of 1e-4
     }
+}
+
+TEST_CASE("derivatives of ln Gamma are those of the tables")
+{
+    constexpr double euler = 0.577215664901533;
+    constexpr double pi2 = 9.869604401089358;
+    CHECK(digamma(1) == Approx(-euler).epsilon(2e-4));
+    CHECK(digamma(0.5) == Approx(-euler - 2 * std::log(2)).epsilon(2e-4));
+    CHECK(trigamma(1) == Approx(pi2 / 6).epsilon(2e-4));
+    CHECK(trigamma(0.5) == Approx(pi2 / 2).epsilon(2e-4));
+    CHECK(trigamma(1e5) == Approx(1e-5).epsilon(2e-4));
+    CHECK(inverse_trigamma(pi2 / 6) == Approx(1).epsilon(2e-4));
 }
 
 TEST_CASE("few machines make the same distance less certain")
