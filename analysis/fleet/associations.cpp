@@ -25,7 +25,7 @@ std::vector<Rates> rates_by_ceiling(const FleetGroup& group, const std::vector<M
     std::vector<Rates> rates(group.ceilings.size());
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         for (const DigestRate& rate : nodes[i].newest().ceilings) {
-            const auto found = place.find(rate.name);
+            const auto found = place.find(rate.name());
             if (found == place.end() || rate.is_lower_bound()) continue;
             rates[found->second].values.push_back(rate.value);
             rates[found->second].nodes.push_back(i);

@@ -41,9 +41,9 @@ void check(const AtlasMachine& machine)
         throw InputError(machine.name + ": it names the node " + printable(machine.digest.node) +
                          "; `roof atlas add` leaves the name out");
     for (const DigestRate& rate : machine.digest.ceilings)
-        if (rate.state.str() == name(Steadiness::steady) && rate.spec > 0 && rate.value > most_of_spec * rate.spec)
+        if (rate.state() == name(Steadiness::steady) && rate.spec > 0 && rate.value > most_of_spec * rate.spec)
             throw InputError(fmt::format("{}: {} is {} of what the core's spec allows", machine.name,
-                                         printable(rate.name), percent(rate.value / rate.spec)));
+                                         printable(rate.name()), percent(rate.value / rate.spec)));
     const Ceilings ceilings = ceilings_of(machine.digest);
     for (const std::string& device : devices_of(ceilings)) {
         const Roofs roofs = roofs_of(ceilings, device);
@@ -55,7 +55,7 @@ void check(const AtlasMachine& machine)
 /// The digest's name of a ceiling, taken apart: "cpu compute core fma fp32 avx512 threads=2, siblings" (id_of).
 std::optional<Ceiling> ceiling_of(const DigestRate& rate)
 {
-    const std::vector<std::string> words = split(rate.name, ' ');
+    const std::vector<std::string> words = split(rate.name(), ' ');
     const auto threads = std::ranges::find_if(words, [](const std::string& w) { return w.starts_with("threads="); });
     const auto before = threads - words.begin();
     const bool is_compute = before == 6 && words[1] == name(Role::compute);

@@ -39,8 +39,8 @@ std::string digits(double value)
 std::string line_of(const char* what, const DigestRate& rate)
 {
     const std::vector<std::string> cells{
-        what,      rate.name,  digits(rate.value),     digits(rate.low),  digits(rate.high),
-        rate.unit, rate.state, std::to_string(rate.n), digits(rate.spec), std::to_string(rate.rounds)};
+        what,        rate.name(),  digits(rate.value),     digits(rate.low),  digits(rate.high),
+        rate.unit(), rate.state(), std::to_string(rate.n), digits(rate.spec), std::to_string(rate.rounds)};
     return csv_line(cells);
 }
 
@@ -52,14 +52,13 @@ std::string fact_line(const std::string& name, const std::string& text)
 struct Reader {
     Digest digest;
     CsvLines& lines;
-    SharedTexts& texts;
+    SharedWords& words;
     std::set<std::string> names{};
     std::size_t count = 0;
     bool has_ended = false;
 
     [[noreturn]] void refuse(const std::string& why) const { throw InputError(lines.where() + ": " + why); }
     std::string text(std::size_t i) const { return std::string(lines.cells()[i]); }
-    SharedText shared(std::size_t i) const { return texts.shared(lines.cells()[i]); }
 
     double positive(std::size_t i) const
     {
@@ -78,8 +77,8 @@ struct Reader {
 
     DigestRate rate() const
     {
-        DigestRate rate{shared(1), positive(2), positive(3), std::numeric_limits<double>::infinity(),
-                        shared(5), shared(6)};
+        DigestRate rate{words.shared({text(1), text(5), text(6)}), positive(2), positive(3),
+                        std::numeric_limits<double>::infinity()};
         if (!lines.cells()[4].empty()) rate.high = positive(4);
         if (rate.low > rate.value || rate.value > rate.high) refuse("the value lies outside its interval");
         rate.n = count_of(7, "samples");
@@ -91,7 +90,7 @@ struct Reader {
     DigestRate link() const
     {
         DigestRate link = rate();
-        const std::string& ends = link.name;
+        const std::string& ends = link.name();
         const std::size_t blank = ends.find(' ');
         if (blank == std::string::npos || !is_node_name(ends.substr(0, blank)) || !is_node_name(ends.substr(blank + 1)))
             refuse("'" + shortened(ends, 40) + "' are not the names of two nodes");
@@ -141,9 +140,16 @@ std::chrono::year_month_day day_of(const std::string& time)
             std::chrono::day(static_cast<unsigned>(part(8, 2)))};
 }
 
+std::shared_ptr<const RateWords> SharedWords::shared(RateWords words)
+{
+    const auto found = words_.find(words);
+    if (found != words_.end()) return found->second;
+    return words_.emplace(words, std::make_shared<const RateWords>(words)).first->second;
+}
+
 const DigestRate* Digest::find(const std::string& name) const
 {
-    const auto found = std::ranges::find_if(ceilings, [&](const DigestRate& rate) { return rate.name.str() == name; });
+    const auto found = std::ranges::find_if(ceilings, [&](const DigestRate& rate) { return rate.name() == name; });
     return found == ceilings.end() ? nullptr : &*found;
 }
 
@@ -187,27 +193,29 @@ std::string to_csv(const Digest& digest)
 
 Digest parse_digest(const std::string& file, const std::string& name)
 {
-    SharedTexts texts;
-    return parse_digest(file, name, texts);
+    SharedWords words;
+    return parse_digest(file, name, words);
 }
 
-Digest parse_digest(const std::string& file, const std::string& name, SharedTexts& texts)
+Digest parse_digest(const std::string& file, const std::string& name, SharedWords& words)
 {
     if (file.size() > largest_digest) throw InputError(name + ": it is longer than 1 MiB");
     const std::string text = is_compressed(file) ? decompressed(file, name, largest_digest) : file;
     std::istringstream in(text);
     CsvLines lines(in, name);
-    Reader reader{.digest = {}, .lines = lines, .texts = texts};
+    Reader reader{.digest = {}, .lines = lines, .words = words};
     const auto has_columns = [&](const char* columns) {
         return text.starts_with(with_column(columns, block_column, lines.run()) + "\n");
     };
     if (!lines.next() || !(has_columns(header) || has_columns(older_header)))
         throw InputError(name + ": its columns are not those of a digest, or have no checksums");
+    std::size_t ceilings = 0;
+    for (std::size_t at = 0; (at = text.find("\nceiling,", at)) != std::string::npos; ++at) ++ceilings;
+    reader.digest.ceilings.reserve(ceilings);
     while (lines.next()) reader.line();
     if (!reader.has_ended || lines.ends_block()) throw InputError(name + ": it is cut off");
     Digest& digest = reader.digest;
     digest.run = lines.run();
-    digest.ceilings.shrink_to_fit();
     for (const auto& [fact, member] : first_facts) {
         auto found = digest.facts.extract(fact);
         if (found.empty() || found.mapped().empty()) throw InputError(fmt::format("{}: it names no {}", name, fact));

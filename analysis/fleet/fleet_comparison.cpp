@@ -45,8 +45,8 @@ std::map<std::string, CeilingRates> rates_of(const NodeDigests& nodes)
     for (const auto& [node, digest] : nodes) {
         for (const DigestRate& rate : digest->ceilings) {
             if (rate.is_lower_bound()) continue;
-            CeilingRates& ceiling = rates[rate.name];
-            ceiling.unit = rate.unit;
+            CeilingRates& ceiling = rates[rate.name()];
+            ceiling.unit = rate.unit();
             ceiling.nodes[node] = log_rate(rate);
         }
     }
@@ -160,14 +160,14 @@ Digest ratios_of(const Digest& a, const Digest& b)
     Digest ratios{
         .node = b.node, .kind = b.kind, .plan = b.plan, .revision = b.revision, .time = b.time, .facts = b.facts};
     for (const DigestRate& rate : b.ceilings) {
-        const DigestRate* const before = a.find(rate.name);
+        const DigestRate* const before = a.find(rate.name());
         if (before == nullptr || before->is_lower_bound() || rate.is_lower_bound()) continue;
         const int rounds = std::min(rate.rounds, before->rounds);
         const double half =
             half_width_in_errors(rounds) * std::sqrt(log_rate(rate).variance + log_rate(*before).variance);
         const double ratio = rate.value / before->value;
         ratios.ceilings.push_back(
-            {rate.name, ratio, ratio * std::exp(-half), ratio * std::exp(half), "", rate.state, rate.n, 0, rounds});
+            {rate.words, ratio, ratio * std::exp(-half), ratio * std::exp(half), 0, rate.n, rounds});
     }
     return ratios;
 }

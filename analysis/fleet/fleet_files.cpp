@@ -41,17 +41,17 @@ struct Found {
     fs::path place{};
 };
 
-Found parsed(const std::string& text, SharedTexts& texts)
+Found parsed(const std::string& text, SharedWords& words)
 {
-    return {fingerprint(text), parse_digest(text, digest_file, texts), {}};
+    return {fingerprint(text), parse_digest(text, digest_file, words), {}};
 }
 
-Found read_digest(const fs::path& folder, SharedTexts& texts)
+Found read_digest(const fs::path& folder, SharedWords& words)
 {
     try {
         const fs::path file = folder / digest_file;
         if (!is_regular(file)) throw InputError(std::string(digest_file) + " is no regular file");
-        Found found = parsed(read_file(file, largest_digest), texts);
+        Found found = parsed(read_file(file, largest_digest), words);
         if (const std::string run = run_of(folder); !run.empty() && run != found.digest.run)
             throw InputError(std::string(digest_file) + " is of another run than machine.yaml");
         return found;
@@ -60,15 +60,15 @@ Found read_digest(const fs::path& folder, SharedTexts& texts)
     }
 }
 
-/// Calls each(i, texts) for every i below `count`, on all processors, each with texts of its own. Throws what a call throws.
+/// Calls each(i, words) for every i below `count`, on all processors, each with words of its own. Throws what a call throws.
 template <class Each>
 void for_each_at_once(std::size_t count, const Each& each)
 {
     constexpr std::size_t fewest_of_thread = 64;
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
-        SharedTexts texts;
-        for (std::size_t i = next++; i < count; i = next++) each(i, texts);
+        SharedWords words;
+        for (std::size_t i = next++; i < count; i = next++) each(i, words);
     };
     const std::size_t threads =
         std::min<std::size_t>(std::thread::hardware_concurrency(), 1 + count / fewest_of_thread);
@@ -112,7 +112,7 @@ class Search {
     {
         std::vector<Found> read(with_digest_.size());
         for_each_at_once(read.size(),
-                         [&](std::size_t i, SharedTexts& texts) { read[i] = read_digest(with_digest_[i], texts); });
+                         [&](std::size_t i, SharedWords& words) { read[i] = read_digest(with_digest_[i], words); });
         for (std::size_t i = 0; i < read.size(); ++i) add(with_digest_[i], std::move(read[i]));
         std::ranges::sort(found_, {}, [](const Found& found) {
             const Digest& d = found.digest;
@@ -162,8 +162,8 @@ class Search {
             const Digest made = make_digest(results);
             if (made.ceilings.empty() && made.links.empty()) return {};
             if (results.machine.node.empty()) throw InputError("its machine.yaml names no node");
-            SharedTexts texts;
-            Found found = parsed(to_csv(made), texts);
+            SharedWords words;
+            Found found = parsed(to_csv(made), words);
             try {
                 keep_digest(results);
             } catch (const Error&) {
@@ -249,7 +249,7 @@ void anonymise(const std::vector<Fleet*>& fleets)
         for (const Digest& digest : fleet->digests) {
             names.insert(digest.node);
             for (const DigestRate& link : digest.links)
-                for (const std::string& end : split(link.name, ' ')) names.insert(end);
+                for (const std::string& end : split(link.name(), ' ')) names.insert(end);
         }
         for (const ExpectedNode& node : fleet->expected) {
             names.insert(node.node);
@@ -263,8 +263,8 @@ void anonymise(const std::vector<Fleet*>& fleets)
         for (Digest& digest : fleet->digests) {
             digest.node = nodes.at(digest.node);
             for (DigestRate& link : digest.links) {
-                const std::vector<std::string> ends = split(link.name, ' ');
-                link.name = nodes.at(ends.front()) + ' ' + nodes.at(ends.back());
+                const std::vector<std::string> ends = split(link.name(), ' ');
+                link.rename(nodes.at(ends.front()) + ' ' + nodes.at(ends.back()));
             }
         }
         for (ExpectedNode& node : fleet->expected) {

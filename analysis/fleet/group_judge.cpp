@@ -19,10 +19,10 @@ double independent_of(const std::vector<QuantityJudge>& judges)
     for (const QuantityJudge& judge : judges) {
         if (judge.all() == nullptr) continue;
         std::vector<float> z(most_members, NAN);
-        for (std::size_t k = 0; k < judge.newest().size(); ++k)
+        for (std::size_t k = 0; k < judge.all()->size(); ++k)
             if (const std::uint32_t i = judge.quantity().members[k]; i < most_members)
                 z[i] = static_cast<float>(std::clamp(
-                    (judge.newest()[k].x - judge.all()->median()) / std::sqrt(judge.all()->variance()), -far, far));
+                    (judge.newest(k).x - judge.all()->median()) / std::sqrt(judge.all()->variance()), -far, far));
         distances.push_back(std::move(z));
     }
     double squares = 0;
@@ -113,14 +113,14 @@ void find_unjudged(std::vector<Member>& members, const std::vector<std::size_t>&
 
 void compare_nodes(FleetGroup& group, std::vector<Member>& members, GroupTests& tests)
 {
-    const std::vector<NodeQuantity> ceilings = ceilings_of(members);
+    std::vector<NodeQuantity> ceilings = ceilings_of(members);
     std::vector<QuantityJudge> judges;
     judges.reserve(ceilings.size());
     constexpr std::size_t most_kinds = 64;
     group.ceilings.reserve(2 * ceilings.size() + most_kinds);  // the tests point to them
     std::vector<const RateGroup*> groups;
     const double chance = error_of_populations / static_cast<double>(std::max<std::size_t>(1, ceilings.size()));
-    for (const NodeQuantity& quantity : ceilings) {
+    for (NodeQuantity& quantity : ceilings) {
         judges.emplace_back(quantity, group.ceilings.emplace_back(), members, tests).divide(chance);
         groups.push_back(judges.back().all());
     }
@@ -133,10 +133,10 @@ void compare_nodes(FleetGroup& group, std::vector<Member>& members, GroupTests& 
         judge.test(tails, false);
         judge.test_bounds(judged);
     }
-    const std::vector<NodeQuantity> means = means_of(ceilings, groups, members.size());
+    std::vector<NodeQuantity> means = means_of(ceilings, groups, members.size());
     std::vector<QuantityJudge> of_means;
     of_means.reserve(means.size());
-    for (const NodeQuantity& quantity : means)
+    for (NodeQuantity& quantity : means)
         of_means.emplace_back(quantity, group.ceilings.emplace_back(), members, tests).divide(chance);
     const TailsOfViews tails_of_means = tails_of_views(of_means, tails.at(View::newest));
     for (QuantityJudge& judge : of_means) judge.test(tails_of_means, true);

@@ -31,12 +31,12 @@ Nodes group_for(const Digest& now, const Fleet& reference)
         if (digest.node != now.node && !digest.ceilings.empty())
             groups[{digest.kind, digest.plan, digest.revision}].push_back(&digest);
     std::set<std::string> names;
-    for (const DigestRate& rate : now.ceilings) names.insert(rate.name);
+    for (const DigestRate& rate : now.ceilings) names.insert(rate.name());
     const Nodes* best = nullptr;
     std::tuple<bool, std::size_t, std::size_t> most{};
     for (const auto& [key, nodes] : groups) {
         const auto common = static_cast<std::size_t>(std::ranges::count_if(
-            nodes.back()->ceilings, [&](const DigestRate& rate) { return names.contains(rate.name); }));
+            nodes.back()->ceilings, [&](const DigestRate& rate) { return names.contains(rate.name()); }));
         const std::tuple worth{std::get<0>(key) == now.kind, common, nodes.size()};
         if (common == 0 || (best != nullptr && worth <= most)) continue;
         best = &nodes;
@@ -53,7 +53,7 @@ std::map<std::string, std::vector<double>> rates_of(const Nodes& nodes)
         if (const Digest*& one = newest[digest->node]; one == nullptr || one->time <= digest->time) one = digest;
     std::map<std::string, std::vector<double>> rates;
     for (const auto& [node, digest] : newest)
-        for (const DigestRate& rate : digest->ceilings) rates[rate.name].push_back(std::log(rate.value));
+        for (const DigestRate& rate : digest->ceilings) rates[rate.name()].push_back(std::log(rate.value));
     return rates;
 }
 
@@ -63,7 +63,7 @@ Digest as_one_of(const Digest& now, const Nodes& nodes, const std::map<std::stri
     Digest one = now;
     one.plan = nodes.front()->plan;
     one.revision = nodes.front()->revision;
-    std::erase_if(one.ceilings, [&](const DigestRate& rate) { return !rates.contains(rate.name); });
+    std::erase_if(one.ceilings, [&](const DigestRate& rate) { return !rates.contains(rate.name()); });
     for (DigestRate& rate : one.ceilings)
         if (rate.is_lower_bound()) rate.high = rate.value * rate.value / rate.low;
     return one;
@@ -95,10 +95,10 @@ void judge_beside(const Digest& now, const std::map<std::string, std::vector<dou
         finding.low.push_back({name, Finding::slow, ratio, low, high});
     };
     for (const DigestRate& rate : now.ceilings) {
-        const double median = std::exp(median_of(rates.at(rate.name)));
-        kinds[kind_of_ceiling(rate.name)].push_back(std::log(rate.value / median));
+        const double median = std::exp(median_of(rates.at(rate.name())));
+        kinds[kind_of_ceiling(rate.name())].push_back(std::log(rate.value / median));
         if (rate.high / median < 1 - far_rate)
-            add(rate.name, rate.value / median, rate.low / median, rate.high / median);
+            add(rate.name(), rate.value / median, rate.low / median, rate.high / median);
     }
     for (const auto& [kind, ratios] : kinds) {
         if (kind.empty() || ratios.size() < 2) continue;
@@ -130,7 +130,7 @@ void judge_one(const Digest& now, const Fleet& reference, HealthFinding& finding
     for (const Digest* digest : nodes) names.insert(digest->node);
     finding.nodes = std::max(finding.nodes, names.size());
     for (const DigestRate& rate : one.ceilings)
-        finding.rates.push_back({rate.name, rate.value / std::exp(median_of(rates.at(rate.name)))});
+        finding.rates.push_back({rate.name(), rate.value / std::exp(median_of(rates.at(rate.name())))});
     if (names.size() >= fewest_compared - 1)
         judge_among(one, nodes, finding);
     else

@@ -313,7 +313,7 @@ std::vector<Tails> TailCounts::weights(const std::vector<Tails>& before) const
 
 Tails tails_before()
 {
-    constexpr double students = 0.4;  // each by one over its degrees: the longer, the likelier
+    constexpr double students = 0.45;  // each by one over its degrees: the longer, the likelier
     constexpr double shares = 0.05;
     Tails tails{1 - students - shares};
     double sum = 0;

@@ -44,7 +44,7 @@ Series series_of(const std::vector<const Digest*>& digests)
     for (const Digest* digest : digests)
         for (const DigestRate& rate : digest->ceilings)
             if (!rate.is_lower_bound())
-                rates[{rate.name.str(), digest->node, week_of(digest->time)}].push_back(std::log(rate.value));
+                rates[{rate.name(), digest->node, week_of(digest->time)}].push_back(std::log(rate.value));
     Series series;
     series.first_time = (*std::ranges::min_element(digests, {}, [](const Digest* d) { return d->time; }))->time;
     for (const auto& [key, values] : rates) {

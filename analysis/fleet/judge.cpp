@@ -172,7 +172,7 @@ FleetFindings judge(const Fleet& fleet, const JudgeOptions& options)
     std::set<std::string> seen;
     for (const Digest& digest : fleet.digests)
         for (const DigestRate& link : digest.links)
-            for (const std::string& end : split(link.name, ' ')) seen.insert(end);
+            for (const std::string& end : split(link.name(), ' ')) seen.insert(end);
     for (FleetGroup& group : findings.groups) {
         for (NodeFinding& node : group.nodes) {
             finish(node, group.ceilings);

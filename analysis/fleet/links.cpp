@@ -25,7 +25,7 @@ struct Link {
 /// A name such as "n17 n18".
 std::pair<std::string, std::string> ends_of(const DigestRate& link)
 {
-    const std::string& name = link.name;
+    const std::string& name = link.name();
     const std::size_t blank = name.find(' ');
     return std::minmax(name.substr(0, blank), name.substr(blank + 1));
 }

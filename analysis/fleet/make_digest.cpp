@@ -58,14 +58,11 @@ std::map<std::string, std::string> facts_of(const Machine& machine)
 DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
 {
     const bool is_bound = ceiling.steadiness == Steadiness::at_least;
-    DigestRate rate{.name = shortened(printable(id_of(ceiling)), longest_text),
-                    .value = ceiling.rate.median.value,
-                    .low = ceiling.rate.low.value,
-                    .high = is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
-                    .unit = std::string(ceiling.unit()),
-                    .state = std::string(name(ceiling.steadiness)),
-                    .n = ceiling.rate.n,
-                    .rounds = ceiling.rounds_of_interval()};
+    DigestRate rate = digest_rate({shortened(printable(id_of(ceiling)), longest_text), std::string(ceiling.unit()),
+                                   std::string(name(ceiling.steadiness))},
+                                  ceiling.rate.median.value, ceiling.rate.low.value,
+                                  is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
+                                  ceiling.rate.n, 0, ceiling.rounds_of_interval());
     if (const auto share = share_of_spec(ceiling, machine); share && *share > 0) rate.spec = rate.value / *share;
     return rate;
 }
@@ -115,12 +112,12 @@ DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& mach
         mean.n = std::min(mean.n, rate.n);
         mean.rounds = std::min(mean.rounds, rate.rounds);
     }
-    mean.name = mean_name(*twins.front(), twins.size());
     mean.value = std::exp(value);
     mean.low = std::exp(low);
     mean.high = std::exp(high);
     mean.spec = std::exp(spec);
-    mean.state = std::string(name(state));
+    mean.words = std::make_shared<const RateWords>(
+        RateWords{mean_name(*twins.front(), twins.size()), mean.unit(), std::string(name(state))});
     return mean;
 }
 
@@ -155,20 +152,15 @@ Digest make_digest(const Results& results, Twins twins)
         const auto found = is_twin(ceiling) ? means.find(mean_name(ceiling, 0)) : means.end();
         const bool is_one_of_many = found != means.end() && found->second.size() >= fewest_twins;
         DigestRate rate = is_one_of_many ? mean_of(found->second, machine) : rate_of(ceiling, machine);
-        const auto [place, is_new] = places.try_emplace(rate.name, digest.ceilings.size());
+        const auto [place, is_new] = places.try_emplace(rate.name(), digest.ceilings.size());
         if (is_new)
             digest.ceilings.push_back(std::move(rate));
         else if (digest.ceilings[place->second].value < rate.value)
             digest.ceilings[place->second] = std::move(rate);
     }
     for (const PairRate& pair : pair_rates(messages))
-        digest.links.push_back({.name = pair.a + " " + pair.b,
-                                .value = pair.rate.median.value,
-                                .low = pair.rate.low.value,
-                                .high = pair.rate.high.value,
-                                .unit = "B/s",
-                                .n = pair.rate.n,
-                                .rounds = pair.rounds});
+        digest.links.push_back(digest_rate({pair.a + " " + pair.b, "B/s"}, pair.rate.median.value, pair.rate.low.value,
+                                           pair.rate.high.value, pair.rate.n, 0, pair.rounds));
     return digest;
 }
 

@@ -60,11 +60,11 @@ bool contradict(const Digest& a, const Digest& b)
     constexpr double far = 0.1;
     std::map<std::string_view, const DigestRate*> rates;
     for (const DigestRate& rate : a.ceilings)
-        if (!rate.is_lower_bound()) rates[rate.name.str()] = &rate;
+        if (!rate.is_lower_bound()) rates[rate.name()] = &rate;
     std::size_t common = 0;
     std::size_t differ = 0;
     for (const DigestRate& rate : b.ceilings) {
-        const auto found = rates.find(rate.name.str());
+        const auto found = rates.find(rate.name());
         if (found == rates.end() || rate.is_lower_bound()) continue;
         ++common;
         const bool is_apart = rate.high < found->second->low || found->second->high < rate.low;

@@ -17,7 +17,6 @@ namespace {
 
 /// A smaller difference of all rates of a kind matters too.
 constexpr double material_mean = 0.015;
-constexpr double normal_95 = 1.96;
 
 std::vector<LogRate> days_of(const Member& member, const std::string& name)
 {
@@ -84,7 +83,7 @@ class Mean {
             if (k == absent) continue;
             const auto& days = ceilings_[c]->days;
             if (back > 0 && (days.empty() || days[k].size() <= back)) continue;
-            const LogRate& one = back == 0 ? ceilings_[c]->newest[k] : days[k][days[k].size() - 1 - back];
+            const LogRate& one = back == 0 ? groups_[c]->rate(k) : days[k][days[k].size() - 1 - back];
             rate.x += weights_[c] * (one.x - groups_[c]->median());
             rate.variance += weights_[c] * weights_[c] * one.variance;
             weight += weights_[c];
@@ -115,13 +114,6 @@ double material_log()
     return value;
 }
 
-std::pair<double, double> NodeQuantity::interval(std::size_t k) const
-{
-    if (!rates.empty()) return {std::log(rates[k]->low), std::log(rates[k]->high)};
-    const double half = normal_95 * std::sqrt(newest[k].variance);
-    return {newest[k].x - half, newest[k].x + half};
-}
-
 std::vector<NodeQuantity> ceilings_of(const std::vector<Member>& members)
 {
     std::map<std::string_view, std::vector<MemberRate>> by_name;
@@ -134,9 +126,9 @@ std::vector<NodeQuantity> ceilings_of(const std::vector<Member>& members)
         for (const DigestRate& rate : members[i].newest().ceilings) {
             if (place == before.size()) before.emplace_back();
             auto& [name, rates] = before[place++];
-            if (rates == nullptr || name != rate.name.str()) {
-                rates = &by_name[rate.name.str()];
-                name = rate.name.str();
+            if (rates == nullptr || name != rate.name()) {
+                rates = &by_name[rate.name()];
+                name = rate.name();
             }
             rates->push_back({i, &rate});
         }
@@ -146,9 +138,12 @@ std::vector<NodeQuantity> ceilings_of(const std::vector<Member>& members)
         if (2 * found.size() < members.size()) continue;  // most nodes have no such ceiling
         NodeQuantity& quantity = quantities.emplace_back();
         quantity.name = name;
-        quantity.unit = found.front().rate->unit;
+        quantity.unit = found.front().rate->unit();
         quantity.material = material_log();
         std::uint32_t next = 0;
+        quantity.members.reserve(found.size());
+        quantity.newest.reserve(found.size());
+        quantity.rates.reserve(found.size());
         for (const MemberRate& one : found) {
             for (; next < one.member; ++next) quantity.without.push_back(next);
             next = one.member + 1;

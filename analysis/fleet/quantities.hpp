@@ -25,15 +25,12 @@ struct NodeQuantity {
     double material = 0;     ///< ln of the ratio that matters, below 0
     /// With a rate that is no lower bound, rising.
     std::vector<std::uint32_t> members{};
-    std::vector<LogRate> newest{};
+    std::vector<LogRate> newest{};           ///< until its judge takes them
     std::vector<const DigestRate*> rates{};  ///< theirs; empty for a mean
     /// Of each the days that have it, the newest last; empty where no member has several days.
     std::vector<std::vector<LogRate>> days{};
     std::vector<MemberRate> bounds{};
     std::vector<std::uint32_t> without{};  ///< members whose digest lacks it
-
-    /// The ends of the interval of a member's newest rate.
-    std::pair<double, double> interval(std::size_t k) const;
 };
 
 /// The ceilings that at least half of the members have, by name.

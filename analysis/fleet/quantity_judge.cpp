@@ -32,7 +32,7 @@ LogRate mean_of(std::span<const LogRate> rates)
 
 }  // namespace
 
-QuantityJudge::QuantityJudge(const NodeQuantity& quantity, CeilingFinding& ceiling, std::vector<Member>& members,
+QuantityJudge::QuantityJudge(NodeQuantity& quantity, CeilingFinding& ceiling, std::vector<Member>& members,
                              GroupTests& tests)
     : quantity_(quantity), ceiling_(ceiling), members_(members), tests_(tests)
 {
@@ -41,18 +41,17 @@ QuantityJudge::QuantityJudge(const NodeQuantity& quantity, CeilingFinding& ceili
     ceiling_.rates = quantity.joined;
     ceiling_.nodes = quantity.members.size();
     find_day_variance();
-    newest_ = quantity.newest;
-    for (LogRate& rate : newest_) rate.variance = std::max(rate.variance, day_variance_.value_or(0));
+    std::vector<LogRate> newest = std::exchange(quantity.newest, {});
+    for (LogRate& rate : newest) rate.variance = std::max(rate.variance, day_variance_.value_or(0));
+    all_ = std::make_shared<const RateGroup>(std::move(newest));
 }
 
 void QuantityJudge::divide(double chance)
 {
     if (quantity_.members.empty()) return;
-    const auto everything = std::make_shared<const RateGroup>(newest_);
-    ceiling_.median = std::exp(everything->median());
-    ceiling_.scatter = everything->scatter();
-    if (newest_.size() < fewest_compared) return;
-    all_ = everything;
+    ceiling_.median = std::exp(all_->median());
+    ceiling_.scatter = all_->scatter();
+    if (all() == nullptr) return;
     const std::size_t cut = all_->upper_population(chance, -quantity_.material).value_or(0);
     const auto part = [&](std::size_t from, std::size_t to) {
         std::vector<std::uint32_t> places(all_->order().begin() + static_cast<std::ptrdiff_t>(from),
@@ -60,10 +59,10 @@ void QuantityJudge::divide(double chance)
         std::ranges::sort(places);
         return places;
     };
-    if (cut > 0) add_populations(part(0, cut), part(cut, newest_.size()));
-    const bool is_split = cut >= fewest_compared && newest_.size() - cut >= fewest_compared;
+    if (cut > 0) add_populations(part(0, cut), part(cut, all_->size()));
+    const bool is_split = cut >= fewest_compared && all_->size() - cut >= fewest_compared;
     if (is_split) compare(part(0, cut));
-    compare(part(is_split ? cut : 0, newest_.size()));
+    compare(part(is_split ? cut : 0, all_->size()));
 }
 
 void QuantityJudge::test(const TailsOfViews& tails, bool is_mean)
@@ -79,8 +78,7 @@ void QuantityJudge::test(const TailsOfViews& tails, bool is_mean)
     const Compared& most = *std::ranges::max_element(
         compared_, {}, [](const Compared& c) { return std::pair(c.view == View::newest, c.places.size()); });
     std::vector<double> halves;
-    for (const std::uint32_t k : most.places)
-        halves.push_back(0.5 * (quantity_.interval(k).second - quantity_.interval(k).first));
+    for (const std::uint32_t k : most.places) halves.push_back(0.5 * (interval(k).second - interval(k).first));
     double variance = most.rates->variance();
     if (most.pooled.freedom > 0)
         variance = (most.pooled.freedom * most.pooled.variance + most.freedom * variance) /
@@ -91,19 +89,19 @@ void QuantityJudge::test(const TailsOfViews& tails, bool is_mean)
 
 void QuantityJudge::test_bounds(std::vector<std::size_t>& judged)
 {
-    const bool has_rates = all_ != nullptr;
+    const bool has_rates = all() != nullptr;
     if (has_rates)
         for (const std::uint32_t i : quantity_.members) ++judged[i];
-    else if (quantity_.bounds.size() + newest_.size() < fewest_compared)
+    else if (quantity_.bounds.size() + all_->size() < fewest_compared)
         return;
-    std::vector<LogRate> rates = newest_;
+    std::vector<LogRate> rates = all_->rates();
     if (!has_rates)
         for (const MemberRate& bound : quantity_.bounds) rates.push_back(rate_of(bound));
     const RateGroup group(rates);
     const Healthy& healthy = tests_.tables.healthy(rates.size(), {});
     for (std::size_t b = 0; b < quantity_.bounds.size(); ++b) {
         const MemberRate& bound = quantity_.bounds[b];
-        const std::size_t own = has_rates ? rates.size() : newest_.size() + b;
+        const std::size_t own = has_rates ? rates.size() : all_->size() + b;
         const double median = has_rates ? group.median() : group.median_without(own);
         const LogRate rate = rate_of(bound);
         const double limit = median + quantity_.material;
@@ -153,10 +151,10 @@ void QuantityJudge::find_day_variance()
 
 void QuantityJudge::add(std::uint32_t place, Finding finding, double median, std::string reason)
 {
-    const auto [low, high] = quantity_.interval(place);
+    const auto [low, high] = interval(place);
     members_[quantity_.members[place]].finding->ceilings.push_back(
-        {ceiling_.name, finding, std::exp(newest_[place].x - median), std::exp(low - median), std::exp(high - median),
-         1, 1, false, std::move(reason)});
+        {ceiling_.name, finding, std::exp(newest(place).x - median), std::exp(low - median), std::exp(high - median), 1,
+         1, false, std::move(reason)});
 }
 
 void QuantityJudge::add_populations(const std::vector<std::uint32_t>& lower, const std::vector<std::uint32_t>& upper)
@@ -166,7 +164,7 @@ void QuantityJudge::add_populations(const std::vector<std::uint32_t>& lower, con
         Population& population = ceiling_.populations.emplace_back();
         std::vector<double> rates;
         for (const std::uint32_t k : *places) {
-            rates.push_back(newest_[k].x);
+            rates.push_back(newest(k).x);
             population.nodes.push_back(members_[quantity_.members[k]].newest().node);
         }
         median = median_of(std::move(rates));
@@ -183,12 +181,12 @@ void QuantityJudge::compare(std::vector<std::uint32_t> places)
         compare_means(places);
         compare_slower_days(places);
     }
-    if (places.size() == newest_.size()) {
+    if (places.size() == all_->size()) {
         add_compared(View::newest, std::move(places), {}, all_);
         return;
     }
     std::vector<LogRate> rates;
-    for (const std::uint32_t k : places) rates.push_back(newest_[k]);
+    for (const std::uint32_t k : places) rates.push_back(newest(k));
     add_compared(View::newest, std::move(places), {}, std::make_shared<const RateGroup>(std::move(rates)));
 }
 
@@ -249,6 +247,13 @@ void QuantityJudge::compare_slower_days(const std::vector<std::uint32_t>& places
                  std::make_shared<const RateGroup>(std::move(rates)));
 }
 
+std::pair<double, double> QuantityJudge::interval(std::size_t k) const
+{
+    if (!quantity_.rates.empty()) return {std::log(quantity_.rates[k]->low), std::log(quantity_.rates[k]->high)};
+    const double half = normal_95 * std::sqrt(newest(k).variance);
+    return {newest(k).x - half, newest(k).x + half};
+}
+
 double QuantityJudge::usual_spec(const Compared& some) const
 {
     std::vector<double> specs;
@@ -262,7 +267,7 @@ bool QuantityJudge::is_implausible(const Compared& some, std::size_t i, double s
 {
     const std::uint32_t k = some.places[i];
     if (spec <= 0 || quantity_.rates[k]->low <= max_share_of_spec * spec) return false;
-    if (some.healthy->chance(-some.distance(newest_[k], i), tails) >=
+    if (some.healthy->chance(-some.distance(newest(k), i), tails) >=
         error_chance / static_cast<double>(some.places.size()))
         return false;
     ++tests_.ceilings;
@@ -282,13 +287,13 @@ void QuantityJudge::test_one(const Compared& some, std::size_t i, const Tails& t
                 .days = some.days_of(i),
                 .median = some.rates->median_without(i),
                 .x = rate.x,
-                .newest = newest_[k].x};
+                .newest = newest(k).x};
     low.limit = low.median + quantity_.material;
     const double half = half_of(some, i);
     const double deviation = std::sqrt(rate.variance);
     low.low = rate.x - half;
     low.high = rate.x + half;
-    if (some.view == View::newest && !day_variance_) std::tie(low.low, low.high) = quantity_.interval(k);
+    if (some.view == View::newest && !day_variance_) std::tie(low.low, low.high) = interval(k);
     if (low.low >= low.limit) return;
     const double z = some.distance(rate, i);
     constexpr double wide = 2;  // times the usual standard error
@@ -303,10 +308,9 @@ void QuantityJudge::test_one(const Compared& some, std::size_t i, const Tails& t
 double QuantityJudge::half_of(const Compared& some, std::size_t i) const
 {
     const std::uint32_t k = some.places[i];
-    const double own = quantity_.newest[k].variance;
-    const int rounds = quantity_.rates.empty() || (day_variance_ && *day_variance_ > own)
-                           ? 0
-                           : quantity_.rates[k]->rounds * static_cast<int>(some.days_of(i));
+    const bool is_of_rounds =
+        !quantity_.rates.empty() && log_rate(*quantity_.rates[k]).variance >= day_variance_.value_or(0);
+    const int rounds = is_of_rounds ? quantity_.rates[k]->rounds * static_cast<int>(some.days_of(i)) : 0;
     return half_width_in_errors(rounds) * std::sqrt(some.rates->rate(i).variance);
 }
 

@@ -28,12 +28,11 @@ struct Compared {
 
 class QuantityJudge {
   public:
-    QuantityJudge(const NodeQuantity& quantity, CeilingFinding& ceiling, std::vector<Member>& members,
-                  GroupTests& tests);
+    QuantityJudge(NodeQuantity& quantity, CeilingFinding& ceiling, std::vector<Member>& members, GroupTests& tests);
 
     /// Null for fewer than `fewest_compared` nodes.
-    const RateGroup* all() const { return all_.get(); }
-    const std::vector<LogRate>& newest() const { return newest_; }
+    const RateGroup* all() const { return all_->size() < fewest_compared ? nullptr : all_.get(); }
+    const LogRate& newest(std::size_t k) const { return all_->rate(k); }
     std::vector<Compared>& compared() { return compared_; }
     const NodeQuantity& quantity() const { return quantity_; }
 
@@ -67,6 +66,9 @@ class QuantityJudge {
     /// The slower half of the last days, of nodes that have as many as most.
     void compare_slower_days(const std::vector<std::uint32_t>& places);
 
+    /// The ends of the interval of a member's newest rate.
+    std::pair<double, double> interval(std::size_t k) const;
+
     double usual_spec(const Compared& some) const;
 
     bool is_implausible(const Compared& some, std::size_t i, double spec, const Tails& tails);
@@ -84,8 +86,7 @@ class QuantityJudge {
     std::vector<Member>& members_;
     GroupTests& tests_;
     std::optional<double> day_variance_{};
-    std::vector<LogRate> newest_{};  ///< with the difference from day to day, where it is known
-    std::shared_ptr<const RateGroup> all_{};
+    std::shared_ptr<const RateGroup> all_;  ///< with the difference from day to day, where it is known
     std::vector<Compared> compared_{};
 };
 

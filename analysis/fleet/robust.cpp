@@ -78,7 +78,7 @@ double share_by_chance(std::size_t n, double chance)
 double difference_of_scatters(double found, double expected, double freedom)
 {
     constexpr double alike = 2e-4;
-    constexpr double none = 0.97;
+    constexpr double none = 0.995;
     constexpr std::array may_be{alike, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2};
     const auto log_likelihood = [&](double own) {
         return -0.5 * freedom * (std::log(expected + own) + found / (expected + own));
@@ -206,7 +206,11 @@ RateGroup::RateGroup(std::vector<LogRate> rates) : rates_(std::move(rates)), ord
     const SortedRates sorted(values_of(rates_));
     all_ = sorted.scale(no_place);
     others_.resize(rates_.size());
-    for (std::size_t k = 0; k < order_.size(); ++k) others_[order_[k]] = sorted.scale(k);
+    for (std::size_t k = 0; k < order_.size(); ++k) {
+        const Scale scale = sorted.scale(k);
+        others_[order_[k]] = {scale.variance, static_cast<float>(scale.median - all_.median),
+                              static_cast<float>(scale.middle - all_.median)};
+    }
 }
 
 double RateGroup::variance() const
@@ -216,7 +220,7 @@ double RateGroup::variance() const
 
 double RateGroup::least_variance() const
 {
-    return std::max(std::ranges::min_element(others_, {}, &Scale::variance)->variance, usual_variance_);
+    return std::max(std::ranges::min_element(others_, {}, &Others::variance)->variance, usual_variance_);
 }
 
 double RateGroup::scatter() const
@@ -230,7 +234,7 @@ double RateGroup::distance(LogRate rate, std::size_t i, const PooledScatter& poo
     if (pooled.freedom > 0)
         variance = (pooled.freedom * pooled.variance + freedom * variance) / (pooled.freedom + freedom);
     const double own = std::max(variance, usual_variance_) + std::max(0.0, rate.variance - usual_variance_);
-    return (rate.x - others_[i].middle) / std::sqrt(own);
+    return (rate.x - all_.median - static_cast<double>(others_[i].middle)) / std::sqrt(own);
 }
 
 const Healthy& RateGroup::healthy() const

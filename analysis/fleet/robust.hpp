@@ -68,8 +68,9 @@ class RateGroup {
 
     std::size_t size() const { return rates_.size(); }
     const LogRate& rate(std::size_t i) const { return rates_[i]; }
+    const std::vector<LogRate>& rates() const { return rates_; }
     /// The median of all but rate `i`.
-    double median_without(std::size_t i) const { return others_[i].median; }
+    double median_without(std::size_t i) const { return all_.median + others_[i].median; }
     double median() const { return all_.median; }
     /// Of all, at least the median of s².
     double variance() const;
@@ -96,11 +97,17 @@ class RateGroup {
     const std::vector<std::uint32_t>& order() const { return order_; }
 
   private:
+    /// Of many machines there are many: median and middle are to the median of all, so that seven digits are enough.
+    struct Others {
+        double variance = 0;
+        float median = 0;
+        float middle = 0;
+    };
     const Healthy& healthy() const;
 
     std::vector<LogRate> rates_;
     std::vector<std::uint32_t> order_;
-    std::vector<Scale> others_;  ///< without each
+    std::vector<Others> others_;  ///< without each
     Scale all_{};
     double usual_variance_ = 0;  ///< median of s²
     mutable std::shared_ptr<const Healthy> healthy_;

@@ -61,7 +61,8 @@ inline analysis::DigestRate made_rate(std::string name, double usual, double x, 
     const double mean = sum / rounds;
     const double half = student * std::sqrt(std::max(0.0, squares / rounds - mean * mean) / (rounds - 1));
     const double rate = usual * std::exp(mean);
-    return {std::move(name), rate, rate * std::exp(-half), rate * std::exp(half), "B/s", "steady", 30, 0, rounds};
+    return analysis::digest_rate({std::move(name), "B/s", "steady"}, rate, rate * std::exp(-half),
+                                 rate * std::exp(half), 30, 0, rounds);
 }
 
 /// Healthy nodes, on each day once. The scatter between nodes is that of `seed`, the noise that of seed and days.

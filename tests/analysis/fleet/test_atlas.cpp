@@ -38,13 +38,14 @@ std::vector<AtlasMachine> all()
 Digest made()
 {
     Digest digest{.node = "unknown", .kind = "made", .plan = "0", .revision = "a", .time = "2026-11-22T18:02:16Z"};
-    digest.ceilings = {{"cpu bandwidth DRAM load threads=1", 5e9, 4e9, 6e9, "B/s", "steady", 9},
-                       {"cpu bandwidth DRAM load threads=2", 1e10, 9e9, 1.1e10, "B/s", "steady", 9},
-                       {"cpu bandwidth DRAM load threads=2, node 0 from node 1", 9e10, 9e10, 9e10, "B/s", "steady", 9},
-                       {"cpu bandwidth DRAM store_nt threads=2", 2e10, 1.9e10, HUGE_VAL, "B/s", "at least", 9},
-                       {"cpu compute core fma fp32 avx2 threads=2", 3e11, 2.9e11, 3.1e11, "FLOP/s", "steady", 9},
-                       {"cpu compute core best fp32 avx2 threads=2", 4e11, 3.9e11, 4.1e11, "FLOP/s", "steady", 9},
-                       {"cpu latency DRAM chase threads=1", 1e7, 0.9e7, 1.1e7, "lines/s", "steady", 9}};
+    digest.ceilings = {
+        digest_rate({"cpu bandwidth DRAM load threads=1", "B/s", "steady"}, 5e9, 4e9, 6e9, 9),
+        digest_rate({"cpu bandwidth DRAM load threads=2", "B/s", "steady"}, 1e10, 9e9, 1.1e10, 9),
+        digest_rate({"cpu bandwidth DRAM load threads=2, node 0 from node 1", "B/s", "steady"}, 9e10, 9e10, 9e10, 9),
+        digest_rate({"cpu bandwidth DRAM store_nt threads=2", "B/s", "at least"}, 2e10, 1.9e10, HUGE_VAL, 9),
+        digest_rate({"cpu compute core fma fp32 avx2 threads=2", "FLOP/s", "steady"}, 3e11, 2.9e11, 3.1e11, 9),
+        digest_rate({"cpu compute core best fp32 avx2 threads=2", "FLOP/s", "steady"}, 4e11, 3.9e11, 4.1e11, 9),
+        digest_rate({"cpu latency DRAM chase threads=1", "lines/s", "steady"}, 1e7, 0.9e7, 1.1e7, 9)};
     return digest;
 }
 
@@ -113,11 +114,12 @@ TEST_CASE("a digest with a node's name, above its spec, without memory or with a
     Digest fast = made();
     fast.ceilings[4].spec = 2.9e11;
     CHECK_THROWS_WITH(refused(fast)(), Contains("spec"));
-    fast.ceilings[4].state = "at least";
+    fast.ceilings[4].words =
+        std::make_shared<const RateWords>(RateWords{fast.ceilings[4].name(), fast.ceilings[4].unit(), "at least"});
     CHECK_NOTHROW(refused(fast)());
     Digest compute_alone = made();
     std::erase_if(compute_alone.ceilings,
-                  [](const DigestRate& rate) { return rate.name.str().find("DRAM") != std::string::npos; });
+                  [](const DigestRate& rate) { return rate.name().find("DRAM") != std::string::npos; });
     CHECK_THROWS_WITH(refused(compute_alone)(), Contains("DRAM"));
     CHECK_THROWS_WITH(refused(made(), "My Machine")(), Contains("small letters"));
 }

@@ -29,7 +29,7 @@ const NodeFinding& finding_of(const FleetFindings& findings, const std::string& 
 
 TEST_CASE("the standard error of a rate is its half-width over the factor of its rounds")
 {
-    DigestRate rate{"L1 load", 1, std::exp(-0.03), std::exp(0.03)};
+    DigestRate rate = digest_rate({"L1 load"}, 1, std::exp(-0.03), std::exp(0.03));
     CHECK(std::sqrt(log_rate(rate).variance) == Approx(0.03 / 1.96));
     rate.rounds = 5;  // Student's 98.75% for four degrees of freedom
     CHECK(std::sqrt(log_rate(rate).variance) == Approx(0.03 / 3.495));

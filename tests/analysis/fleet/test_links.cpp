@@ -101,9 +101,9 @@ TEST_CASE("the findings do not depend on which digest has a link, nor on the ord
     for (Digest& digest : fleet.digests) {
         std::ranges::reverse(digest.links);
         for (DigestRate& link : digest.links) {
-            const std::string& name = link.name;
+            const std::string& name = link.name();
             const std::size_t blank = name.find(' ');
-            link.name = name.substr(blank + 1) + " " + name.substr(0, blank);
+            link.rename(name.substr(blank + 1) + " " + name.substr(0, blank));
         }
     }
     CHECK(findings_of(fleet).slow.at(0).ratio == ratio);
