@@ -57,6 +57,12 @@ std::map<std::string, std::vector<double>> rates_of(const Nodes& nodes)
     return rates;
 }
 
+/// Takes a lower bound for the rate.
+void count_as_rate(DigestRate& rate)
+{
+    if (rate.is_lower_bound()) rate.high = rate.value * rate.value / rate.low;
+}
+
 /// Only what the group has too, by its plan and revision; lower bounds as rates.
 Digest as_one_of(const Digest& now, const Nodes& nodes, const std::map<std::string, std::vector<double>>& rates)
 {
@@ -64,15 +70,21 @@ Digest as_one_of(const Digest& now, const Nodes& nodes, const std::map<std::stri
     one.plan = nodes.front()->plan;
     one.revision = nodes.front()->revision;
     std::erase_if(one.ceilings, [&](const DigestRate& rate) { return !rates.contains(rate.name()); });
-    for (DigestRate& rate : one.ceilings)
-        if (rate.is_lower_bound()) rate.high = rate.value * rate.value / rate.low;
+    for (DigestRate& rate : one.ceilings) count_as_rate(rate);
     return one;
 }
 
+/// Lower bounds of the others count where too few of them have a rate: they lie too low, so that no node looks slow by that.
 void judge_among(const Digest& now, const Nodes& nodes, HealthFinding& finding)
 {
     Fleet fleet;
-    for (const Digest* digest : nodes) fleet.digests.push_back(*digest);
+    std::map<std::string, std::set<std::string>> with_rate;
+    for (const Digest* digest : nodes)
+        for (const DigestRate& rate : digest->ceilings)
+            if (!rate.is_lower_bound()) with_rate[rate.name()].insert(digest->node);
+    for (const Digest* digest : nodes)
+        for (DigestRate& rate : fleet.digests.emplace_back(*digest).ceilings)
+            if (with_rate[rate.name()].size() + 1 < fewest_compared) count_as_rate(rate);
     fleet.digests.push_back(now);
     const FleetFindings found = judge(fleet);
     for (const FleetGroup& group : found.groups) {

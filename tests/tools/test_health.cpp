@@ -142,6 +142,17 @@ TEST_CASE("a rate that was disturbed counts as it is, so that a loaded node is f
     CHECK(status_of(judge_health({now}, fleet)) == 1);
 }
 
+TEST_CASE("where the others have lower bounds only, these are compared")
+{
+    Fleet fleet = reference_of(31);
+    for (Digest& digest : fleet.digests)
+        for (DigestRate& rate : digest.ceilings) rate.high = std::numeric_limits<double>::infinity();
+    Digest now = taken_from(fleet);
+    CHECK(status_of(judge_health({now}, fleet)) == 0);
+    for (DigestRate& rate : now.ceilings) rate.value *= 0.7, rate.low *= 0.7;
+    CHECK(status_of(judge_health({now}, fleet)) == 1);
+}
+
 TEST_CASE("a lost GPU is a finding, another kind is not judged, and nothing measured is not judged")
 {
     Fleet fleet = reference_of(20);

@@ -11,7 +11,6 @@
 
 #include <cmath>
 
-
 using namespace roof;
 using namespace roof::analysis;
 using Catch::Contains;

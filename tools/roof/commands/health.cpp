@@ -143,7 +143,8 @@ int check_health(const Options& options, Context& context)
         if (auto digest = measuring.of_gpus(gpus)) digests.push_back(std::move(*digest));
         limit.forwards = false;
     }
-    const analysis::HealthFinding finding = analysis::judge_health(digests, reference);
+    analysis::HealthFinding finding = analysis::judge_health(digests, reference);
+    finding.node = machine_named(options.node, context).node;
     const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (options.json)
         print_json(context.out, analysis::health_json(finding, taken));
