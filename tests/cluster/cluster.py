@@ -47,7 +47,11 @@ InactiveLimit=0
 MailProg=/bin/true
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
+Prolog={SLURM}/prolog
+PrologFlags=Alloc
 """
+
+NO_PROLOG = "#!/bin/sh\nexit 0\n"
 
 TRANSFERS = """
 import socket, sys, threading, time
@@ -135,6 +139,7 @@ class Cluster:
             lines.append(f"NodeName={node} NodeAddr=10.9.0.{number} Sockets=1 CoresPerSocket=2 ThreadsPerCore=1 State=UNKNOWN")
         lines.append(f"PartitionName=all Nodes={','.join(NODES)} Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE")
         (SLURM / "slurm.conf").write_text("\n".join(lines) + "\n", encoding="ascii")
+        self.set_prolog(NO_PROLOG)
         (SLURM / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n", encoding="ascii")
         hosts = SLURM / "hosts"
         hosts.write_text("127.0.0.1 localhost\n10.9.0.254 control\n" +
@@ -143,6 +148,14 @@ class Cluster:
         os.environ["SLURM_CONF"] = str(SLURM / "slurm.conf")
         os.environ.update({"OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "eth0"})
         os.environ["PATH"] = f"{SHARED}/roof/bin:{os.environ['PATH']}:/usr/sbin:/sbin"
+
+    @staticmethod
+    def set_prolog(script):
+        """It stands in slurm.conf from the beginning: Slurm runs none that `scontrol reconfigure` adds."""
+        place = SLURM / "prolog"
+        place.with_suffix(".new").write_text(script, encoding="utf-8")
+        place.with_suffix(".new").chmod(0o755)
+        place.with_suffix(".new").rename(place)
 
     def link(self):
         run("ip", "link", "set", "lo", "up")

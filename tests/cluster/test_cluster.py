@@ -30,6 +30,15 @@ run:
   - {bench: flops, operation: fma, precision: fp32, threads: 1}
 """
 
+MEMORY_PLAN = """
+name: one-memory
+measure: {warmup: 1, min_samples: 3, max_samples: 3, interval: 0.02, budget_seconds: 0.01}
+rounds: 3
+run:
+  - {bench: bandwidth, operation: load, threads: 1, working_set: [8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576,
+     2097152, 4194304, 8388608, 16777216, 33554432, 67108864, 134217728, 268435456]}
+"""
+
 WHOLE = "ROOF_CLUSTER" in os.environ
 takes_minutes = unittest.skipUnless(WHOLE, "takes minutes; set ROOF_CLUSTER=1")
 
@@ -141,6 +150,32 @@ class Slurm_nodes(unittest.TestCase):
         held_out = json.loads(cluster.run("roof", *estimate, "--json").stdout)["held_out"]
         self.assertEqual([("weak", 2, "2 ranks: not held out"), ("weak", 4, "2 ranks"), ("strong", 2, "2 ranks: not held out"),
                           ("strong", 4, "2 ranks")], [(row["scaling"], row["ranks"], row["fitted_ranks"]) for row in held_out])
+
+    @takes_minutes
+    def test_the_prolog_drains_a_loaded_node_within_15_seconds_and_lets_the_others_in(self):
+        """Each node has a third of a processor, and n3, once it is loaded, a third of that. Reading memory takes longer than such a turn."""
+        if not self.cluster.share_processors(0.3):
+            self.skipTest("there are no control groups that share out processors")
+        self.addCleanup(self.cluster.share_processors, None)
+        plan = cluster.SHARED / "health.yaml"
+        plan.write_text(MEMORY_PLAN, encoding="utf-8")
+        for node in cluster.NODES:
+            self.cluster.submit(f"roof sweep {plan} --out {RESULTS}/health/$SLURMD_NODENAME\n", "-N1", "-w", node)
+        self.cluster.set_prolog(self.roof("health", "--reference", str(RESULTS / "health"), "--plan", str(plan), "--device", "cpu",
+                                          "--seconds", "10", "--prolog", "slurm"))
+        self.addCleanup(self.cluster.set_prolog, cluster.NO_PROLOG)
+        (self.cluster.group("n3") / "cpu.cfs_quota_us").write_text("1000", encoding="ascii")
+        refused = cluster.SHARED / "n3.out"
+        job = cluster.SHARED / "hello.sh"
+        job.write_text("#!/bin/sh\nhostname\n", encoding="ascii")
+        begin = time.monotonic()
+        cluster.run("sbatch", "-w", "n3", "-o", str(refused), str(job))
+        cluster.wait_until("the loaded node is drained", lambda: "drain" in cluster.run("sinfo", "-h", "-n", "n3", "-o", "%T").stdout, 15)
+        cluster.log(f"n3 was drained after {time.monotonic() - begin:.1f} s")
+        self.assertIn("n3 is slow", cluster.run("sinfo", "-h", "-R", "-n", "n3", "-o", "%E").stdout)
+        for node in ("n1", "n2", "n4", "n5", "n6"):
+            self.assertEqual(node, self.cluster.submit("hostname\n", "-N1", "-w", node, seconds=30).strip())
+        self.assertFalse(refused.exists(), "a job ran on the loaded node")
 
     def test_a_node_that_is_lost_during_a_row_ends_it_and_is_named(self):
         folder = RESULTS / "lost"
