@@ -153,6 +153,11 @@ FleetReport report_of(const std::vector<HistorySeries>& history, const std::vect
         lead += series.tests == 0       ? "Nothing can be told yet."
                 : series.drifts.empty() ? "None drifted."
                                         : fmt::format("{} drifted.", series.drifts.size());
+        if (series.visible > 0)
+            lead += fmt::format(" A drop by {} in the middle of these weeks would be found in 95% of cases.",
+                                percent(series.visible));
+        else if (series.tests > 0)
+            lead += " So few weeks of such scatter would show no drop of a single node for certain.";
         report.sections.push_back({printable(fmt::format("{}, plan {}, revision {}", series.kind,
                                                          series.plan.substr(0, 8), join(series.revisions, ", then "))),
                                    lead,

@@ -1,5 +1,6 @@
 #include "analysis/fleet/history.hpp"
 
+#include "analysis/fleet/healthy.hpp"
 #include "analysis/fleet/quantities.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -105,15 +107,9 @@ class CeilingHistory {
             for (const auto& [week, x] : weeks) rates[week].push_back(x);
         for (auto& [week, values] : rates)
             if (values.size() >= fewest_compared) medians_[week] = median_of(std::move(values));
-    }
-
-    /// Appends a candidate for each node with enough weeks.
-    void find_drifts(std::vector<Candidate>& candidates) const
-    {
         std::vector<double> steps;
-        std::map<std::string_view, std::vector<std::pair<std::string, double>>> ratios;
         for (const auto& [node, weeks] : nodes_) {
-            auto& own = ratios[node];
+            Ratios& own = ratios_[node];
             for (const auto& [week, x] : weeks)
                 if (const auto median = medians_.find(week); median != medians_.end())
                     own.emplace_back(week, x - median->second);
@@ -121,11 +117,31 @@ class CeilingHistory {
         }
         constexpr std::size_t fewest_steps = 20;
         if (steps.size() < fewest_steps) return;
-        const double sigma =
-            std::max(1e-5, std::sqrt(SortedRates(std::move(steps)).median_and_variance(no_place).second / 2));
-        for (const auto& [node, own] : ratios)
-            if (own.size() >= fewest_weeks) candidates.push_back(candidate(std::string(node), own, sigma));
+        sigma_ = std::max(1e-5, std::sqrt(SortedRates(std::move(steps)).median_and_variance(no_place).second / 2));
     }
+
+    /// Counts the steps from week to week. `places`: of the nodes in `counts`.
+    void count(TailCounts& counts, const std::map<std::string, std::size_t>& places, HealthyTables& tables) const
+    {
+        constexpr std::size_t as_many = 1000;  // sigma is as good as certain
+        if (sigma_ <= 0) return;
+        for (const auto& [node, own] : ratios_)
+            for (std::size_t t = 1; t < own.size(); ++t)
+                counts.add(places.at(node), (own[t].second - own[t - 1].second) / (sigma_ * std::numbers::sqrt2),
+                           tables.healthy(as_many, {}));
+    }
+
+    /// Appends a candidate for each node with enough weeks. `tails`: of each node.
+    void find_drifts(const std::vector<Tails>& tails, const std::map<std::string, std::size_t>& places,
+                     std::vector<Candidate>& candidates) const
+    {
+        if (sigma_ <= 0) return;
+        for (const auto& [node, own] : ratios_)
+            if (own.size() >= fewest_weeks) candidates.push_back(candidate(node, own, tails[places.at(node)][0]));
+    }
+
+    /// Standard deviation of a node's week; 0: unknown.
+    double sigma() const { return sigma_; }
 
     /// The weeks in which most nodes changed materially, and certainly.
     void find_shifts(std::vector<FleetShift>& shifts) const
@@ -149,32 +165,67 @@ class CeilingHistory {
     }
 
   private:
-    Candidate candidate(std::string node, const std::vector<std::pair<std::string, double>>& own, double sigma) const
+    using Ratios = std::vector<std::pair<std::string, double>>;
+
+    /// The largest C of `values`, and how many weeks are before the change.
+    std::pair<double, std::size_t> largest(const std::vector<double>& values) const
     {
-        const auto count = static_cast<double>(own.size());
-        double mean = 0;
-        for (const auto& [week, d] : own) mean += d / count;
+        const auto count = static_cast<double>(values.size());
+        const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
         double sum = 0;
-        double most = 0;
-        std::size_t before = 1;
-        for (std::size_t t = 0; t + 1 < own.size(); ++t) {
-            sum += own[t].second - mean;
-            if (sum <= most) continue;
-            most = sum;
-            before = t + 1;
+        std::pair<double, std::size_t> most{0, 1};
+        for (std::size_t t = 0; t + 1 < values.size(); ++t) {
+            sum += values[t] - mean;
+            if (sum > most.first) most = {sum, t + 1};
         }
-        const double c = most / (sigma * std::sqrt(count));
+        most.first /= sigma_ * std::sqrt(count);
+        return most;
+    }
+
+    /// `normal`: the weight of a normal scatter. With another, a week counts as 1.75 standard deviations from the node's median at most, so
+    /// that no single one makes a drift.
+    Candidate candidate(const std::string& node, const Ratios& own, double normal) const
+    {
+        std::vector<double> values;
+        for (const auto& [week, d] : own) values.push_back(d);
+        const auto [c, before] = largest(values);
+        const double median = median_of(values);
+        std::vector<double> cut = values;
+        for (double& d : cut) d = median + std::clamp(d - median, -winsorized * sigma_, winsorized * sigma_);
+        const double of_cut = largest(cut).first;
+        const double chance = normal * std::exp(-2 * c * c) + (1 - normal) * std::exp(-2 * of_cut * of_cut);
+        const auto count = static_cast<double>(own.size());
         const auto first = static_cast<double>(before);
-        const double change = -most * count / (first * (count - first));  // difference of the means
-        return {{std::move(node), name_, own[before].first, std::exp(change), before, own.size() - before,
-                 std::exp(-2 * c * c)},
+        const double change =
+            -c * sigma_ * std::sqrt(count) * count / (first * (count - first));  // difference of the means
+        return {{node, name_, own[before].first, std::exp(change), before, own.size() - before, chance},
                 change < material_log()};
     }
 
     std::string name_;
     const NodeWeeks& nodes_;
     Weeks medians_{};
+    std::map<std::string, Ratios> ratios_{};  ///< of each node's weeks, to the fleet's median
+    double sigma_ = 0;
 };
+
+struct WeeklyScatter {
+    double sigma = 0;   ///< of a node's week; 0: unknown
+    double normal = 0;  ///< the weight of a normal scatter
+};
+
+/// C of a drop at the middle of the weeks is drop * sqrt(weeks) / (4 sigma), with a standard deviation of 1/2.
+double visible_drop(const WeeklyScatter& scatter, std::size_t weeks, std::size_t tests)
+{
+    if (scatter.sigma <= 0 || tests == 0) return 0;
+    constexpr double found = 1.645;  // 95%
+    const double chance = error_chance / static_cast<double>(tests);
+    const double root = std::sqrt(static_cast<double>(weeks));
+    const double drop = 4 * scatter.sigma * (std::sqrt(-0.5 * std::log(chance)) + found / 2) / root;
+    const bool is_cut = 1 - scatter.normal > chance;
+    if (is_cut && drop > 2 * winsorized * scatter.sigma) return 0;
+    return -std::expm1(-std::max(drop, -material_log() + found * 2 * scatter.sigma / root));
+}
 
 }  // namespace
 
@@ -192,6 +243,8 @@ std::vector<HistorySeries> judge_history(const Fleet& fleet)
     std::vector<HistorySeries> result;
     std::vector<Candidate> candidates;
     std::vector<std::size_t> series_of_candidate;
+    std::vector<WeeklyScatter> scatters;
+    HealthyTables tables;
     for (auto& [key, parts] : all) {
         std::ranges::stable_sort(parts, {}, &Series::first_time);
         std::vector<Series> joined;
@@ -199,19 +252,28 @@ std::vector<HistorySeries> judge_history(const Fleet& fleet)
             if (joined.empty() || !join(joined.back(), part)) joined.push_back(std::move(part));
         for (const Series& series : joined) {
             HistorySeries& found = result.emplace_back(HistorySeries{key.first, key.second, series.revisions});
-            std::set<std::string> nodes;
+            std::map<std::string, std::size_t> nodes;
             std::set<std::string> weeks;
+            std::vector<CeilingHistory> ceilings;
             for (const auto& [name, of_nodes] : series.ceilings) {
                 for (const auto& [node, of_weeks] : of_nodes) {
-                    nodes.insert(node);
+                    nodes.try_emplace(node, nodes.size());
                     for (const auto& [week, x] : of_weeks) weeks.insert(week);
                 }
-                const CeilingHistory ceiling(name, of_nodes);
-                const std::size_t before = candidates.size();
-                ceiling.find_drifts(candidates);
-                found.tests += candidates.size() - before;
-                ceiling.find_shifts(found.shifts);
+                ceilings.emplace_back(name, of_nodes);
             }
+            TailCounts counts(nodes.size());
+            for (const CeilingHistory& ceiling : ceilings) ceiling.count(counts, nodes, tables);
+            const std::vector<Tails> tails = counts.weights(std::vector<Tails>(nodes.size(), tails_before()));
+            const std::size_t before = candidates.size();
+            std::vector<double> sigmas;
+            for (const CeilingHistory& ceiling : ceilings) {
+                ceiling.find_drifts(tails, nodes, candidates);
+                ceiling.find_shifts(found.shifts);
+                sigmas.push_back(ceiling.sigma());
+            }
+            found.tests = candidates.size() - before;
+            scatters.push_back({median_of(std::move(sigmas)), tails.front()[0]});
             found.nodes = nodes.size();
             found.weeks.assign(weeks.begin(), weeks.end());
             series_of_candidate.resize(candidates.size(), result.size() - 1);
@@ -223,7 +285,10 @@ std::vector<HistorySeries> judge_history(const Fleet& fleet)
     for (std::size_t i = 0; i < candidates.size(); ++i)
         if (certain[i] && candidates[i].is_material)
             result[series_of_candidate[i]].drifts.push_back(std::move(candidates[i].drift));
-    for (HistorySeries& series : result) std::ranges::stable_sort(series.drifts, {}, &NodeDrift::ratio);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i].visible = visible_drop(scatters[i], result[i].weeks.size(), candidates.size());
+        std::ranges::stable_sort(result[i].drifts, {}, &NodeDrift::ratio);
+    }
     return result;
 }
 

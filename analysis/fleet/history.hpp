@@ -38,7 +38,9 @@ struct HistorySeries {
     std::vector<std::string> revisions{};  ///< the oldest first
     std::vector<std::string> weeks{};      ///< Mondays
     std::size_t nodes = 0;
-    std::size_t tests = 0;            ///< nodes and ceilings with enough weeks
+    std::size_t tests = 0;  ///< nodes and ceilings with enough weeks
+    /// The smallest drop of a node, from the middle of the weeks on, that is found in 95% of cases in the usual ceiling, relative; 0: none.
+    double visible = 0;
     std::vector<NodeDrift> drifts{};  ///< the largest first
     std::vector<FleetShift> shifts{};
 };
@@ -51,7 +53,9 @@ inline constexpr std::size_t fewest_joining = 10;
 /// The digests of a node in one week count as their mean. d is ln(node / median of the fleet's week), of weeks with at least
 /// `fewest_compared` nodes. The statistic is the one-sided CUSUM
 ///   C = max over t of (sum of the first t values of d - mean d) / (sigma sqrt(weeks)),   chance exp(-2 C²), Holm over all
-/// with sigma from the differences between successive weeks of all nodes: a node that goes down hardly moves it.
+/// with sigma from the differences between successive weeks of all nodes: a node that goes down hardly moves it. These differences also show
+/// whether the scatter has tails (TailCounts). By as much as it may, d counts as 1.75 sigma from its median at most, and C is that of all
+/// weeks together and never of a single one.
 std::vector<HistorySeries> judge_history(const Fleet& fleet);
 
 }  // namespace roof::analysis

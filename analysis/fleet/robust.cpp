@@ -12,8 +12,6 @@ namespace {
 
 /// The rates have five digits.
 constexpr double rounding_variance = 1e-10;
-/// Deviations of more than this many standard deviations count as this many.
-constexpr double winsorized = 1.75;
 constexpr double normal_95 = 1.645;  // one side
 
 std::vector<double> values_of(const std::vector<LogRate>& rates)

@@ -27,6 +27,9 @@ inline constexpr double material = 0.03;
 /// fleet is promised: real scatter is not quite normal.
 inline constexpr double error_chance = 0.025;
 
+/// Deviations of more than this many standard deviations count as this many.
+inline constexpr double winsorized = 1.75;
+
 /// Leaves out none of the values.
 inline constexpr std::size_t no_place = static_cast<std::size_t>(-1);
 

@@ -23,6 +23,7 @@ struct MadeFleet {
     double daily = 0;       ///< of a node from day to day, relative
     double noise = 0.005;   ///< of a round, relative
     int freedom = 0;        ///< degrees of Student's distribution of the scatter; 0: normal
+    int daily_freedom = 0;  ///< the same of the days
     std::string day = "2026-11-22";
     unsigned seed = 1;
     std::vector<std::string> names{};  ///< of ceilings; further ones are "ceiling 3"
@@ -71,6 +72,8 @@ inline analysis::Fleet make_fleet(const MadeFleet& made, const std::vector<std::
     std::mt19937_64 generator(made.seed);
     std::normal_distribution<double> normal;
     std::student_t_distribution<double> student(std::max(made.freedom, 1));
+    std::student_t_distribution<double> daily_student(std::max(made.daily_freedom, 1));
+    const auto daily = [&] { return made.daily_freedom > 0 ? daily_student(generator) : normal(generator); };
     const auto scatter = [&] { return made.scatter * (made.freedom > 0 ? student(generator) : normal(generator)); };
     analysis::Fleet fleet;
     for (std::size_t i = 0; i < made.nodes; ++i) {
@@ -83,9 +86,9 @@ inline analysis::Fleet make_fleet(const MadeFleet& made, const std::vector<std::
                                     .revision = "r",
                                     .time = day + "T00:00:00Z"};
             for (std::size_t c = 0; c < made.ceilings; ++c)
-                digest.ceilings.push_back(made_rate(
-                    c < made.names.size() ? made.names[c] : fmt::format("ceiling {}", c),
-                    1e11 * static_cast<double>(c + 1), own[c] + made.daily * normal(generator), made.noise, generator));
+                digest.ceilings.push_back(
+                    made_rate(c < made.names.size() ? made.names[c] : fmt::format("ceiling {}", c),
+                              1e11 * static_cast<double>(c + 1), own[c] + made.daily * daily(), made.noise, generator));
             fleet.digests.push_back(std::move(digest));
         }
     }

@@ -1,7 +1,8 @@
 // The program behind tools/bench_fleet: judges made-up fleets, and writes the digests of one.
 //   made_fleets healthy NODES FLEETS SCATTER [FREEDOM]        prints the fleets with a false "slow"
 //   made_fleets slow NODES FLEETS SCATTER SHARE [DAILY DAYS]  prints the fleets whose slow node was found
-//   made_fleets drift NODES FLEETS SCATTER SHARE WEEKS        prints the fleets whose drift was found; with SHARE 0, those with a false one
+//   made_fleets drift NODES FLEETS SCATTER SHARE WEEKS [FREEDOM]
+//                                                             prints the fleets whose drift was found; with SHARE 0, those with a false one
 //   made_fleets links NODES FLEETS PERMUTATIONS WHAT          prints the fleets in which the slow node, uplink, link or nothing was found,
 //                                                             and nothing else
 //   made_fleets write NODES FOLDER [CEILINGS]                 writes NODES folders with digests
@@ -66,8 +67,12 @@ bool finds_slow(const Words& words, std::size_t nodes, unsigned seed)
 bool finds_drift(const Words& words, std::size_t nodes, unsigned seed)
 {
     const auto weeks = static_cast<std::size_t>(word(words, 5));
-    analysis::Fleet fleet =
-        tests::make_fleet({.nodes = nodes, .scatter = 0.02, .daily = word(words, 3), .seed = seed}, days(weeks, 7));
+    analysis::Fleet fleet = tests::make_fleet({.nodes = nodes,
+                                               .scatter = 0.02,
+                                               .daily = word(words, 3),
+                                               .daily_freedom = static_cast<int>(word(words, 6)),
+                                               .seed = seed},
+                                              days(weeks, 7));
     const std::size_t chosen = seed % nodes;
     for (std::size_t week = weeks / 2; week < weeks; ++week)
         tests::slow_down(fleet, chosen * weeks + week, seed % 20, word(words, 4));
