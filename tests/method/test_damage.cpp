@@ -201,8 +201,22 @@ TEST_CASE("a damaged line of checksums.csv is named, and the others are compared
     folder.change("plan.yaml", [](std::string& text) { text += "\n"; });
     const Results back = read_results(folder.run);
     REQUIRE(back.damage.size() == 2);
-    CHECK_THAT(back.damage[0], Catch::Contains("checksums.csv:3: it does not match its checksum"));
+    CHECK_THAT(back.damage[0], Catch::Contains("checksums.csv:5: it does not match its checksum"));
     CHECK_THAT(back.damage[1], Catch::Contains("plan.yaml: it was changed"));
+}
+
+TEST_CASE("checksums.csv without its last lines, or without all of them, is damaged")
+{
+    const Damaged folder;
+    const std::string whole = read_file(folder.run / "checksums.csv");
+    for (std::size_t end = whole.rfind('\n', whole.size() - 2); end != std::string::npos;
+         end = whole.rfind('\n', end - 1)) {
+        write_file(folder.run / "checksums.csv", whole.substr(0, end + 1));
+        const Results back = read_results(folder.run);
+        INFO(whole.substr(0, end + 1));
+        REQUIRE(back.damage.size() == 1);
+        CHECK_THAT(back.damage[0], Catch::Contains("checksums.csv: it does not name "));
+    }
 }
 
 TEST_CASE("of a million damaged lines a thousand are told, the others are counted, and no row is made of them")

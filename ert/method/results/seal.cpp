@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace roof {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> columns{"file", "bytes", "end", "edited"};
+/// Named last: every folder has them, so that the loss of the last lines is seen.
+constexpr std::array documents{"machine.yaml", "plan.yaml"};
 /// In place of a checksum: each line is a block, so that the others are known if one is damaged.
 const std::string each_line = "block";
 
@@ -74,7 +78,8 @@ std::vector<Entry> entries_in(const fs::path& file, DamageList& damage)
     return entries;
 }
 
-std::string damage_of(const fs::path& file, const Entry& entry)
+/// What is lost of the file; empty if nothing is.
+std::string loss_of(const fs::path& file, const Entry& entry)
 {
     const std::string name = file.string();
     std::error_code none;
@@ -82,9 +87,12 @@ std::string damage_of(const fs::path& file, const Entry& entry)
     const std::uintmax_t bytes = fs::file_size(file, none);
     if (bytes < entry.bytes)
         return fmt::format("{}: it has {} bytes of the {} that were written", name, bytes, entry.bytes);
-    if (end_of(file, entry.bytes) != entry.end || (!is_csv(file) && bytes != entry.bytes))
-        return name + ": it was changed after it was written";
     return {};
+}
+
+bool was_changed(const fs::path& file, const Entry& entry)
+{
+    return end_of(file, entry.bytes) != entry.end || (!is_csv(file) && fs::file_size(file) != entry.bytes);
 }
 
 }  // namespace
@@ -103,9 +111,8 @@ void seal(const fs::path& folder, const Edits& edits)
     Edits known = edits;
     known.merge(check_seal(folder).edits);
     std::vector<fs::path> files = csv_files_in(folder);
-    for (const char* const document : {"machine.yaml", "plan.yaml"})
+    for (const char* const document : documents)
         if (fs::is_regular_file(folder / document)) files.push_back(folder / document);
-    std::ranges::sort(files);
     std::string text = with_column(join(columns, ","), block_column) + "\n";
     for (const fs::path& file : files) {
         const std::string name = file.filename().string();
@@ -127,13 +134,23 @@ SealCheck check_seal(const fs::path& folder)
     check.has_ended = read_file(seal).starts_with(join(columns, ",") + ",crc32\n");
     if (check.has_ended) return check;
     DamageList found;
+    std::set<std::string, std::less<>> named;
     for (const Entry& entry : entries_in(seal, found)) {
+        named.insert(entry.file);
         check.has_ended = check.has_ended || is_csv(entry.file);
         if (!entry.edited.empty()) check.edits[entry.file] = entry.edited;
-        std::string damage = damage_of(folder / fs::path(entry.file).filename(), entry);
-        if (!damage.empty()) found.add(std::move(damage));
+        const fs::path file = folder / fs::path(entry.file).filename();
+        if (std::string loss = loss_of(file, entry); !loss.empty())
+            check.lost.push_back(std::move(loss));
+        else if (was_changed(file, entry))
+            found.add(file.string() + ": it was changed after it was written");
     }
-    check.damage = found.take();
+    check.damage = check.lost;
+    for (std::string& damage : found.take()) check.damage.push_back(std::move(damage));
+    for (const char* const document : documents)
+        if (check.damage.empty() && fs::is_regular_file(folder / document) && !named.contains(document))
+            check.damage.push_back(
+                fmt::format("{}: it does not name {}: its last lines are missing", seal.string(), document));
     check.has_ended = check.has_ended || !check.damage.empty();  // then it is unknown
     return check;
 }

@@ -28,7 +28,8 @@ void seal(const std::filesystem::path& folder, const Edits& edits = {});
 
 struct SealCheck {
     bool has_ended = false;           ///< false: no session has ended, so that the ends of the files are not known
-    std::vector<std::string> damage;  ///< sentences that begin with the file
+    std::vector<std::string> lost;    ///< files that are missing or too short: sentences that begin with the file
+    std::vector<std::string> damage;  ///< all that is wrong: those, then others
     Edits edits;
 };
 
