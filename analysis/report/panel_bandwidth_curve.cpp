@@ -103,11 +103,12 @@ Figure figure_of(const Series& series, const Ceilings& ceilings, const std::stri
 Content bandwidth_curve_panel(const Study& study, const std::string& key)
 {
     std::vector<std::string> devices;
-    for (const Measurement& row : study.calibration.rows)
+    for (const Measurement& row : calibration_rows(study))
         if (std::find(devices.begin(), devices.end(), row.device) == devices.end()) devices.push_back(row.device);
+    const std::vector<PointSummary> points = summarize_points(calibration_rows(study));
     Content content;
     for (const std::string& device : devices) {
-        const Series series = series_of(summarize_points(study.calibration.rows), device);
+        const Series series = series_of(points, device);
         if (!series.empty())
             content.emplace_back(Picture{
                 device, draw(figure_of(series, study.ceilings, device), fmt::format("{}-{}", key, content.size()))});

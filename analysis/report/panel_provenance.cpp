@@ -79,11 +79,10 @@ std::string not_measured(const Study& study)
 std::string sentences(const Study& study)
 {
     Facts facts;
-    for (const Results* results : {&study.results, &study.calibration})
-        for (const Measurement& row : results->rows)
-            if (std::pair fact{row.bench, row.description};
-                !row.description.empty() && std::ranges::find(facts, fact) == facts.end())
-                facts.push_back(std::move(fact));
+    for (const Measurement* row : all_rows(study))
+        if (std::pair fact{row->bench, row->description};
+            !row->description.empty() && std::ranges::find(facts, fact) == facts.end())
+            facts.push_back(std::move(fact));
     return subheading("What each bench measures") + definitions(facts);
 }
 
@@ -106,7 +105,7 @@ std::string missing_capabilities(const Machine& machine)
 bool has_latency(const Study& study)
 {
     return std::ranges::any_of(
-        all_rows(study), [](const Measurement& row) { return row.bench == "latency" && row.status == Status::ok; });
+        all_rows(study), [](const Measurement* row) { return row->bench == "latency" && row->status == Status::ok; });
 }
 
 bool has_several_devices(const Study& study)

@@ -9,6 +9,7 @@
 #include "ert/recording/record_files.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace roof::analysis {
@@ -91,23 +92,23 @@ Ceilings ceilings_over_nodes(const std::filesystem::path& folder, Results& resul
     return over;
 }
 
-std::vector<Measurement> sustained_probes(std::vector<Measurement> rows)
+std::vector<Measurement> sustained_probes(const std::vector<Measurement>& rows)
 {
-    std::erase_if(rows, [](const Measurement& row) {
-        return row.status != Status::ok || row.sustained.seconds.median.value <= 0 ||
-               (row.role != Role::compute && row.role != Role::bandwidth);
+    std::vector<Measurement> probes;
+    std::ranges::copy_if(rows, std::back_inserter(probes), [](const Measurement& row) {
+        return row.status == Status::ok && row.sustained.seconds.median.value > 0 &&
+               (row.role == Role::compute || row.role == Role::bandwidth);
     });
-    return rows;
+    return probes;
 }
 
 /// Empty without rows of an emulated device.
 std::string emulation_warning(const Study& study)
 {
     std::set<std::string> emulated;
-    for (const Results* results : {&study.results, &study.calibration})
-        for (const Measurement& row : results->rows)
-            if (row.time_known == Known::emulated)
-                for (const std::string& device : devices_in(row.device)) emulated.insert(device);
+    for (const Measurement* row : all_rows(study))
+        if (row->time_known == Known::emulated)
+            for (const std::string& device : devices_in(row->device)) emulated.insert(device);
     const std::vector<std::string> devices(emulated.begin(), emulated.end());
     return devices.empty() ? "" : "Emulated: no number of " + join(devices, " and ") + " is a measurement.";
 }
@@ -127,7 +128,7 @@ std::string about_the_ceilings(const Study& study)
         return "The ceilings are those of another node of the same kind, '" + other + "'; the rows are of '" + node +
                "'.";
     if (here == there) {
-        switch (calibration_kind(study.calibration.folder)) {
+        switch (calibration_kind(study.calibration.folder, calibration_rows(study))) {
             case CalibrationKind::unfinished:
                 return "The ceilings are those of a calibration that was stopped early: `roof calibrate` measures the "
                        "rest.";
@@ -158,7 +159,7 @@ Study make_study(Results results, Results calibration, Ceilings over_nodes)
     study.results = std::move(results);
     study.calibration = std::move(calibration);
     const Machine& machine = study.calibration.machine;
-    study.ceilings = with_groups(fit_ceilings(study.calibration.rows, machine), study.results.rows, machine);
+    study.ceilings = with_groups(fit_ceilings(calibration_rows(study), machine), study.results.rows, machine);
     for (const Measurement& row : study.results.rows)
         for (Placement& placement :
              place(row, spans_nodes && row.ranks() > 1 ? study.over_nodes : study.ceilings, machine))
@@ -175,27 +176,36 @@ Study open_study(const std::filesystem::path& folder, const std::filesystem::pat
     Results results = read_results(folder);
     Ceilings over_nodes = ceilings_over_nodes(folder, results);
     PassedOver over;
-    const std::filesystem::path found = calibration.empty() ? find_calibration(folder, {}, &over) : calibration;
-    Results ceilings = found.empty()                                ? Results{}
-                       : std::filesystem::equivalent(found, folder) ? results
-                                                                    : read_results(found);
+    const std::filesystem::path found =
+        calibration.empty() ? find_calibration(folder, {}, &over, &results) : calibration;
+    const bool is_own = !found.empty() && std::filesystem::equivalent(found, folder);
+    Results ceilings = found.empty() ? Results{}
+                       : is_own      ? Results{results.folder, results.machine, results.plan, {}}
+                                     : read_results(found);
     Study study = make_study(std::move(results), std::move(ceilings), std::move(over_nodes));
     if (study.sustained.empty()) {
         if (const std::filesystem::path lasting = find_sustained(folder, &over); !lasting.empty()) {
             Results probes = read_results(lasting);
             add_new(study.results.damage, probes.damage);
-            study.sustained = sustained_probes(std::move(probes.rows));
+            study.sustained = sustained_probes(probes.rows);
         }
     }
     note(over, study.results);
     return study;
 }
 
-std::vector<Measurement> all_rows(const Study& study)
+std::span<const Measurement> calibration_rows(const Study& study)
 {
-    std::vector<Measurement> rows = study.results.rows;
+    const bool is_own = !study.results.folder.empty() && study.calibration.folder == study.results.folder;
+    return is_own ? study.results.rows : study.calibration.rows;
+}
+
+std::vector<const Measurement*> all_rows(const Study& study)
+{
+    std::vector<const Measurement*> rows;
+    for (const Measurement& row : study.results.rows) rows.push_back(&row);
     if (study.calibration.folder != study.results.folder)
-        rows.insert(rows.end(), study.calibration.rows.begin(), study.calibration.rows.end());
+        for (const Measurement& row : study.calibration.rows) rows.push_back(&row);
     return rows;
 }
 

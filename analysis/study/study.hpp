@@ -13,6 +13,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Recording {
 
 struct Study {
     Results results;
-    Results calibration;  ///< its folder is empty if there is none
+    Results calibration;  ///< its folder is empty if there is none; its rows: calibration_rows()
     Ceilings ceilings;
     Ceilings over_nodes{};  ///< of rows whose ranks were on several nodes (roofs.hpp), with the network between them
     std::vector<Measurement>
@@ -40,6 +41,7 @@ struct Study {
     std::vector<MachineSheet> sheets{};  ///< data sheets of devices; filled in by the caller
     RecordDamage record_damage{};        ///< of the recorded files; results.damage names it too
     KernelRules kernel_rules = built_in_kernel_rules();
+    std::string left_out{};  ///< that steps were left out, and which are left (thin_steps); empty for a whole study
     const Study* baseline = nullptr;  ///< an earlier study to show changes from; filled in by the caller
     std::span<const Study> beside{};  ///< all studies of the same report; filled in by the caller
     mutable Recording recording{};    ///< use the functions below
@@ -64,8 +66,11 @@ void find_level_bytes(std::span<Placement> placements, std::span<const Measureme
 /// multiplies less than the product's FLOPs.
 Bytes registers_of(std::string_view implementation);
 
+/// The rows that the ceilings are of: those of `calibration`, which has none of its own if it is the folder of `results`.
+std::span<const Measurement> calibration_rows(const Study& study);
+
 /// The rows of the folder, and those of its calibration if that is another folder.
-std::vector<Measurement> all_rows(const Study& study);
+std::vector<const Measurement*> all_rows(const Study& study);
 
 /// Damage of the folder's files and, if that is another one, of its calibration's.
 std::vector<std::string> all_damage(const Study& study);

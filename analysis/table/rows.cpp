@@ -126,7 +126,8 @@ std::string batch_text(const Measurement& row)
 Range image_rate(const Measurement& row)
 {
     const Estimate<Seconds>& time = row.seconds;
-    return {row.images() / time.median.value, row.images() / time.high.value, row.images() / time.low.value};
+    const double images = row.images();
+    return {images / time.median.value, images / time.high.value, images / time.low.value};
 }
 
 long long tokens_of(const Measurement& row)
@@ -155,12 +156,19 @@ std::string batch_items(std::span<const Measurement> rows)
 
 std::string where_text(const Measurement& row, std::span<const Measurement> among)
 {
+    // Each row of a table asks all of them, so nothing is copied.
+    const auto value = [](const Measurement& one, const std::string& axis) -> std::string_view {
+        const auto& values = one.point.values();
+        const auto found = std::ranges::find(
+            values, axis, [](const auto& pair) -> const auto& { return pair.first; });
+        return found == values.end() ? std::string_view{} : found->second;
+    };
     std::string text = row.device;
     if (row.ranks() > 1) text += fmt::format(", {} ranks, {} scaling", row.ranks(), scaling_name(row));
     if (threads_of(row) > 0) text += ", " + threads_text(threads_of(row));
     for (const std::string& axis : other_axes()) {
         const auto differs = [&](const Measurement& other) {
-            return other.role == Role::step && other.point.text_or(axis, "") != row.point.text_or(axis, "");
+            return other.role == Role::step && value(other, axis) != value(row, axis);
         };
         if (row.point.has(axis) && std::ranges::any_of(among, differs))
             text += ", " + in_words(axis) + " " + row.point.text(axis);

@@ -76,9 +76,9 @@ std::string_view column_for(const AddOthers& add_others)
     return add_others ? row_column : block_column;
 }
 
-std::string name_of(const std::filesystem::path& file)
+std::string name_of(std::string_view file)
 {
-    return file.filename();
+    return std::filesystem::path(file).filename();
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ void Block::add(std::uint32_t crc, std::string_view file, std::size_t line, std:
 {
     if (places_.empty() || places_.back().file != file) {
         if (!places_.empty()) sum_.add(header);
-        places_.push_back({std::string(file), line});
+        places_.push_back({file, line});
     }
     sum_.add(crc);
     ++places_.back().count;

@@ -62,6 +62,7 @@ class Block {
     explicit Block(std::uint32_t before) { sum_.add(before); }
 
     /// Adds the next line. Before the first one of another file than the block's own, the CRC-32 `header` of that file's header is added.
+    /// `file`, its name, must outlive the block.
     void add(std::uint32_t crc, std::string_view file, std::size_t line, std::uint32_t header = 0);
 
     /// What is wrong, if `stated` is its checksum: a sentence that begins with file and line. Empty if nothing is. `run_header`: the CRC-32
@@ -71,7 +72,7 @@ class Block {
 
   private:
     struct Place {
-        std::string file;
+        std::string_view file;
         std::size_t first = 0;  ///< number of the first line
         std::size_t count = 0;
     };

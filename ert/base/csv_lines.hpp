@@ -19,6 +19,8 @@ class CsvLines {
   public:
     /// `name` is used in messages. `csv` is borrowed.
     CsvLines(std::istream& csv, std::string name, char separator = ',');
+    CsvLines(const CsvLines&) = delete;
+    CsvLines& operator=(const CsvLines&) = delete;
 
     /// Reads a line. Returns false at the end of the file; a last line without a line end is left out. Throws
     /// InputError for an unclosed quote and for a line of more than 16 MiB. After the former, the next line can be read.

@@ -337,8 +337,9 @@ TEST_CASE("a quick calibration is found only where there is no full one")
     RunDirectory run(root / "m" / "2026-01-01-a", probes, fake_machine());
     for (const Measurement& row : measured(probes)) run.append(row);
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a") == CalibrationKind::quick);
-    REQUIRE(calibration_kind(root / "nowhere") == CalibrationKind::full);
+    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a", read_rows(root / "m" / "2026-01-01-a")) ==
+            CalibrationKind::quick);
+    REQUIRE(calibration_kind(root / "nowhere", {}) == CalibrationKind::full);
 }
 
 TEST_CASE("a calibration by a plan of another version is found")
@@ -353,7 +354,8 @@ TEST_CASE("a calibration by a plan of another version is found")
     std::filesystem::remove(root / "m" / "2026-01-01-a" / "plan.yaml");
     std::ofstream(root / "m" / "2026-01-01-a" / "plan.yaml") << "another_key: 1\n" << probes;
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-01-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a") == CalibrationKind::full);
+    REQUIRE(calibration_kind(root / "m" / "2026-01-01-a", read_rows(root / "m" / "2026-01-01-a")) ==
+            CalibrationKind::full);
 }
 
 TEST_CASE("a calibration that was stopped early is found only where there is no other")
@@ -371,12 +373,14 @@ TEST_CASE("a calibration that was stopped early is found only where there is no 
     const std::size_t all = measured(probes).size();
     make("2026-01-04-a", probes, all / 2);  // the first round
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-04-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-04-a") == CalibrationKind::unfinished);
+    REQUIRE(calibration_kind(root / "m" / "2026-01-04-a", read_rows(root / "m" / "2026-01-04-a")) ==
+            CalibrationKind::unfinished);
     make("2026-01-03-a", "quick: true\n" + probes, all);
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-03-a");
     make("2026-01-02-a", probes, all);
     REQUIRE(find_calibration(root / "m").filename() == "2026-01-02-a");
-    REQUIRE(calibration_kind(root / "m" / "2026-01-02-a") == CalibrationKind::full);
+    REQUIRE(calibration_kind(root / "m" / "2026-01-02-a", read_rows(root / "m" / "2026-01-02-a")) ==
+            CalibrationKind::full);
 }
 
 TEST_CASE("every column has its own name, with a unit if it has one")

@@ -16,12 +16,29 @@ bool is_of_curve(const PointSummary& point)
            row.point.has("working_set") && row.work.flops.value > 0 && row.work.compulsory.value > 0;
 }
 
+/// The points of the rows of curves, in the folder, in its calibration, or in both together.
+std::vector<PointSummary> summaries_of(const Study& study)
+{
+    const auto is_of_curves = [](const Measurement& row) {
+        return row.role == Role::compute && row.point.has("intensity");
+    };
+    const bool here = std::ranges::any_of(study.results.rows, is_of_curves);
+    const bool there =
+        study.calibration.folder != study.results.folder && std::ranges::any_of(study.calibration.rows, is_of_curves);
+    if (!here || !there)
+        return summarize_points(here ? std::span(study.results.rows) : std::span(study.calibration.rows));
+    std::vector<Measurement> rows;
+    for (const Measurement* row : all_rows(study))
+        if (is_of_curves(*row)) rows.push_back(*row);
+    return summarize_points(rows);
+}
+
 }  // namespace
 
 std::map<CurveKey, Curves> curves_of(const Study& study)
 {
     std::map<CurveKey, Curves> pictures;
-    for (const PointSummary& point : summarize_points(all_rows(study))) {
+    for (const PointSummary& point : summaries_of(study)) {
         if (!is_of_curve(point)) continue;
         const Measurement& row = point.best;
         Curves& curves = pictures[{row.device, precision_of(row), threads_of(row)}];

@@ -78,13 +78,13 @@ void note_roofs(std::vector<std::string>& notes, const Study& study)
         throw InputError("'" + folder +
                          "' has no calibration to judge it by; `roof calibrate` in the same job makes one");
     if (const std::string warning = calibration_warning(study); !warning.empty()) notes.push_back(warning);
-    notes.push_back("roofs of '" + folder + "': " + calibration_quality(study.ceilings.all, study.calibration.rows));
+    notes.push_back("roofs of '" + folder + "': " + calibration_quality(study.ceilings.all, calibration_rows(study)));
     const auto busy = std::ranges::find_if(
         study.results.rows, [](const Measurement& row) { return row.role == Role::step && !busy_text(row).empty(); });
     if (busy != study.results.rows.end())
         notes.push_back("the machine was busy beside '" + folder +
                         "', so intervals reach down to the time without that: " + busy_text(*busy));
-    const auto made = times_of(study.calibration.rows), used = times_of(study.results.rows);
+    const auto made = times_of(calibration_rows(study)), used = times_of(study.results.rows);
     const double gap = made && used ? std::max(used->first - made->second, made->first - used->second) : 0;
     if (gap > longest_gap)
         notes.push_back(

@@ -234,7 +234,7 @@ json study_json(const Study& study)
         document["calibration"] = {
             {"folder", json_text(study.calibration.folder.string())},
             {"date", text_or_null(calibration_date(study))},
-            {"quality", json_text(calibration_quality(study.ceilings.all, study.calibration.rows))}};
+            {"quality", json_text(calibration_quality(study.ceilings.all, calibration_rows(study)))}};
     document["damage"] = json_texts(all_damage(study));
     document["points_above_a_roof"] = above_their_roof(study).size();
     return document;

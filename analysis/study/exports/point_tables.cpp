@@ -216,7 +216,7 @@ DataTable bandwidth_table(const Study& study)
         {"", "rounds", [](S s) { return count(s.rounds); }},
         {"", "known", [](S s) { return word(name(s.best.time_known)); }},
     };
-    std::vector<PointSummary> points = summarize_points(study.calibration.rows);
+    std::vector<PointSummary> points = summarize_points(calibration_rows(study));
     std::erase_if(points, [](S s) { return !is_of_sweep(s); });
     return table_of(columns, points);
 }
@@ -235,7 +235,7 @@ DataTable ert_table(const Study& study)
         {"", "roofs_allow_flop_per_s", [](D d) { return only_if(d.allowed > 0, number(d.allowed)); }},
         {"", "known", [](D d) { return word(d.how); }},
     };
-    const std::string_view how = time_known(study.calibration.rows);
+    const std::string_view how = time_known(calibration_rows(study));
     std::vector<CurvePoint> points;
     for (const auto& [key, curves] : curves_of(study)) {
         const Roofs roofs = roofs_over(study.ceilings, key);

@@ -11,23 +11,23 @@
 
 namespace roof::analysis {
 
-/// The rows of a study by id.
+/// The rows of a study by id. Their ids are made at the first question: most studies have no recordings.
 class RowsById {
   public:
-    explicit RowsById(const Study& study)
-    {
-        for (const Measurement& row : study.results.rows) rows_.emplace(row.id(), &row);
-    }
+    explicit RowsById(const Study& study) : study_(study) {}
 
     /// The row with this id; null if it is not in the study.
     const Measurement* find(const std::string& id) const
     {
+        if (rows_.empty())
+            for (const Measurement& row : study_.results.rows) rows_.emplace(row.id(), &row);
         const auto row = rows_.find(id);
         return row == rows_.end() ? nullptr : row->second;
     }
 
   private:
-    std::map<std::string, const Measurement*> rows_;
+    const Study& study_;
+    mutable std::map<std::string, const Measurement*> rows_;
 };
 
 /// Limits what people see to rows of the study, and to the first `most` records of each row.

@@ -97,7 +97,7 @@ DataTable copies_table(const Study& study)
     const auto bytes_cell = [](C c, Bytes bytes) {
         return number(bytes.value, c.unsized == c.copies ? "?" : format_si(bytes.value, "B"));
     };
-    const auto link = [&](C c) { return link_ceiling(c, study.calibration.rows); };
+    const auto link = [&](C c) { return link_ceiling(c, calibration_rows(study)); };
     const std::vector<ColumnOf<CopyTotal>> columns{
         {"copy", "", [](C c) { return word(name(c.kind)); }},
         {"step", "", [&](C c) { return step_cell(rows.find(c.row)); }},

@@ -110,8 +110,9 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
             continue;
         const std::string* const axis = only_difference(row.point, other.point);
         if (axis == nullptr || std::ranges::find(other_work, *axis) != other_work.end()) continue;
-        const Change change = rate_change(row, other);
         auto& [rate, fastest] = best[*axis];
+        if (other.images_per_second_of_median_step() < rate) continue;
+        const Change change = rate_change(row, other);
         if (change.ratio > 1 && change.shown() && change.b.median > rate)
             std::tie(rate, fastest) = std::tuple(change.b.median, &other);
     }

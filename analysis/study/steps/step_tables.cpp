@@ -273,8 +273,9 @@ DataTable not_measured_table(const Study& study)
         {"status", "status", [](const Measurement& m) { return word(name(m.status)); }},
         {"reason", "reason", [](const Measurement& m) { return word(m.reason); }},
     };
-    std::vector<Measurement> rows = all_rows(study);
-    std::erase_if(rows, [](const Measurement& m) { return m.status == Status::ok; });
+    std::vector<Measurement> rows;
+    for (const Measurement* row : all_rows(study))
+        if (row->status != Status::ok) rows.push_back(*row);
     return table_of(columns, rows);
 }
 

@@ -128,7 +128,7 @@ std::string above_text(const Study& study)
 std::string calibration_date(const Study& study)
 {
     std::string first;
-    for (const Measurement& row : study.calibration.rows)
+    for (const Measurement& row : calibration_rows(study))
         if (!row.started.empty() && (first.empty() || row.started < first)) first = row.started;
     return minute_of(first);
 }
@@ -140,7 +140,7 @@ std::string calibration_line(const Study& study)
     const std::filesystem::path& folder = study.calibration.folder;
     return "Roofs: the calibration " + printable((folder.parent_path().filename() / folder.filename()).string()) +
            (date.empty() ? "" : " of " + printable(date)) + ". " +
-           calibration_quality(study.ceilings.all, study.calibration.rows);
+           calibration_quality(study.ceilings.all, calibration_rows(study));
 }
 
 const Placement* step_placement(std::span<const Placement> placements, const Measurement& row)

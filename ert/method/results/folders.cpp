@@ -29,36 +29,19 @@ std::vector<fs::path> in_and_beside(const fs::path& here)
     return places;
 }
 
-/// What is wrong with a folder that may have ceilings; empty for one without damage, and for one that holds steps alone.
-std::string damage_of(const fs::path& place)
+/// The first sentence on this file of the folder; empty if there is none.
+std::string sentence_on(const fs::path& place, const char* file, const std::vector<std::string>& damage)
 {
-    const bool has_rows = fs::exists(place / "measurements.csv");
-    if (!has_rows && !fs::exists(place / seal_file)) return {};
-    try {
-        if (is_of_other_format(place)) {  // unless this is what was changed
-            for (const std::string& damage : check_seal(place).damage)
-                if (damage.starts_with((place / "machine.yaml").string())) return damage;
-            return {};
-        }
-        const std::vector<Measurement> rows = has_rows ? read_rows(place) : std::vector<Measurement>();
-        const auto is_step = [](const Measurement& row) { return row.role == Role::step; };
-        const std::vector<std::string> changed = check_seal(place).damage;
-        const bool has_other_rows = std::ranges::any_of(changed, [&](const std::string& damage) {
-            return damage.starts_with((place / "measurements.csv").string());
-        });
-        if (!rows.empty() && !has_other_rows && std::ranges::all_of(rows, is_step)) return {};
-        const std::vector<std::string> damage = has_rows ? read_results(place).damage : changed;
-        return damage.empty() ? "" : damage.front();
-    } catch (const Error& error) {
-        return error.what();
-    }
+    const std::string begin = (place / file).string() + ": ";
+    const auto found = std::ranges::find_if(damage, [&](const std::string& one) { return one.starts_with(begin); });
+    return found == damage.end() ? "" : *found;
 }
 
-/// Adds what is to be said of a folder that was not taken. `why`: a reason that is no damage; empty if there is none.
-void pass_over(const fs::path& place, const std::string& why, PassedOver* over)
+/// Adds what is to be said of a folder that was not taken. `damage`: what is wrong with it; `why`: a reason that is no damage. Both may be empty.
+void pass_over(const fs::path& place, const std::string& damage, const std::string& why, PassedOver* over)
 {
     if (over == nullptr) return;
-    if (const std::string damage = damage_of(place); !damage.empty())
+    if (!damage.empty())
         over->damage.push_back(damage + fmt::format("; '{}' was passed over", place.filename().string()));
     else if (is_of_other_format(place))
         over->remarks.push_back(place.string() + " was passed over: it is of another format");
@@ -70,22 +53,6 @@ void pass_over(const fs::path& place, const std::string& why, PassedOver* over)
 bool is_sustained(const PlanEntry& entry)
 {
     return entry.stopping.sustain.value > 0;
-}
-
-/// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is true; empty without one.
-fs::path newest_with(const fs::path& here, const std::function<bool(const PlanEntry& entry)>& has,
-                     const std::function<bool(const fs::path& place)>& serves, PassedOver* over)
-{
-    for (const fs::path& place : in_and_beside(here)) {
-        if (!fs::exists(place / "plan.yaml")) continue;
-        try {
-            if (!std::ranges::any_of(load_plan(place / "plan.yaml").entries, has)) continue;
-            if (fs::exists(place / "measurements.csv") && serves(place)) return place;
-        } catch (const Error&) {  // damaged, or of another format: as below
-        }
-        pass_over(place, "", over);
-    }
-    return {};
 }
 
 /// Whether the folder's machine.yaml names this node or none.
@@ -114,7 +81,7 @@ bool is_complete(const fs::path& folder, const Scheduler& scheduler)
 }
 
 /// Whether each entry of the plan has a row of the last round, or one that this machine cannot measure.
-bool is_finished(const Plan& plan, const std::vector<Measurement>& rows)
+bool is_finished(const Plan& plan, std::span<const Measurement> rows)
 {
     const std::string last = plan.max_rounds > 1 ? std::to_string(plan.rounds) : "";
     return std::ranges::all_of(plan.entries, [&](const PlanEntry& entry) {
@@ -130,7 +97,7 @@ bool is_finished(const Plan& plan, const std::vector<Measurement>& rows)
 
 /// `full` without a plan, and with one of another version. Empty for a plan that repeats rows for what lasts: its ceilings are beside those of
 /// a calibration, and do not replace them.
-std::optional<CalibrationKind> kind_by_plan(const fs::path& file, const std::vector<Measurement>& rows)
+std::optional<CalibrationKind> kind_by_plan(const fs::path& file, std::span<const Measurement> rows)
 {
     try {
         if (!fs::exists(file)) return CalibrationKind::full;
@@ -143,40 +110,83 @@ std::optional<CalibrationKind> kind_by_plan(const fs::path& file, const std::vec
     }
 }
 
-/// What the folder is for a machine of this name, or for any; empty if it has no ceilings of bandwidth and of compute.
-std::optional<CalibrationKind> kind_for(const fs::path& folder, const std::string& machine_name)
+/// What a folder with these rows is; empty if they have no ceilings of bandwidth and of compute.
+std::optional<CalibrationKind> kind_of(const fs::path& folder, std::span<const Measurement> rows)
 {
-    if (!fs::exists(folder / "measurements.csv") || !fs::exists(folder / "machine.yaml")) return {};
-    try {
-        const std::vector<Measurement> rows = read_rows(folder);
-        // Probes with a path that is no level, and tiles, show ceilings of their own.
-        const auto measured = [&](Role role) {
-            return std::ranges::any_of(rows, [&](const Measurement& row) {
-                return row.role == role && row.status == Status::ok &&
-                       level_traits(row.point.text_or("path", core_level)).kind != LevelKind::path &&
-                       row.point.text_or("isa", "") != "tiles";
-            });
-        };
-        if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
-        const std::string name = read_machine_of(folder).name;
-        if (!machine_name.empty() && name != machine_name) return {};
-        return kind_by_plan(folder / "plan.yaml", rows);
-    } catch (const Error&) {
-        return {};  // damaged, or of an older format
-    }
+    // Probes with a path that is no level, and tiles, show ceilings of their own.
+    const auto measured = [&](Role role) {
+        return std::ranges::any_of(rows, [&](const Measurement& row) {
+            return row.role == role && row.status == Status::ok &&
+                   level_traits(row.point.text_or("path", core_level)).kind != LevelKind::path &&
+                   row.point.text_or("isa", "") != "tiles";
+        });
+    };
+    if (!measured(Role::bandwidth) || !measured(Role::compute)) return {};
+    return kind_by_plan(folder / "plan.yaml", rows);
 }
 
-/// A folder and what it is.
-using Kinds = std::vector<std::pair<fs::path, std::optional<CalibrationKind>>>;
+/// What one reading of a folder shows.
+struct Look {
+    std::optional<CalibrationKind>
+        kind;            ///< empty if it has no ceilings, or of another machine, or if it cannot be read
+    std::string damage;  ///< of one that may have ceilings; empty for one that holds steps alone
+};
+
+/// `machine_name`: of the machine whose ceilings are looked for, or empty for any.
+Look look_at(const fs::path& place, const std::string& machine_name = {})
+{
+    Look look;
+    try {
+        if (is_of_other_format(place)) {
+            if (fs::exists(place / seal_file))  // it may be the format that was changed
+                look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
+        } else if (fs::exists(place / "measurements.csv")) {
+            const Results results = read_results(place);
+            const bool is_other = !machine_name.empty() && results.machine.name != machine_name;
+            if (!is_other) look.kind = kind_of(place, results.rows);
+            const bool has_only_steps =
+                !results.rows.empty() &&
+                std::ranges::all_of(results.rows, [](const Measurement& row) { return row.role == Role::step; });
+            if (!results.damage.empty() &&
+                !(has_only_steps && sentence_on(place, "measurements.csv", results.damage).empty()))
+                look.damage = results.damage.front();
+        } else if (fs::exists(place / seal_file)) {
+            const std::vector<std::string> damage = check_seal(place).damage;
+            look.damage = damage.empty() ? "" : damage.front();
+        }
+    } catch (const Error& error) {
+        look.damage = error.what();
+    }
+    return look;
+}
+
+/// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is true; empty without one.
+fs::path newest_with(const fs::path& here, const std::function<bool(const PlanEntry& entry)>& has,
+                     const std::function<bool(const fs::path& place)>& serves, PassedOver* over)
+{
+    for (const fs::path& place : in_and_beside(here)) {
+        if (!fs::exists(place / "plan.yaml")) continue;
+        try {
+            if (!std::ranges::any_of(load_plan(place / "plan.yaml").entries, has)) continue;
+            if (fs::exists(place / "measurements.csv") && serves(place)) return place;
+        } catch (const Error&) {  // damaged, or of another format: as below
+        }
+        if (over != nullptr) pass_over(place, look_at(place).damage, "", over);
+    }
+    return {};
+}
+
+/// A folder and what it is, if it was looked at.
+using Looks = std::vector<std::pair<fs::path, std::optional<Look>>>;
 
 /// The first of the best kind; empty if there is none. Adds the places before a full one to `seen`, else all.
-fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name, Kinds& seen)
+fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name, Looks& seen)
 {
     fs::path best;
     std::optional<CalibrationKind> kind;
     for (const fs::path& place : places) {
-        const std::optional<CalibrationKind> here = kind_for(place, machine_name);
-        seen.emplace_back(place, here);
+        seen.emplace_back(place, look_at(place, machine_name));
+        const std::optional<CalibrationKind>& here = seen.back().second->kind;
         if (!here || (kind && *here <= *kind)) continue;
         best = place;
         kind = here;
@@ -186,15 +196,16 @@ fs::path first_calibration(std::span<const fs::path> places, const std::string& 
 }
 
 /// Names what is newer than the calibration that was taken, or all without one.
-void name_newer(const Kinds& seen, const fs::path& here, const fs::path& chosen, PassedOver* over)
+void name_newer(const Looks& seen, const fs::path& here, const fs::path& chosen, PassedOver* over)
 {
-    for (const auto& [place, kind] : seen) {
+    for (const auto& [place, seen_look] : seen) {
         const bool is_newer = chosen.empty() || place.filename() > chosen.filename();
-        if (!is_newer || place == chosen || place == here) continue;
-        pass_over(place,
-                  kind == CalibrationKind::quick        ? "it is a quick calibration"
-                  : kind == CalibrationKind::unfinished ? "its calibration was stopped early"
-                                                        : "",
+        if (over == nullptr || !is_newer || place == chosen || place == here) continue;
+        const Look look = seen_look ? *seen_look : look_at(place);
+        pass_over(place, look.damage,
+                  look.kind == CalibrationKind::quick        ? "it is a quick calibration"
+                  : look.kind == CalibrationKind::unfinished ? "its calibration was stopped early"
+                                                             : "",
                   over);
     }
 }
@@ -253,12 +264,12 @@ fs::path folder_to_continue(const fs::path& root, const Machine& machine, const 
     return newest;
 }
 
-CalibrationKind calibration_kind(const fs::path& folder)
+CalibrationKind calibration_kind(const fs::path& folder, std::span<const Measurement> rows)
 {
-    return kind_for(folder, "").value_or(CalibrationKind::full);
+    return kind_of(folder, rows).value_or(CalibrationKind::full);
 }
 
-fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* over)
+fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* over, const Results* own)
 {
     fs::path here = fs::absolute(folder).lexically_normal();
     std::string machine_name;
@@ -267,15 +278,15 @@ fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* 
         machine_name = machine.name;
         if (node.empty()) node = machine.node;
     }
-    if (kind_for(here, machine_name)) return here;
+    if (own != nullptr ? kind_of(here, own->rows) : look_at(here, machine_name).kind) return here;
     std::vector<fs::path> places = in_and_beside(here);
     const auto others = std::ranges::stable_partition(
         places, [&](const fs::path& place) { return node.empty() || is_of_node(place, node); });
-    Kinds seen;
+    Looks seen;
     fs::path found = first_calibration({places.begin(), others.begin()}, machine_name, seen);
     if (found.empty()) found = first_calibration(others, machine_name, seen);
     for (const fs::path& place : others)  // a damaged machine.yaml names no node
-        if (std::ranges::find(seen, place, &Kinds::value_type::first) == seen.end())
+        if (std::ranges::find(seen, place, &Looks::value_type::first) == seen.end())
             seen.emplace_back(place, std::nullopt);
     name_newer(seen, here, found, over);
     return found;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace roof {
@@ -92,7 +93,12 @@ std::string contradiction_in(const Measurement& row, const std::string& id)
 /// Reads the files of one folder.
 class Reader {
   public:
-    explicit Reader(Results& results) : results_(results), run_(run_of(results.folder)) {}
+    /// `is_proven`: prove() will be called.
+    Reader(Results& results, bool is_proven) : results_(results), run_(run_of(results.folder))
+    {
+        const auto is_there = [&](const char* file) { return fs::exists(results.folder / file); };
+        is_alone_ = is_proven && std::ranges::none_of(files_of_rows, is_there);
+    }
 
     void measurements()
     {
@@ -101,17 +107,22 @@ class Reader {
                               if (!says_time_known_ && row.description.starts_with("Emulated"))
                                   row.time_known = Known::emulated;
                               if (what.empty()) what = contradiction_in(row, id);
-                              if (what.empty() && whole_.contains(id)) what = "the row appears twice";
-                              if (what.empty() && row.status != Status::skipped) whole_.insert(id);
+                              Place* place = find(id);
+                              if (what.empty() && place != nullptr && place->is_whole) what = "the row appears twice";
                               Proof proof{Block(before_), lines.checksum()};
-                              proof.lines.add(lines.crc(), lines.name(), lines.number());
+                              proof.lines.add(lines.crc(), file_, lines.number());
                               before_ = crc32_of(lines.checksum());
                               if (!what.empty() && damage_.is_full()) return damage_.add(where_ + ": " + what);
-                              const bool first = index_.try_emplace(id, results_.rows.size()).second;
-                              if (what.empty() && !first) index_[id] = results_.rows.size();
+                              const std::size_t here = results_.rows.size();
+                              if (place == nullptr)
+                                  place = &index_.emplace(std::hash<std::string>{}(id), Place{here})->second;
+                              if (what.empty()) *place = {here, row.status != Status::skipped};
+                              if (!what.empty()) other_ids_[here] = id;
+                              row.point = Point(row.point);  // without the room in which it grew
                               results_.rows.push_back(std::move(row));
-                              if (has_checksums_) proofs_.push_back(std::move(proof));
                               if (!what.empty()) mark(results_.rows.back(), where_ + ": " + what);
+                              if (has_checksums_ && is_alone_) prove(results_.rows.back(), proof);
+                              if (has_checksums_ && !is_alone_) proofs_.push_back(std::move(proof));
                           });
     }
 
@@ -144,21 +155,20 @@ class Reader {
     /// Compares each row with its checksum.
     void prove()
     {
-        for (std::size_t i = 0; i < proofs_.size(); ++i)
-            if (Measurement& row = results_.rows[i]; row.status != Status::damaged)
-                if (const std::string damage = proofs_[i].lines.damage(proofs_[i].stated, run_header_); !damage.empty())
-                    mark(row, damage);
+        for (std::size_t i = 0; i < proofs_.size(); ++i) prove(results_.rows[i], proofs_[i]);
     }
 
     /// Drops the rows that were skipped and measured later.
     void drop_skipped()
     {
-        std::size_t place = 0;
-        std::erase_if(results_.rows, [&](const Measurement& row) {
-            const std::size_t here = place++;
-            const auto newest = index_.find(row.id());
-            return row.status == Status::skipped && newest != index_.end() && newest->second != here;
-        });
+        std::set<std::size_t> old;
+        for (std::size_t i = 0; i < results_.rows.size(); ++i) {
+            if (results_.rows[i].status != Status::skipped) continue;
+            const Place* const newest = find(results_.rows[i].id());
+            if (newest != nullptr && newest->row != i) old.insert(i);
+        }
+        std::erase_if(results_.rows,
+                      [&, place = std::size_t{0}](const Measurement&) mutable { return old.contains(place++); });
     }
 
     void compare_counts()
@@ -177,6 +187,11 @@ class Reader {
     }
 
   private:
+    /// Where a row is, and whether its line was whole and not that of a skipped one.
+    struct Place {
+        std::size_t row = 0;
+        bool is_whole = false;
+    };
     /// A row's lines, and the checksum that they should have.
     struct Proof {
         Block lines;
@@ -213,6 +228,7 @@ class Reader {
     void read_lines(bool is_first, CsvLines& lines, const Places<Row>& places, const Take& take)
     {
         orphans_ = 0;
+        file_ = *names_.insert(lines.name()).first;
         before_ = lines.crc();
         if (is_first) {
             has_checksums_ = lines.has_checksums();
@@ -239,20 +255,44 @@ class Reader {
                             fs::path(lines.name()).filename().string(), orphans_));
     }
 
+    void prove(Measurement& row, const Proof& proof)
+    {
+        if (row.status == Status::damaged) return;
+        if (const std::string damage = proof.lines.damage(proof.stated, run_header_); !damage.empty())
+            mark(row, damage);
+    }
+
+    /// Where the row with this id in its line is; null if there is none.
+    Place* find(const std::string& id)
+    {
+        if (last_ != nullptr && id == last_id_) return last_;
+        const auto [begin, end] = index_.equal_range(std::hash<std::string>{}(id));
+        for (auto at = begin; at != end; ++at) {
+            const auto other = other_ids_.find(at->second.row);
+            if (id != (other == other_ids_.end() ? results_.rows[at->second.row].id() : other->second)) continue;
+            last_id_ = id;
+            return last_ = &at->second;
+        }
+        return nullptr;
+    }
+
     void mark(Measurement& row, const std::string& damage)
     {
         row.status = Status::damaged;
         row.reason = damage;
-        for (const auto& limit : whole_numbers)
-            if (is_wrong(row.point, limit)) row.point = row.point.without(limit.name);
+        for (const auto& limit : whole_numbers) {
+            if (!is_wrong(row.point, limit)) continue;
+            other_ids_.try_emplace(static_cast<std::size_t>(&row - results_.rows.data()), row.id());
+            row.point = row.point.without(limit.name);
+        }
         damage_.add(row.reason);
     }
 
     /// The row of a line of files_of_rows; null if the line is damaged or has no row.
     Measurement* row_of(const CsvLines& lines, const std::string& id, const std::string& what)
     {
-        const auto found = index_.find(id);
-        if (found == index_.end()) {
+        const Place* const place = find(id);
+        if (place == nullptr) {
             if (!what.empty()) {
                 damage_.add(where_ + ": " + what);
             } else if (orphans_++ == 0) {
@@ -262,8 +302,8 @@ class Reader {
         }
         if (orphans_ > 0) damage_.add(first_orphan_ + ": its row is not in measurements.csv");
         orphans_ = 0;
-        if (has_checksums_) proofs_[found->second].lines.add(lines.crc(), lines.name(), lines.number(), before_);
-        Measurement& row = results_.rows[found->second];
+        if (has_checksums_) proofs_[place->row].lines.add(lines.crc(), file_, lines.number(), before_);
+        Measurement& row = results_.rows[place->row];
         if (what.empty()) return &row;
         if (row.status != Status::damaged) mark(row, where_ + ": " + what);
         return nullptr;
@@ -272,12 +312,18 @@ class Reader {
     Results& results_;
     std::string run_;
     DamageList damage_;
-    std::map<std::string, std::size_t, std::less<>> index_;
-    std::set<std::string> whole_;
+    std::unordered_multimap<std::size_t, Place>
+        index_;                                     ///< by the hash of the id in the row's line; the row has the id
+    std::map<std::size_t, std::string> other_ids_;  ///< of damaged rows, in their line
+    std::string last_id_;                           ///< that find() found
+    Place* last_ = nullptr;
+    std::set<std::string> names_;  ///< of the files that were read
+    std::string_view file_;        ///< the one that is read
     bool has_checksums_ = false;   ///< of the rows
     bool says_time_known_ = true;  ///< older files say it by the first word of the description
     std::optional<std::uint32_t> run_header_;
-    std::vector<Proof> proofs_;  ///< of the rows, if they have checksums
+    bool is_alone_ = false;      ///< no row has lines in files_of_rows, so that each can be proven at once
+    std::vector<Proof> proofs_;  ///< of the rows, if they have checksums and are proven later
     std::uint32_t before_ = 0;  ///< CRC-32 of the checksum of the row before, or of the header of the file that is read
     std::string where_;         ///< "file:line" of the line that is read
     std::size_t orphans_ = 0;   ///< lines just read whose row is missing
@@ -300,15 +346,17 @@ Results read_results(const fs::path& folder)
     results.folder = with_name(folder);
     results.machine = read_machine_of(folder);
     if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
-    Reader reader(results);
+    Reader reader(results, true);
     reader.measurements();
     reader.samples();
     reader.layers();
     reader.prove();
     reader.drop_skipped();
     reader.compare_counts();
-    SealCheck check = check_seal(folder);
-    results.damage.insert(results.damage.end(), check.damage.begin(), check.damage.end());
+    const SealCheck check = check_seal(folder);
+    const auto others = check.damage.begin() + std::ssize(check.lost);
+    results.damage.insert(results.damage.begin(), check.damage.begin(), others);  // they damage all rows of the file
+    results.damage.insert(results.damage.end(), others, check.damage.end());
     for (const auto& [file, edit] : check.edits) results.remarks.push_back(file + ": " + edit);
     if (!check.has_ended && results.remarks.empty())
         results.remarks.emplace_back("the run has not ended: it was killed or still measures");
@@ -319,7 +367,7 @@ std::vector<Measurement> read_rows(const fs::path& folder)
 {
     Results results;
     results.folder = folder;
-    Reader reader(results);
+    Reader reader(results, false);
     reader.measurements();
     reader.drop_skipped();
     return std::move(results.rows);

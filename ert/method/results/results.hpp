@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,8 +98,8 @@ std::filesystem::path folder_to_continue(const std::filesystem::path& root, cons
 /// out, or because its time was over. `quick`: by a plan that says so (Plan::quick).
 enum class CalibrationKind { unfinished, quick, full };
 
-/// `full` for a folder without ceilings or without a plan.
-CalibrationKind calibration_kind(const std::filesystem::path& folder);
+/// `full` for a folder without ceilings or without a plan. `rows`: of the folder.
+CalibrationKind calibration_kind(const std::filesystem::path& folder, std::span<const Measurement> rows);
 
 /// Folders that a function below did not take, though they are newer than the one that it took.
 struct PassedOver {
@@ -110,9 +111,10 @@ struct PassedOver {
 
 /// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
 /// beside it. Where there is no full one, the newest quick one, else the newest unfinished one. Those of `node` come first; if it is empty, those of the node
-/// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none.
+/// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none. `own`: what was
+/// read from `folder`, if it was.
 std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {},
-                                       PassedOver* over = nullptr);
+                                       PassedOver* over = nullptr, const Results* own = nullptr);
 
 /// The newest folder, in `folder` or beside it, of the same machine in which probes were repeated for what lasts (ert/method/plan/sustain.hpp).
 /// Empty if there is none.

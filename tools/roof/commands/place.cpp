@@ -74,10 +74,11 @@ int place_them(const Options& options, Context& context)
     if (!options.out.empty()) write_file(options.out, analysis::points_page(study));
     const analysis::DataTable table = analysis::points_table(study);
     if (options.json) {
-        print_json(context.out, {{"machine", study.calibration.machine.name},
-                                 {"calibration", study.calibration.folder.string()},
-                                 {"quality", analysis::calibration_quality(study.ceilings.all, study.calibration.rows)},
-                                 {"points", analysis::to_json(table)}});
+        print_json(context.out,
+                   {{"machine", study.calibration.machine.name},
+                    {"calibration", study.calibration.folder.string()},
+                    {"quality", analysis::calibration_quality(study.ceilings.all, analysis::calibration_rows(study))},
+                    {"points", analysis::to_json(table)}});
         return 0;
     }
     const int width = context.terminal.width;
