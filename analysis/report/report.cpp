@@ -65,8 +65,9 @@ std::string head(const std::vector<Study>& studies)
     std::set<std::string> told;
     for (const Study& study : studies) {
         html += paragraph(name_of(study), "subject");
-        for (const auto& [text, look] :
-             {std::pair{calibration_warning(study), "warning"}, {calibration_line(study), "legend"}})
+        for (const auto& [text, look] : {std::pair{study.left_out, "warning"},
+                                         {calibration_warning(study), "warning"},
+                                         {calibration_line(study), "legend"}})
             if (!text.empty() && told.insert(text).second) html += paragraph(text, look);
     }
     return html + "</header>\n";

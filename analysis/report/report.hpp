@@ -59,6 +59,10 @@ Content content_of(const Panel& panel, const Study& study, const std::string& ke
 /// The panel's tables as a program reads them, folded; for those who cannot see its pictures. Empty without rows.
 std::string numbers_of(const Panel& panel, const Study& study);
 
+/// Leaves so many training steps of all studies that their page has about 6 MB, if there are more than 100, and at most 400; sets `left_out`.
+/// Those that are left keep all their points.
+void thin_steps(std::span<Study> studies);
+
 /// The report of these studies. The same studies give the same bytes.
 std::string report_html(const std::vector<Study>& studies);
 

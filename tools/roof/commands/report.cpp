@@ -36,12 +36,16 @@ struct Options {
     bool& json = parser.flag("--json");
 };
 
-/// `where`: a file for the page's data, or a folder for that and the table of every panel.
-void write_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
+/// Of a folder for the page's data and the table of every panel; a file has the page's data alone.
+bool is_folder(const std::filesystem::path& data)
 {
-    const bool is_file = where.extension() == ".json";
-    if (!is_file) analysis::write_tables(studies, where);
-    write_file(is_file ? where : where / "page.json", analysis::json_document(analysis::page_json(studies), 1) + "\n");
+    return !data.empty() && data.extension() != ".json";
+}
+
+void write_page_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
+{
+    write_file(is_folder(where) ? where / "page.json" : where,
+               analysis::json_document(analysis::page_json(studies), 1) + "\n");
 }
 
 /// Makes a PNG file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves no partial file.
@@ -62,7 +66,7 @@ std::string make_png(const std::vector<std::filesystem::path>& pictures)
 
 void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)
 {
-    if (!options.data.empty()) write_data(options.data, studies);
+    if (!options.data.empty()) write_page_data(options.data, studies);
     if (options.pictures.empty()) return;
     const std::vector<std::filesystem::path> pictures = analysis::write_pictures(studies, options.pictures);
     const std::string reason = make_png(pictures);
@@ -95,6 +99,14 @@ int make_report(Options options, Context& context)
             studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
     }
     for (analysis::Study& study : studies) study.beside = studies;
+    nlohmann::json list = nlohmann::json::array();
+    if (options.json)
+        for (const analysis::Study& study : studies) {
+            list.push_back(analysis::study_json(study));
+            list.back()["folder"] = study.results.folder.string();
+        }
+    if (is_folder(options.data)) analysis::write_tables(studies, options.data);
+    analysis::thin_steps(studies);
     std::filesystem::path page = options.out;
     if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
     try {
@@ -104,18 +116,16 @@ int make_report(Options options, Context& context)
     }
     write_extras(options, studies, context);
     if (options.json) {
-        nlohmann::json list = nlohmann::json::array();
-        for (const analysis::Study& study : studies) {
-            list.push_back(analysis::study_json(study));
-            list.back()["folder"] = study.results.folder.string();
-        }
         print_json(context.out, {{"studies", list}, {"page", page.string()}});
         return 0;
     }
     const bool plain = options.plain || context.terminal.plain;
-    for (const analysis::Study& study : studies)
+    for (const analysis::Study& study : studies) {
         if (&study == &studies.front() || study.calibration.folder != studies.front().calibration.folder)
             print_calibration_line(study, context.terminal.width, context.out);
+        if (!study.left_out.empty())
+            context.out << analysis::fitted_lines(study.left_out + "\n", context.terminal.width);
+    }
     context.out << analysis::fitted_lines(join(analysis::summary(studies), "\n"), context.terminal.columns) << '\n';
     if (const analysis::DataTable winners = analysis::winners_table(studies); !winners.empty())
         context.out << analysis::to_text(winners, context.terminal.width)
