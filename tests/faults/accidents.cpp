@@ -1,17 +1,22 @@
-// accidents TRIES [SEED]: makes one accident in one file of a run, of a calibration beside it, of a node of a fleet or of an import, and lets
-// the commands that read it answer. Each answer must name the damage or refuse, with no number of another row changed, or be the answer as
-// before. Prints the numbers; exit status 1 after a silent change.
+// accidents TRIES [SEED]: makes one accident of many kinds in one file of a run, of a calibration beside it, of a node of a fleet or of an
+// import, and lets five commands that read it answer. Each answer must name the file and its folder as damaged or refuse, with no number of
+// another row changed, or be the answer as before. Prints the numbers; exit status 1 after a silent change.
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "ert/recording/record_files.hpp"
-#include "tests/faults/mutate.hpp"
+#include "tests/faults/accident_kinds.hpp"
 #include "tests/tools/workbench.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <iostream>
+#include <map>
+#include <set>
 
 namespace roof::faults {
 namespace {
@@ -29,40 +34,15 @@ struct Answer {
     }
 };
 
-/// Folders that are damaged, and the commands that read them.
+/// Folders that are damaged, and the commands that read them; "DIR" stands for the damaged one.
 struct Group {
     Words folders;
+    std::string other;  ///< a folder of the same kind, whose files and lines come in the place of theirs
     std::vector<Words> commands;
-    std::vector<Answer> whole{};
+    std::string rows{};  ///< the folder whose rows must keep their numbers; none of a fleet
+    std::map<std::string, std::vector<Answer>> whole{};
+    std::map<std::string, std::string> before{};  ///< the numbers of its rows
 };
-
-/// A line of the file in place of that of another folder's, or moved between the files; cells of the header exchanged; and so on. `other`: the
-/// same file of another folder.
-std::string large_accident(Chance& chance, const std::string& text, const std::string& other)
-{
-    const std::size_t header = std::min(text.find('\n'), text.size());
-    switch (below(chance, 6)) {
-        case 0:
-            return "";
-        case 1:
-            return other;
-        case 2:
-            return other.substr(0, std::min(other.find('\n'), other.size())) + text.substr(header);
-        case 3: {  // exchanged cells of the header
-            std::vector<std::string> cells = split(text.substr(0, header), ',');
-            std::swap(cells[below(chance, cells.size())], cells[below(chance, cells.size())]);
-            return join(cells, ",") + text.substr(header);
-        }
-        case 4: {  // a line of another folder
-            if (other.empty() || text.empty()) return text;
-            const auto [from, size] = any_line(chance, other);
-            const auto [begin, length] = any_line(chance, text);
-            return text.substr(0, begin) + other.substr(from, size) + text.substr(begin + length);
-        }
-        default:
-            return text.substr(0, text.rfind('\n', text.size() / 2) + 1);
-    }
-}
 
 class Campaign {
   public:
@@ -74,71 +54,110 @@ class Campaign {
         for (const std::string name : {"2026-01-01-a", "2026-01-02-a"}) sweep("roofs", home(name));
         sweep("steps", home("2026-01-03-a"));
         sweep("steps", bench_.path("other"));
-        for (const std::string node : {"n1", "n2", "n3", "n4"}) sweep("roofs", bench_.path("fleet/" + node), node);
+        write_file(bench_.path("rounds.yaml"), "rounds: 3\nrun:\n  - {bench: flops}\n");
+        for (const std::string node : {"n1", "n2", "n3", "n4", "n5", "n6"})
+            sweep("rounds", bench_.path("fleet/" + node), node);
         for (const std::string& run : {home("2026-01-03-a"), bench_.path("other")}) add_recordings(run);
         const std::string run = home("2026-01-03-a"), table = std::string(ROOF_TESTS) + "/import/data/likwid.csv";
         for (const std::string name : {"import", "import2"}) run_words({"import", table, "--out", bench_.path(name)});
-        const std::string page = bench_.path("page.html");
+        const std::string page = bench_.path("page.html"), other = bench_.path("other"), roofs = home("2026-01-02-a");
         groups_ = {{{run},
+                    other,
+                    {{"report", "DIR", "--out", page},
+                     {"whatif", "DIR", "--set", "fp32=2x"},
+                     {"compare", other, "DIR"},
+                     {"export", "DIR", "--format", "points"},
+                     {"trace", "DIR", "--out", page}},
+                    run},
+                   {{roofs},
+                    home("2026-01-01-a"),
                     {{"report", run, "--out", page},
                      {"whatif", run, "--set", "fp32=2x"},
-                     {"compare", bench_.path("other"), run},
-                     {"export", run, "--format", "points"},
-                     {"trace", run, "--out", page}}},
-                   {{home("2026-01-02-a")},
-                    {{"report", run, "--out", page},
-                     {"whatif", run, "--set", "fp32=2x"},
-                     {"export", home("2026-01-02-a")},
+                     {"export", "DIR"},
                      {"place", "--flops", "2e12", "--bytes", "3e10", "--seconds", "1.4"},
-                     {"estimate", "alexnet", "--batch", "8", "--on", "here"}}},
-                   {{bench_.path("fleet/n1"), bench_.path("fleet/n2")}, {{"fleet", bench_.path("fleet")}}},
-                   {{bench_.path("import")}, {{"report", bench_.path("import"), "--out", page}}}};
-        for (Group& group : groups_)
-            for (const Words& words : group.commands) group.whole.push_back(answer(words));
-        before_ = rows_of(run);
+                     {"estimate", "alexnet", "--batch", "8", "--on", "here"}},
+                    run},
+                   {{bench_.path("fleet/n1"), bench_.path("fleet/n2")},
+                    bench_.path("fleet/n3"),
+                    {{"fleet", bench_.path("fleet")},
+                     {"report", "DIR", "--out", page},
+                     {"compare", bench_.path("fleet/n3"), "DIR"},
+                     {"export", "DIR"},
+                     {"check", "DIR"}}},
+                   {{bench_.path("import")},
+                    bench_.path("import2"),
+                    {{"report", "DIR", "--out", page},
+                     {"report", "DIR", "--out", page, "--json"},
+                     {"compare", bench_.path("import2"), "DIR"},
+                     {"export", "DIR", "--format", "points"},
+                     {"check", "DIR"}},
+                    bench_.path("import")}};
+        for (Group& group : groups_) {
+            for (const std::string& folder : group.folders)
+                for (const Words& words : group.commands) {
+                    group.whole[folder].push_back(answer(words, folder));
+                    if (const tests::Said& said = group.whole[folder].back().said; said.status > 1)
+                        throw std::runtime_error(words[0] + " of whole folders: " + said.err);
+                }
+            if (!group.rows.empty()) group.before = rows_of(group.rows);
+        }
     }
 
     void try_once()
     {
-        const Group group = any(groups_);
+        const std::size_t number = below(chance_, groups_.size());
+        const Group& group = groups_[number];
         const fs::path folder = any(group.folders);
         const fs::path file = any(files_in(folder));
-        const fs::path other = (folder.parent_path().filename() == "fleet" ? fs::path(bench_.path("fleet/n3"))
-                                : folder.filename() == "import"            ? fs::path(bench_.path("import2"))
-                                : folder.filename() == "2026-01-02-a"      ? fs::path(home("2026-01-01-a"))
-                                                                           : fs::path(bench_.path("other"))) /
-                               file.filename();
+        const fs::path other = fs::path(group.other) / file.filename();
+        const std::size_t kind = below(chance_, accidents.size() + accidents_of_files.size());
+        const bool is_of_text = kind < accidents.size();
+        const std::string_view name = is_of_text ? accidents[kind].name : accidents_of_files[kind - accidents.size()];
         const std::string before = read_file(file);
-        const bool is_large = below(chance_, 4) == 0;
-        const bool is_lost = is_large && below(chance_, 6) == 0;
-        const std::string after = is_large ? large_accident(chance_, before, fs::exists(other) ? read_file(other) : "")
-                                           : accident(chance_, before);
+        const std::string strange = fs::exists(other) ? read_file(other) : "";
         const std::string digest = fs::exists(folder / "digest.csv") ? read_file(folder / "digest.csv") : "";
-        if (is_lost)
-            fs::remove(file);
-        else
+        const fs::path beside = any(files_in(folder));
+        const std::string of_beside = read_file(beside);
+        if (is_of_text) {
+            const std::string after = before.empty() ? before : accidents[kind].make(chance_, before, strange);
+            if (after == before) return try_once();
             write_file(file, after);
-        for (std::size_t i = 0; i < group.commands.size(); ++i) {
-            const Answer now = answer(group.commands[i]);
-            const int kind = now == group.whole[i]             ? 0
-                             : now.said.status == 2            ? 1
-                             : tells(now, folder) && is_kept() ? 2
-                                                               : 3;
-            ++counts_[static_cast<std::size_t>(kind)];
-            if (kind == 3 && ++silent_ <= 5)
-                std::cout << "silent: " << group.commands[i][0] << " after a change of " << file.string() << ", "
-                          << before.size() << " to " << (is_lost ? 0 : after.size()) << " bytes, status "
-                          << now.said.status << (tells(now, folder) ? ", a number of another row changed" : "") << '\n';
-            if (kind == 3 && silent_ <= 5) std::cout << now.said.err << first_difference(before, after) << '\n';
+        } else if (!change_file(name, file, other, beside)) {
+            return try_once();
         }
+        kinds_.emplace(number, name);
+        for (std::size_t i = 0; i < group.commands.size(); ++i) {
+            const Answer now = answer(group.commands[i], folder);
+            const bool is_told = tells(now, folder, file, is_of_text || name != "two files exchanged" ? file : beside);
+            const std::size_t result = now == group.whole.at(folder)[i] ? 0
+                                       : now.said.status == 2           ? 1
+                                       : is_told && is_kept(group)      ? 2
+                                                                        : 3;
+            ++counts_[result];
+            if (result == 3 && ++silent_ <= 20)
+                std::cout << "silent: " << join(group.commands[i], " ") << ", status " << now.said.status << "; "
+                          << name << " in " << (folder / file.filename()).string()
+                          << (is_told ? ": a number of another row changed" : "") << '\n'
+                          << now.said.err
+                          << (is_of_text ? first_difference(before, read_file(file)) : beside.filename().string())
+                          << std::endl;
+        }
+        for (const fs::path& changed : {file, beside}) fs::remove_all(changed);
+        write_file(beside, of_beside);
         write_file(file, before);
         if (!digest.empty()) write_file(folder / "digest.csv", digest);
     }
 
     int finish() const
     {
-        std::cout << counts_[0] << " answers without effect, " << counts_[1] << " refused, " << counts_[2] << " told, "
-                  << counts_[3] << " silent\n";
+        std::set<std::string_view> names;
+        for (const auto& [group, name] : kinds_) names.insert(name);
+        std::cout << fmt::format(
+            "{} kinds of accidents, {} with their kinds of folders; {} answers: {} without effect, {} refused, {} "
+            "told, "
+            "{} silent\n",
+            names.size(), kinds_.size(), counts_[0] + counts_[1] + counts_[2] + counts_[3], counts_[0], counts_[1],
+            counts_[2], counts_[3]);
         return counts_[3] == 0 ? 0 : 1;
     }
 
@@ -192,26 +211,48 @@ class Campaign {
         accept_edits(run);
     }
 
-    Answer answer(const Words& words) const
+    Answer answer(Words words, const std::string& folder) const
     {
         const fs::path page = bench_.path("page.html");
         fs::remove(page);
+        std::ranges::replace(words, std::string("DIR"), folder);
         Answer answer{bench_.roof(words), {}};
         if (fs::exists(page)) answer.page = read_file(page);
         return answer;
     }
 
-    /// Names the folder as damaged, on standard error or among those that a fleet refuses; or says on the page that the session has not ended,
-    /// which is all that a folder without checksums.csv shows.
-    static bool tells(const Answer& answer, const fs::path& folder)
+    /// An accident that is more than another text. False if it cannot be made there.
+    static bool change_file(std::string_view name, const fs::path& file, const fs::path& other, const fs::path& beside)
     {
-        const std::string name = folder.filename();
+        if (name == "the file lost") {
+            fs::remove(file);
+        } else if (name == "a folder in its place") {
+            fs::remove(file);
+            fs::create_directory(file);
+        } else if (name == "a link to another folder's file") {
+            if (!fs::exists(other) || read_file(other) == read_file(file)) return false;
+            fs::remove(file);
+            fs::create_symlink(other, file);
+        } else {  // two files exchanged
+            if (beside == file) return false;
+            const std::string text = read_file(file);
+            write_file(file, read_file(beside));
+            write_file(beside, text);
+        }
+        return true;
+    }
+
+    /// Names the folder and one of the files as damaged, on standard error, by `roof check`, or among those that a fleet refuses; or says on the
+    /// page that the session has not ended, which is all that a folder without checksums.csv shows.
+    static bool tells(const Answer& answer, const fs::path& folder, const fs::path& file, const fs::path& beside)
+    {
         const std::string all = answer.said.err + answer.said.out;
-        const bool names = answer.said.status == 1 && all.find(name) != std::string::npos &&
-                           (answer.said.err.find("roof: damaged: ") != std::string::npos ||
-                            answer.said.out.find("not used") != std::string::npos ||
-                            answer.said.out.find("cannot be used") != std::string::npos);
-        return names || answer.page.find("Remarks on the files") != std::string::npos;
+        const auto has = [&](const std::string& words) { return all.find(words) != std::string::npos; };
+        const bool names = answer.said.status == 1 && has(folder.filename()) &&
+                           (has(file.filename()) || has(beside.filename())) &&
+                           (answer.said.err.find("roof: damaged: ") != std::string::npos || has("not used") ||
+                            has("cannot be used") || has("damaged"));
+        return names || has("the run has not ended") || answer.page.find("Remarks on the files") != std::string::npos;
     }
 
     /// The measured values of the rows that are ok.
@@ -230,11 +271,12 @@ class Campaign {
     }
 
     /// Whether no row that is still ok has other values.
-    bool is_kept() const
+    bool is_kept(const Group& group) const
     {
-        for (const auto& [id, values] : rows_of(home("2026-01-03-a"))) {
-            const auto known = before_.find(id);
-            if (known == before_.end() || known->second != values) return false;
+        if (group.rows.empty()) return true;
+        for (const auto& [id, values] : rows_of(group.rows)) {
+            const auto known = group.before.find(id);
+            if (known == group.before.end() || known->second != values) return false;
         }
         return true;
     }
@@ -250,7 +292,7 @@ class Campaign {
     tests::Workbench bench_;
     Chance chance_;
     std::vector<Group> groups_;
-    std::map<std::string, std::string> before_;
+    std::set<std::pair<std::size_t, std::string_view>> kinds_;  ///< by number of the group
     std::array<int, 4> counts_{};
     int silent_ = 0;
 };

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0 || data[0] >= all().size()) return -1;
     const roof::faults::Reader& reader = all()[data[0]];
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-    const std::string failure = roof::faults::failure_of(reader, text, scratch.path().string());
+    const std::string failure = roof::faults::answer_of(reader, text, scratch.path().string()).failure;
     if (failure.empty()) return 0;
     std::cerr << reader.name << ": " << failure << std::endl;
     std::abort();

@@ -1,10 +1,9 @@
 // A shared object for LD_PRELOAD: at the n-th system call that changes files it kills the process or lets the call fail.
 //   ROOF_FAULT="N kill-before | kill-half | kill-after | ERRNO"
 // Without the variable it prints the number of such calls to standard error when the process ends.
-#include <dlfcn.h>
-#include <fcntl.h>
+#include "tests/faults/interposed.hpp"
+
 #include <signal.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,12 +38,6 @@ Fault& fault()
     return one;
 }
 
-template <class Function>
-Function real(const char* name)
-{
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 /// Runs `call`, or what the fault asks for. `half` does half of the call.
 template <class Call, class Half>
 auto guarded(const Call& call, const Half& half) -> decltype(call())
@@ -72,13 +65,12 @@ extern "C" {
 
 int open(const char* path, int flags, ...)
 {
-    static const auto next = real<int (*)(const char*, int, mode_t)>("open");
     va_list rest;
     va_start(rest, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    const auto next = [&] { return real_open(path, flags, rest); };
+    const int descriptor = (flags & O_ACCMODE) == O_RDONLY ? next() : guarded(next, nothing);
     va_end(rest);
-    if ((flags & O_ACCMODE) == O_RDONLY) return next(path, flags, mode);
-    return guarded([&] { return next(path, flags, mode); }, nothing);
+    return descriptor;
 }
 
 ssize_t write(int descriptor, const void* bytes, size_t size)

@@ -4,12 +4,11 @@
 //   proc        files below /proc are not there
 //   life N      a process that was started as `roof rank` is killed at its N-th call of the functions below; if it ends before, it prints the
 //               number of its calls to standard error
+#include "tests/faults/interposed.hpp"
+
 #include <dirent.h>
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -70,12 +69,6 @@ void live()
     if (lack().life && lack().calls++ == lack().after) kill(getpid(), SIGKILL);
 }
 
-template <class Function>
-Function real(const char* name)
-{
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 bool is_away(const char* path)
 {
     if (!lack().proc || std::strncmp(path, "/proc", 5) != 0) return false;
@@ -112,13 +105,12 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 
 int open(const char* path, int flags, ...)
 {
-    static const auto next = real<int (*)(const char*, int, mode_t)>("open");
     live();
     va_list rest;
     va_start(rest, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+    const int descriptor = is_away(path) ? -1 : real_open(path, flags, rest);
     va_end(rest);
-    return is_away(path) ? -1 : next(path, flags, mode);
+    return descriptor;
 }
 
 FILE* fopen(const char* path, const char* mode)

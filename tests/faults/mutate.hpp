@@ -28,13 +28,15 @@ inline std::pair<std::size_t, std::size_t> any_line(Chance& chance, const std::s
     return {begin, end - begin};
 }
 
-/// One accident: a bit, a digit, a letter lost, a quote, a line lost, repeated or moved, 64 zeroes, or a tail cut.
-inline std::string accident(Chance& chance, std::string text)
+inline constexpr std::size_t simple_accidents = 9;
+
+/// One accident, by its number: a bit, a digit, a letter lost, a quote, a line lost, repeated or moved, 64 zeroes, or a tail cut.
+inline std::string accident(Chance& chance, std::string text, std::size_t number)
 {
     if (text.empty()) return text;
     const std::size_t at = below(chance, text.size());
     const auto [begin, length] = any_line(chance, text);
-    switch (below(chance, 9)) {
+    switch (number) {
         case 0:
             text[at] = static_cast<char>(text[at] ^ (1 << below(chance, 8)));
             break;
@@ -80,7 +82,7 @@ inline std::string mutation(Chance& chance, std::string text)
         "!!binary", ": :",  "\r\n"};
     for (std::size_t changes = 1 + below(chance, 4); changes > 0; --changes) {
         if (below(chance, 2) == 0) {
-            text = accident(chance, std::move(text));
+            text = accident(chance, std::move(text), below(chance, simple_accidents));
             continue;
         }
         const std::size_t at = below(chance, text.size() + 1);

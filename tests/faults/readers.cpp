@@ -23,8 +23,10 @@
 #include "workloads/model/operations.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
-#include <chrono>
+#include <ctime>
+#include <fstream>
 
 namespace roof::faults {
 namespace {
@@ -136,21 +138,49 @@ void add_recordings(const fs::path& folder, const std::string& run)
                with_checksums("row,least_s,predicted_s,memory_bytes,fits\n" + id + ",0.1,0.2,1e9,1\n"));
 }
 
+/// The most memory that this process has had since forget_peak(), in MB.
+double peak_megabytes()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1000;
+}
+
+/// Of all threads; other work on the machine does not count.
+double processor_seconds()
+{
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// So that what was taken before does not count, such as for the making of an input.
+void forget_peak()
+{
+    std::ofstream("/proc/self/clear_refs") << 5;
+}
+
 }  // namespace
 
-std::string failure_of(const Reader& reader, const std::string& text, const std::string& scratch)
+Answer answer_of(const Reader& reader, const std::string& text, const std::string& scratch)
 {
-    using Time = std::chrono::steady_clock;
-    const Time::time_point begin = Time::now();
+    forget_peak();
+    const double before = peak_megabytes(), begin = processor_seconds();
+    Answer answer;
     try {
         reader.read(text, scratch);
     } catch (const Error& error) {
-        if (std::string_view(error.what()).empty()) return "an error without words";
+        if (std::string_view(error.what()).empty()) answer.failure = "an error without words";
     } catch (const std::exception& error) {
-        return std::string("not an error of ours: ") + error.what();
+        answer.failure = std::string("not an error of ours: ") + error.what();
     }
-    const double seconds = std::chrono::duration<double>(Time::now() - begin).count();
-    return seconds > longest_answer ? fmt::format("it took {:.1f} s", seconds) : std::string{};
+    answer.seconds = processor_seconds() - begin;
+    answer.megabytes = peak_megabytes() - before;
+    if (answer.failure.empty() && answer.seconds > longest_answer)
+        answer.failure = fmt::format("it took {:.1f} s", answer.seconds);
+    if (answer.failure.empty() && answer.megabytes > most_megabytes)
+        answer.failure = fmt::format("it took {:.0f} MB", answer.megabytes);
+    return answer;
 }
 
 std::vector<Reader> readers(const std::string& data)

@@ -14,11 +14,16 @@ struct Reader {
     std::function<void(const std::string& text, const std::string& scratch)> read;
 };
 
-/// Seconds within which a reader must answer.
-inline constexpr double longest_answer = 5;
+/// A reader must answer within so many seconds of processor, and take no more memory than so many MB.
+inline constexpr double longest_answer = 5, most_megabytes = 500;
 
-/// What is wrong with the reader's answer: an error that is not of this project, or a late one. Empty if nothing is.
-std::string failure_of(const Reader& reader, const std::string& text, const std::string& scratch);
+struct Answer {
+    std::string
+        failure;  ///< an error that is not of this project, or a late answer, or one that took too much; empty if nothing is wrong
+    double seconds = 0;
+    double megabytes = 0;  ///< more than before
+};
+Answer answer_of(const Reader& reader, const std::string& text, const std::string& scratch);
 
 /// `data`: the folder tests/.
 std::vector<Reader> readers(const std::string& data);

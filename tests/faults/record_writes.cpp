@@ -4,9 +4,8 @@
 //   A record is a line "KIND INODE NUMBER BYTES PATH" and then BYTES bytes:
 //   open (NUMBER 1: the file is new)  write (NUMBER: the place)  cut (NUMBER: the length)  flush  flush-folder  rename (the bytes: the new path)
 //   unlink  mkdir  say
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <stdarg.h>
+#include "tests/faults/interposed.hpp"
+
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,12 +16,6 @@
 #include <string>
 
 namespace {
-
-template <class Function>
-Function real(const char* name)
-{
-    return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
 
 void record(const char* kind, unsigned long inode, long number, const std::string& path, const std::string& bytes = {})
 {
@@ -77,14 +70,12 @@ extern "C" {
 
 int open(const char* path, int flags, ...)
 {
-    static const auto next = real<int (*)(const char*, int, mode_t)>("open");
-    va_list rest;
-    va_start(rest, flags);
-    const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
-    va_end(rest);
     struct stat before {};
     const bool is_there = stat(path, &before) == 0;
-    const int descriptor = next(path, flags, mode);
+    va_list rest;
+    va_start(rest, flags);
+    const int descriptor = real_open(path, flags, rest);
+    va_end(rest);
     if (descriptor >= 0 && (flags & O_ACCMODE) != O_RDONLY)
         record("open", status_of(descriptor).st_ino, is_there ? 0 : 1, path_of(descriptor));
     return descriptor;

@@ -95,6 +95,16 @@ class Environment(unittest.TestCase):
         self.assertEqual((1, ["failed", "ok"]), (done.returncode, [row["status"] for row in rows]), done.stderr)
         self.assertIn("broken.jpg", rows[0]["reason"])
 
+    def test_a_folder_without_images_is_refused_before_the_first_row(self):
+        folder = Path(self.scratch.name, "empty")
+        folder.mkdir()
+        Path(self.scratch.name, "plan.yaml").write_text(
+            f"run:\n  - {{bench: train, model: alexnet, batch: 2, data: [hashed, {folder}], parameters: hashed, threads: 1}}\n", encoding="utf-8")
+        done = self.roof(["sweep", "plan.yaml", "--out", str(Path(self.scratch.name, "run"))])
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertIn(f"'{folder}'", done.stderr)
+        self.assertFalse(Path(self.scratch.name, "run", "measurements.csv").exists())
+
     def test_a_limit_of_the_file_size_loses_no_row(self):
         for size in (0, 100, 1000, 4000, 10000, 14000, 20000):
             with self.subTest(size=size):
