@@ -23,10 +23,10 @@ BUGS = [
      "        for (std::size_t i = 0; i < files.size(); ++i) append_after_header(folder_ / files_of_rows[i], files[i]);\n", "",
      ["test_method"], "^method:"),
     ("machine.yaml and plan.yaml are not compared with checksums.csv", "ert/method/results/seal.cpp",
-     "    std::error_code none;\n    if (!fs::is_regular", "    std::error_code none;\n    if (!is_csv(file)) return {};\n    if (!fs::is_regular",
+     "    return end_of(file, entry.bytes) != entry.end ||", "    if (!is_csv(file)) return false;\n    return end_of(file, entry.bytes) != entry.end ||",
      ["test_method", "accidents"], "^method:|no accident"),
     ("a doubled row is accepted", "ert/method/results/read.cpp",
-     "if (what.empty() && whole_.contains(id)) what = \"the row appears twice\";", "", ["test_method"], "^method:"),
+     "if (what.empty() && place != nullptr && place->is_whole) what = \"the row appears twice\";", "", ["test_method"], "^method:"),
     ("a temporary file follows a link, and may be there", "ert/base/files.cpp",
      "temporary += \".\" + random_letters(letters) + \".part\";", "temporary += \".part\";", ["test_base"], "^base:"),
     ("what a killed run left is removed, not kept beside", "ert/method/results/results.cpp",
@@ -46,13 +46,13 @@ BUGS = [
     ("a compressed file may hold eight times as much", "ert/base/compressed.cpp",
      "std::string text;\n    for (std::size_t room", "std::string text;\n    largest *= 8;\n    for (std::size_t room", ["test_import"], "^import:"),
     ("a newer calibration that is damaged is passed over without a word", "ert/method/results/folders.cpp",
-     "    if (over == nullptr) return;", "    if (over == nullptr || why.empty()) return;", ["test_tools", "accidents"], "^tools: .*(passed over|newer)|no accident"),
+     "    if (over == nullptr) return;", "    if (over == nullptr || why.empty()) return;", ["test_tools"], "^tools:.*newer"),
     ("a removed lock is not noticed", "ert/base/files.cpp", "own.st_ino == there.st_ino)", "own.st_ino + 1 != 0)", ["test_method"], "^method:"),
     ("lists of an ONNX file are not bounded", "workloads/model/onnx_node.cpp", "if (values > most_values)", "if (values > most_values && values == 0)",
      ["test_model"], "^model:"),
     ("a view of a database is read", "analysis/recordings/sqlite_file.cpp", "    if (!is_table)\n", "    if (!is_table && table.empty())\n",
      ["test_import"], "^import:"),
-    ("a file of another run is accepted", "ert/base/csv_lines.cpp", None, None, ["test_method", "accidents"], "^method:|no accident"),
+    ("a file of another run is accepted", "ert/base/csv_lines.cpp", None, None, ["test_method"], "^method:.*another run"),
 ]
 
 
@@ -78,10 +78,10 @@ def notices(number, build, jobs):
         if made.returncode != 0:
             print(made.stdout[-2000:])
             return "does not compile"
-        run = subprocess.run(["ctest", "--test-dir", build, "-R", tests, "--timeout", "300", "--no-tests=error"], capture_output=True, text=True,
+        run = subprocess.run(["ctest", "--test-dir", build, "-R", tests, "--timeout", "900", "--no-tests=error"], capture_output=True, text=True,
                              check=False)
-        failed = [line.split(" - ", 1)[1].strip() for line in run.stdout.splitlines() if "(Failed)" in line or "(Timeout)" in line
-                  or "(SEGFAULT)" in line or "Subprocess aborted" in line]
+        failed = [line.split(" - ", 1)[1].strip() for line in run.stdout.splitlines()
+                  if any(end in line for end in ("(Failed)", "(SEGFAULT)", "Subprocess aborted"))]  # one that is late noticed nothing
         return f"noticed by {len(failed)}: {failed[0]}" if failed else None
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the source is put back whole

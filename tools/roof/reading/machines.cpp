@@ -78,10 +78,13 @@ std::vector<std::string> sheet_names(const std::vector<MachineSheet>& sheets)
 
 std::vector<MachineSheet> built_in_sheets()
 {
-    std::vector<MachineSheet> sheets;
-    for (const EmbeddedText& file : embedded_texts())
-        if (file.path.starts_with(folder))
-            sheets.push_back(analysis::parse_sheet(std::string(file.text), std::string(file.path)));
+    static const std::vector<MachineSheet> sheets = [] {
+        std::vector<MachineSheet> all;
+        for (const EmbeddedText& file : embedded_texts())
+            if (file.path.starts_with(folder))
+                all.push_back(analysis::parse_sheet(std::string(file.text), std::string(file.path)));
+        return all;
+    }();
     return sheets;
 }
 
