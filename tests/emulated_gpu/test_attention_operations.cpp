@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
                         sum += weights[q][k] = std::exp(score / std::sqrt(static_cast<double>(d)));
                     }
                     for (double& weight : weights[q]) weight /= sum;
-                    const std::size_t number = (image * t + q) * h + head;
+                    const std::size_t number = (image * h + head) * t + q;
                     logarithms[number] = std::log(sum);
                     for (std::size_t c = 0; c < d; ++c) {
                         double& y = result[in_map(image, head, q, c, 0, 1)];

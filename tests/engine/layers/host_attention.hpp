@@ -21,8 +21,8 @@ struct HostHead {
         const std::size_t place = part == 0 ? head : heads + (part - 1) * kv_heads + head * kv_heads / heads;
         return ((image * positions + position) * all + place) * channels + channel;
     }
-    /// In the numbers of queries, which are channels-last, too.
-    std::size_t number(std::size_t position) const { return (image * positions + position) * heads + head; }
+    /// In the numbers of queries, which are together for each head.
+    std::size_t number(std::size_t position) const { return (image * heads + head) * positions + position; }
 };
 
 /// Calls round(head) for each head of each image.

@@ -48,7 +48,7 @@ struct Item {
     /// Of what there is one number of for each position and head.
     __device__ std::size_t number(std::uint32_t there) const
     {
-        return (std::size_t{image} * of.positions + there) * of.heads + head;
+        return (std::size_t{image} * of.heads + head) * of.positions + there;
     }
     __device__ float dot(const Element* a, const Element* b) const
     {
