@@ -5,6 +5,7 @@
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/skip.hpp"
+#include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/candidates.hpp"
 #include "workloads/model/models.hpp"
 
@@ -50,11 +51,15 @@ class Planner {
 
     Choosers choosers()
     {
-        return {[this](const ConvolutionPass& shape) { return choose(shape); }, loops().product,
+        return {[this](const ConvolutionPass& shape) { return choose(shape); },
+                loops().product,
                 [this](const NormShape& shape) { return take(shape); },
-                [this](const ConvolutionPass& shape) { return is_accepted_as_given(shape); }};
+                [this](const ConvolutionPass& shape) { return is_accepted_as_given(shape); },
+                {},
+                [this](const AttentionPass& pass) { return take(pass); }};
     }
     int norms() const { return static_cast<int>(norms_.size()); }
+    int attention() const { return static_cast<int>(attention_.size()); }
     int shapes() const { return static_cast<int>(known_.size()); }
     int fused() const { return fused_; }
     int refused_fusions() const { return refused_fusions_; }
@@ -84,6 +89,17 @@ class Planner {
         return {};
     }
 
+    Choice take(const AttentionPass& pass)
+    {
+        INFO(text(pass));
+        if (!attention_.insert(pass).second) return {};
+        if (settings_.narrow())
+            CHECK_NOTHROW(attention_graph(pass));
+        else
+            CHECK_THROWS_AS(attention_graph(pass), Unsupported);
+        return {};
+    }
+
     Choice first(ConvolutionPass shape)
     {
         INFO(name(shape.pass) << " " << text(shape));
@@ -108,6 +124,7 @@ class Planner {
     Settings settings_;
     std::map<ConvolutionPass, Choice> known_;
     std::set<NormShape> norms_;
+    std::set<AttentionPass> attention_;
     int fused_ = 0;
     int refused_fusions_ = 0;
 };
@@ -132,6 +149,7 @@ TEST_CASE("cuDNN has engines for every convolution of every model in every preci
     }
     CHECK(planner.shapes() > 100);
     CHECK(planner.norms() >= 10);  // fewer where convolutions sum for them
+    CHECK(planner.attention() >= 8);
     if (precision != Precision::fp32) CHECK(planner.fused() > 0);
 }
 
@@ -244,6 +262,46 @@ TEST_CASE("cuDNN has no engines for batch norms on any chip without a driver")
             CHECK(candidates(engines_for(norm_graph(shape), device(where)), device(where)).empty());
         }
     }
+}
+
+TEST_CASE(
+    "cuDNN accepts the graph of attention for each of what a pass may have, and has no engine for it without a driver")
+{
+    int driver = 0;
+    const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+    for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+        for (const bool backward : {false, true}) {
+            for (const bool causal : {false, true}) {
+                for (const int kv_heads : {12, 4}) {
+                    for (const bool ordered : {false, true}) {
+                        const AttentionPass pass{.backward = backward,
+                                                 .batch = 4,
+                                                 .positions = 197,
+                                                 .heads = 12,
+                                                 .kv_heads = kv_heads,
+                                                 .channels = 64,
+                                                 .causal = causal,
+                                                 .precision = precision,
+                                                 .ordered = ordered};
+                        INFO(traits(precision).name << (backward ? " backward " : " forward ") << text(pass));
+                        const Descriptor graph = attention_graph(pass);
+                        if (!has_driver) CHECK(engines_for(graph, device("h200")).empty());
+                    }
+                }
+            }
+        }
+    }
+    const AttentionPass good{.backward = true, .positions = 16, .channels = 64, .precision = Precision::bf16};
+    CHECK_NOTHROW(attention_graph(good));
+    AttentionPass bad = good;
+    bad.positions = 1;
+    CHECK_THROWS_AS(attention_graph(bad), Unsupported);
+    bad = good;
+    bad.channels = 12;
+    CHECK_THROWS_AS(attention_graph(bad), Unsupported);
+    bad = good;
+    bad.precision = Precision::fp32;
+    CHECK_THROWS_AS(attention_graph(bad), Unsupported);
 }
 
 TEST_CASE("Deterministic engines exist for every shape of three model families")

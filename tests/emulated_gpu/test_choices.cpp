@@ -171,6 +171,46 @@ TEST_CASE("a library's batch norm is chosen where it is faster than our kernels,
     }
 }
 
+TEST_CASE(
+    "a library's attention is chosen where it is faster than our kernels, and right; a gradient in order has no fp32 "
+    "sums")
+{
+    for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+        for (const bool backward : {false, true}) {
+            const AttentionPass pass{.backward = backward,
+                                     .batch = 2,
+                                     .positions = 9,
+                                     .heads = 4,
+                                     .kv_heads = 2,
+                                     .channels = 8,
+                                     .causal = true,
+                                     .precision = precision,
+                                     .ordered = backward && precision == Precision::fp16};
+            INFO(traits(precision).name << (backward ? " backward" : " forward"));
+            const auto chosen = [&](const OfferedEngine& one,
+                                    std::shared_ptr<engine::Choices> kept = std::make_shared<engine::Choices>()) {
+                offers().attention = [=](const AttentionPass& asked) {
+                    CHECK(asked == pass);
+                    return std::vector{one};
+                };
+                return Choosing(std::move(kept)).plans.choose(pass);
+            };
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}}).implementation == "cudnn:fused");
+            CHECK(chosen({.name = "fused", .seconds = slow}).plan == -1);
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}, .is_right = false}).plan == -1);
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}, .runs = false}).plan == -1);
+            const auto kept = std::make_shared<engine::Choices>();
+            chosen({.name = "fused", .seconds = slow}, kept);
+            CHECK(chosen({.name = "fused", .seconds = Seconds{1e-9}}, kept).plan == -1);
+            CHECK(offers().runs == 0);
+            Choosing untried(std::make_shared<engine::Choices>(), false);
+            CHECK(untried.plans.choose(pass).plan == -1);
+        }
+    }
+    CHECK(text(AttentionPass{.batch = 2, .positions = 9, .heads = 4, .kv_heads = 2, .channels = 8, .causal = true}) ==
+          "attention of 2x9, 4 heads of 8, of keys 2, causal");
+}
+
 TEST_CASE("moments are chosen where they are faster than passes between the library's convolutions, and right")
 {
     ConvolutionPass forward = shape_of(Pass::forward);

@@ -146,3 +146,30 @@ TEST_CASE("the losses of steps on the emulated device are those of the loops")
         CHECK(losses[2] == Approx(next()).epsilon(1e-4));
     }
 }
+
+TEST_CASE("a step whose attention is cuDNN's has the losses of our kernels', in every schedule")
+{
+    for (const model::Graph& graph :
+         {token_network(true, 24, 32), vision_network(24, 8, 16), llama_network(24, 4, 32)}) {
+        for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+            INFO(graph.name() << " " << traits(precision).name);
+            const Step step(graph, hashed(precision), {.device = {0}, .device_model = "emulated", .data = "hashed"});
+            int fused = 0;
+            for (const TimedPart& part : step.parts())
+                if (part.kind == "attention") fused += part.implementation.find("cudnn:engine") != std::string::npos;
+            CHECK(fused == 4);  // two layers, forward and backward
+            HostTraining due(graph, hashed(precision));
+            const std::vector<double> losses = losses_of(graph, precision, true, 3, 1);
+            const double within = precision == Precision::bf16 ? 0.02 : 0.003;
+            const auto next = [&due] {
+                const double loss = due.differentiate();
+                due.update();
+                return loss;
+            };
+            CHECK(losses[0] == Approx(next()).margin(within));
+            next();  // the first launch is followed by a step that times the parts
+            for (const std::size_t launch : {1U, 2U}) CHECK(losses[launch] == Approx(next()).margin(within));
+            CHECK(losses == losses_of(graph, precision, true, 3, 2));
+        }
+    }
+}

@@ -4,6 +4,7 @@
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_run.hpp"
 #include "tests/engine/layers/host_values.hpp"
+#include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/pass_graphs.hpp"
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace {
 
 /// What stands behind a descriptor: a graph of one pass, an engine or plan for it, or addresses.
 struct Content {
-    std::variant<ConvolutionPass, NormShape> shape;
+    std::variant<ConvolutionPass, NormShape, AttentionPass> shape;
     OfferedEngine engine;
     std::map<std::int64_t, void*> addresses;
 };
@@ -137,6 +138,42 @@ Tensor run_pass(const NormShape& shape, const Operands& operands)
     return result;
 }
 
+Tensor run_pass(const AttentionPass& pass, const Operands& operands)
+{
+    const auto map = [&](std::int64_t number, int heads) {
+        return operands.at(number, {.batch = pass.batch,
+                                    .channels = heads * pass.channels,
+                                    .height = 1,
+                                    .width = pass.positions,
+                                    .precision = pass.precision});
+    };
+    const auto numbers = [&](std::int64_t number) {
+        return operands.at(number, {.batch = pass.batch, .channels = pass.heads, .height = 1, .width = pass.positions});
+    };
+    const int heads = pass.heads + 2 * pass.kv_heads;
+    const Attention forward{.source = map(attention_queries, heads),
+                            .result = map(attention_result, pass.heads),
+                            .sums = numbers(attention_sums),
+                            .heads = pass.heads,
+                            .kv_heads = pass.kv_heads,
+                            .causal = pass.causal};
+    if (!pass.backward) {
+        run_on_host({{}, {forward}, {}}, operands.memory());
+        return forward.result;
+    }
+    const AttentionGradient backward{.gradient = map(attention_gradient, pass.heads),
+                                     .source = forward.source,
+                                     .result = forward.result,
+                                     .sums = forward.sums,
+                                     .to_source = map(attention_to_queries, heads),
+                                     .products = numbers(attention_products),
+                                     .heads = pass.heads,
+                                     .kv_heads = pass.kv_heads,
+                                     .causal = pass.causal};
+    run_on_host({{}, {backward}, {}}, operands.memory());
+    return backward.to_source;
+}
+
 void run_engine(const Content& plan, const std::map<std::int64_t, void*>& addresses)
 {
     const Operands operands(addresses);
@@ -176,9 +213,15 @@ Descriptor norm_graph(const NormShape& shape)
 {
     return made({shape, {}, {}});
 }
+Descriptor attention_graph(const AttentionPass& pass)
+{
+    return made({pass, {}, {}});
+}
 std::vector<Engine> engines_for(const Descriptor& graph, const Descriptor&)
 {
     const Content& of = content(graph);
+    if (const auto* const pass = std::get_if<AttentionPass>(&of.shape))
+        return engines_of(of, emulated::offers().attention(*pass));
     if (const auto* const shape = std::get_if<ConvolutionPass>(&of.shape))
         return engines_of(of, emulated::offers().convolutions(*shape));
     return engines_of(of, emulated::offers().norms(std::get<NormShape>(of.shape)));

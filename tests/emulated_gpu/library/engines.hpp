@@ -21,6 +21,7 @@ struct OfferedEngine {
 struct Offers {
     std::function<std::vector<OfferedEngine>(const ir::ConvolutionPass&)> convolutions;
     std::function<std::vector<OfferedEngine>(const ir::NormShape&)> norms;
+    std::function<std::vector<OfferedEngine>(const ir::AttentionPass&)> attention;
     int runs = 0;  ///< of all engines so far
 };
 

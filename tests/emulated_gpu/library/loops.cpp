@@ -1,15 +1,12 @@
 // In place of cuDNN behind the engine's own interface: loops on the host, in the order of the stream. The engine offers them
-// every convolution; batch norms stay with its own kernels. Of workloads/cudnn/library, only what does not call cuDNN is
-// linked beside this one.
+// every convolution; batch norms stay with its own kernels. Attention has the engine's own graph, and a stand-in of the library's C
+// functions behind it (tests/emulated_gpu/cudnn).
+#include "ert/base/error.hpp"
 #include "tests/cudnn/device_json.hpp"
 #include "tests/emulated_gpu/runtime/machine.hpp"
 #include "tests/engine/layers/host_values.hpp"
+#include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/plans.hpp"
-
-extern "C" cudnnStatus_t cudnnDestroy(cudnnHandle_t)
-{
-    return CUDNN_STATUS_SUCCESS;
-}
 
 namespace roof::cudnn {
 
@@ -28,8 +25,10 @@ Choice by_loops()
 
 /// The work of the loop is in no time model: it takes as long as an empty launch.
 template <class Work>
-std::function<void()> in_stream(cudaStream_t stream, const Work& work)
+std::function<void()> in_stream(cudnnHandle_t handle, const Work& work)
 {
+    cudaStream_t stream = nullptr;
+    check(cudnnGetStream(handle, &stream), "asking for a stream");
     return [stream, work] {
         emulated::Machine& machine = emulated::machine();
         const std::lock_guard lock(machine.mutex());
@@ -45,15 +44,6 @@ std::function<void()> in_stream(cudaStream_t stream, const Work& work)
 
 }  // namespace
 
-std::string library_version()
-{
-    return "none (emulated)";
-}
-Descriptor::Descriptor(cudnnBackendDescriptorType_t) {}
-Descriptor current_device()
-{
-    return Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-}
 Descriptor device_from_json(const std::string&)
 {
     return current_device();
@@ -67,9 +57,6 @@ bool offers(Algorithm algorithm, const Settings&, const Descriptor&)
     return algorithm == Algorithm::gemm;
 }
 
-/// The handle is the stream itself, which cudnnDestroy() leaves alone.
-Handle::Handle(cudaStream_t stream) : handle_(reinterpret_cast<cudnnHandle_t>(stream)) {}
-
 Plans::Plans(const gpu::Stream& stream, const Settings& settings, std::string device_model, Products& products)
     : stream_(stream), settings_(settings), device_model_(std::move(device_model)), products_(products)
 {
@@ -82,7 +69,22 @@ Choice Plans::choose(const NormShape&)
 {
     return {};
 }
-/// No trial: what a real library may choose is always chosen here.
+/// Without a trial, as what follows: what a real library may choose is always chosen here.
+Choice Plans::choose(const AttentionPass& pass)
+{
+    try {
+        const std::vector<Engine> engines = engines_for(attention_graph(pass), device_);
+        if (engines.empty()) return {};
+        const Engine& engine = engines.front();
+        const Plan plan = plan_of(engine, device_);
+        chosen_.emplace_back(Candidate{engine, plan});
+        return {.plan = static_cast<int>(chosen_.size()) - 1,
+                .workspace = static_cast<std::size_t>(plan.workspace),
+                .implementation = "emulated: cudnn:" + engine.name};
+    } catch (const Unsupported&) {
+        return {};
+    }
+}
 bool Plans::reads_by_depth(const ConvolutionPass&)
 {
     return true;
@@ -93,8 +95,7 @@ bool Plans::takes_moments(const ConvolutionPass&)
 }
 std::function<void()> PlansByNumber::bound(const Convolve& operation, const Memory& memory) const
 {
-    return in_stream(reinterpret_cast<cudaStream_t>(handle_.get()),
-                     [operation, memory] { convolve(operation, memory); });
+    return in_stream(handle_.get(), [operation, memory] { convolve(operation, memory); });
 }
 std::function<void()> PlansByNumber::bound(const LibraryNorm&, const Memory&) const
 {
@@ -103,6 +104,13 @@ std::function<void()> PlansByNumber::bound(const LibraryNorm&, const Memory&) co
 std::function<void()> PlansByNumber::bound(const LibraryNormGradient&, const Memory&) const
 {
     return {};
+}
+std::function<void()> PlansByNumber::running(int number, std::vector<Address> addresses, void* workspace) const
+{
+    std::erase_if(addresses, [](const Address& one) { return one.at == nullptr; });
+    return
+        [pack = address_pack(addresses, workspace), plan = plans_.at(static_cast<std::size_t>(number))->plan.descriptor,
+         handle = handle_.get()] { check(cudnnBackendExecute(handle, plan.get(), pack.get()), "attention"); };
 }
 
 }  // namespace roof::cudnn

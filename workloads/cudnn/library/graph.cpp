@@ -81,10 +81,16 @@ cudnnDataType_t type_of(Precision precision)
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, cudnnDataType_t type, Residence residence)
 {
     const auto [n, c, h, w] = dimensions;
+    return tensor(number, dimensions, {h * w * c, 1, w * c, c}, type, residence);
+}
+
+Descriptor tensor(std::int64_t number, const Dimensions& dimensions, const Dimensions& strides, cudnnDataType_t type,
+                  Residence residence)
+{
     Descriptor made(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     made.set(CUDNN_ATTR_TENSOR_DATA_TYPE, type)
-        .set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::vector<std::int64_t>{n, c, h, w})
-        .set(CUDNN_ATTR_TENSOR_STRIDES, std::vector<std::int64_t>{h * w * c, 1, w * c, c})
+        .set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::vector<std::int64_t>(dimensions.begin(), dimensions.end()))
+        .set(CUDNN_ATTR_TENSOR_STRIDES, std::vector<std::int64_t>(strides.begin(), strides.end()))
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, number)
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, std::int64_t{16});
     if (residence == Residence::passing) made.set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, true);

@@ -1,4 +1,4 @@
-// cuDNN operation graphs, engines and plans. All tensors are channels-last: activations [n][h][w][c], weights
+// cuDNN operation graphs, engines and plans. Tensors without strides are channels-last: activations [n][h][w][c], weights
 // [o][h][w][i].
 #pragma once
 
@@ -24,6 +24,8 @@ enum class Residence { memory, passing, argument };
 
 /// `number` identifies the tensor when addresses are given to a plan.
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, cudnnDataType_t type,
+                  Residence residence = Residence::memory);
+Descriptor tensor(std::int64_t number, const Dimensions& dimensions, const Dimensions& strides, cudnnDataType_t type,
                   Residence residence = Residence::memory);
 
 /// y = f(x, b), or y = f(x) without `addend`.

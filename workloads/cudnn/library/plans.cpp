@@ -2,6 +2,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/gpu/check.hpp"
+#include "workloads/cudnn/library/attention_graph.hpp"
 #include "workloads/cudnn/library/bind.hpp"
 #include "workloads/cudnn/library/ways.hpp"
 
@@ -73,15 +74,42 @@ std::vector<std::string> names_of(const std::vector<Engine>& engines, std::vecto
     return before;
 }
 
-/// Returns the library's engines that the settings allow; none if it does not support the graph.
-std::vector<Engine> norm_engines(const NormShape& shape, const Settings& settings, const Descriptor& device)
+// What our own kernels compute as well: a graph of the library, its question, and its trial.
+Descriptor graph_of(const NormShape& shape)
+{
+    return norm_graph(shape);
+}
+Descriptor graph_of(const AttentionPass& pass)
+{
+    return attention_graph(pass);
+}
+std::string asked_for(const NormShape& shape)
+{
+    return "batch norm of " + text(shape);
+}
+std::string asked_for(const AttentionPass& pass)
+{
+    return text(pass);
+}
+void add_both(Trial& trial, const NormShape& shape, const Choice& library)
+{
+    add_norm(trial, shape, library);
+}
+void add_both(Trial& trial, const AttentionPass& pass, const Choice& library)
+{
+    add_attention(trial, pass, library);
+}
+
+/// Returns the library's engines that the settings allow; none if it refuses the graph, for our own kernels do not.
+template <class Shape>
+std::vector<Engine> engines_of(const Shape& shape, const Settings& settings, const Descriptor& device)
 {
     try {
-        std::vector<Engine> engines = engines_for(norm_graph(shape), device);
+        std::vector<Engine> engines = engines_for(graph_of(shape), device);
         std::erase_if(engines,
                       [&](const Engine& engine) { return settings.deterministic && !engine.notes.deterministic; });
         return engines;
-    } catch (const Unsupported&) {
+    } catch (const Error&) {
         return {};
     }
 }
@@ -184,7 +212,7 @@ std::size_t Plans::fastest_or_first(const engine::Question& asked, const std::ve
     return 0;
 }
 
-Choice Plans::keep(const Shape& shape, const Candidate& candidate, bool is_fused)
+Choice Plans::keep(const AnyShape& shape, const Candidate& candidate, bool is_fused)
 {
     Choice choice = choice_of(candidate, is_fused);
     choice.plan = static_cast<int>(chosen_.size());
@@ -276,27 +304,39 @@ bool Plans::reads_by_depth(const ConvolutionPass& first)
 
 Choice Plans::choose(const NormShape& shape)
 {
-    if (const auto known = known_.find(shape); known != known_.end()) return known->second;
-    const std::optional<Candidate> found = fastest_norm(shape);
-    return found ? keep(shape, *found, shape.relu) : known_[shape];
+    return choose_or_ours(shape, shape.relu);
 }
 
-std::optional<Candidate> Plans::fastest_norm(const NormShape& shape)
+Choice Plans::choose(const AttentionPass& pass)
+{
+    return choose_or_ours(pass, true);
+}
+
+template <class Shape>
+Choice Plans::choose_or_ours(const Shape& shape, bool is_fused)
+{
+    if (const auto known = known_.find(shape); known != known_.end()) return known->second;
+    const std::optional<Candidate> found = faster_than_ours(shape, is_fused);
+    return found ? keep(shape, *found, is_fused) : known_[shape];
+}
+
+template <class Shape>
+std::optional<Candidate> Plans::faster_than_ours(const Shape& shape, bool is_fused)
 {
     if (!settings_.tune) return std::nullopt;
-    std::vector<Engine> engines = norm_engines(shape, settings_, device_);
+    std::vector<Engine> engines = engines_of(shape, settings_, device_);
     if (engines.empty()) return std::nullopt;
     // Most are compiled at run time, a good part of a second each: only the heuristics' first is tried.
     engines.erase(engines.begin() + 1, engines.end());
     NumberedPlans plans;
     const auto write = [&](Trial& trial) {
-        plans = {std::nullopt, planned(engines.front(), device_)};
-        Choice library = plans[1] ? choice_of(*plans[1], shape.relu) : Choice{};
+        plans.resize(1);
+        plan_in_time(engines, device_, plans);
+        Choice library = plans[1] ? choice_of(*plans[1], is_fused) : Choice{};
         library.plan = 1;
-        add_norm(trial, shape, library);
+        add_both(trial, shape, library);
     };
-    const engine::Question asked =
-        question("batch norm of " + text(shape), shape.backward ? "backward" : "forward", shape.precision);
+    const engine::Question asked = question(asked_for(shape), shape.backward ? "backward" : "forward", shape.precision);
     if (fastest_or_first(asked, names_of(engines, {own_kernels}), plans, write) == 0) return std::nullopt;
     return plans.empty() ? planned(engines.front(), device_) : plans[1];
 }

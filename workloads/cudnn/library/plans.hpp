@@ -1,5 +1,5 @@
-// Chooses and runs cuDNN's plans for a step: of passes of convolutions, alone or with what is around them, and of batch norms. What
-// is fastest is found by a trial (trial.hpp) and kept in the file of choices.
+// Chooses and runs cuDNN's plans for a step: of passes of convolutions, alone or with what is around them, of batch norms and of
+// attention. What is fastest is found by a trial (trial.hpp) and kept in the file of choices.
 #pragma once
 
 #include "ert/gpu/stream.hpp"
@@ -33,6 +33,9 @@ class PlansByNumber {
     std::function<void()> bound(const Convolve& operation, const Memory& memory) const;
     std::function<void()> bound(const LibraryNorm& operation, const Memory& memory) const;
     std::function<void()> bound(const LibraryNormGradient& operation, const Memory& memory) const;
+    /// An empty one for an operation without a plan.
+    std::function<void()> bound(const Attention& operation, const Memory& memory) const;
+    std::function<void()> bound(const AttentionGradient& operation, const Memory& memory) const;
 
   private:
     std::function<void()> running(int number, std::vector<Address> addresses, void* workspace) const;
@@ -48,8 +51,9 @@ class Plans {
 
     /// Throws Unsupported if no engine can compute the shape.
     Choice choose(const ConvolutionPass& shape);
-    /// Returns no plan if our kernels are the fastest or the only ones, or if no engine's results match theirs.
+    /// Return no plan if our kernels are the fastest or the only ones, or if no engine's results match theirs.
     Choice choose(const NormShape& shape);
+    Choice choose(const AttentionPass& pass);
     /// Returns whether both passes of the first convolution, which reads images, take less time by space_to_depth().
     bool reads_by_depth(const ConvolutionPass& first);
     /// Returns whether moments (engine/layers/moments.hpp) are faster for the batch norm behind this 1x1 convolution than passes over the
@@ -62,14 +66,15 @@ class Plans {
                 [this](const Product& product) { return products_.choose(product); },
                 [this](const NormShape& shape) { return choose(shape); },
                 [this](const ConvolutionPass& first) { return reads_by_depth(first); },
-                [this](const ConvolutionPass& forward) { return takes_moments(forward); }};
+                [this](const ConvolutionPass& forward) { return takes_moments(forward); },
+                [this](const AttentionPass& pass) { return choose(pass); }};
     }
 
     /// Those that were chosen.
     PlansByNumber by_number() const { return {chosen_, handle_}; }
 
   private:
-    using Shape = std::variant<ConvolutionPass, NormShape>;
+    using AnyShape = std::variant<ConvolutionPass, NormShape, AttentionPass>;
 
     engine::Question question(const std::string& shape, std::string_view pass, Precision precision) const;
     std::size_t fastest(const engine::Question& asked, const std::vector<std::string>& names,
@@ -78,8 +83,11 @@ class Plans {
                                  const NumberedPlans& plans, const std::function<void(Trial&)>& write);
     std::optional<Candidate> fastest_bare(const ConvolutionPass& shape) const;
     std::optional<Candidate> fastest_whole(const ConvolutionPass& shape);
-    std::optional<Candidate> fastest_norm(const NormShape& shape);
-    Choice keep(const Shape& shape, const Candidate& candidate, bool is_fused);
+    template <class Shape>
+    Choice choose_or_ours(const Shape& shape, bool is_fused);
+    template <class Shape>
+    std::optional<Candidate> faster_than_ours(const Shape& shape, bool is_fused);
+    Choice keep(const AnyShape& shape, const Candidate& candidate, bool is_fused);
 
     const gpu::Stream& stream_;
     Settings settings_;
@@ -87,7 +95,7 @@ class Plans {
     Products& products_;
     Handle handle_{stream_.get()};
     Descriptor device_ = current_device();
-    std::map<Shape, Choice> known_;
+    std::map<AnyShape, Choice> known_;
     std::set<engine::Question> impossible_;  ///< trials that could not be made
     NumberedPlans chosen_;
 };

@@ -170,6 +170,23 @@ void add_norm(Trial& trial, const NormShape& shape, const Choice& choice)
                shape.backward ? Timed::backward : Timed::forward);
 }
 
+void add_attention(Trial& trial, const AttentionPass& pass, const Choice& choice)
+{
+    model::Graph graph("attention", {1, 1, pass.positions});
+    const int source = graph.convolution("source", 0, (pass.heads + 2 * pass.kv_heads) * pass.channels, {}, false);
+    const int attention = graph.attention("attention", source, pass.heads, pass.causal, pass.kv_heads);
+    Choosers library;
+    library.attention = [&](const AttentionPass& asked) { return asked == pass ? choice : Choice{}; };
+    add_layers(trial, graph, attention,
+               {.batch = pass.batch, .precision = pass.precision, .deterministic = pass.ordered}, {Choosers{}, library},
+               pass.backward ? Timed::backward : Timed::forward);
+    // With larger numbers the gradients of queries and keys are as long as those of values.
+    const Trial::Way& ours = trial.ways().front();
+    std::vector<float> values = pattern(-1);
+    for (float& value : values) value *= 3;
+    trial.set(std::get<Attention>((pass.backward ? ours.before : ours.timed).front()).source, values);
+}
+
 void add_moments(Trial& trial, const ConvolutionPass& forward, const Choosers& passes)
 {
     const int channels = forward.result.channels;

@@ -25,6 +25,9 @@ void add_layers(Trial& trial, const model::Graph& graph, int first, const Settin
 /// Adds the pass of a batch norm by our kernels, and by a library's `choice`.
 void add_norm(Trial& trial, const NormShape& shape, const Choice& choice);
 
+/// Adds the pass of attention by our kernels, and by a library's `choice`.
+void add_attention(Trial& trial, const AttentionPass& pass, const Choice& choice);
+
 /// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map between them, and by
 /// moments (engine/layers/moments.hpp).
 void add_moments(Trial& trial, const ConvolutionPass& forward, const Choosers& passes);

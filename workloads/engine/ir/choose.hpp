@@ -44,6 +44,8 @@ struct Choosers {
     /// Returns whether the batch norm behind this 1x1 convolution should find its statistics and gradients from moments
     /// of the convolution's source (moments.hpp), given its forward pass. Empty: no.
     std::function<bool(const ConvolutionPass& forward)> moments{};
+    /// For a pass of attention. No plan, or an empty function: our own kernels compute it.
+    std::function<Choice(const AttentionPass&)> attention{};
 
     /// The first layer reads the images as they are given. Otherwise an operation imports them.
     bool reads_images = false;

@@ -52,21 +52,23 @@ struct TakePositions {
 };
 
 /// softmax(q k' / sqrt(d)) v among the positions of an image, for each head, of d channels. The source has the channels of queries, and of
-/// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32, of each
-/// query and head, the logarithm of the sum of its exponentials.
+/// the `kv_heads` heads of keys and of values, each of which serves heads / kv_heads neighbouring heads of queries. `sums`: fp32
+/// [images][heads][queries], the logarithm of the sum of a query's exponentials. `plan`: of a library, else our own kernels.
 struct Attention {
-    Tensor source{}, result{}, sums{};
+    Tensor source{}, result{}, sums{}, workspace{};
     int heads = 1, kv_heads = 1;
     bool causal = false;
+    int plan = -1;
 };
 
 /// Reads the gradient of `result`, and what the forward pass read and wrote; writes the gradient of the source. `products`: fp32, as
-/// `sums`, scratch: each query's result times its gradient.
+/// `sums`, scratch: each query's result times its gradient. `to_queries`: of a library whose sums have no order, fp32 scratch.
 struct AttentionGradient {
     Tensor gradient{}, source{}, result{}, sums{};
-    Tensor to_source{}, products{};
+    Tensor to_source{}, products{}, to_queries{}, workspace{};
     int heads = 1, kv_heads = 1;
     bool causal = false;
+    int plan = -1;
 };
 
 /// Attention of one position of each image over the positions of a cache, of which it is the last, for each head as in Attention. The

@@ -96,10 +96,10 @@ struct Operands {
         return listed(a.gradient, a.source, a.weight, a.mean, a.inverse_deviation, a.result, a.sum, a.sum_of_products,
                       a.partial);
     }
-    static Tensors of(const Attention& a) { return {a.source, a.result, a.sums}; }
+    static Tensors of(const Attention& a) { return {a.source, a.result, a.sums, a.workspace}; }
     static Tensors of(const AttentionGradient& a)
     {
-        return {a.gradient, a.source, a.result, a.sums, a.to_source, a.products};
+        return listed(a.gradient, a.source, a.result, a.sums, a.to_source, a.products, a.to_queries, a.workspace);
     }
     static Tensors of(const Embed& a) { return {a.tokens, a.weights, a.result}; }
     static Tensors of(const EmbedGradient& a)

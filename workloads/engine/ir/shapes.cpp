@@ -31,4 +31,13 @@ std::string text(const NormShape& shape)
            (shape.epsilon == engine::batch_norm_epsilon ? "" : ", epsilon " + std::to_string(shape.epsilon));
 }
 
+std::string text(const AttentionPass& shape)
+{
+    const auto number = [](int value) { return std::to_string(value); };
+    return "attention of " + number(shape.batch) + "x" + number(shape.positions) + ", " + number(shape.heads) +
+           " heads of " + number(shape.channels) +
+           (shape.kv_heads == shape.heads ? "" : ", of keys " + number(shape.kv_heads)) +
+           (shape.causal ? ", causal" : "");
+}
+
 }  // namespace roof::ir

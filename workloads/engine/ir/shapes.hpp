@@ -78,4 +78,18 @@ struct NormShape {
 /// Returns "16x64x56x56, relu", and an epsilon other than the usual.
 std::string text(const NormShape& shape);
 
+/// A pass of attention (positions.hpp).
+struct AttentionPass {
+    bool backward = false;
+    int batch = 1, positions = 1;
+    int heads = 1, kv_heads = 1, channels = 1;  ///< channels of a head
+    bool causal = false;
+    Precision precision = Precision::fp32;  ///< of the maps
+    bool ordered = false;                   ///< backward: no sum in an order that differs from run to run
+
+    auto operator<=>(const AttentionPass&) const = default;
+};
+/// Returns "attention of 2x1024, 12 heads of 64, of keys 4, causal".
+std::string text(const AttentionPass& shape);
+
 }  // namespace roof::ir

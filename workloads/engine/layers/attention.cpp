@@ -29,6 +29,26 @@ void attend_cached(Builder& build, const Unit& unit)
         [](const Builder::Share&) -> Tensor { throw Unsupported("attention over a cache is not trained"); });
 }
 
+/// No plan: our own kernels.
+Choice choose(const Builder& build, const Unit& unit, bool backward)
+{
+    const model::Layer& layer = build.layer(unit);
+    const Tensor map = build.map(unit.layer);
+    Choice choice;
+    if (build.choosers.attention)
+        choice = build.choosers.attention({.backward = backward,
+                                           .batch = map.batch,
+                                           .positions = map.height * map.width,
+                                           .heads = layer.heads,
+                                           .kv_heads = layer.kv_heads,
+                                           .channels = map.channels / layer.heads,
+                                           .causal = layer.causal,
+                                           .precision = map.precision,
+                                           .ordered = backward && build.settings.deterministic});
+    if (choice.plan < 0) choice.implementation = "roof:attention";
+    return choice;
+}
+
 }  // namespace
 
 void attention(Builder& build, const Unit& unit)
@@ -38,26 +58,36 @@ void attention(Builder& build, const Unit& unit)
     const model::Layer& layer = build.layer(unit);
     const Tensor source = build.input(unit);
     const Tensor each{.batch = source.batch, .channels = layer.heads, .height = source.height, .width = source.width};
+    const Choice choice = choose(build, unit, false);
     const Attention attention{.source = source,
                               .result = build.program.tensor(build.map(unit.layer)),
                               .sums = build.program.tensor(each),
+                              .workspace = build.program.scratch(choice.workspace),
                               .heads = layer.heads,
                               .kv_heads = layer.kv_heads,
-                              .causal = layer.causal};
-    build.program.append(attention, "roof:attention");
+                              .causal = layer.causal,
+                              .plan = choice.plan};
+    build.program.append(attention, choice.implementation);
     build.put(unit, attention.result);
     build.tape.emplace_back([=, &build] {
         build.begin_with_work(unit, Phase::backward);
+        const Choice choice = choose(build, unit, true);
+        Tensor to_queries = attention.result;
+        to_queries.precision = Precision::fp32;
+        const bool has_them = choice.plan >= 0 && !build.settings.deterministic;
         const AttentionGradient gradient{.gradient = build.gradient(unit.layer).tensor,
                                          .source = source,
                                          .result = attention.result,
                                          .sums = attention.sums,
                                          .to_source = build.program.tensor(source),
                                          .products = build.program.tensor(each),
+                                         .to_queries = has_them ? build.program.tensor(to_queries) : Tensor{},
+                                         .workspace = build.program.scratch(choice.workspace),
                                          .heads = attention.heads,
                                          .kv_heads = attention.kv_heads,
-                                         .causal = attention.causal};
-        build.program.append(gradient, "roof:attention");
+                                         .causal = attention.causal,
+                                         .plan = choice.plan};
+        build.program.append(gradient, choice.implementation);
         build.give(build.source(unit), {gradient.to_source});
     });
 }
