@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "tools" / "gpu_acceptance"
-STEPS = ("machine", "quick-calibration", "sustained", "more-ceilings", "parity", "kernel-times", "nccl", "training-ranks", "two-ranks", "training-sweep", "ncu", "pytorch-recorded")
+STEPS = ("machine", "quick-calibration", "sustained", "more-ceilings", "parity", "kernel-times", "attention", "nccl", "training-ranks", "two-ranks", "training-sweep", "ncu", "pytorch-recorded")
 ABLE = STEPS[:-2]
 
 

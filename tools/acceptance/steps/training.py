@@ -61,6 +61,16 @@ def time_kernels(scene, seconds):
     return "; ".join(f"{words[0].removesuffix(' (all)')} {words[3]} TB/s" for words in sums)
 
 
+def time_attention(scene, seconds):
+    """Compares attention by cuDNN with our kernels and with whole matrices, and times both."""
+    small = {"SMALL": "1"} if scene.is_small else {}
+    text = scene.run([scene.bin / "test_cudnn_device", "[.attention]"], "attention.csv", seconds, **small)
+    rows = [row for row in csv.reader(text.splitlines()) if len(row) == 8 and row[1] in ("bf16", "fp16")]
+    if not rows:
+        raise Failed("no pass of attention was timed; attention.csv says more")
+    return f"cuDNN's attention takes {' to '.join(f'{one(float(row[5]) / float(row[4]) for row in rows):.3g}' for one in (min, max))} of our kernels' time"
+
+
 def require_measured(rows):
     """Raises Failed unless all rows are ok. A row with a reason for a missing measurement also fails."""
     reasons = dict.fromkeys(row["reason"] or row["status"] for row in rows if row["status"] != "ok")
