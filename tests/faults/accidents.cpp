@@ -155,11 +155,13 @@ class Campaign {
         std::set<std::string_view> names;
         for (const auto& [group, name] : kinds_) names.insert(name);
         std::cout << fmt::format(
-            "{} kinds of accidents, {} with their kinds of folders; {} answers: {} without effect, {} refused, {} "
-            "told, "
-            "{} silent\n",
-            names.size(), kinds_.size(), counts_[0] + counts_[1] + counts_[2] + counts_[3], counts_[0], counts_[1],
-            counts_[2], counts_[3]);
+                         "{} kinds of accidents, {} with their kinds of folders; {} answers: {} without effect, {} "
+                         "refused, {} "
+                         "told, "
+                         "{} silent\n",
+                         names.size(), kinds_.size(), counts_[0] + counts_[1] + counts_[2] + counts_[3], counts_[0],
+                         counts_[1], counts_[2], counts_[3])
+                  << std::flush;
         return counts_[3] == 0 ? 0 : 1;
     }
 
