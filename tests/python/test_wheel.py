@@ -1,4 +1,4 @@
-"""The package becomes a wheel that holds every module, is pure Python and needs nothing else."""
+"""From source the package becomes a wheel that holds every module, is pure Python and needs nothing else; with the program: test_package."""
 
 import subprocess
 import sys
@@ -36,8 +36,8 @@ class Wheel(unittest.TestCase):
                 metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
         self.assertLessEqual({f"roof/{name}" for name in modules}, names)
         required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
-        self.assertEqual(["pandas"], [line.split()[1].rstrip(";") for line in required])
-        self.assertIn("extra == ", required[0])
+        self.assertEqual(["pandas"], [line.split()[1].rstrip(";") for line in required if "frames" in line])
+        self.assertEqual([], [line for line in required if "extra == " not in line])
 
 
 if __name__ == "__main__":

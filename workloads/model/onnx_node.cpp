@@ -88,7 +88,7 @@ void drop_unread(onnx::GraphProto& graph)
         read.insert(node->input().begin(), node->input().end());
         kept.push_back(*node);
     }
-    graph.mutable_node()->Assign(kept.rbegin(), kept.rend());
+    *graph.mutable_node() = google::protobuf::RepeatedPtrField<onnx::NodeProto>(kept.rbegin(), kept.rend());
 }
 
 using Inputs = std::vector<const Constant*>;
