@@ -1,5 +1,6 @@
 """A peak asked for by a call: found, measured once, remembered for this machine, and said to be a lower bound."""
 
+import math
 import os
 import tempfile
 import unittest
@@ -16,12 +17,13 @@ case "$1" in
     "devices": [{"name": "cpu", "kind": "cpu", "model": "x"}]}}' ;;
   calibrate) while [ "$1" != --out ]; do shift; done; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
   place) if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
-    echo '{"calibration": '$KNOWN', "quality": "a core was shared", "points": [{"binds": "fp32"}]}' ;;
+    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}]}' ;;
   export) echo "device,kind,level,operation,precision,threads,rate_median_per_s,rate_low_per_s,rate_high_per_s,steadiness,condition"
     echo "cpu,compute,core,fma,fp32,1,5e10,4e10,6e10,steady,"
     echo "cpu,compute,core,fma,fp32,2,1e11,9e10,1.1e11,steady,"
     echo "cpu,compute,core,best,fp32,2,2e11,1e11,3e11,steady,"
     echo "cpu,compute,core,tile,bf16,2,4e11,3e11,,at least,"
+    echo "cpu,compute,core,dot,int8,2,7e11,,,at least,"
     echo "cpu,bandwidth,DRAM,load,,2,1e10,9e9,1.1e10,steady,"
     echo "cpu,bandwidth,DRAM,copy,,2,3e10,2e10,4e10,steady,node 0 from node 1" ;;
 esac
@@ -38,7 +40,7 @@ class Peaks(unittest.TestCase):
         fake.chmod(0o755)
         self.log = self.folder / "log"
         self.use(ROOF_PROGRAM=str(fake), LOG=str(self.log), XDG_CACHE_HOME=str(self.folder / "cache"), MICROCODE="1", KNOWN="null",
-                 ROOF_CALIBRATION="")
+                 LEFT_OUT="", ROOF_CALIBRATION="")
 
     def use(self, **variables):
         patch = mock.patch.dict(os.environ, variables)
@@ -63,6 +65,22 @@ class Peaks(unittest.TestCase):
         self.assertTrue(rate.is_lower_bound)
         self.assertEqual("at least: a core was shared", rate.reason)
         self.assertTrue(repr(rate).startswith(">= 4e+11"))
+
+    def test_an_end_of_the_interval_that_one_sample_cannot_tell_is_not_a_number(self):
+        self.assertTrue(math.isnan(roof.peak("int8", "cpu").low))
+
+    def test_what_a_busy_machine_left_out_is_measured_again_by_a_later_call(self):
+        self.use(LEFT_OUT=". 82 of 102 rows were not measured")
+        with self.assertRaisesRegex(ValueError, "measured: bf16, fp32, int8 .*; a core was shared. 82 of 102 rows were not measured"):
+            roof.peak("fp8", "cpu")
+        self.assertEqual(1, len(self.calibrations()))
+        kept, = (self.folder / "cache/roof").iterdir()
+        os.utime(kept, (0, 0))
+        roof.peak("fp32", "cpu")
+        self.assertEqual(1, len(self.calibrations()))
+        with self.assertRaises(ValueError):
+            roof.peak("fp8", "cpu")
+        self.assertEqual(2, len(self.calibrations()))
 
     def test_it_is_measured_once_and_again_for_another_machine(self):
         roof.peak("fp32", "cpu")
@@ -93,7 +111,7 @@ class Peaks(unittest.TestCase):
         self.assertEqual("/mine", roof.peak("fp32", "cpu").source)
 
     def test_what_was_not_measured_is_named_with_what_was(self):
-        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32"):
+        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32, int8"):
             roof.peak("fp8", "cpu")
 
 

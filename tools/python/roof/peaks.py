@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, List, Optional
@@ -28,12 +29,14 @@ from roof.program import run, run_json
 #: What of a machine tells it from another, as `roof doctor --json` names it.
 FACTS = ("name", "node", "cpu_model", "family", "model", "stepping", "threads", "features", "isa", "governor")
 VERSIONS = ("NVIDIA driver", "microcode", "kernel")
+#: What the program says of a calibration that ran out of time.
+LEFT_OUT = "rows were not measured"
 
 
 class Rate(float):
     """A measured rate in SI units, with its interval. It is used as a number."""
 
-    low: float
+    low: float  #: nan where a single sample cannot tell
     high: float
     is_lower_bound: bool  #: too few undisturbed samples showed what is possible
     reason: str  #: why, and how good the calibration is; empty for a steady rate
@@ -42,7 +45,7 @@ class Rate(float):
     def __new__(cls, row: Dict[str, str], quality: str, source: str) -> "Rate":
         rate = super().__new__(cls, row["rate_median_per_s"])
         state = row["steadiness"]
-        rate.low, rate.high = float(row["rate_low_per_s"]), float(row["rate_high_per_s"] or "inf")
+        rate.low, rate.high = float(row["rate_low_per_s"] or "nan"), float(row["rate_high_per_s"] or "inf")
         rate.is_lower_bound = state == "at least"
         rate.reason = "" if state == "steady" else f"{state}: {quality}"
         rate.source = source
@@ -168,7 +171,18 @@ def _fastest(kind: str, column: str, name: str, device: Optional[str]) -> Rate:
     most = max((int(row["threads"] or 0) for row in plain), default=0)
     plain = [row for row in plain if int(row["threads"] or 0) == most and row["operation"] != "best"]
     fitting = [row for row in plain if row[column] == name]
-    if not fitting:
-        known = ", ".join(sorted({row[column] for row in plain}))
-        raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder})")
-    return Rate(max(fitting, key=lambda row: float(row["rate_median_per_s"])), quality, folder)
+    if fitting:
+        return Rate(max(fitting, key=lambda row: float(row["rate_median_per_s"])), quality, folder)
+    if LEFT_OUT in quality and _is_kept(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        _found.cache_clear()
+        _ceilings.cache_clear()
+        return _fastest(kind, column, name, device)
+    known = ", ".join(sorted({row[column] for row in plain}))
+    busy = f"; {quality}" if LEFT_OUT in quality else ""
+    raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder}){busy}")
+
+
+def _is_kept(folder: str) -> bool:
+    """Whether an earlier call than this minute's measured and kept it: a machine that was busy then may not be now."""
+    return Path(folder).parent == _memory() and time.time() - Path(folder).stat().st_mtime > 60
