@@ -1,12 +1,15 @@
-"""Calls the program `roof`: the one that ROOF_PROGRAM names, else the one on PATH."""
+"""Calls the program `roof`: the one that ROOF_PROGRAM names, else that of the wheel, else the one on PATH."""
 
 import io
 import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, NoReturn, Union
+
+OF_THE_WHEEL = Path(__file__).parent / "program" / "bin" / "roof"
 
 
 class NotFound(RuntimeError):
@@ -15,7 +18,7 @@ class NotFound(RuntimeError):
 
 def program() -> str:
     """The path of the program. Raises NotFound."""
-    found = os.environ.get("ROOF_PROGRAM") or shutil.which("roof")
+    found = os.environ.get("ROOF_PROGRAM") or (str(OF_THE_WHEEL) if OF_THE_WHEEL.exists() else shutil.which("roof"))
     if not found:
         raise NotFound("the program roof was not found: install it, put it on PATH, or set ROOF_PROGRAM to its path")
     return found
@@ -44,3 +47,8 @@ def ceilings(path: Union[str, Path, None] = None) -> Any:
     from roof.peaks import calibration
 
     return pandas().read_csv(io.StringIO(run("export", str(path or calibration()), "--format", "csv")))
+
+
+def main() -> NoReturn:
+    """The command `roof` of the wheel: this process becomes its program."""
+    os.execv(OF_THE_WHEEL, [str(OF_THE_WHEEL), *sys.argv[1:]])
