@@ -45,8 +45,8 @@ TEST_CASE("cuDNN compiles attention's kernels for three chips, and finishes thei
             REQUIRE(engines.empty() == (backward && !gradients.at(channels)));
             if (engines.empty()) continue;
             const Plan plan = plan_of(engines.front(), device);
-            std::printf("%s %s %ld bytes\n", where.c_str(), engines.front().name.c_str(),
-                        static_cast<long>(plan.workspace));
+            std::printf("plan %s %s %d%s: %s, %ld bytes\n", where.c_str(), backward ? "backward" : "forward", channels,
+                        ordered ? " in order" : "", engines.front().name.c_str(), static_cast<long>(plan.workspace));
             CHECK(engines.front().notes.compiled_at_run_time);
             // In order: 16 bits for each pair of positions.
             constexpr std::int64_t pairs = std::int64_t{4} * 12 * 1024 * 1024;
