@@ -78,8 +78,9 @@ Mixture student(double degrees)
     constexpr double step = 0.05;
     for (double u = -3; u < 12; u += step) {  // ln of the deviation: degrees / deviation² is chi-squared
         const double chi2 = degrees * std::exp(-2 * u);
-        const double weight = std::exp(0.5 * degrees * std::log(chi2) - 0.5 * chi2);
-        if (weight < 1e-300) continue;
+        const double weight = std::exp(0.5 * (degrees * std::log(chi2 / degrees) + degrees - chi2));  // at most 1
+        constexpr double negligible = 1e-16;
+        if (weight < negligible) continue;
         mixture.deviations.push_back(std::exp(u));
         mixture.weights.push_back(weight);
         sum += weight;
@@ -283,7 +284,7 @@ void TailCounts::add(std::size_t member, double z, const Healthy& healthy)
 
 std::vector<Tails> TailCounts::weights(const std::vector<Tails>& before) const
 {
-    constexpr double slow = 0.02;  // of the members
+    constexpr double slow = 0.05;  // of the members
     std::vector<Tails> lower;
     Tails all{};
     for (const Sides& sides : sides_) {

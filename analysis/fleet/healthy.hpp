@@ -77,7 +77,7 @@ class HealthyTables {
 
 /// Weighs the forms of scatter by the distances of all members of a group, for each member without its own low ones.
 ///
-/// Nothing makes a machine faster, so what lies high is healthy. What lies low is scatter too, unless its member is slow, which is one of fifty
+/// Nothing makes a machine faster, so what lies high is healthy. What lies low is scatter too, unless its member is slow, which is one of twenty
 /// beforehand: several low rates of one member are a slow machine sooner than long tails, single ones of many members are long tails.
 class TailCounts {
   public:

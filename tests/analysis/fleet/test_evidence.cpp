@@ -176,7 +176,7 @@ TEST_CASE("the smallest visible difference is found in 95% of cases, and is said
     constexpr int fleets = 60;
     for (unsigned seed = 1; seed <= fleets; ++seed) {
         Fleet fleet = make_fleet({.nodes = 60, .seed = seed});
-        slow_down(fleet, 7, 3, visible);
+        slow_down(fleet, 7, 3, judge(fleet).groups.at(0).ceilings.at(3).visible);
         found += nodes_with(judge(fleet), Finding::slow) == std::vector<std::string>{"n00007"};
     }
     CHECK(found >= 51);  // 57 expected; fewer with a chance of 1%
