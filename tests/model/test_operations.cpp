@@ -166,6 +166,7 @@ TEST_CASE("Shapes follow from each operator's rule")
     CHECK(shape("ReduceMean", {2, 3}, reads({-1})) == Extents{1, 2, 1});
     CHECK(shape("GlobalAveragePool", {2, 3, 4}, [](auto&) {}) == Extents{1, 2, 1, 1});
     CHECK(shape("DepthToSpace", {8, 3, 4}, is("blocksize", 2)) == Extents{1, 2, 6, 8});
+    CHECK_THROWS_AS(shape("DepthToSpace", {}, is("blocksize", 2)), InputError);
     CHECK(shape("MaxPool", {2, 7, 6}, [](onnx::ModelProto& model) {
               set_numbers(model, "kernel_shape", {3, 1});
               set_numbers(model, "strides", {2, 2});

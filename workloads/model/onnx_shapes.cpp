@@ -215,7 +215,8 @@ Result depth_to_space(const Node& node, const Tensors& tensors)
     if (block < 1 || block > 1 << 15) fail(node, "has blocks of " + std::to_string(block));
     Numbers made = tensors.dims(node, 0);
     const bool widens = node.operation() == "DepthToSpace";
-    made.at(1) = widens ? made[1] / (block * block) : made[1] * block * block;
+    long long& channels = made.at(1);
+    channels = widens ? channels / (block * block) : channels * block * block;
     for (const std::size_t axis : {2, 3}) made.at(axis) = widens ? made.at(axis) * block : made.at(axis) / block;
     return made;
 }
