@@ -1,6 +1,7 @@
 // Prints, as CSV, how long passes of attention take by our kernels and by cuDNN, and how far both are from whole matrices: test_cudnn_device
 // "[.attention]". With SMALL in the environment only small ones. Without a GPU it only says so.
 #include "tests/cudnn/attention_trial.hpp"
+#include "tests/cudnn/without_gpu.hpp"
 #include "tests/skip.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,14 +13,6 @@ using namespace roof;
 using namespace roof::cudnn;
 
 namespace {
-
-bool is_without_gpu()
-{
-    int count = 0;
-    const bool none = cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
-    cudaGetLastError();
-    return none;
-}
 
 /// Two small ones, which are compared with whole matrices as well, and those of GPT-2, of a vision transformer and of Llama.
 std::vector<AttentionPass> passes()

@@ -1,6 +1,7 @@
 // Compares the step on a GPU with the loops and with PyTorch. Without a GPU the tests only report that there is none.
 #include "ert/base/error.hpp"
 #include "tests/cudnn/device_json.hpp"
+#include "tests/cudnn/without_gpu.hpp"
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/engine/reference.hpp"
@@ -17,14 +18,6 @@ using namespace roof;
 using namespace roof::cudnn;
 
 namespace {
-
-bool is_without_gpu()
-{
-    int count = 0;
-    const bool none = cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
-    cudaGetLastError();
-    return none;
-}
 
 Settings hashed(int batch, Precision precision, bool deterministic = false)
 {
