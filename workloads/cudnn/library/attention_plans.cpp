@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace roof::cudnn {
 namespace {
@@ -38,46 +40,45 @@ std::shared_ptr<Constants> constants_of(const Operation& operation)
     return std::make_shared<Constants>(Constants{1 / std::sqrt(static_cast<float>(channels))});
 }
 
+/// What both passes read or write.
+template <class Operation>
+std::vector<Address> addresses_of(const Operation& operation, const Memory& memory, Constants& constants)
+{
+    const Parts from = parts_of(operation, operation.source, memory);
+    return {{attention_queries, from.queries},
+            {attention_keys, from.keys},
+            {attention_values, from.values},
+            {attention_result, memory.at(operation.result)},
+            {attention_sums, memory.at(operation.sums)},
+            {attention_scale, &constants.scale},
+            {attention_lowest, operation.causal ? &constants.lowest : nullptr}};
+}
+
 }  // namespace
 
 std::function<void()> PlansByNumber::bound(const Attention& operation, const Memory& memory) const
 {
     if (operation.plan < 0) return {};
-    const Parts from = parts_of(operation, operation.source, memory);
     const auto constants = constants_of(operation);
-    return [constants, run = running(operation.plan,
-                                     {{attention_queries, from.queries},
-                                      {attention_keys, from.keys},
-                                      {attention_values, from.values},
-                                      {attention_result, memory.at(operation.result)},
-                                      {attention_sums, memory.at(operation.sums)},
-                                      {attention_scale, &constants->scale},
-                                      {attention_lowest, operation.causal ? &constants->lowest : nullptr}},
+    return [constants, run = running(operation.plan, addresses_of(operation, memory, *constants),
                                      memory.at(operation.workspace))] { run(); };
 }
 
 std::function<void()> PlansByNumber::bound(const AttentionGradient& operation, const Memory& memory) const
 {
     if (operation.plan < 0) return {};
-    const Parts from = parts_of(operation, operation.source, memory);
-    const Parts to = parts_of(operation, operation.to_source, memory);
     const auto constants = constants_of(operation);
-    return [constants, run = running(operation.plan,
-                                     {{attention_queries, from.queries},
-                                      {attention_keys, from.keys},
-                                      {attention_values, from.values},
-                                      {attention_result, memory.at(operation.result)},
-                                      {attention_sums, memory.at(operation.sums)},
-                                      {attention_gradient, memory.at(operation.gradient)},
-                                      {attention_to_queries, to.queries},
-                                      {attention_to_keys, to.keys},
-                                      {attention_to_values, to.values},
-                                      {attention_products, memory.at(operation.products)},
-                                      {attention_to_queries_fp32, memory.at(operation.to_queries)},
-                                      {attention_scale, &constants->scale},
-                                      {attention_lowest, operation.causal ? &constants->lowest : nullptr},
-                                      {attention_one, &constants->one}},
-                                     memory.at(operation.workspace))] { run(); };
+    const Parts to = parts_of(operation, operation.to_source, memory);
+    std::vector<Address> addresses = addresses_of(operation, memory, *constants);
+    for (const Address& one : {Address{attention_gradient, memory.at(operation.gradient)},
+                               {attention_to_queries, to.queries},
+                               {attention_to_keys, to.keys},
+                               {attention_to_values, to.values},
+                               {attention_products, memory.at(operation.products)},
+                               {attention_to_queries_fp32, memory.at(operation.to_queries)},
+                               {attention_one, &constants->one}})
+        addresses.push_back(one);
+    return [constants, run = running(operation.plan, std::move(addresses), memory.at(operation.workspace))] { run(); };
 }
 
 }  // namespace roof::cudnn
