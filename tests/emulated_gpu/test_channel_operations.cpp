@@ -312,31 +312,53 @@ TEMPLATE_TEST_CASE_SIG("the loss of a row is right wherever its largest value st
                        ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
     constexpr double scale = 64;
-    for (const auto& [classes, images] : {std::pair{2300, 2}, {1000, 5}, {257, 2}, {7, 70}, {10, 1}, {10, 3}, {5, 6}}) {
+    struct Size {
+        int classes, images, stored;
+    };
+    for (const auto& [classes, images, stored] : {Size{2300, 2, 2300},
+                                                  {2300, 2, 2304},
+                                                  {9001, 1, 9008},
+                                                  {1000, 5, 1000},
+                                                  {257, 2, 264},
+                                                  {257, 2, 257},
+                                                  {7, 70, 7},
+                                                  {7, 300, 8},
+                                                  {10, 1, 10},
+                                                  {10, 3, 16},
+                                                  {5, 6, 5}}) {
         for (int place = 0; place < classes; place = 2 * place + 1 + place % 3) {
             OneOperation one;
             one.state.loss_scale = scale;
             one.state.loss = -1;
-            const auto each = static_cast<std::size_t>(classes);
+            const auto each = static_cast<std::size_t>(stored);
             const auto logit = [&, place = place](std::size_t k) {
-                const bool is_largest = static_cast<int>((k % each + k / each) % each) == place;
-                const double of_row = images < 5 ? 0 : static_cast<double>(k / each % 2) * 128;
+                const std::size_t n = k / each;
+                const bool is_largest = static_cast<int>((k % each + n) % static_cast<std::size_t>(classes)) == place;
+                const double of_row = images < 5 ? 0 : static_cast<double>(n % 2) * 128;
                 return quarters(k, 1) + of_row + (is_largest && images < 5 ? 200 : 0);
             };
-            const auto label_of = [&](std::size_t n) { return (static_cast<std::size_t>(place) + 3 * n) % each; };
-            const Loss op{.logits = one.filled({.batch = images, .channels = classes}, logit),
+            const auto is_class = [&, classes = classes](std::size_t k) {
+                return k % each < static_cast<std::size_t>(classes);
+            };
+            const auto label_of = [&, classes = classes](std::size_t n) {
+                return (static_cast<std::size_t>(place) + 3 * n) % static_cast<std::size_t>(classes);
+            };
+            const Loss op{.logits = one.filled({.batch = images, .channels = stored},
+                                               [&](std::size_t k) { return is_class(k) ? logit(k) : 1000; }),
                           .labels = one.filled({.batch = images, .precision = Precision::int32},
                                                [&](std::size_t n) { return static_cast<double>(label_of(n)); }),
-                          .gradient = one.empty({.batch = images, .channels = classes, .precision = precision}),
+                          .gradient = one.empty({.batch = images, .channels = stored, .precision = precision}),
+                          .classes = classes,
                           .row_losses = one.empty({.batch = images})};
             one.run(op, {op.gradient, op.row_losses});
             std::vector<double> sums, largest, losses;
             double loss = 0;
             for (std::size_t n = 0; n < static_cast<std::size_t>(images); ++n) {
+                const auto end = n * each + static_cast<std::size_t>(classes);
                 largest.push_back(logit(n * each));
-                for (std::size_t c = 0; c < each; ++c) largest.back() = std::max(largest.back(), logit(n * each + c));
+                for (std::size_t k = n * each; k < end; ++k) largest.back() = std::max(largest.back(), logit(k));
                 sums.push_back(0);
-                for (std::size_t c = 0; c < each; ++c) sums.back() += std::exp(logit(n * each + c) - largest.back());
+                for (std::size_t k = n * each; k < end; ++k) sums.back() += std::exp(logit(k) - largest.back());
                 losses.push_back(std::log(sums.back()) + largest.back() - logit(n * each + label_of(n)));
                 loss += losses.back() / images;
             }
@@ -347,6 +369,7 @@ TEMPLATE_TEST_CASE_SIG("the loss of a row is right wherever its largest value st
                 op.gradient,
                 [&, images = images](std::size_t k) {
                     const std::size_t n = k / each;
+                    if (!is_class(k)) return 0.0;
                     const double due = std::exp(logit(k) - largest[n]) / sums[n];
                     return (due - (k % each == label_of(n) ? 1 : 0)) * scale / images;
                 },

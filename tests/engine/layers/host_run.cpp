@@ -230,18 +230,20 @@ class Run : private HostChannels {
         const Values logits(memory_, op.logits);
         const auto* const labels = memory_.at<std::int32_t>(op.labels);
         Values given(memory_, op.gradient);
-        const auto classes = static_cast<std::size_t>(op.logits.channels);
+        const auto classes = static_cast<std::size_t>(op.classes);
+        const auto stored = static_cast<std::size_t>(op.logits.channels);
         const std::size_t rows = op.logits.rows();
         double loss = 0;
         for (std::size_t n = 0; n < rows; ++n) {
             double sum = 0;
-            for (std::size_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(logits[n * classes + c]));
+            for (std::size_t c = 0; c < classes; ++c) sum += std::exp(static_cast<double>(logits[n * stored + c]));
+            for (std::size_t c = classes; given && c < stored; ++c) given.put(n * stored + c, 0);
             for (std::size_t c = 0; c < classes; ++c) {
-                const double due = std::exp(static_cast<double>(logits[n * classes + c])) / sum;
+                const double due = std::exp(static_cast<double>(logits[n * stored + c])) / sum;
                 const bool is_label = static_cast<std::int32_t>(c) == labels[n];
                 if (given)
-                    given.put(n * classes + c, static_cast<float>((due - is_label) / static_cast<double>(rows)) *
-                                                   memory_.state()->loss_scale);
+                    given.put(n * stored + c, static_cast<float>((due - is_label) / static_cast<double>(rows)) *
+                                                  memory_.state()->loss_scale);
                 if (is_label) loss -= std::log(due);
             }
         }

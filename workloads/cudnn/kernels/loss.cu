@@ -1,40 +1,88 @@
-// Softmax cross-entropy. A block computes loss and gradient of one image or position; the last block computes the mean loss.
+// Softmax cross-entropy. A block computes loss and gradient of one image or position: it finds the largest logit and the sum in one pass, and
+// reads the logits once more, from the L2, for the gradient. The last block computes the mean loss.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/sums.cuh"
+
+#include <cfloat>
 
 namespace roof::cudnn {
 namespace {
 
-template <class Element>
-__global__ void __launch_bounds__(threads_per_block)
-    softmax_rows(const float* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,
-                 StepState* state, unsigned* counter)
-{
-    __shared__ float shared[threads_per_block];
-    const std::size_t row = std::size_t{blockIdx.x} * static_cast<std::size_t>(classes);
-    const int first = static_cast<int>(threadIdx.x);
-    const int step = static_cast<int>(threads_per_block);
-    float largest = -INFINITY;
-    for (int c = first; c < classes; c += step) largest = fmaxf(largest, logits[row + c]);
-    largest = join(largest, shared, threadIdx.x, threads_per_block, Larger{});
+constexpr unsigned most_threads = 1024;
+
+/// Of the logits that a thread has seen: the largest, and the sum of exp(logit - largest).
+struct Seen {
+    float largest = -FLT_MAX;
     float sum = 0;
-    for (int c = first; c < classes; c += step) sum += expf(logits[row + c] - largest);
-    sum = join(sum, shared, threadIdx.x, threads_per_block, Plus{});
+
+    /// The first `count` lanes.
+    template <int width>
+    __device__ void add(const Lanes<width>& logits, int count)
+    {
+        float most = largest;
+#pragma unroll
+        for (int i = 0; i < width; ++i) most = i < count ? fmaxf(most, logits.lane[i]) : most;
+        sum *= expf(largest - most);
+        largest = most;
+#pragma unroll
+        for (int i = 0; i < width; ++i) sum += i < count ? expf(logits.lane[i] - most) : 0;
+    }
+};
+
+/// The sum of `call(row)` over the rows, in the same order each time.
+template <class Call>
+__device__ double sum_of_rows(unsigned rows, const Call& call)
+{
+    __shared__ double shared[most_threads];
+    double sum = 0;
+    for (unsigned row = threadIdx.x; row < rows; row += blockDim.x) sum += call(row);
+    shared[threadIdx.x] = sum;
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+    }
+    return shared[0];  // of thread 0 alone
+}
+
+/// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it.
+template <class Element, int width>
+__global__ void __launch_bounds__(most_threads)
+    softmax_rows(const float* logits, const std::int32_t* labels, Element* gradient, float* row_losses, int classes,
+                 int stored, StepState* state, unsigned* counter)
+{
+    __shared__ float shared[most_threads];
+    const std::size_t row = std::size_t{blockIdx.x} * static_cast<std::size_t>(stored);
+    const auto vectors = static_cast<std::uint32_t>(stored / width);
+    const auto left = [=](std::uint32_t vector) { return classes - static_cast<int>(vector) * width; };
+    Seen seen;
+    for (std::uint32_t v = threadIdx.x; v < vectors; v += blockDim.x) seen.add(load<width>(logits + row, v), left(v));
+    const float largest = join(seen.largest, shared, threadIdx.x, blockDim.x, Larger{});
+    const float sum = join(seen.sum * expf(seen.largest - largest), shared, threadIdx.x, blockDim.x, Plus{});
 
     const int label = labels[blockIdx.x];
     const float share = state->loss_scale / static_cast<float>(gridDim.x);
-    for (int c = first; gradient != nullptr && c < classes; c += step) {
-        const float due = expf(logits[row + c] - largest) / sum;
-        gradient[row + c] = narrow<Element>((due - (c == label ? 1.0F : 0.0F)) * share);
+    for (std::uint32_t v = threadIdx.x; gradient != nullptr && v < vectors; v += blockDim.x) {
+        Lanes<width> values = load<width>(logits + row, v);
+#pragma unroll
+        for (int i = 0; i < width; ++i) {
+            const float due = expf(values.lane[i] - largest) / sum;
+            const bool is_label = label == static_cast<int>(v) * width + i;
+            values.lane[i] = i < left(v) ? (due - (is_label ? 1.0F : 0.0F)) * share : 0;
+        }
+        store(gradient + row, v, values);
     }
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        row_losses[blockIdx.x] = logf(sum) - (logits[row + label] - largest);
+        __threadfence();
+        last = atomicAdd(counter, 1U) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+    const double loss = sum_of_rows(gridDim.x, [&](unsigned n) { return static_cast<double>(__ldcg(row_losses + n)); });
     if (threadIdx.x != 0) return;
-    row_losses[blockIdx.x] = logf(sum) - (logits[row + label] - largest);
-    __threadfence();
-    if (atomicAdd(counter, 1U) != gridDim.x - 1) return;
-    __threadfence();
     *counter = 0;
-    double loss = 0;
-    for (unsigned n = 0; n < gridDim.x; ++n) loss += static_cast<double>(__ldcg(row_losses + n));
     state->loss = static_cast<float>(loss / gridDim.x);
 }
 
@@ -42,11 +90,18 @@ __global__ void __launch_bounds__(threads_per_block)
 
 void enqueue(const Loss& operation, const Memory& memory, cudaStream_t stream)
 {
+    // With 1024 threads a multiprocessor has one block: the rows of all of them fit into the L2.
+    constexpr int many = 8192;
+    const unsigned threads = operation.classes < many ? threads_per_block : most_threads;
     with_element(operation.gradient.precision, [&]<class Element>() {
-        softmax_rows<<<vectors_in(operation.logits.rows(), 1), threads_per_block, 0, stream>>>(
-            memory.at<float>(operation.logits), memory.at<std::int32_t>(operation.labels),
-            memory.at<Element>(operation.gradient), memory.at<float>(operation.row_losses), operation.logits.channels,
-            memory.state(), memory.counters());
+        const auto launch = [&](auto* kernel) {
+            kernel<<<vectors_in(operation.logits.rows(), 1), threads, 0, stream>>>(
+                memory.at<float>(operation.logits), memory.at<std::int32_t>(operation.labels),
+                memory.at<Element>(operation.gradient), memory.at<float>(operation.row_losses), operation.classes,
+                operation.logits.channels, memory.state(), memory.counters());
+        };
+        operation.logits.channels % vector_width == 0 ? launch(softmax_rows<Element, vector_width>)
+                                                      : launch(softmax_rows<Element, 1>);
         gpu::check(cudaGetLastError());
     });
 }

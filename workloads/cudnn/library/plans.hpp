@@ -62,12 +62,14 @@ class Plans {
     /// All of these, with the products.
     Choosers choosers()
     {
-        return {[this](const ConvolutionPass& shape) { return choose(shape); },
-                [this](const Product& product) { return products_.choose(product); },
-                [this](const NormShape& shape) { return choose(shape); },
-                [this](const ConvolutionPass& first) { return reads_by_depth(first); },
-                [this](const ConvolutionPass& forward) { return takes_moments(forward); },
-                [this](const AttentionPass& pass) { return choose(pass); }};
+        Choosers all{[this](const ConvolutionPass& shape) { return choose(shape); },
+                     [this](const Product& product) { return products_.choose(product); },
+                     [this](const NormShape& shape) { return choose(shape); },
+                     [this](const ConvolutionPass& first) { return reads_by_depth(first); },
+                     [this](const ConvolutionPass& forward) { return takes_moments(forward); },
+                     [this](const AttentionPass& pass) { return choose(pass); }};
+        all.outputs_multiple = 8;
+        return all;
     }
 
     /// Those that were chosen.

@@ -57,6 +57,9 @@ struct Choosers {
     bool whole_gradients = false;
     /// A linear layer of each position is a 1x1 convolution; else a product of the rows of all positions.
     bool convolves_positions = false;
+    /// The layer before the loss has a multiple of so many outputs, where it is a product: the library takes five times as long for 50,257
+    /// as for 50,264. Weights of those beyond the classes are 0, and stay so.
+    int outputs_multiple = 1;
     /// Linear layers' weights are updated from the factors of their gradient (DescendProduct).
     bool updates_from_factors = false;
 };

@@ -259,7 +259,8 @@ struct Dropout {
 /// Softmax cross-entropy of the fp32 logits of each position, which has a label: mean over all of the batch, and the logits' gradient
 /// times the loss scale, if there is one.
 struct Loss {
-    Tensor logits{}, labels{}, gradient{};
+    Tensor logits{}, labels{}, gradient{};  ///< channels beyond the classes are no logits, and their gradients 0
+    int classes = 0;
     Tensor row_losses{};  ///< fp32, of each position
 };
 

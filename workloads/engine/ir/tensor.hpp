@@ -30,6 +30,13 @@ struct Tensor {
     std::size_t bytes() const { return elements() * static_cast<std::size_t>(traits(precision).storage_bytes); }
 };
 
+/// The least multiple that is at least the number.
+template <class Number>
+constexpr Number up_to_multiple(Number number, Number of)
+{
+    return (number + of - 1) / of * of;
+}
+
 /// Returns the number of slabs of rows for a sum. Slabs are summed first, then their sums, always in the same order. A
 /// slab is what a block sums of its channels: there are as many blocks for few channels as for many.
 constexpr std::size_t slabs_of(std::size_t rows, std::size_t channels)

@@ -42,7 +42,7 @@ Builder::Builder(const model::Graph& network, const Settings& chosen, const Choo
       choosers(who),
       program(into),
       image_block(image_block_of(network, chosen, who)),
-      parameters(network, chosen, image_block, into),
+      parameters(network, chosen, image_block, who.outputs_multiple, into),
       outputs(network.layers().size()),
       shares_(network.layers().size())
 {

@@ -74,6 +74,7 @@ void linear(Builder& build, const Unit& unit)
     const Tensor source = build.input(unit);
     Tensor shape = build.map(unit.layer);
     if (last) shape.precision = Precision::fp32;
+    if (last && !unit.fused()) shape.channels = up_to_multiple(shape.channels, build.choosers.outputs_multiple);
     const Tensor result = build.program.tensor(shape);
     Tensor bias;
     if (build.layer(unit).bias) {

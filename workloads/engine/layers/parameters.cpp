@@ -64,6 +64,14 @@ void set_depth(Trained& trained, int block)
     trained.count = outputs * trained.depth.taps() * trained.depth.taps() * trained.depth.stored;
 }
 
+/// Values of the parameter with its outputs up to a multiple.
+std::size_t count_of(const model::Parameter& parameter, int outputs_multiple)
+{
+    const auto outputs = static_cast<std::size_t>(parameter.shape.front());
+    return static_cast<std::size_t>(parameter.elements()) / outputs *
+           up_to_multiple(outputs, static_cast<std::size_t>(outputs_multiple));
+}
+
 }  // namespace
 
 std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
@@ -72,6 +80,7 @@ std::optional<std::size_t> Trained::pytorch_place(std::size_t k) const
         const std::size_t place = depth.pytorch_place(k);
         return place == no_place ? std::nullopt : std::optional(place);
     }
+    if (k >= given) return std::nullopt;
     const auto map = static_cast<std::size_t>(per_output.height) * static_cast<std::size_t>(per_output.width);
     return planar_place(k, static_cast<std::size_t>(per_output.channels), map);
 }
@@ -83,22 +92,26 @@ bool is_in_pytorch_order(const model::Graph& graph, int flatten)
     return is_flattened && is_read_in_order(graph, flatten);
 }
 
-Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program)
+Parameters::Parameters(const model::Graph& graph, const Settings& settings, int image_block, int outputs_multiple,
+                       Program& program)
     : described_(graph.parameters()), trained_(described_.size()), order_(described_.size())
 {
     for (const model::Layer& layer : graph.layers()) weights_of_.push_back(layer.weights_of);
     std::iota(order_.rbegin(), order_.rend(), std::size_t{0});
+    const int last = static_cast<int>(graph.layers().size()) - 1;
     std::size_t total = 0;
     for (const std::size_t k : order_) {
         Trained& trained = trained_[k];
         trained.first = total;
         trained.given = static_cast<std::size_t>(described_[k].elements());
         trained.per_output = span_of(graph, described_[k]);
-        trained.count = trained.given;
+        const bool is_last = described_[k].layer == last || described_[k].layer == weights_of_.back();
+        const bool is_product = graph.layer(last).kind == model::LayerKind::linear;
+        trained.count = count_of(described_[k], is_last && is_product ? outputs_multiple : 1);
         const bool reads_images =
             described_[k].shape.size() == 4 && graph.layer(described_[k].layer).inputs.front() == 0;
         if (reads_images && image_block > 0) set_depth(trained, image_block);
-        total += (trained.count + alignment - 1) / alignment * alignment;
+        total += up_to_multiple(trained.count, alignment);
     }
     const Tensor all{.batch = 1, .channels = static_cast<int>(total)};
     values = program.resident(all);

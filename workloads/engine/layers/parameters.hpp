@@ -40,8 +40,9 @@ bool is_in_pytorch_order(const model::Graph& graph, int flatten);
 class Parameters {
   public:
     Parameters() = default;
-    /// `image_block`: as in Builder.
-    Parameters(const model::Graph& graph, const Settings& settings, int image_block, Program& program);
+    /// `image_block`: as in Builder. `outputs_multiple`: as in Choosers.
+    Parameters(const model::Graph& graph, const Settings& settings, int image_block, int outputs_multiple,
+               Program& program);
 
     /// Order: graph.parameters().
     const std::vector<Trained>& all() const { return trained_; }

@@ -150,9 +150,12 @@ void softmax_cross_entropy(Builder& build)
         logits = wide;
     }
     const bool trains = build.settings.trains;
-    const Tensor gradient = trains ? build.program.tensor(build.map(last)) : Tensor{};
+    Tensor gradient = build.map(last);
+    const int classes = gradient.channels;
+    gradient.channels = logits.channels;
+    gradient = trains ? build.program.tensor(gradient) : Tensor{};
     build.program.add_work(moving({logits}, trains ? std::vector{gradient} : std::vector<Tensor>{}, trains ? 5 : 3));
-    build.program.append(Loss{logits, build.labels, gradient, build.row_losses}, "roof:softmax");
+    build.program.append(Loss{logits, build.labels, gradient, classes, build.row_losses}, "roof:softmax");
     if (trains) build.give(last, {gradient});
 }
 
