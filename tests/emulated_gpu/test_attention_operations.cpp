@@ -107,3 +107,59 @@ TEMPLATE_TEST_CASE_SIG("attention and its gradients are those of whole matrices"
             back.to_source, [&](std::size_t k) { return gradient[k]; }, rounded);
     }
 }
+
+TEMPLATE_TEST_CASE_SIG("attention over a cache is that of all its positions", "[kernels][operations]",
+                       ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
+{
+    for (const auto& [images, heads, kv_heads, channels, positions, pieces] : {std::tuple{2, 4, 2, 12, 1, 1},
+                                                                               {1, 6, 1, 64, 257, 2},
+                                                                               {3, 3, 3, 16, 300, 2},
+                                                                               {1, 4, 1, 256, 40, 1},
+                                                                               {1, 2, 1, 5, 600, 3},
+                                                                               {1, 16, 2, 8, 1100, 5}}) {
+        const auto h = static_cast<std::size_t>(heads), kv = static_cast<std::size_t>(kv_heads);
+        const auto d = static_cast<std::size_t>(channels), all = static_cast<std::size_t>(positions);
+        const Tensor given{.batch = images, .channels = (heads + 2 * kv_heads) * channels, .precision = precision};
+        const Tensor map{.batch = images, .channels = heads * channels, .precision = precision};
+        const Tensor kept{
+            .batch = images, .channels = 2 * kv_heads * channels, .width = positions, .precision = precision};
+        OneOperation one;
+        AttendCached op{.source = one.filled(given, 1),
+                        .cache = one.filled(kept, 2),
+                        .result = one.empty(map),
+                        .heads = heads,
+                        .kv_heads = kv_heads};
+        const auto partial = partial_attention_of(op);
+        CHECK((partial ? partial->height : 1) == pieces);
+        std::vector<Tensor> results{op.cache, op.result};
+        if (partial) results.push_back(op.partial = one.empty(*partial));
+        one.run(op, results);
+        const auto source = [&](std::size_t image, std::size_t head, std::size_t c) {
+            return quarters((image * (h + 2 * kv) + head) * d + c, 1);
+        };
+        const auto cached = [&](std::size_t k) {  // [images][kv_heads][keys, values][positions][channels]
+            const std::size_t part = k / (all * d) % 2, head = k / (2 * all * d) % kv, image = k / (2 * all * d) / kv;
+            return k / d % all == all - 1 ? source(image, h + part * kv + head, k % d) : quarters(k, 2);
+        };
+        one.check(op.cache, cached, 0);
+        std::vector<double> due;
+        for (std::size_t image = 0; image < static_cast<std::size_t>(images); ++image) {
+            for (std::size_t head = 0; head < h; ++head) {
+                const std::size_t keys = (image * kv + head / (h / kv)) * 2 * all * d;
+                double total = 0;
+                std::vector<double> sum(d);
+                for (std::size_t position = 0; position < all; ++position) {
+                    double score = 0;
+                    for (std::size_t c = 0; c < d; ++c)
+                        score += source(image, head, c) * cached(keys + position * d + c);
+                    const double weight = std::exp(score / std::sqrt(static_cast<double>(d)));
+                    total += weight;
+                    for (std::size_t c = 0; c < d; ++c) sum[c] += weight * cached(keys + (all + position) * d + c);
+                }
+                for (std::size_t c = 0; c < d; ++c) due.push_back(sum[c] / total);
+            }
+        }
+        one.check(
+            op.result, [&](std::size_t k) { return due[k]; }, 1e-4);
+    }
+}

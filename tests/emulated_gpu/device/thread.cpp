@@ -277,6 +277,24 @@ void Thread::warp_barrier(u32 lanes, int line)
     meet(block_.lanes(*this, lanes), line, [this] { block_.count_warp_barrier(warp()); });
 }
 
+u32 Thread::shuffle_xor(u32 value, u32 distance, u32 clamp, u32 lanes, int line)
+{
+    if (clamp != 31) fail("a shuffle among less than a warp");
+    if ((lanes >> number_ % 32 & 1) == 0) fail("a lane shuffles that is not named");
+    u32 other = 0;
+    registers = {&other, &value, nullptr};
+    Group& group = block_.lanes(*this, lanes);
+    meet(group, line, [&] {
+        for (const Thread* member : group.members) {
+            const auto is_other = [&](const Thread* one) { return one->number() == (member->number() ^ distance); };
+            const auto from = std::find_if(group.members.begin(), group.members.end(), is_other);
+            if (from == group.members.end()) fail("a lane reads one that is not named");
+            *static_cast<u32*>(member->registers.sums) = *static_cast<const u32*>((*from)->registers.a);
+        }
+    });
+    return other;
+}
+
 void Thread::fence()
 {
     block_.delayed().flush_all();

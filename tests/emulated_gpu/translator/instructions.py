@@ -191,6 +191,12 @@ class Writer:
         return self.assign(operands[0], f"add(multiply({wide}({self.value(operands[1], kind)}), "
                                         f"{wide}({self.value(operands[2], kind)})), {self.value(operands[3], wide)})", wide)
 
+    def write_shfl(self, o, operands):
+        if o != ["shfl", "sync", "bfly", "b32"]:
+            raise UnknownPtx(".".join(o))
+        values = ", ".join(self.value(text, "u32") for text in operands[1:])
+        return self.assign(operands[0].partition("|")[0], f"t.shuffle_xor({values}, __LINE__)", "u32")
+
     def write_shl(self, o, operands):
         kind = CPP[o[-1]]
         return self.assign(operands[0], f"shift_left({self.value(operands[1], kind)}, {self.value(operands[2], 'u32')})", kind)

@@ -3,6 +3,9 @@
 
 #include "workloads/engine/ir/tensor.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace roof::ir {
 
 /// Layer norm over the channels of each position: result = (source - mean) * inverse_deviation * weight + bias. Without mean and bias
@@ -77,7 +80,22 @@ struct AttentionGradient {
 struct AttendCached {
     Tensor source{}, cache{}, result{};
     int heads = 1, kv_heads = 1;
+    Tensor partial{};  ///< none: a cache is read as a whole; else of partial_attention_of()
 };
+
+/// What pieces of a long cache give, fp32 [images][heads][pieces][channels of a head, largest score and total], without memory. None where
+/// the cache is short, or where the caches alone are work enough for all multiprocessors. Many pieces for few caches: 8 caches of 4,096
+/// positions are 128 pieces.
+inline std::optional<Tensor> partial_attention_of(const AttendCached& all)
+{
+    constexpr int positions_each = 256, most_pieces = 64, most_heads = 1024;  // a counter for each
+    const int pieces = std::min((all.cache.width + positions_each - 1) / positions_each, most_pieces);
+    if (pieces == 1 || all.cache.batch * all.heads > most_heads) return std::nullopt;
+    return Tensor{.batch = all.cache.batch,
+                  .channels = all.result.channels / all.heads + 2,
+                  .height = pieces,
+                  .width = all.heads};
+}
 
 /// In each of the source's first `heads` heads, of d channels, channels c and c + d / 2 of a position are turned as a point in a plane:
 /// (x cos - y sin, y cos + x sin), with `back` by the negative angle. The other channels are copied. The result may overwrite the source.

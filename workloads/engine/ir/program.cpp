@@ -108,7 +108,7 @@ struct Operands {
     }
     static Tensors of(const AddPositions& a) { return {a.source, a.weights, a.result}; }
     static Tensors of(const AddPositionsGradient& a) { return {a.gradient, a.weights}; }
-    static Tensors of(const AttendCached& a) { return {a.source, a.cache, a.cache, a.result}; }
+    static Tensors of(const AttendCached& a) { return {a.source, a.cache, a.cache, a.result, a.partial}; }
     static Tensors of(const TakePositions& a) { return {a.source, a.result}; }
     static Tensors of(const MaskGradient& a) { return {a.share, a.other_share, a.output, a.result}; }
     static Tensors of(const MaxPool& a) { return {a.source, a.result, a.winners, a.scale, a.shift}; }

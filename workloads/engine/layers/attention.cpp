@@ -21,8 +21,9 @@ void attend_cached(Builder& build, const Unit& unit)
     build.write_simple(
         unit,
         [&](const Tensor&) {
-            const AttendCached attend{source, cache, build.program.tensor(build.map(unit.layer)), layer.heads,
-                                      layer.kv_heads};
+            AttendCached attend{source, cache, build.program.tensor(build.map(unit.layer)), layer.heads,
+                                layer.kv_heads};
+            if (const auto partial = partial_attention_of(attend)) attend.partial = build.program.tensor(*partial);
             build.program.append(attend, "roof:attention");
             return attend.result;
         },
