@@ -44,6 +44,7 @@ double hashed_unit(std::uint32_t seed, std::uint32_t index)
 
 void HashedFill::fill(std::span<float> values) const
 {
+#pragma omp parallel for
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = static_cast<float>(hashed_unit(seed, static_cast<std::uint32_t>(i)) * scale + offset);
     }

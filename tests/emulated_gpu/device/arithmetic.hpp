@@ -4,6 +4,7 @@
 #include "tests/emulated_gpu/device/numbers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -150,6 +151,10 @@ template <class T>
 T absolute(T a)
 {
     return a < 0 ? negative(a) : std::is_floating_point_v<T> ? std::abs(a) : a;
+}
+inline u32 leading_zeros(u32 a)
+{
+    return static_cast<u32>(std::countl_zero(a));
 }
 template <class T>
 T complement(T a)

@@ -277,6 +277,21 @@ void Thread::warp_barrier(u32 lanes, int line)
     meet(block_.lanes(*this, lanes), line, [this] { block_.count_warp_barrier(warp()); });
 }
 
+u32 Thread::ballot(bool mine, u32 lanes, int line)
+{
+    if ((lanes >> number_ % 32 & 1) == 0) fail("a lane votes that is not named");
+    u32 all = 0;
+    registers = {&all, &mine, nullptr};
+    Group& group = block_.lanes(*this, lanes);
+    meet(group, line, [&] {
+        u32 bits = 0;
+        for (const Thread* one : group.members)
+            bits |= u32{*static_cast<const bool*>(one->registers.a)} << one->number() % 32;
+        for (const Thread* one : group.members) *static_cast<u32*>(one->registers.sums) = bits;
+    });
+    return all;
+}
+
 u32 Thread::shuffle_xor(u32 value, u32 distance, u32 clamp, u32 lanes, int line)
 {
     if (clamp != 31) fail("a shuffle among less than a warp");

@@ -20,7 +20,7 @@ EXPRESSIONS = {
     "div": "divide(t, a, b)", "div.rn": "divide(t, a, b)", "rem": "remainder(t, a, b)",
     "min": "least(a, b)", "max": "most(a, b)", "neg": "negative(a)", "abs": "absolute(a)",
     "sqrt.rn": "std::sqrt(a)", "rcp.rn": "1 / a", "ex2.approx.ftz": "exponential_of_two(a)",
-    "lg2.approx.ftz": "logarithm_of_two(a)", "not": "complement(a)", "mov": "a", "cvta.to.global": "a", "cvta.to.shared": "a",
+    "lg2.approx.ftz": "logarithm_of_two(a)", "not": "complement(a)", "clz": "leading_zeros(a)", "mov": "a", "cvta.to.global": "a", "cvta.to.shared": "a",
 }
 SIGNS = {"and": "&", "or": "|", "xor": "^"}
 COMPARISONS = {"eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b",
@@ -196,6 +196,11 @@ class Writer:
             raise UnknownPtx(".".join(o))
         values = ", ".join(self.value(text, "u32") for text in operands[1:])
         return self.assign(operands[0].partition("|")[0], f"t.shuffle_xor({values}, __LINE__)", "u32")
+
+    def write_vote(self, o, operands):
+        if o != ["vote", "sync", "ballot", "b32"]:
+            raise UnknownPtx(".".join(o))
+        return self.assign(operands[0], f"t.ballot({self.value(operands[1], 'bool')}, {self.value(operands[2], 'u32')}, __LINE__)", "u32")
 
     def write_shl(self, o, operands):
         kind = CPP[o[-1]]

@@ -78,6 +78,7 @@ template <class At>
 __device__ float3 joined(unsigned count, const At& at)
 {
     float3 all{-FLT_MAX, 0, 0};
+#pragma unroll 8
     for (unsigned k = 0; k < count; ++k) {
         const float3 one = at(k);
         const float next = fmaxf(all.x, one.x);

@@ -1,10 +1,11 @@
-// The embedding of tokens and the values of positions. Sums go in the order of the positions, or of every 32nd, so that results are
-// bitwise reproducible.
+// The embedding of tokens and the values of positions. Sums go in the order of the positions, so that results are bitwise reproducible.
 #include "workloads/cudnn/kernels/kernels.hpp"
 #include "workloads/cudnn/kernels/vectors.cuh"
 
 namespace roof::cudnn {
 namespace {
+
+constexpr unsigned lanes = 32;
 
 template <class Element, int width>
 struct EmbedBody {
@@ -20,39 +21,32 @@ struct EmbedBody {
     }
 };
 
-/// A line of threads for each row of the weights. Each thread counts the row's token among every 32nd position; then the line adds what
-/// it found, thread by thread.
+/// A warp for each row of the weights looks for the row's token, 32 positions at once.
 template <class Element, int width>
 __global__ void __launch_bounds__(threads_per_block)
     add_to_rows(const float* tokens, const Element* gradient, float* weights, std::uint32_t positions,
                 std::uint32_t rows, std::uint32_t vectors, bool adds)
 {
-    constexpr unsigned lanes = 32;
-    __shared__ std::uint32_t found[threads_per_block];
     const std::uint32_t row = blockIdx.x * blockDim.y + threadIdx.y;
-    const auto token = static_cast<float>(row);  // a conversion of each token would take most of the time
-    const auto is_of_row = [&](std::uint32_t place) { return tokens[place] == token; };
-    std::uint32_t count = 0;
-#pragma unroll 8
-    for (std::uint32_t place = threadIdx.x; place < positions; place += lanes) count += is_of_row(place) ? 1 : 0;
-    found[threadIdx.y * lanes + threadIdx.x] = count;
-    __syncthreads();
     if (row >= rows) return;
-    for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
-        Lanes<width> sum{};
-        bool writes = !adds;
-        if (adds) sum = load<width>(weights, row * vectors + v);
-        for (unsigned lane = 0; lane < lanes; ++lane) {
-            std::uint32_t left = found[threadIdx.y * lanes + lane];
-            writes = writes || left > 0;
-            for (std::uint32_t place = lane; left > 0; place += lanes) {
-                if (!is_of_row(place)) continue;
-                sum.add(load<width>(gradient, place * vectors + v));
-                --left;
-            }
+    const auto token = static_cast<float>(row);
+    const auto add = [&](std::uint32_t place) {
+        for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
+            Lanes<width> sum = load<width>(gradient, place * vectors + v);
+            if (adds) sum.add(load<width>(weights, row * vectors + v));
+            store(weights, row * vectors + v, sum);
         }
-        if (writes) store(weights, row * vectors + v, sum);
+        adds = true;
+    };
+#pragma unroll 8
+    for (std::uint32_t first = 0; first < positions; first += lanes) {
+        const std::uint32_t place = first + threadIdx.x;
+        unsigned found = __ballot_sync(~0U, place < positions && tokens[place] == token);
+        for (; found != 0; found &= found - 1)
+            add(first + lanes - 1 - static_cast<std::uint32_t>(__clz(static_cast<int>(found & (0U - found)))));
     }
+    for (std::uint32_t v = threadIdx.x; !adds && v < vectors; v += lanes)
+        store(weights, row * vectors + v, Lanes<width>{});
 }
 
 template <class Element, int width>
@@ -125,7 +119,6 @@ void enqueue(const Embed& operation, const Memory& memory, cudaStream_t stream)
 void enqueue(const EmbedGradient& operation, const Memory& memory, cudaStream_t stream)
 {
     with_vectors(operation.gradient, [&]<class Element, int width>() {
-        constexpr unsigned lanes = 32;
         constexpr unsigned lines = threads_per_block / lanes;
         const std::uint32_t vectors = vectors_of_row<width>(operation.gradient);
         const std::uint32_t rows = vectors_in(operation.weights.elements(), width) / vectors;

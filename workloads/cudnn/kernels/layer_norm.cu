@@ -41,6 +41,7 @@ template <int width, class Call>
 __device__ float sum_of_line(std::uint32_t vectors, float* shared, const Call& call)
 {
     float sum = 0;
+#pragma unroll 4
     for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
         const Lanes<width> all = call(v);
 #pragma unroll
@@ -70,6 +71,7 @@ struct Forward {
             return product(from_mean, from_mean);
         };
         const float inverse = 1 / sqrtf(sum_of_line<width>(vectors, shared, square) / count + epsilon);
+#pragma unroll 4
         for (std::uint32_t v = threadIdx.x; v < vectors; v += lanes) {
             Lanes<width> y = product(normalised(value(v), mean, inverse), load<width>(weight, v));
             if (bias != nullptr) y.add(load<width>(bias, v));

@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(most_threads)
     for (std::uint32_t v = threadIdx.x; v < vectors; v += blockDim.x) seen.add(load<width>(logits + row, v), left(v));
     const float largest = join(seen.largest, shared, threadIdx.x, blockDim.x, Larger{});
     const float sum = join(seen.sum * expf(seen.largest - largest), shared, threadIdx.x, blockDim.x, Plus{});
+    const float inverse = 1 / sum;
 
     const int label = labels[blockIdx.x];
     const float share = state->loss_scale / static_cast<float>(gridDim.x);
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(most_threads)
         Lanes<width> values = load<width>(logits + row, v);
 #pragma unroll
         for (int i = 0; i < width; ++i) {
-            const float due = expf(values.lane[i] - largest) / sum;
+            const float due = expf(values.lane[i] - largest) * inverse;
             const bool is_label = label == static_cast<int>(v) * width + i;
             values.lane[i] = i < left(v) ? (due - (is_label ? 1.0F : 0.0F)) * share : 0;
         }

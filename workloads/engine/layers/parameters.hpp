@@ -27,6 +27,8 @@ struct Trained {
     model::Shape per_output;  ///< shape of the weights of one output channel: {inputs, height, width}
     DepthWeights depth{};     ///< of the first convolution, if it reads images by space to depth
 
+    /// Whether the stored values are PyTorch's in its order, and then zeros.
+    bool has_pytorch_order() const { return depth.block == 0 && per_output.height * per_output.width == 1; }
     /// Returns the index in PyTorch's order of stored value k; nothing if it is none of PyTorch's, and always zero.
     std::optional<std::size_t> pytorch_place(std::size_t k) const;
 };

@@ -4,6 +4,7 @@
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/ir/formulas.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace roof::ir {
@@ -129,6 +130,10 @@ Start start_of(const StepProgram& step, const model::Graph& graph, const Setting
         const Trained& trained = step.parameters.all()[k];
         std::vector<float> values(trained.given);
         engine::fill_initial(graph, static_cast<int>(k), settings.parameters, values);
+        if (trained.has_pytorch_order()) {
+            std::ranges::copy(values, start.values.begin() + static_cast<std::ptrdiff_t>(trained.first));
+            continue;
+        }
         for (std::size_t i = 0; i < trained.count; ++i) {
             if (const auto place = trained.pytorch_place(i)) start.values[trained.first + i] = values[*place];
         }
