@@ -35,7 +35,7 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
       arena_(list_.bytes, "training " + graph.name() + " at batch " + std::to_string(settings.batch)),
       memory_(list_, arena_.data())
 {
-    fill(start_of(list_, graph, settings));
+    fill(graph, settings);
     for (const Program::Stage& stage : list_.stages()) {
         stages_.emplace_back();
         for (const ir::Operation& operation : stage.operations)
@@ -44,12 +44,13 @@ DeviceProgram::DeviceProgram(const model::Graph& graph, const Settings& settings
 }
 
 /// Sets all memory to zero, except the parameters, constants, the running variances and the state of the first step.
-void DeviceProgram::fill(const Start& start) const
+void DeviceProgram::fill(const model::Graph& graph, const Settings& settings) const
 {
     gpu::check(cudaMemset(arena_.data(), 0, arena_.bytes()));
-    const Parameters& parameters = list_.parameters;
-    repeat(start.values, parameters.values, memory_);
-    if (parameters.copies) repeat(start.values, parameters.copies, memory_);
+    for_initial_values(list_, graph, settings, [&](const Trained& trained, const std::vector<float>& values) {
+        repeat(values, trained.value, memory_);
+        if (settings.narrow()) repeat(values, trained.read, memory_);
+    });
     for (const Running& one : list_.running) repeat({1.0F}, one.variance, memory_);
     for (std::size_t k = 0; k < list_.caches.size(); ++k) {
         std::vector<float> numbers(list_.caches[k].elements());
@@ -58,7 +59,8 @@ void DeviceProgram::fill(const Start& start) const
     }
     for (const auto& [tensor, numbers] : list_.constants())
         gpu::check(cudaMemcpy(memory_.at(tensor), numbers.data(), tensor.bytes(), cudaMemcpyHostToDevice));
-    gpu::check(cudaMemcpy(memory_.state(), &start.state, sizeof(start.state), cudaMemcpyHostToDevice));
+    const StepState state = first_state(settings);
+    gpu::check(cudaMemcpy(memory_.state(), &state, sizeof(state), cudaMemcpyHostToDevice));
     gpu::check(cudaDeviceSynchronize());
 }
 

@@ -39,7 +39,7 @@ class DeviceProgram {
     std::vector<float> numbers(const Tensor& tensor) const;
 
   private:
-    void fill(const Start& start) const;
+    void fill(const model::Graph& graph, const Settings& settings) const;
 
     const gpu::Stream& stream_;
     Products products_;

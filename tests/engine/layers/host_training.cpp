@@ -4,9 +4,6 @@
 #include "workloads/data/source.hpp"
 #include "workloads/model/hashed.hpp"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -65,16 +62,13 @@ HostTraining::HostTraining(const model::Graph& graph, const Settings& settings, 
       bytes_(list_.bytes + alignment),
       memory_(list_, aligned(bytes_.data()))
 {
-    const Start start = start_of(list_, graph, settings);
-    *memory_.state() = start.state;
-    std::ranges::copy(start.values, memory_.at<float>(list_.parameters.values));
-    for (std::size_t i = 0; settings.narrow() && i < start.values.size(); ++i) {
-        const Tensor& copies = list_.parameters.copies;
-        if (settings.storage() == Precision::bf16)
-            memory_.at<__nv_bfloat16>(copies)[i] = __nv_bfloat16(start.values[i]);
-        else
-            memory_.at<__half>(copies)[i] = __half(start.values[i]);
-    }
+    *memory_.state() = first_state(settings);
+    for_initial_values(list_, graph, settings, [&](const Trained& trained, const std::vector<float>& values) {
+        for (const Tensor& tensor : {trained.value, trained.read}) {
+            Values stored(memory_, tensor);
+            for (std::size_t i = 0; i < values.size(); ++i) stored.put(i, values[i]);
+        }
+    });
     for (const auto& [tensor, numbers] : list_.constants())
         std::ranges::copy(numbers, memory_.at<std::int32_t>(tensor));
     for (std::size_t k = 0; k < list_.caches.size(); ++k) {

@@ -74,7 +74,9 @@ void repeat(const std::vector<float>& values, const Tensor& tensor, const Memory
 {
     with_element(tensor.precision, [&](auto element) {
         using Element = decltype(element);
-        const std::vector<Element> stored(values.begin(), values.end());
+        std::vector<Element> stored(values.size());
+#pragma omp parallel for
+        for (std::size_t i = 0; i < values.size(); ++i) stored[i] = Element(values[i]);
         Element* const to = memory.at<Element>(tensor);
         std::size_t done = std::min(stored.size(), tensor.elements());
         gpu::check(cudaMemcpy(to, stored.data(), done * sizeof(Element), cudaMemcpyHostToDevice));

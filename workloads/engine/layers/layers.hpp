@@ -20,12 +20,11 @@ struct StepProgram : Program {
 /// for a layer.
 StepProgram write_step(const model::Graph& graph, const Settings& settings, const Choosers& choosers);
 
-/// Initial contents of the memory that are not zero.
-struct Start {
-    std::vector<float> values;  ///< of all parameters, in stored order
-    StepState state;
-};
-Start start_of(const StepProgram& step, const model::Graph& graph, const Settings& settings);
+/// Calls use(parameter, its initial values in stored order) for one parameter after the other. All other memory is zero at first, but for the
+/// state, variances, caches and constants.
+void for_initial_values(const StepProgram& step, const model::Graph& graph, const Settings& settings,
+                        const std::function<void(const Trained&, const std::vector<float>&)>& use);
+StepState first_state(const Settings& settings);
 
 /// Returns the largest batch whose planned memory fits into `bytes`; 0 if none does. Libraries' own memory is not
 /// counted.

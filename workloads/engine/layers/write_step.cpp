@@ -122,24 +122,32 @@ StepProgram write_step(const model::Graph& graph, const Settings& settings, cons
     return step;
 }
 
-Start start_of(const StepProgram& step, const model::Graph& graph, const Settings& settings)
+void for_initial_values(const StepProgram& step, const model::Graph& graph, const Settings& settings,
+                        const std::function<void(const Trained&, const std::vector<float>&)>& use)
 {
-    Start start;
-    start.values.resize(step.parameters.values.elements());
+    std::vector<float> values, stored;
     for (std::size_t k = 0; k < step.parameters.all().size(); ++k) {
         const Trained& trained = step.parameters.all()[k];
-        std::vector<float> values(trained.given);
+        values.resize(trained.given);
         engine::fill_initial(graph, static_cast<int>(k), settings.parameters, values);
         if (trained.has_pytorch_order()) {
-            std::ranges::copy(values, start.values.begin() + static_cast<std::ptrdiff_t>(trained.first));
+            values.resize(trained.count);
+            use(trained, values);
             continue;
         }
+        stored.assign(trained.count, 0);
         for (std::size_t i = 0; i < trained.count; ++i) {
-            if (const auto place = trained.pytorch_place(i)) start.values[trained.first + i] = values[*place];
+            if (const auto place = trained.pytorch_place(i)) stored[i] = values[*place];
         }
+        use(trained, stored);
     }
-    if (settings.storage() == Precision::fp16) start.state.loss_scale = first_loss_scale;
-    return start;
+}
+
+StepState first_state(const Settings& settings)
+{
+    StepState state;
+    if (settings.storage() == Precision::fp16) state.loss_scale = first_loss_scale;
+    return state;
 }
 
 void softmax_cross_entropy(Builder& build)
