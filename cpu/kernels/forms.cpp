@@ -3,9 +3,32 @@
 // in its L3; 2 and 4 parts in its memory.
 #include "cpu/kernels/forms.hpp"
 
+#include <algorithm>
+
 namespace roof::cpu {
 
 namespace {
+
+using Kind = StreamStep::Kind;
+
+struct Stage {
+    Kind kind;
+    int array;
+};
+
+/// The steps of one vector.
+std::vector<Stage> stages_of(const Stream& stream, const Form& form)
+{
+    const int destination = stream.sources;
+    if (stream.only_reads()) return {{form.join == Join::none ? Kind::load : Kind::join, 0}};
+    if (stream.flops > 0) return {{Kind::product, 1}, {Kind::sum, 0}, {Kind::store, destination}};
+    std::vector<Stage> all;
+    if (stream.sources > 0) all.push_back({Kind::load, 0});
+    if (stream.sources > 1) all.push_back({Kind::add, 1});
+    if (stream.in_place) all.push_back({stream.sources > 0 ? Kind::add : Kind::add_constant, destination});
+    all.push_back({Kind::store, destination});
+    return all;
+}
 
 /// The first is that of the first form, whose time plans the trials.
 constexpr int all_lengths[] = {4, 8, 16, 32, 2, 1};
@@ -14,6 +37,7 @@ constexpr int distances[] = {1024, 2048, 4096};
 constexpr Join all_joins[] = {Join::none, Join::sum, Join::bits, Join::maximum};
 constexpr Addressing both_ways[] = {Addressing::pointers, Addressing::counter};
 constexpr int lags[] = {0, 1};
+constexpr int most_values = 8;
 
 /// The forms that differ in what the instructions are; all other fields as by default.
 std::vector<Form> instructions_of(const Stream& stream, bool can_fuse)
@@ -63,6 +87,38 @@ std::string Form::text(const Stream& stream) const
     if (lag > 0) words += ", lag " + std::to_string(lag);
     if (ahead > 0) words += ", prefetch " + std::to_string(ahead) + " bytes ahead";
     return words;
+}
+
+/// With a lag, a turn begins with the first step of its vector; later steps follow, of ever earlier vectors, the oldest
+/// vector first.
+std::vector<StreamStep> iteration(const Stream& stream, const Form& form)
+{
+    const std::vector<Stage> stages = stages_of(stream, form);
+    const int last = static_cast<int>(stages.size()) - 1;
+    std::vector<StreamStep> steps;
+    const auto add_all_parts = [&](int stage, int vector) {
+        if (vector < 0 || vector >= form.vectors) return;
+        for (int part = 0; part < form.parts; ++part)
+            steps.push_back({stages[stage].kind, stages[stage].array, part, vector, value_of(form, vector, part)});
+    };
+    for (int turn = 0; turn < form.vectors + form.lag * last; ++turn) {
+        add_all_parts(0, turn);
+        for (int i = 1; i <= last; ++i) {
+            const int stage = form.lag == 0 ? i : last + 1 - i;
+            add_all_parts(stage, turn - form.lag * stage);
+        }
+    }
+    return steps;
+}
+
+int values_of(const Form& form)
+{
+    return std::min(most_values, form.vectors * form.parts);
+}
+
+int value_of(const Form& form, int vector, int part)
+{
+    return (vector * form.parts + part) % most_values;
 }
 
 std::vector<Form> forms_of(const Stream& stream, bool beyond_l1, bool can_fuse)

@@ -1,6 +1,6 @@
 // The operations on arrays in memory, one table row each, under the names that plans use; and the forms of the loops over
 // them, as data: how an iteration is written. The fastest form differs between processors and levels of memory, so a
-// search tries all of them.
+// search tries all of them. Generators write the instructions: x86-64's (stream_kernel.hpp) and AArch64's (cpu/aarch64).
 #pragma once
 
 #include "ert/base/names.hpp"
@@ -80,6 +80,28 @@ struct Form {
     /// "plain loads, 4 per iteration, counter, 2 parts, prefetch 1024 bytes ahead"
     std::string text(const Stream& stream) const;
 };
+
+/// What one vector of a part of an array is used for. `add` and `join` combine it with the value, `add_constant` stores its sum with
+/// a constant in the value, `product` its product with one; `sum` adds it. With `fused`, `product` loads, and `sum` multiplies the
+/// value by the constant, too.
+struct StreamStep {
+    enum class Kind { load, join, add, add_constant, product, sum, store };
+    Kind kind;
+    int array;  ///< the sources, then the destination
+    int part;
+    int vector;
+    int value;  ///< the register of the value, from 0
+    auto operator<=>(const StreamStep&) const = default;
+};
+
+/// The steps of one iteration in order. The steps of a vector come one after another, each `lag` vectors after the one before.
+std::vector<StreamStep> iteration(const Stream& stream, const Form& form);
+
+/// Registers that values alternate over, and that a stream that only reads stores at its end.
+int values_of(const Form& form);
+
+/// The register, from 0, of that vector of that part.
+int value_of(const Form& form, int vector, int part);
 
 /// The forms to try. `beyond_l1`: the arrays exceed L1, so prefetching and several parts may help. `can_fuse`: includes
 /// multiply-adds.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cpu/isa.hpp"
-#include "cpu/kernels/compute_kernel.hpp"
+#include "cpu/kernels/compute_loop.hpp"
 
 #include <array>
 #include <optional>

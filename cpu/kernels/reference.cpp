@@ -18,12 +18,12 @@ using Values = std::vector<double>;  ///< of one lane, one per chain
 /// `Real` computes and `Round` rounds the results to the format. fp16 is computed in double: sums, products and
 /// multiply-adds are exact, and a quotient or root has enough digits that rounding it again is harmless.
 template <class Real, class Round>
-void compute(const ComputeKernel& kernel, const RegisterFile& constants, int iterations, Values& values, Round round)
+void compute(const ComputeLoop& loop, const RegisterFile& constants, int iterations, Values& values, Round round)
 {
     const Real constant[] = {static_cast<Real>(constants.at(0, 0)), static_cast<Real>(constants.at(1, 0))};
     std::vector<Real> x(values.begin(), values.end());
     for (int i = 0; i < iterations; ++i) {
-        for (const Step& step : kernel.steps()) {
+        for (const Step& step : loop.steps()) {
             Real& value = x[step.accumulator];
             const Real c = constant[step.constant];
             switch (step.operation) {
@@ -51,12 +51,11 @@ void compute(const ComputeKernel& kernel, const RegisterFile& constants, int ite
 }
 
 /// The product that one step with that constant adds in that lane.
-double product(const ComputeKernel& kernel, const RegisterFile& constants, int constant, int lane)
+double product(const ComputeLoop& loop, const RegisterFile& constants, int constant, int lane)
 {
-    const int beside =
-        kernel.accumulator_format().storage_bits / constants.format().storage_bits;  // elements in a lane
+    const int beside = loop.accumulator_format().storage_bits / constants.format().storage_bits;  // elements in a lane
     double sum = 0;
-    if (!kernel.mix().uses(Arithmetic::tile)) {
+    if (!loop.mix().uses(Arithmetic::tile)) {
         for (int k = lane * beside; k < (lane + 1) * beside; ++k) sum += constants.at(0, k) * constants.at(constant, k);
         return sum;
     }
@@ -72,22 +71,20 @@ double product(const ComputeKernel& kernel, const RegisterFile& constants, int c
 }
 
 /// Whole numbers below 2^24, or modulo 2^32, so they are exact in any order of additions.
-void add_products(const ComputeKernel& kernel, const RegisterFile& constants, int lane, int iterations, Values& values)
+void add_products(const ComputeLoop& loop, const RegisterFile& constants, int lane, int iterations, Values& values)
 {
-    const double products[] = {0, product(kernel, constants, 1, lane), product(kernel, constants, 2, lane)};
-    for (const Step& step : kernel.steps()) values[step.accumulator] += iterations * products[step.constant];
+    const double products[] = {0, product(loop, constants, 1, lane), product(loop, constants, 2, lane)};
+    for (const Step& step : loop.steps()) values[step.accumulator] += iterations * products[step.constant];
 }
 
-void compute_lane(const ComputeKernel& kernel, const RegisterFile& constants, int lane, int iterations, Values& values)
+void compute_lane(const ComputeLoop& loop, const RegisterFile& constants, int lane, int iterations, Values& values)
 {
     const auto as_it_is = [](auto value) { return value; };
-    if (kernel.accumulator_format() != format_of(kernel.precision()))
-        return add_products(kernel, constants, lane, iterations, values);
-    if (kernel.accumulator_format() == fp64_format)
-        return compute<double>(kernel, constants, iterations, values, as_it_is);
-    if (kernel.accumulator_format() == fp32_format)
-        return compute<float>(kernel, constants, iterations, values, as_it_is);
-    compute<double>(kernel, constants, iterations, values, [](double value) { return round_to(fp16_format, value); });
+    if (loop.accumulator_format() != format_of(loop.precision()))
+        return add_products(loop, constants, lane, iterations, values);
+    if (loop.accumulator_format() == fp64_format) return compute<double>(loop, constants, iterations, values, as_it_is);
+    if (loop.accumulator_format() == fp32_format) return compute<float>(loop, constants, iterations, values, as_it_is);
+    compute<double>(loop, constants, iterations, values, [](double value) { return round_to(fp16_format, value); });
 }
 
 std::string place(int chain, int lane)
@@ -126,24 +123,24 @@ double whole(int index)
     return 1 + static_cast<int>((real(index) - 1) * most);
 }
 
-double start_value(const ComputeKernel& kernel, int index)
+double start_value(const ComputeLoop& loop, int index)
 {
-    if (kernel.mix().sums_products()) return whole(index);
+    if (loop.mix().sums_products()) return whole(index);
     // The range is narrower than [1, 2), so that a start and its quotient lie between the same powers of two.
-    if (kernel.mix().uses(Arithmetic::div)) return 1 + (real(index) - 1) / 8;
+    if (loop.mix().uses(Arithmetic::div)) return 1 + (real(index) - 1) / 8;
     // No whole number in any format, from which additions of whole numbers would come to 0.
-    if (kernel.mix().uses(Arithmetic::add)) return 1.125 + (real(index) - 1) * 0.75;
-    return kernel.mix().uses(Arithmetic::sqrt) ? real(index) / 2 : real(index);
+    if (loop.mix().uses(Arithmetic::add)) return 1.125 + (real(index) - 1) * 0.75;
+    return loop.mix().uses(Arithmetic::sqrt) ? real(index) / 2 : real(index);
 }
 
-Operands operands(const ComputeKernel& kernel)
+Operands operands(const ComputeLoop& loop)
 {
-    const int bytes = kernel.isa().register_bytes;
-    Operands made{{kernel.mix().chains(), bytes, kernel.accumulator_format()}, {3, bytes, kernel.precision()}};
+    const int bytes = loop.isa().register_bytes;
+    Operands made{{loop.mix().chains(), bytes, loop.accumulator_format()}, {3, bytes, loop.precision()}};
     const int elements = made.start.elements_per_register();
-    for (int chain = 0; chain < kernel.mix().chains(); ++chain) {
+    for (int chain = 0; chain < loop.mix().chains(); ++chain) {
         for (int element = 0; element < elements; ++element) {
-            made.start.set(chain, element, start_value(kernel, chain * elements + element));
+            made.start.set(chain, element, start_value(loop, chain * elements + element));
         }
     }
     return made;
@@ -164,24 +161,24 @@ void set_factors(RegisterFile& constants, Third third)
 
 }  // namespace
 
-Operands steady_operands(const ComputeKernel& kernel)
+Operands steady_operands(const ComputeLoop& loop)
 {
-    Operands made = operands(kernel);
-    if (kernel.mix().sums_products()) {
+    Operands made = operands(loop);
+    if (loop.mix().sums_products()) {
         set_factors(made.constants, [](int, double second) { return -second; });
         return made;
     }
-    const bool divides = kernel.mix().uses(Arithmetic::div);
-    const Pair pair = divides ? divisors(kernel.precision()) : Pair{-1, -1};
+    const bool divides = loop.mix().uses(Arithmetic::div);
+    const Pair pair = divides ? divisors(loop.precision()) : Pair{-1, -1};
     made.constants.broadcast(0, pair.first);
     made.constants.broadcast(1, pair.second);
     return made;
 }
 
-Operands telling_operands(const ComputeKernel& kernel)
+Operands telling_operands(const ComputeLoop& loop)
 {
-    Operands made = operands(kernel);
-    if (kernel.mix().sums_products()) {
+    Operands made = operands(loop);
+    if (loop.mix().sums_products()) {
         set_factors(made.constants, [](int element, double) { return 16 - whole(element + 1000); });
         return made;
     }
@@ -190,22 +187,22 @@ Operands telling_operands(const ComputeKernel& kernel)
     return made;
 }
 
-RegisterFile reference(const ComputeKernel& kernel, const Operands& operands, int iterations)
+RegisterFile reference(const ComputeLoop& loop, const Operands& operands, int iterations)
 {
-    RegisterFile expected(kernel.mix().chains(), kernel.isa().register_bytes, kernel.accumulator_format());
-    for (int lane = 0; lane < kernel.lanes(); ++lane) {
+    RegisterFile expected(loop.mix().chains(), loop.isa().register_bytes, loop.accumulator_format());
+    for (int lane = 0; lane < loop.lanes(); ++lane) {
         Values values;
-        for (int chain = 0; chain < kernel.mix().chains(); ++chain) values.push_back(operands.start.at(chain, lane));
-        compute_lane(kernel, operands.constants, lane, iterations, values);
-        for (int chain = 0; chain < kernel.mix().chains(); ++chain) expected.set(chain, lane, values[chain]);
+        for (int chain = 0; chain < loop.mix().chains(); ++chain) values.push_back(operands.start.at(chain, lane));
+        compute_lane(loop, operands.constants, lane, iterations, values);
+        for (int chain = 0; chain < loop.mix().chains(); ++chain) expected.set(chain, lane, values[chain]);
     }
     return expected;
 }
 
-void check_same(const ComputeKernel& kernel, const RegisterFile& result, const RegisterFile& expected)
+void check_same(const ComputeLoop& loop, const RegisterFile& result, const RegisterFile& expected)
 {
-    for (int chain = 0; chain < kernel.mix().chains(); ++chain) {
-        for (int lane = 0; lane < kernel.lanes(); ++lane) {
+    for (int chain = 0; chain < loop.mix().chains(); ++chain) {
+        for (int lane = 0; lane < loop.lanes(); ++lane) {
             if (result.at(chain, lane) == expected.at(chain, lane)) continue;
             throw Error(place(chain, lane) + "is " + format_exact(result.at(chain, lane)) + " and should be " +
                         format_exact(expected.at(chain, lane)));
@@ -213,10 +210,10 @@ void check_same(const ComputeKernel& kernel, const RegisterFile& result, const R
     }
 }
 
-void check_normal(const ComputeKernel& kernel, const RegisterFile& result)
+void check_normal(const ComputeLoop& loop, const RegisterFile& result)
 {
-    for (int chain = 0; chain < kernel.mix().chains(); ++chain) {
-        for (int lane = 0; lane < kernel.lanes(); ++lane) {
+    for (int chain = 0; chain < loop.mix().chains(); ++chain) {
+        for (int lane = 0; lane < loop.lanes(); ++lane) {
             const double value = result.at(chain, lane);
             if (is_normal(result.format(), value)) continue;
             throw Error(place(chain, lane) + "ended at " + format_exact(value));

@@ -1,5 +1,4 @@
-// The order of an iteration follows from its constraints: the steps of a vector come one after another, each `lag` vectors
-// after the one before.
+// Values are in registers 0 to 7; 8 to 11 are scratch registers.
 #include "cpu/kernels/stream_kernel.hpp"
 
 #include "ert/base/error.hpp"
@@ -13,8 +12,6 @@ namespace {
 
 constexpr int loop_alignment = 64;
 constexpr int line_bytes = 64;
-/// Number of registers for accumulators, or for values between source and destination.
-constexpr int values = 8;
 constexpr int scratch_register = 8;
 constexpr int constant_register = 15;
 constexpr int first_pointer = 8;  ///< r8
@@ -36,12 +33,7 @@ std::size_t StreamKernel::bytes_per_iteration(const Isa& isa, const Form& form)
 
 int StreamKernel::results() const
 {
-    return stream_.only_reads() ? std::min(values, form_.vectors * form_.parts) : 0;
-}
-
-int StreamKernel::register_of(int vector, int part) const
-{
-    return (vector * form_.parts + part) % values;
+    return stream_.only_reads() ? values_of(form_) : 0;
 }
 
 int StreamKernel::pointer_of(int array, int part) const
@@ -53,19 +45,6 @@ void StreamKernel::run(std::size_t passes, std::size_t bytes, const Arguments& a
 {
     using Function = void (*)(std::size_t, std::size_t, const Arguments*);
     getCode<Function>()(passes, bytes, &arguments);
-}
-
-std::vector<StreamKernel::Stage> StreamKernel::stages() const
-{
-    const int destination = stream_.sources;
-    if (stream_.only_reads()) return {{form_.join == Join::none ? Step::load : Step::join, 0}};
-    if (stream_.flops > 0) return {{Step::product, 1}, {Step::sum, 0}, {Step::store, destination}};
-    std::vector<Stage> all;
-    if (stream_.sources > 0) all.push_back({Step::load, 0});
-    if (stream_.sources > 1) all.push_back({Step::add, 1});
-    if (stream_.in_place) all.push_back({stream_.sources > 0 ? Step::add : Step::add_constant, destination});
-    all.push_back({Step::store, destination});
-    return all;
 }
 
 void StreamKernel::generate()
@@ -82,16 +61,16 @@ void StreamKernel::generate()
     for (int i = 0; counts && i < pointers(); ++i) add(Xbyak::Reg64(first_pointer + i), bytes);
 
     Xbyak::Label pass;
-    Xbyak::Label iteration;
+    Xbyak::Label loop_start;
     L(pass);
     mov(left, bytes);
     if (counts) neg(left);
     align(loop_alignment);
-    L(iteration);
+    L(loop_start);
     mark_loop_begin();
-    emit_iteration();
+    for (const StreamStep& step : iteration(stream_, form_)) emit(step);
     emit_advance();
-    jnz(iteration, T_NEAR);
+    jnz(loop_start, T_NEAR);
     mark_loop_end();
     for (int i = 0; !counts && i < pointers(); ++i) sub(Xbyak::Reg64(first_pointer + i), bytes);
     dec(passes);
@@ -117,25 +96,6 @@ void StreamKernel::load_pointers()
     }
 }
 
-/// With a lag, a turn begins with the first step of its vector; later steps follow, of ever earlier vectors, the oldest
-/// vector first.
-void StreamKernel::emit_iteration()
-{
-    const std::vector<Stage> all = stages();
-    const int last = static_cast<int>(all.size()) - 1;
-    const auto emit_all_parts = [&](int stage, int vector) {
-        if (vector < 0 || vector >= form_.vectors) return;
-        for (int part = 0; part < form_.parts; ++part) emit(all[stage], vector, part);
-    };
-    for (int turn = 0; turn < form_.vectors + form_.lag * last; ++turn) {
-        emit_all_parts(0, turn);
-        for (int i = 1; i <= last; ++i) {
-            const int stage = form_.lag == 0 ? i : last + 1 - i;
-            emit_all_parts(stage, turn - form_.lag * stage);
-        }
-    }
-}
-
 void StreamKernel::emit_advance()
 {
     const auto step = static_cast<std::uint32_t>(form_.vectors * operand_bytes());
@@ -150,33 +110,33 @@ Xbyak::Address StreamKernel::at(int array, int part, int offset) const
     return form_.addressing == Addressing::counter ? ptr[pointer + rax + offset] : ptr[pointer + offset];
 }
 
-void StreamKernel::emit_prefetch(const Stage& stage, int vector, int part)
+void StreamKernel::emit_prefetch(const StreamStep& step)
 {
-    const int offset = vector * operand_bytes();
-    if (form_.ahead == 0 || stage.step == Step::store || offset % line_bytes != 0) return;
-    prefetcht0(at(stage.array, part, offset + form_.ahead));
+    const int offset = step.vector * operand_bytes();
+    if (form_.ahead == 0 || step.kind == StreamStep::Kind::store || offset % line_bytes != 0) return;
+    prefetcht0(at(step.array, step.part, offset + form_.ahead));
 }
 
 /// With `fused`, the sum includes the product, so only one factor is loaded for it.
-void StreamKernel::emit(const Stage& stage, int vector, int part)
+void StreamKernel::emit(const StreamStep& step)
 {
-    const int value = register_of(vector, part);
-    const Xbyak::Address memory = at(stage.array, part, vector * operand_bytes());
-    emit_prefetch(stage, vector, part);
-    switch (stage.step) {
-        case Step::load:
+    const int value = step.value;
+    const Xbyak::Address memory = at(step.array, step.part, step.vector * operand_bytes());
+    emit_prefetch(step);
+    switch (step.kind) {
+        case StreamStep::Kind::load:
             return load(value, memory);
-        case Step::join:
+        case StreamStep::Kind::join:
             return emit_join(value, memory);
-        case Step::add:
+        case StreamStep::Kind::add:
             return add_words(value, memory, scratch_register + value / 2);
-        case Step::add_constant:
+        case StreamStep::Kind::add_constant:
             return sum_words(value, constant_register, memory);
-        case Step::product:
+        case StreamStep::Kind::product:
             return form_.fused ? load(value, memory) : product(value, constant_register, memory);
-        case Step::sum:
+        case StreamStep::Kind::sum:
             return form_.fused ? multiply_add(value, constant_register, memory) : accumulate(value, memory);
-        case Step::store:
+        case StreamStep::Kind::store:
             const bool is_constant = stream_.loads() == 0;
             const int stored = is_constant ? constant_register : value;
             return stream_.nontemporal ? store_nontemporal(memory, stored) : store(memory, stored);

@@ -1,11 +1,10 @@
-// A generated loop over arrays in memory , in one form (forms.hpp).
+// A generated loop over arrays in memory, in one form (forms.hpp), for x86-64.
 #pragma once
 
 #include "cpu/kernels/emitter.hpp"
 #include "cpu/kernels/forms.hpp"
 
 #include <cstddef>
-#include <vector>
 
 namespace roof::cpu {
 
@@ -23,8 +22,6 @@ class StreamKernel : public Emitter {
 
     /// Number of registers that `run` stores in `result`; 0 for a stream that stores.
     int results() const;
-    /// The register, from 0, that vector `vector` of part `part` is loaded into or joined to.
-    int register_of(int vector, int part) const;
     /// Upper bound of the bytes of registers in `result`.
     static constexpr int most_result_bytes = 8 * 64;
 
@@ -44,22 +41,14 @@ class StreamKernel : public Emitter {
     void run(std::size_t passes, std::size_t bytes, const Arguments& arguments) const;
 
   private:
-    /// One step of an element; the steps of a vector are emitted in order.
-    enum class Step { load, join, add, add_constant, product, sum, store };
-    struct Stage {
-        Step step;
-        int array;
-    };
-    std::vector<Stage> stages() const;
     int pointers() const { return stream_.arrays() * form_.parts; }
 
     void generate();
     void load_pointers();
-    void emit_iteration();
     void emit_advance();
-    void emit(const Stage& stage, int vector, int part);
+    void emit(const StreamStep& step);
     void emit_join(int value, const Xbyak::Address& from);
-    void emit_prefetch(const Stage& stage, int vector, int part);
+    void emit_prefetch(const StreamStep& step);
     Xbyak::Address at(int array, int part, int offset) const;
 
     Stream stream_;

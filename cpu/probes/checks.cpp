@@ -110,7 +110,7 @@ void check_last_loads(const StreamKernel& kernel, std::size_t first, std::size_t
         for (int part = 0; part < form.parts; ++part) {
             const std::size_t begin = first + static_cast<std::size_t>(part + 1) * part_words -
                                       static_cast<std::size_t>(form.vectors - vector) * words_each;
-            const std::size_t at = static_cast<std::size_t>(kernel.register_of(vector, part)) * register_words;
+            const std::size_t at = static_cast<std::size_t>(value_of(form, vector, part)) * register_words;
             for (std::size_t i = 0; i < words_each; ++i) expected[at + i] = content(begin + i);
         }
     }

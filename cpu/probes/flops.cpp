@@ -14,6 +14,7 @@
 //   those counted; a rate above clock x pipes x lanes; another mix, of any width, that runs faster than `best`.
 #include "cpu/probes/probes.hpp"
 
+#include "cpu/kernels/compute_kernel.hpp"
 #include "cpu/kernels/operations.hpp"
 #include "cpu/kernels/reference.hpp"
 #include "cpu/probes/choices.hpp"
