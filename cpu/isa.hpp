@@ -11,8 +11,9 @@
 namespace roof::cpu {
 
 /// The encoding of an instruction. `scalar` works on one element in the low lane of an xmm register. Fused multiply-add
-/// has no legacy form, so scalar and sse kernels use its 128-bit VEX form. `tile` works on the matrix unit's tiles.
-enum class Encoding { scalar, sse, vex, evex, tile };
+/// has no legacy form, so scalar and sse kernels use its 128-bit VEX form. `tile` works on the matrix unit's tiles. `neon` and
+/// `sve` are AArch64's.
+enum class Encoding { scalar, sse, vex, evex, tile, neon, sve };
 
 struct Isa {
     std::string_view name;  ///< as in plans and in Machine::isa
@@ -25,6 +26,8 @@ struct Isa {
     {
         return encoding == Encoding::scalar ? element_bytes : register_bytes;
     }
+    /// Its multiply-add adds a product to the destination; that of x86-64 multiplies the destination here.
+    constexpr bool is_aarch64() const { return encoding == Encoding::neon || encoding == Encoding::sve; }
 };
 
 /// The vector instruction sets, narrowest first.
@@ -38,6 +41,14 @@ inline constexpr std::array<Isa, 4> isa_table{{
 /// A tile: 16 rows of 64 bytes. Not in the table, because tiles support only products. The features amx_bf16 and
 /// amx_int8 say whether the machine has them.
 inline constexpr Isa tile_isa{"amx", Encoding::tile, 1024, 8};
+
+// AArch64. Not in the table, because no bench has their loops: these were run under emulation only (cpu/aarch64).
+inline constexpr Isa neon_isa{"neon", Encoding::neon, 16, 32};
+/// `register_bytes`: the processor's, 16 to 256.
+constexpr Isa sve_isa(int register_bytes)
+{
+    return {"sve", Encoding::sve, register_bytes, 32};
+}
 
 /// A row of the table, or tile_isa. Throws InputError with the legal values.
 const Isa& parse_isa(std::string_view name);

@@ -51,7 +51,7 @@ struct Mix {
 };
 
 /// One instruction on one accumulator x. c is the constant of that index, c0 the first constant. fma: x = x * c + c,
-/// mul: x *= c, add: x += c, div: x /= c, sqrt: x = sqrt(x), dot, widened and tile: x += c0 · c. The three tiles must differ.
+/// on AArch64 x + c * c, mul: x *= c, add: x += c, div: x /= c, sqrt: x = sqrt(x), dot, widened and tile: x += c0 · c. The three tiles must differ.
 struct Step {
     Arithmetic operation;
     int accumulator;

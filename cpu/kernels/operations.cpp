@@ -49,10 +49,10 @@ bool exists(Arithmetic kind, const Isa& isa, Precision precision)
     if ((kind == Arithmetic::tile) != (isa.encoding == Encoding::tile)) return false;
     switch (precision) {
         case Precision::fp16:
-            return isa.encoding == Encoding::evex;
+            return isa.encoding == Encoding::evex || isa.is_aarch64();
         case Precision::bf16:
             if (kind == Arithmetic::widened) return isa.encoding == Encoding::vex || isa.encoding == Encoding::evex;
-            return isa.encoding == Encoding::evex || isa.encoding == Encoding::tile;
+            return isa.encoding == Encoding::evex || isa.encoding == Encoding::tile || isa.is_aarch64();
         case Precision::int8:
             return isa.encoding != Encoding::scalar && isa.encoding != Encoding::sse;
         default:
@@ -100,6 +100,14 @@ std::string_view missing_feature(const Operation& operation, const Isa& isa, Pre
         if (!needed.empty() && std::find(features.begin(), features.end(), needed) == features.end()) return needed;
     }
     return {};
+}
+
+/// As in Linux' /proc/cpuinfo.
+std::string_view needed_feature_of_aarch64(Arithmetic kind, bool is_sve, Precision precision)
+{
+    if (kind == Arithmetic::dot && precision == Precision::bf16) return is_sve ? "svebf16" : "bf16";
+    if (kind == Arithmetic::dot) return is_sve ? "svei8mm" : "i8mm";
+    return precision == Precision::fp16 && !is_sve ? "asimdhp" : "";
 }
 
 std::vector<int> chains_to_try(Arithmetic kind, const Isa& isa)
@@ -157,6 +165,7 @@ std::optional<std::string> contradiction(std::string_view operation, const Isa& 
 
 std::string_view needed_feature(Arithmetic kind, const Isa& isa, Precision precision)
 {
+    if (isa.is_aarch64()) return needed_feature_of_aarch64(kind, isa.encoding == Encoding::sve, precision);
     if (kind == Arithmetic::tile) return precision == Precision::bf16 ? "amx_bf16" : "amx_int8";
     if (kind == Arithmetic::dot && precision == Precision::bf16) return "avx512_bf16";
     if (kind == Arithmetic::dot) return isa.encoding == Encoding::evex ? "avx512_vnni" : "avx_vnni";

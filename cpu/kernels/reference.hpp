@@ -15,7 +15,7 @@ struct Operands {
 /// Operands that keep every value normal and non-trivial for any number of steps:
 ///
 /// - fma alternates between x and -1 - x, a product between x and -x. A sum falls until its last place exceeds 1, and
-///   then stays.
+///   then stays; so rises AArch64's fma.
 /// - A division by f alternates with one by its reciprocal g. Both are short enough to be exact, and their product is
 ///   so near 1 that the pair returns exactly to x.
 /// - A square root from below 1 rises to the last number before 1, all of whose digits are set, and stays.

@@ -1,0 +1,184 @@
+#include "cpu/aarch64/loops.hpp"
+
+#include "cpu/aarch64/assembler.hpp"
+#include "ert/base/error.hpp"
+
+namespace roof::cpu::aarch64 {
+
+namespace {
+
+constexpr std::size_t loop_alignment = 16;  ///< words
+constexpr int line_bytes = 64;
+
+// Registers of the loops over arrays. Values are in 0 to 7.
+constexpr int scratch_register = 16;
+constexpr int constant_register = 31;
+constexpr int pass_register = 0;
+constexpr int bytes_register = 1;
+constexpr int arguments_register = 2;
+constexpr int left_register = 3;
+constexpr int first_pointer = 4;
+constexpr int most_pointers = 4;
+
+void put(Assembler& code, const ComputeLoop& loop, const Step& step)
+{
+    const int x = step.accumulator;
+    const int c = loop.constant_register(step.constant);
+    switch (step.operation) {
+        case Arithmetic::fma:
+            return code.vector(Vector::multiply_add, x, c, c);
+        case Arithmetic::mul:
+            return code.vector(Vector::multiply, x, x, c);
+        case Arithmetic::add:
+            return code.vector(Vector::add, x, x, c);
+        case Arithmetic::div:
+            return code.vector(Vector::divide, x, x, c);
+        case Arithmetic::sqrt:
+            return code.vector(Vector::square_root, x, x, x);
+        case Arithmetic::dot:
+            return code.vector(Vector::add_products, x, loop.constant_register(0), c);
+        default:
+            throw Unsupported("no loop of " + std::string(name(step.operation)) + " for AArch64");
+    }
+}
+
+/// The instructions of one loop over arrays.
+class StreamCode {
+  public:
+    StreamCode(const Isa& isa, const Stream& stream, const Form& form)
+        : isa_(isa), stream_(stream), form_(form), code_(isa, Precision::fp64)
+    {
+        if (stream.nontemporal) throw Unsupported("AArch64 has no non-temporal store of one register");
+        if (form.addressing == Addressing::counter)
+            throw Unsupported("AArch64 has no address of two registers and an offset");
+        if (pointers() > most_pointers) throw Error("a loop over more than four parts of arrays");
+    }
+
+    Code generate()
+    {
+        code_.begin();
+        load_arguments();
+        const std::size_t pass = code_.size();
+        code_.copy(left_register, bytes_register);
+        code_.align(loop_alignment);
+        const std::size_t begin = code_.size();
+        for (const StreamStep& step : iteration(stream_, form_)) put(step);
+        for (int i = 0; i < pointers(); ++i) code_.add_constant(first_pointer + i, form_.vectors * isa_.register_bytes);
+        code_.subtract_constant(left_register, form_.vectors * isa_.register_bytes);
+        code_.branch_unless_zero(begin);
+        const std::size_t end = code_.size();
+        for (int i = 0; i < pointers(); ++i) code_.subtract(first_pointer + i, first_pointer + i, bytes_register);
+        code_.subtract_constant(pass_register, 1);
+        code_.branch_unless_zero(pass);
+        store_values();
+        code_.end();
+        return {code_.words(), begin, end};
+    }
+
+  private:
+    int pointers() const { return stream_.arrays() * form_.parts; }
+    int pointer_of(int array, int part) const { return first_pointer + array * form_.parts + part; }
+
+    void load_arguments()
+    {
+        const bool stores = stream_.stores > 0;
+        for (int i = 0; !stores && i < values_of(form_); ++i) code_.vector(Vector::differ, i, i, i);
+        if (stores) {
+            code_.load_pointer(left_register, arguments_register, offsetof(Arrays, constant));
+            code_.load(constant_register, left_register, 0);
+            code_.load_pointer(pointer_of(stream_.sources, 0), arguments_register, offsetof(Arrays, destination));
+        }
+        for (int i = 0; i < stream_.sources; ++i)
+            code_.load_pointer(pointer_of(i, 0), arguments_register,
+                               offsetof(Arrays, sources) + static_cast<std::size_t>(i) * sizeof(std::byte*));
+        if (form_.parts > 1) code_.halve(bytes_register, form_.parts == 2 ? 1 : 2);
+        for (int array = 0; array < stream_.arrays(); ++array)
+            for (int part = 1; part < form_.parts; ++part)
+                code_.add(pointer_of(array, part), pointer_of(array, part - 1), bytes_register);
+    }
+
+    void store_values()
+    {
+        if (stream_.stores > 0) return;
+        code_.load_pointer(left_register, arguments_register, offsetof(Arrays, result));
+        for (int i = 0; i < values_of(form_); ++i) code_.store(i, left_register, i);
+    }
+
+    void put(const StreamStep& step)
+    {
+        const int value = step.value;
+        const int scratch = scratch_register + value;
+        const int pointer = pointer_of(step.array, step.part);
+        const int offset = step.vector * isa_.register_bytes;
+        const bool is_load = step.kind != StreamStep::Kind::store;
+        if (is_load && form_.ahead > 0 && offset % line_bytes == 0) code_.prefetch(pointer, offset + form_.ahead);
+        const bool replaces =
+            step.kind == StreamStep::Kind::load || (step.kind == StreamStep::Kind::product && form_.fused);
+        if (is_load) code_.load(replaces ? value : scratch, pointer, step.vector);
+        switch (step.kind) {
+            case StreamStep::Kind::load:
+                return;
+            case StreamStep::Kind::join:
+                return code_.vector(joins(), value, value, scratch);
+            case StreamStep::Kind::add:
+                return code_.vector(Vector::add_words, value, value, scratch);
+            case StreamStep::Kind::add_constant:
+                return code_.vector(Vector::add_words, value, constant_register, scratch);
+            case StreamStep::Kind::product:
+                if (!form_.fused) code_.vector(Vector::multiply, value, constant_register, scratch);
+                return;
+            case StreamStep::Kind::sum:
+                if (!form_.fused) return code_.vector(Vector::add, value, value, scratch);
+                return add_product(value, scratch);
+            case StreamStep::Kind::store:
+                return code_.store(stored(step), pointer, step.vector);
+        }
+    }
+
+    Vector joins() const
+    {
+        if (form_.join == Join::sum) return Vector::add_words;
+        return form_.join == Join::bits ? Vector::join_bits : Vector::maximum;
+    }
+
+    /// The sum is in the addend's register, from which it is stored.
+    void add_product(int factor, int addend) { code_.vector(Vector::multiply_add, addend, factor, constant_register); }
+
+    int stored(const StreamStep& step) const
+    {
+        if (stream_.loads() == 0) return constant_register;
+        return form_.fused ? scratch_register + step.value : step.value;
+    }
+
+    Isa isa_;
+    Stream stream_;
+    Form form_;
+    Assembler code_;
+};
+
+}  // namespace
+
+Code generate(const ComputeLoop& loop)
+{
+    enum { iterations, start, constants, result };
+    Assembler code(loop.isa(), loop.precision());
+    code.begin();
+    for (int i = 0; i < loop.mix().chains(); ++i) code.load(i, start, i);
+    for (int i = 0; i < loop.mix().constants(); ++i) code.load(loop.constant_register(i), constants, i);
+    code.align(loop_alignment);
+    const std::size_t begin = code.size();
+    for (const Step& step : loop.steps()) put(code, loop, step);
+    code.subtract_constant(iterations, 1);
+    code.branch_unless_zero(begin);
+    const std::size_t end = code.size();
+    for (int i = 0; i < loop.mix().chains(); ++i) code.store(i, result, i);
+    code.end();
+    return {code.words(), begin, end};
+}
+
+Code generate(const Isa& isa, const Stream& stream, const Form& form)
+{
+    return StreamCode(isa, stream, form).generate();
+}
+
+}  // namespace roof::cpu::aarch64

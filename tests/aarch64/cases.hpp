@@ -1,0 +1,77 @@
+// The loops that are run under emulation, in an order that both programs use: emulated.cpp runs them, expected.cpp, a program for the
+// host, computes what they have to give.
+#pragma once
+
+#include "cpu/kernels/forms.hpp"
+#include "cpu/kernels/operations.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace roof::tests {
+
+inline constexpr int compute_iterations = 3;
+inline constexpr std::size_t stream_iterations = 4;  ///< of each pass
+inline constexpr std::size_t stream_passes = 2;
+
+struct ComputeCase {
+    Precision precision;
+    cpu::Mix mix;
+};
+
+struct StreamCase {
+    cpu::Stream stream;
+    cpu::Form form;
+    std::size_t bytes;  ///< of one array
+};
+
+/// "neon", or "sve128" and so on with the bits of a register.
+inline cpu::Isa parse_case_isa(const std::string& name)
+{
+    return name == "neon" ? cpu::neon_isa : cpu::sve_isa(std::stoi(name.substr(3)) / 8);
+}
+
+inline std::vector<ComputeCase> compute_cases(const cpu::Isa& isa)
+{
+    const std::vector<std::string> features{"asimdhp", "bf16", "i8mm", "svebf16", "svei8mm"};
+    std::vector<ComputeCase> cases;
+    for (const PrecisionTraits& row : precision_table) {
+        for (const std::string& operation : cpu::operation_names()) {
+            if (operation == cpu::best_operation || cpu::contradiction(operation, isa, row.precision)) continue;
+            for (const cpu::Mix& mix : cpu::candidates(operation, isa, row.precision, features))
+                cases.push_back({row.precision, mix});
+        }
+    }
+    return cases;
+}
+
+/// All but those that AArch64 has no instruction for.
+inline std::vector<StreamCase> stream_cases(const cpu::Isa& isa)
+{
+    std::vector<StreamCase> cases;
+    for (const cpu::Stream& stream : cpu::stream_table) {
+        if (stream.nontemporal) continue;
+        for (const cpu::Form& form : cpu::forms_of(stream, true, true)) {
+            if (form.addressing == cpu::Addressing::counter) continue;
+            const auto iteration = static_cast<std::size_t>(form.vectors * form.parts * isa.register_bytes);
+            cases.push_back({stream, form, stream_iterations * iteration});
+        }
+    }
+    return cases;
+}
+
+/// Word `index` of array `array`: pseudo-random fp64 numbers from 1 to 2 (splitmix64).
+inline std::uint64_t word(int array, std::size_t index)
+{
+    std::uint64_t bits = (static_cast<std::uint64_t>(array) << 32 | index) + 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    return 0x3ff0000000000000 | (bits ^ bits >> 31) >> 12;
+}
+
+inline constexpr double stored_number = 1.1;
+inline constexpr std::uint64_t added_word = 3;
+
+}  // namespace roof::tests
