@@ -106,6 +106,16 @@ void Assembler::subtract(int destination, int first, int second)
     put(0xcb000000U | fields(destination, first, second));
 }
 
+void Assembler::multiply(int destination, int first, int second)
+{
+    put(0x9b007c00U | fields(destination, first, second));
+}
+
+void Assembler::set(int reg, int constant)
+{
+    put(0xd2800000U | static_cast<std::uint32_t>(constant) << 5 | fields(reg));
+}
+
 void Assembler::halve(int reg, int times)
 {
     put(0xd340fc00U | fields(reg, reg, times));

@@ -44,6 +44,9 @@ class Assembler {
     void copy(int destination, int source);
     void add(int destination, int first, int second);
     void subtract(int destination, int first, int second);
+    void multiply(int destination, int first, int second);
+    /// `constant`: below 65536
+    void set(int reg, int constant);
     void halve(int reg, int times);
     /// `constant`: below 4096
     void add_constant(int reg, int constant);

@@ -20,6 +20,23 @@ constexpr int left_register = 3;
 constexpr int first_pointer = 4;
 constexpr int most_pointers = 4;
 
+struct Repeated {
+    std::size_t begin;  ///< words
+    std::size_t end;
+};
+
+/// Repeats what `body` writes until the register, less `step` each time, is 0.
+template <class Body>
+Repeated repeat(Assembler& code, int counter, int step, const Body& body)
+{
+    code.align(loop_alignment);
+    const std::size_t begin = code.size();
+    body();
+    code.subtract_constant(counter, step);
+    code.branch_unless_zero(begin);
+    return {begin, code.size()};
+}
+
 void put(Assembler& code, const ComputeLoop& loop, const Step& step)
 {
     const int x = step.accumulator;
@@ -60,19 +77,17 @@ class StreamCode {
         load_arguments();
         const std::size_t pass = code_.size();
         code_.copy(left_register, bytes_register);
-        code_.align(loop_alignment);
-        const std::size_t begin = code_.size();
-        for (const StreamStep& step : iteration(stream_, form_)) put(step);
-        for (int i = 0; i < pointers(); ++i) code_.add_constant(first_pointer + i, form_.vectors * isa_.register_bytes);
-        code_.subtract_constant(left_register, form_.vectors * isa_.register_bytes);
-        code_.branch_unless_zero(begin);
-        const std::size_t end = code_.size();
+        const int advance = form_.vectors * isa_.register_bytes;
+        const Repeated loop = repeat(code_, left_register, advance, [&] {
+            for (const StreamStep& step : iteration(stream_, form_)) put(step);
+            for (int i = 0; i < pointers(); ++i) code_.add_constant(first_pointer + i, advance);
+        });
         for (int i = 0; i < pointers(); ++i) code_.subtract(first_pointer + i, first_pointer + i, bytes_register);
         code_.subtract_constant(pass_register, 1);
         code_.branch_unless_zero(pass);
         store_values();
         code_.end();
-        return {code_.words(), begin, end};
+        return {code_.words(), loop.begin, loop.end};
     }
 
   private:
@@ -165,20 +180,47 @@ Code generate(const ComputeLoop& loop)
     code.begin();
     for (int i = 0; i < loop.mix().chains(); ++i) code.load(i, start, i);
     for (int i = 0; i < loop.mix().constants(); ++i) code.load(loop.constant_register(i), constants, i);
-    code.align(loop_alignment);
-    const std::size_t begin = code.size();
-    for (const Step& step : loop.steps()) put(code, loop, step);
-    code.subtract_constant(iterations, 1);
-    code.branch_unless_zero(begin);
-    const std::size_t end = code.size();
+    const Repeated repeated = repeat(code, iterations, 1, [&] {
+        for (const Step& step : loop.steps()) put(code, loop, step);
+    });
     for (int i = 0; i < loop.mix().chains(); ++i) code.store(i, result, i);
     code.end();
-    return {code.words(), begin, end};
+    return {code.words(), repeated.begin, repeated.end};
 }
 
 Code generate(const Isa& isa, const Stream& stream, const Form& form)
 {
     return StreamCode(isa, stream, form).generate();
+}
+
+Code generate_chase(int loads)
+{
+    enum { at, steps };
+    Assembler code(neon_isa, Precision::fp64);
+    code.begin();
+    const Repeated loop = repeat(code, steps, loads, [&] {
+        for (int i = 0; i < loads; ++i) code.load_pointer(at, at, 0);
+    });
+    code.end();
+    return {code.words(), loop.begin, loop.end};
+}
+
+Code generate_chains(Chain kind, int chains, int operations)
+{
+    enum { iterations, other, first };
+    Assembler code(neon_isa, Precision::fp64);
+    code.begin();
+    code.set(other, 3);
+    for (int i = 0; i < chains; ++i) code.set(first + i, 1);
+    const Repeated loop = repeat(code, iterations, 1, [&] {
+        for (int i = 0; i < operations; ++i) {
+            const int x = first + i % chains;
+            kind == Chain::additions ? code.add(x, x, other) : code.multiply(x, x, other);
+        }
+    });
+    code.copy(iterations, first);
+    code.end();
+    return {code.words(), loop.begin, loop.end};
 }
 
 }  // namespace roof::cpu::aarch64

@@ -37,4 +37,15 @@ struct Arrays {
 /// Unsupported for a counter and for non-temporal stores, which AArch64 has for pairs of registers only.
 Code generate(const Isa& isa, const Stream& stream, const Form& form);
 
+// Loops on general registers, for latency and for the state of a core (chase.hpp, core_probe.hpp).
+
+/// const std::byte*(const std::byte* start, std::size_t steps): follows pointers, `loads` in an iteration.
+Code generate_chase(int loads);
+
+enum class Chain { additions, multiplications };
+
+/// std::uint64_t(std::size_t iterations): `operations` in an iteration, each x += 3 or x *= 3, on `chains` registers in turns, which
+/// start at 1. Returns the first.
+Code generate_chains(Chain kind, int chains, int operations);
+
 }  // namespace roof::cpu::aarch64

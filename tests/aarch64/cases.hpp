@@ -27,6 +27,22 @@ struct StreamCase {
     std::size_t bytes;  ///< of one array
 };
 
+// The loops on general registers: as many operations as those of x86-64 have.
+inline constexpr int chase_loads = 16;
+inline constexpr int chase_steps = 48;
+inline constexpr int chase_lines = 40;  ///< of 64 bytes, each linked to the seventh behind it
+inline constexpr int chase_stride = 7;
+inline constexpr int chain_operations = 120;
+inline constexpr int chain_iterations = 3;
+
+struct ChainCase {
+    const char* name;
+    bool multiplies;
+    int chains;
+};
+inline constexpr ChainCase chain_cases[] = {
+    {"additions", false, 1}, {"multiplications", true, 1}, {"independent", false, 6}};
+
 /// "neon", or "sve128" and so on with the bits of a register.
 inline cpu::Isa parse_case_isa(const std::string& name)
 {

@@ -105,6 +105,24 @@ void run(const StreamCase& one, const Isa& isa, const Memory& memory, std::size_
     append(results, arguments.destination, one.bytes);
 }
 
+void run_chase(const Memory& memory, std::size_t start, std::ofstream& results)
+{
+    using Function = const std::byte* (*)(const std::byte*, std::size_t);
+    std::vector<std::byte> lines(chase_lines * 64);
+    for (int i = 0; i < chase_lines; ++i) {
+        const std::byte* const next = &lines[(i + chase_stride) % chase_lines * 64];
+        std::memcpy(&lines[i * 64], &next, sizeof next);
+    }
+    const std::uint64_t offset = memory.function<Function>(start)(lines.data(), chase_steps) - lines.data();
+    append(results, &offset, sizeof offset);
+}
+
+void run_chain(const Memory& memory, std::size_t start, std::ofstream& results)
+{
+    const std::uint64_t value = memory.function<std::uint64_t (*)(std::size_t)>(start)(chain_iterations);
+    append(results, &value, sizeof value);
+}
+
 }  // namespace
 
 int main(int, char** argv)
@@ -118,9 +136,16 @@ int main(int, char** argv)
     std::vector<std::size_t> starts;
     for (const ComputeLoop& loop : loops) starts.push_back(memory.add(aarch64::generate(loop)));
     for (const StreamCase& one : streams) starts.push_back(memory.add(aarch64::generate(isa, one.stream, one.form)));
+    starts.push_back(memory.add(aarch64::generate_chase(chase_loads)));
+    for (const ChainCase& one : chain_cases) {
+        const auto kind = one.multiplies ? aarch64::Chain::multiplications : aarch64::Chain::additions;
+        starts.push_back(memory.add(aarch64::generate_chains(kind, one.chains, chain_operations)));
+    }
     memory.make_executable();
     std::size_t next = 0;
     for (const ComputeLoop& loop : loops) run(loop, memory, starts[next++], results);
     for (const StreamCase& one : streams) run(one, isa, memory, starts[next++], results);
+    run_chase(memory, starts[next++], results);
+    while (next < starts.size()) run_chain(memory, starts[next++], results);
     memory.write(argv[3]);
 }

@@ -2,6 +2,8 @@
 //
 // Prints a line per loop: bytes of its results, iterations, then per iteration FLOPs, bytes loaded and stored, instructions, and a name.
 // RESULTS: the results of all loops, one behind the other: accumulators, the array stored, or the registers of loads.
+#include "cpu/kernels/chase.hpp"
+#include "cpu/kernels/core_probe.hpp"
 #include "cpu/kernels/reference.hpp"
 #include "tests/aarch64/cases.hpp"
 
@@ -16,6 +18,8 @@ using namespace roof::cpu;
 using namespace roof::tests;
 
 namespace {
+
+static_assert(chase_loads == ChaseKernel::unroll && chain_operations == CoreProbe::operations);
 
 using Words = std::vector<std::uint64_t>;
 
@@ -89,6 +93,15 @@ void append(std::ofstream& to, const void* from, std::size_t bytes)
     to.write(static_cast<const char*>(from), static_cast<std::streamsize>(bytes));
 }
 
+/// The first of the chains.
+std::uint64_t expected_chain(const ChainCase& one)
+{
+    std::uint64_t value = 1;
+    for (int i = 0; i < chain_iterations * chain_operations / one.chains; ++i)
+        value = one.multiplies ? value * 3 : value + 3;
+    return value;
+}
+
 }  // namespace
 
 int main(int, char** argv)
@@ -112,5 +125,13 @@ int main(int, char** argv)
               bytes * one.stream.loads(), bytes * one.stream.stores,
               static_cast<std::size_t>(instructions_of(one, isa.register_bytes)),
               std::string(one.stream.name) + " " + one.form.text(one.stream));
+    }
+    const std::uint64_t line = chase_steps * chase_stride % chase_lines * 64;
+    append(results, &line, sizeof line);
+    print(sizeof line, chase_steps / chase_loads, 0, chase_loads * sizeof(std::byte*), 0, chase_loads + 2, "chase");
+    for (const ChainCase& one : chain_cases) {
+        const std::uint64_t value = expected_chain(one);
+        append(results, &value, sizeof value);
+        print(sizeof value, chain_iterations, 0, 0, 0, chain_operations + 2, one.name);
     }
 }
