@@ -26,7 +26,7 @@ struct Isa {
     {
         return encoding == Encoding::scalar ? element_bytes : register_bytes;
     }
-    /// Its multiply-add adds a product to the destination; that of x86-64 multiplies the destination here.
+    /// AArch64's multiply-add adds a product to its destination. The one used of x86-64 multiplies its destination.
     constexpr bool is_aarch64() const { return encoding == Encoding::neon || encoding == Encoding::sve; }
 };
 

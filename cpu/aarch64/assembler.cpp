@@ -4,6 +4,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <string>
 
 namespace roof::cpu::aarch64 {
 
@@ -55,8 +56,10 @@ constexpr std::uint32_t fields(int destination, int first = 0, int second = 0)
     return static_cast<std::uint32_t>(destination | first << 5 | second << 16);
 }
 
-constexpr std::uint32_t constant_field(std::size_t constant)
+std::uint32_t constant_field(std::size_t constant)
 {
+    constexpr std::size_t most = 4095;
+    if (constant > most) throw Error("an instruction has no room for the constant " + std::to_string(constant));
     return static_cast<std::uint32_t>(constant) << 10;
 }
 

@@ -3,6 +3,8 @@
 #include "cpu/aarch64/assembler.hpp"
 #include "ert/base/error.hpp"
 
+#include <string>
+
 namespace roof::cpu::aarch64 {
 
 namespace {

@@ -91,7 +91,6 @@ struct StreamStep {
     int part;
     int vector;
     int value;  ///< the register of the value, from 0
-    auto operator<=>(const StreamStep&) const = default;
 };
 
 /// The steps of one iteration in order. The steps of a vector come one after another, each `lag` vectors after the one before.

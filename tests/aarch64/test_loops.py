@@ -32,7 +32,7 @@ def missing():
 
 def setUpModule():
     if missing():
-        print("; ".join(missing()), file=sys.stderr)
+        print("skipped: " + "; ".join(missing()), file=sys.stderr)
         raise unittest.SkipTest("; ".join(missing()))
     configure = ["cmake", "-S", SOURCE, "-B", BUILD, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={SOURCE / 'toolchain.cmake'}"]
     for command in (configure, ["cmake", "--build", BUILD]):
