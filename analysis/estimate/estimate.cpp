@@ -248,8 +248,6 @@ long long Network::parameters() const
 
 Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer, Passes passes)
 {
-    if (model.ends_with(model::config_ending))
-        return {model::read_decoder(model, sizes, use_of(passes)), "", optimizer};
     try {
         const auto found = sizes.find("tokens");
         const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);
@@ -291,6 +289,8 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
     for (const LayerEstimate& layer : estimate.layers) {
         const LayerWork& work = layer.work;
         model::StepWork& flops = estimate.flops;
+        if (work.multiply_adds > (1LL << 62) - estimate.multiply_adds)
+            throw InputError(network.name() + " has more than 2^62 multiply-adds");
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
         flops.update += work.update.flops;

@@ -25,7 +25,7 @@ struct LayerEstimate {
     double least_executed = 1;  ///< share of a convolution's FLOPs that Winograd's F(4x4, 3x3) executes
 };
 
-/// A network that can be trained here, or the operators of one that cannot: another ONNX file, or a decoder's config.json.
+/// A network that can be trained here, or the operators of one that cannot: another ONNX file.
 struct Network {
     std::variant<model::Graph, model::Operations> layers;
     std::string why_operators{};  ///< why an ONNX file is read by its operators alone

@@ -137,9 +137,9 @@ long long values_of(const Graph& graph, LayerKind kind)
     return sum;
 }
 
-Bytes bytes(long long values, double each)
+Bytes bytes(int batch, long long values, double each)
 {
-    return Bytes{static_cast<double>(values) * each};
+    return Bytes{batch * static_cast<double>(values) * each};
 }
 
 }  // namespace
@@ -154,27 +154,27 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     const long long kept = kept_values(blocks);
     const long long winners = values_of(graph, LayerKind::max_pool);
     Footprint footprint;
-    footprint.parameters = bytes(parameters, is_inference(passes) ? stored : trained + (has_copy ? stored : 0));
-    footprint.images = bytes(batch * graph.layer(0).output.elements(), stored);
-    footprint.activations = bytes(batch * (is_inference(passes) ? cached_values(graph) : kept), stored);
-    footprint.pool_winners = bytes(batch * winners, 1);
-    footprint.masks = bytes(batch * (winners + values_of(graph, LayerKind::dropout)), 1);
+    footprint.parameters = bytes(1, parameters, is_inference(passes) ? stored : trained + (has_copy ? stored : 0));
+    footprint.images = bytes(batch, graph.layer(0).output.elements(), stored);
+    footprint.activations = bytes(batch, is_inference(passes) ? cached_values(graph) : kept, stored);
+    footprint.pool_winners = bytes(batch, winners, 1);
+    footprint.masks = bytes(batch, winners + values_of(graph, LayerKind::dropout), 1);
     long long alive = most_alive(blocks, false);
     if (passes == Passes::step) {
-        footprint.gradients = bytes(parameters, trained);
+        footprint.gradients = bytes(1, parameters, trained);
         footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
         alive = std::max(alive, most_alive(blocks, true));
     }
     if (is_inference(passes)) alive += kept;  // nothing is kept for a backward pass
-    footprint.working = bytes(batch * (alive - kept), stored);
+    footprint.working = bytes(batch, alive - kept, stored);
     return footprint;
 }
 
 Bytes inference_bytes(const Graph& graph, int batch, Precision precision)
 {
     const double stored = traits(precision).storage_bytes;
-    return bytes(graph.parameter_count(), stored) + bytes(batch * graph.layer(0).output.elements(), stored) +
-           bytes(batch * largest_layer(graph), stored);
+    return bytes(1, graph.parameter_count(), stored) + bytes(batch, graph.layer(0).output.elements(), stored) +
+           bytes(batch, largest_layer(graph), stored);
 }
 
 Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes,
@@ -182,17 +182,16 @@ Footprint footprint_of(const model::Operations& operations, int batch, Precision
 {
     const double stored = traits(precision).storage_bytes, trained = std::max(4.0, stored);
     const double times = batch / operations.batch, parameters = static_cast<double>(operations.parameters);
-    double kept = 0, largest = 0, cached = 0;
+    double kept = 0, largest = 0;
     for (const model::Operation& one : operations.all) {
         kept += one.written;
-        cached += one.cached;
         largest = std::max(largest, one.read + one.written);
     }
     Footprint footprint;
     footprint.parameters =
         Bytes{parameters * (is_inference(passes) ? stored : trained + (stored < trained ? stored : 0))};
     footprint.images = Bytes{operations.inputs * times * stored};
-    footprint.activations = Bytes{(is_inference(passes) ? cached : kept) * times * stored};
+    footprint.activations = Bytes{(is_inference(passes) ? 0 : kept) * times * stored};
     if (is_inference(passes)) footprint.working = Bytes{largest * times * stored};
     if (passes != Passes::step) return footprint;
     footprint.gradients = Bytes{parameters * trained};

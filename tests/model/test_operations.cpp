@@ -1,5 +1,4 @@
-// Networks by their operators: shapes, FLOPs and parameters by hand, and beside the reader of networks that are trained here. Decoders by
-// their config.json against the sizes that were published with their weights.
+// Networks by their operators: shapes, FLOPs and parameters by hand, and beside the reader of networks that are trained here.
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "tests/model/made_onnx.hpp"
@@ -63,20 +62,6 @@ double contractions(const Operations& all)
     for (const Operation& one : all.all) flops += one.is_contraction ? one.flops : 0;
     return flops;
 }
-
-Operations decoder(const std::string& config, long long tokens, Use use = Use::train)
-{
-    const fakes::TemporaryFolder folder;
-    std::ofstream(folder / "made.json") << config;
-    return read_decoder(folder / "made.json", {{"tokens", tokens}}, use);
-}
-
-constexpr const char* gpt2 = R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
-                                 "vocab_size": 50257})";
-constexpr const char* llama_1b =
-    R"({"model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32,
-        "num_hidden_layers": 16, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256,
-        "tie_word_embeddings": true, "attention_bias": false, "mlp_bias": false})";
 
 }  // namespace
 
@@ -271,61 +256,4 @@ TEST_CASE("More values than 2^62, and shapes that do not fit, are refused")
     add_weights(joined, "w", {5, 4});
     add_node(joined, "MatMul", {"images", "w"}, "logits");
     CHECK_THAT(refusal(joined), Catch::Contains("MatMul at 'at logits' multiplies 1x3x4 by 5x4"));
-}
-
-TEST_CASE("GPT-2 by its config has its 124,439,808 parameters and the FLOPs of its products")
-{
-    const Operations all = decoder(gpt2, 1024);
-    CHECK(all.parameters == 124439808);
-    const double t = 1024, d = 768;
-    const double attention = 4 * t * t * d;
-    CHECK(contractions(all) == 12 * (2 * t * 12 * d * d + attention) + 2 * t * d * 50257);
-    const Operation& one = of_kind(all, "attention");
-    CHECK(one.executed == (1024.0 * 1025 / 2) / (1024.0 * 1024));
-    CHECK(one.gradient_flops == 2.5 * attention);
-    CHECK_THROWS_WITH(decoder(gpt2, 2048), Catch::Contains("it has 1024 positions, fewer than tokens"));
-}
-
-TEST_CASE("Llama 3.2 1B by its config has its 1,235,814,400 parameters, and attends with 8 heads of keys")
-{
-    const Operations all = decoder(llama_1b, 512);
-    CHECK(all.parameters == 1235814400);
-    const double t = 512, d = 2048;
-    const double block = 2 * t * (2 * d * d + 2 * d * 512 + 3 * d * 8192) + 4 * t * t * d;
-    CHECK(contractions(all) == 16 * block + 2 * t * d * 128256);
-    CHECK(of_kind(all, "attention").read == t * d + 2 * t * 512);
-}
-
-TEST_CASE(
-    "A decoded token multiplies all weights once, and reads the caches of keys and values; a prompt has the scores of "
-    "its last token")
-{
-    const double d = 2048, keys = 2 * 512, norms = (2 * 16 + 1) * d;
-    const Operations token = decoder(llama_1b, 4096, Use::decode);
-    CHECK(contractions(token) == 2 * (1235814400 - norms) + 16 * 4 * 4096 * d);
-    const Operation& attention = of_kind(token, "attention");
-    CHECK(attention.cached == 4096 * keys);
-    CHECK(attention.read == d + keys + 4096 * keys);
-    CHECK(attention.written == d + keys);
-    double constants = 0;
-    for (const Operation& one : token.all) constants += one.rows > 0 ? 0 : one.constants;
-    CHECK(constants == 1235814400);  // the last layer's are the embedding's
-    const Operations prompt = decoder(llama_1b, 4096, Use::prefill);
-    CHECK(contractions(decoder(llama_1b, 4096)) - contractions(prompt) == 2.0 * 4095 * d * 128256);
-    CHECK(contractions(decoder(gpt2, 1024, Use::decode)) ==
-          2.0 * (12 * 12 * 768 * 768 + 768 * 50257) + 12 * 4 * 1024 * 768);
-}
-
-TEST_CASE("A sliding window is executed alone, and a config that is no decoder's is refused with its key")
-{
-    const std::string mistral =
-        R"({"model_type": "mistral", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
-            "num_hidden_layers": 1, "num_key_value_heads": 2, "vocab_size": 100, "sliding_window": 3})";
-    CHECK(of_kind(decoder(mistral, 5), "attention").executed == (1 + 2 + 3 + 3 + 3) / 25.0);
-    CHECK(decoder(mistral, 5).parameters == 2 * 6400 + 64 + 2 * 64 + 2 * 4096 + 2 * 64 * 32 + 3 * 64 * 96);
-    CHECK_THROWS_WITH(decoder(R"({"model_type": "lama"})", 5), Catch::Contains("llama"));
-    CHECK_THROWS_WITH(decoder(R"({"model_type": "gpt2"})", 5), Catch::Contains("it lacks 'n_embd'"));
-    CHECK_THROWS_WITH(decoder(R"({"model_type": "gpt2", "n_embd": -1})", 5),
-                      Catch::Contains("'n_embd' is not a whole number"));
-    CHECK_THROWS_WITH(decoder("[]", 5), Catch::Contains("it is no JSON object"));
 }

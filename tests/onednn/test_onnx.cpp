@@ -107,6 +107,13 @@ TEST_CASE("GPT-2 trains as in PyTorch over five steps")
     compare("gpt2", "gpt2", 1e-4, 64);
 }
 
+TEST_CASE("Decoders by their config.json train as in transformers over five steps")
+{
+    const auto [name, tokens] = GENERATE(std::pair{"config_gpt2", 40}, std::pair{"config_llama", 40},
+                                         std::pair{"config_mistral", 16}, std::pair{"config_qwen2", 40});
+    compare(name, std::string(ROOF_TEST_DATA) + "/../engine/data/configs/" + name + ".json", 1e-6, tokens);
+}
+
 TEST_CASE("ViT-B/16 trains as in PyTorch over five steps")
 {
     compare("vit_b_16", "vit_b_16", 1e-4);

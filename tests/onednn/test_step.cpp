@@ -212,6 +212,31 @@ TEST_CASE("An invalid learning rate or folder is an input error before anything 
     CHECK_THROWS_WITH(TrainBench().unsupported_reason(wrong, two_threads(), cpu_device), Catch::Contains("/nowhere"));
 }
 
+TEST_CASE(
+    "A plan's model may be a decoder's config.json, trained and decoded; a sliding window that is longer is refused")
+{
+    const std::string data = std::string(ROOF_TEST_DATA) + "/../engine/data/configs/";
+    BenchRegistry registry;
+    add_onednn(registry);
+    const Bench* const bench = registry.find("train", "cpu");
+    REQUIRE(bench != nullptr);
+    const std::vector<Axis> axes = bench->axes(registry.machine());
+    const auto axis = [&](const char* name) { return *std::ranges::find(axes, name, &Axis::name); };
+    Point asked = point(data + "config_mistral.json", "2");
+    CHECK(axis("model").file_endings == std::vector<std::string_view>{".onnx", ".json"});
+    CHECK(axis("tokens").otherwise(asked) == "1024");
+    CHECK(axis("optimizer").otherwise(asked) == "adamw");
+    asked.set("tokens", "16");
+    CHECK_FALSE(TrainBench().unsupported_reason(asked, two_threads(), cpu_device));
+    CHECK(TrainBench().make(asked, two_threads(), cpu_device)->parts().size() > 20);
+    asked.set("tokens", "17");
+    CHECK_THROWS_WITH(TrainBench().make(asked, two_threads(), cpu_device),
+                      Catch::Contains("a sliding window of 16 tokens"));
+    asked.set("phase", "decode");
+    CHECK(TrainBench().make(asked, two_threads(), cpu_device)->parts().size() > 10);
+    CHECK_THROWS_AS(TrainBench().unsupported_reason(point(data + "none.json", "1"), two_threads(), cpu_device), Error);
+}
+
 TEST_CASE("The remarks name and count a broken image, and the step continues")
 {
     const test::TemporaryFolder folder;

@@ -47,15 +47,16 @@ TEST_CASE("an estimate on sheets has a column for each machine")
     CHECK(both["machines"][1]["known"] == "spec");
 }
 
-TEST_CASE("a decoder is estimated by its config.json, and what it lacks is said")
+TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless told, and what it lacks is said")
 {
     const Workbench bench;
     const std::string config = bench.path("config.json");
     std::ofstream(config) << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
                                  "vocab_size": 50257})";
-    CHECK_THAT(bench.roof({"estimate", config, "--batch", "1"}).err, Contains("--tokens 1024"));
+    CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--tokens", "1025"}).err,
+               Contains("has 1024 positions"));
     CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--size", "tokens"}).err, Contains("is not NAME=N"));
-    const Said said = bench.roof({"estimate", config, "--batch", "4", "--tokens", "1024"});
+    const Said said = bench.roof({"estimate", config, "--batch", "4"});
     CHECK(said.status == 0);
     CHECK_THAT(said.out,
                Contains("124439808 parameters") && Contains("a causal mask leaves out") && Contains("h.11.mlp.c_proj"));

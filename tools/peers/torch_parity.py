@@ -9,7 +9,7 @@ gradients, those of the first and of the last weight: the whole way back lies be
     torch_parity.py squeezenet1_1_gelu:5                                      its ReLUs are GELUs, every second by tanh
     torch_parity.py layer_norm:5 attention:5 llama:5 tokens:5 vision:5        networks of tests/engine/layers/small_networks.hpp
     torch_parity.py gpt2:5 vit_b_16:5                                         GPT-2 of 64 tokens
-    torch_parity.py decoding:1                                                one token of Llama's layers; the loss alone is used
+    torch_parity.py configs/config_qwen2.json:5 configs/config_qwen2.json/decode:1   a decoder of tests/engine/data, by transformers
     torch_parity.py attention_adamw:5                                         AdamW, learning rate 0.001, others as PyTorch has them
 """
 
@@ -21,7 +21,7 @@ import re
 import sys
 
 from torch_step import imported, network_of
-from torch_transformers import GPT2, token_network, transformer_block
+from torch_transformers import GPT2, published, token_network, transformer_block
 
 BATCH, CLASSES = 2, 1000
 INPUT_SEED, FIRST_PARAMETER_SEED, FIRST_PROJECTION_SEED, CACHE_SEED = 1, 100, 9000, 30000
@@ -57,17 +57,17 @@ EMBEDDING_DEVIATION = 0.02
 
 def gains(torch, model, network):
     """Gains of convolutions and hidden linear layers. Networks without norms are damped."""
-    if any(isinstance(layer, norms(torch)) for layer in network.modules()):
+    if ".json" in model or any(isinstance(layer, norms(torch)) for layer in network.modules()):
         return 1.0, 1.0
     return (0.75 if model == "alexnet" else 0.85), 0.25
 
 
 def scale_and_offset(torch, model, network, name, parameter):
     owner, kind = name.rsplit(".", 1)
-    layer = network.get_submodule(owner)
-    if isinstance(layer, norms(torch)):
+    layer = None if ".json" in model else network.get_submodule(owner)
+    if isinstance(layer, norms(torch)) or (layer is None and re.search("norm|ln_", owner)):
         return (0.5, 1.0) if kind == "weight" else (0.2, 0.0)
-    if isinstance(layer, torch.nn.Embedding):
+    if isinstance(layer, torch.nn.Embedding) or (layer is None and re.search("embed|wte|wpe", owner)):
         return 2 * math.sqrt(3) * EMBEDDING_DEVIATION, 0.0
     if kind == "bias":
         return 0.1, 0.0
@@ -214,61 +214,17 @@ def vision_transformer(torch, patch, channels, heads, blocks):
     return Vision()
 
 
-def decoding_network(torch, vocabulary, channels, heads, kv_heads, hidden, tokens, blocks):
-    """Llama's layers for one token of each sequence, after keys and values of the tokens before it from hashed caches."""
-    nn = torch.nn
-    head = channels // heads
-    angles = (tokens - 1) * 500000.0 ** (-2 * torch.arange(head // 2, dtype=torch.float64) / head)
-
-    def turned(x):
-        a, b = x[..., :head // 2], x[..., head // 2:]
-        return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
-
-    class Block(nn.Module):
-        def __init__(self, k):
-            super().__init__()
-            self.norm1, self.qkv = nn.RMSNorm(channels, 1e-5), nn.Linear(channels, (heads + 2 * kv_heads) * head, bias=False)
-            self.project, self.norm2 = nn.Linear(channels, channels, bias=False), nn.RMSNorm(channels, 1e-5)
-            self.gate, self.up = nn.Linear(channels, hidden, bias=False), nn.Linear(channels, hidden, bias=False)
-            self.down = nn.Linear(hidden, channels, bias=False)
-            self.cache = filled(torch, CACHE_SEED + k, (BATCH, kv_heads, 2, tokens, head), 2 * math.sqrt(3), 0.0)
-
-        def forward(self, x):
-            q, k, v = self.qkv(self.norm1(x)).split([channels, kv_heads * head, kv_heads * head], -1)
-            cache = self.cache.clone()
-            cache[:, :, 0, -1] = turned(k.reshape(BATCH, kv_heads, head))
-            cache[:, :, 1, -1] = v.reshape(BATCH, kv_heads, head)
-            keys, values = (cache[:, :, part].repeat_interleave(heads // kv_heads, 1) for part in (0, 1))
-            q = turned(q.reshape(BATCH, heads, 1, head))
-            y = nn.functional.scaled_dot_product_attention(q, keys, values)
-            x = x + self.project(y.reshape(BATCH, channels))
-            y = self.norm2(x)
-            return x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
-
-    class Decoder(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.embedding = nn.Embedding(vocabulary, channels)
-            self.blocks, self.norm = nn.Sequential(*[Block(k) for k in range(blocks)]), nn.RMSNorm(channels, 1e-5)
-
-        def forward(self, x):
-            return nn.functional.linear(self.norm(self.blocks(self.embedding(x[:, 0]))), self.embedding.weight)
-
-    return Decoder()
-
-
 VISION = {"vision": dict(patch=32, channels=48, heads=3, blocks=2), "vit_b_16": dict(patch=16, channels=768, heads=12, blocks=12)}
-DECODING = {"decoding": dict(vocabulary=1000, channels=48, heads=4, kv_heads=2, hidden=96, tokens=20, blocks=2)}
 TOKENS = {"tokens": dict(vocabulary=1000, channels=48, heads=3, tokens=40, blocks=2, wide=2),
           "gpt2": dict(GPT2["gpt2"], tokens=64)}
 
 
-def batch_of(torch, model):
+def batch_of(torch, model, network):
     """Images and labels, or tokens and a label for each."""
-    if model not in TOKENS and model not in DECODING:
+    if model not in TOKENS and ".json" not in model:
         images = filled(torch, INPUT_SEED, (BATCH, 3, 224, 224), 2 * math.sqrt(3), 0.0)
         return images, torch.tensor([(7 + 389 * n) % CLASSES for n in range(BATCH)])
-    tokens, vocabulary = (1, DECODING[model]["vocabulary"]) if model in DECODING else (TOKENS[model]["tokens"], TOKENS[model]["vocabulary"])
+    tokens, vocabulary = (network.tokens, network.vocabulary) if ".json" in model else (TOKENS[model]["tokens"], TOKENS[model]["vocabulary"])
     numbers = mix(torch.arange(BATCH * tokens, dtype=torch.int64)) % vocabulary
     return numbers.reshape(BATCH, tokens), torch.tensor([(7 + 389 * n) % vocabulary for n in range(BATCH * tokens)])
 
@@ -280,8 +236,8 @@ def hashed_network(torch, torchvision, model):
         network = attention_network(torch)
     elif model in TOKENS:
         network = token_network(torch, **TOKENS[model])
-    elif model in DECODING:
-        network = decoding_network(torch, **DECODING[model])
+    elif ".json" in model:
+        network = published(torch, model, lambda k, shape: filled(torch, CACHE_SEED + k, shape, 2 * math.sqrt(3), 0.0))
     elif model in VISION:
         network = vision_transformer(torch, **VISION[model])
     elif model == "llama":
@@ -313,13 +269,14 @@ def gradient_rows(torch, network):
 def reference(torch, torchvision, model, steps, variant):
     """Yields (quantity, name, value)."""
     network = hashed_network(torch, torchvision, model.removesuffix("_adamw"))
-    images, labels = batch_of(torch, model)
+    images, labels = batch_of(torch, model, network)
     if variant != "fp64":
         layout = torch.channels_last if variant == "channels_last" else torch.contiguous_format
         network = network.float().to(memory_format=layout)
         images = images if model in TOKENS else images.float().to(memory_format=layout)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=0.001) if model.endswith("_adamw") else torch.optim.SGD(
-        network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    parameters = [parameter for _, parameter in network.named_parameters()]
+    optimizer = torch.optim.AdamW(parameters, lr=0.001) if model.endswith("_adamw") else torch.optim.SGD(
+        parameters, lr=0.01, momentum=0.9, weight_decay=1e-4)
     for step in range(steps):
         optimizer.zero_grad(set_to_none=True)
         loss = torch.nn.functional.cross_entropy(network(images), labels)
@@ -333,7 +290,7 @@ def reference(torch, torchvision, model, steps, variant):
 
 
 def model_and_steps(text):
-    found = re.fullmatch(r"(\w+):([1-9]\d*)", text)
+    found = re.fullmatch(r"([\w./]+):([1-9]\d*)", text)
     if not found:
         raise argparse.ArgumentTypeError("model:steps, such as resnet34:5")
     return found[1], int(found[2])
@@ -354,7 +311,7 @@ def main(arguments):
     table.writerow(["model", "quantity", "name", "value"])
     for model, steps in options.models:
         for row in reference(torch, torchvision, model, steps, options.variant):
-            table.writerow([model, *row[:2], repr(row[2])])
+            table.writerow([re.sub(r"(.*/)?(\w+)\.json", r"\2", model).replace("/", "_"), *row[:2], repr(row[2])])
             sys.stdout.flush()
     return 0
 

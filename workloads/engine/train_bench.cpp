@@ -23,7 +23,8 @@ float learning_rate(const Point& point)
 
 std::vector<Axis> training_axes(const TrainTraits& of_device)
 {
-    Axis model{"model", "network: a name, an ONNX file, or its layers", model::model_names(), model::model_names()};
+    Axis model{"model", "network: a name, an ONNX file, a decoder's config.json, or its layers", model::model_names(),
+               model::model_names()};
     std::ranges::move(model::token_model_names(), std::back_inserter(model.allowed));
     // What networks of tokens are trained with, unless a plan names another.
     const auto of_tokens = [](Axis axis, const std::function<std::string(int tokens)>& usual,
@@ -55,7 +56,7 @@ std::vector<Axis> training_axes(const TrainTraits& of_device)
         "caches",
         names_in(names_of(model::Use{}).rows));
     phase.optional = true;
-    model.file_ending = model::network_ending;
+    model.file_endings = {model::network_ending, model::config_ending};
     model.takes_map = true;
     return {model,
             {"batch", "images", of_device.batches, {}, true, 1, 65536},
@@ -83,13 +84,18 @@ model::Use use_of(const Point& point)
     return parse_enum<model::Use>(point.text_or("phase", name(model::Use::train)));
 }
 
+model::Graph network_of(const Point& point)
+{
+    const int tokens = point.has("tokens") ? static_cast<int>(point.integer("tokens")) : 0;
+    return model::build_model(point.text("model"), 1000, tokens, use_of(point));
+}
+
 std::optional<std::string> lacking_of_tokens(const Point& point)
 {
-    const Values models = model::token_model_names();
     const bool is_of_tokens =
         point.has("tokens") || use_of(point) == model::Use::prefill || use_of(point) == model::Use::decode;
-    if (!is_of_tokens || std::ranges::find(models, point.text("model")) != models.end()) return std::nullopt;
-    return "networks of tokens are " + join(models, ", ");
+    if (!is_of_tokens || model::usual_tokens(point.text("model")) > 0) return std::nullopt;
+    return "networks of tokens are " + join(model::token_model_names(), ", ") + ", and a decoder's config.json";
 }
 
 }  // namespace
@@ -98,7 +104,7 @@ void require_legal(const Point& point)
 {
     learning_rate(point);
     data::require_source(point.text("data"));
-    if (model::is_own_network(point.text("model"))) model::build_model(point.text("model"));
+    if (model::is_own_network(point.text("model"))) network_of(point);
 }
 
 TrainBench::TrainBench(TrainTraits traits, std::filesystem::path memory)
@@ -153,10 +159,7 @@ std::unique_ptr<Subject> TrainBench::create(const Point& point, const Machine& m
     Settings settings = settings_of(point, machine);
     settings.choices = std::make_shared<Choices>(memory_.empty() ? memory_ : memory_ / choices_file(machine, device));
     const auto make = [&](int workers, const parallel::World* world) {
-        const std::string name = point.text("model");
-        const int tokens = point.has("tokens") ? static_cast<int>(point.integer("tokens")) : 0;
-        const model::Graph graph =
-            traits_.build ? traits_.build(name) : model::build_model(name, 1000, tokens, use_of(point));
+        const model::Graph graph = traits_.build ? traits_.build(point.text("model")) : network_of(point);
         return traits_.make({point, device, graph, settings, workers, world});
     };
     if (parallel::place_of_process().rank == 0 && !exchanges(point)) return make(machine.threads, nullptr);

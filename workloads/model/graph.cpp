@@ -165,13 +165,14 @@ int Graph::of_heads(Layer layer, int heads, int kv_heads, int divisor)
     return append(std::move(layer));
 }
 
-int Graph::attention(std::string name, int input, int heads, bool causal, int kv_heads)
+int Graph::attention(std::string name, int input, int heads, bool causal, int kv_heads, int reach)
 {
     const int index =
         of_heads({std::move(name), LayerKind::attention, {input}, layer(input).output, {}}, heads, kv_heads, 1);
     Layer& made = layers_.back();
     made.output.channels = made.output.channels / (heads + 2 * made.kv_heads) * heads;
     made.causal = causal;
+    made.reach = reach;
     return index;
 }
 
@@ -277,13 +278,12 @@ int Graph::embedding(std::string name, int input, int vocabulary, int channels)
     return index;
 }
 
-int Graph::positions(std::string name, int input, int count)
+int Graph::positions(std::string name, int input, int count, int first)
 {
-    const Shape& output = layer(input).output;
-    const int there = output.height * output.width;
-    if (count < 0 || count > there) throw std::logic_error(name + " has values of positions that are not there");
+    const Shape output = layer(input).output;
     const int index = append({std::move(name), LayerKind::positions, {input}, output, {}});
-    layers_.back().count = count > 0 ? count : there;
+    layers_.back().count = count > 0 ? count : output.height * output.width;
+    layers_.back().first = first;
     return index;
 }
 

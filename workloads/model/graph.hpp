@@ -116,12 +116,13 @@ struct Layer {
     float dropout = 0;      ///< probability that a value becomes zero
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
     float epsilon = 1e-5F;  ///< norms: added to the variance
-    int first = 0;          ///< slice: the first channel that it takes; take_positions, rope: the first position
-    int heads = 1;          ///< attention, rope
-    bool causal = false;    ///< attention: a position reads itself and those before it
+    int first = 0;  ///< slice: the first channel that it takes; take_positions, positions, rope: the first position
+    int heads = 1;  ///< attention, rope
+    bool causal = false;       ///< attention: a position reads itself and those before it
+    int reach = 0;             ///< attention, causal: as many as these positions, its own as the last; 0: all
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
     int vocabulary = 0;        ///< embedding: number of tokens
-    int count = 0;             ///< positions: those that get a value
+    int count = 0;             ///< positions: those that have a value
     int cached = 0;            ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
     int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
     float theta = 10000;       ///< rope
@@ -176,8 +177,8 @@ class Graph {
     int multiply(std::string name, int map, int factor);
     /// Attention among the positions of an image, of `heads`. The input has the channels of the heads of queries, which are as many as the
     /// output's, then of keys and of values: softmax(q k' / sqrt(channels of a head)) v. Keys and values have `kv_heads`, each for as many
-    /// neighbouring heads of queries; 0: one for each.
-    int attention(std::string name, int input, int heads, bool causal = false, int kv_heads = 0);
+    /// neighbouring heads of queries; 0: one for each. Of a causal one each position reads the last `reach` up to its own; 0: all.
+    int attention(std::string name, int input, int heads, bool causal = false, int kv_heads = 0, int reach = 0);
     /// Attention of one position over `cached` ones, its own as the last, whose keys and values are kept from step to step. The input
     /// has queries of `heads` and keys and values of `kv_heads` heads, each of which serves as many heads of queries.
     int attention_over_cache(std::string name, int input, int heads, int kv_heads, int cached);
@@ -197,8 +198,9 @@ class Graph {
     int linear_of_positions(std::string name, int input, int features, bool bias = true, int weights_of = -1);
     /// The trained vector of each token. Its input is the input of the network: one channel, the numbers of the tokens.
     int embedding(std::string name, int input, int vocabulary, int channels);
-    /// Adds a trained value of each channel and position, the same for all images, to the first `count` positions; 0: to all.
-    int positions(std::string name, int input, int count = 0);
+    /// Adds a trained value of each channel and position, the same for all images. There are values of `count` positions; 0: of all. The
+    /// input's first one is position `first`.
+    int positions(std::string name, int input, int count = 0, int first = 0);
     /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before all others.
     int take_positions(std::string name, int input, int first, int count);
     /// Stands for a layer that is not modelled, with the shape of its output. The network cannot be used; its reader can go on.
@@ -246,14 +248,14 @@ constexpr EnumNames<Use, 4> names_of(Use)
 std::vector<std::string> model_names();
 /// Of networks of tokens: "gpt2", ...
 std::vector<std::string> token_model_names();
-/// Tokens of a sequence that the network is known for; 0 for a network of images.
+/// Tokens of a sequence unless others are asked for; 0 for a network of images.
 int usual_tokens(std::string_view name);
-/// The ending of the files that can replace a model's name.
-inline constexpr std::string_view network_ending = ".onnx";
-/// True for an ONNX file or a network's layers as text: for all that is no built-in name.
+/// The endings of the files that can replace a model's name: an ONNX file, a decoder's config.json.
+inline constexpr std::string_view network_ending = ".onnx", config_ending = ".json";
+/// True for such a file or a network's layers as text: for all that is no built-in name.
 bool is_own_network(std::string_view model);
-/// The network of this name, with that many classes, or that of an ONNX file or a text (models.hpp), with its own. `tokens`: of a
-/// sequence; 0: as many as the network is known for. Throws InputError with the known models and the nearest name, and where a
+/// The network of this name, with that many classes, or that of a file or a text (models.hpp), with its own. `tokens`: of a sequence; 0:
+/// usual_tokens(). Throws InputError with the known models and the nearest name, and where a
 /// network of images is asked for tokens, or any for a use that it has not.
 Graph build_model(std::string_view name, int classes = 1000, int tokens = 0, Use use = Use::train);
 

@@ -3,6 +3,7 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "workloads/model/decoders.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -24,11 +25,11 @@ std::vector<Recipe> all_recipes()
     return recipes;
 }
 
-std::vector<TokenRecipe> token_recipes()
+Decoder decoder_of(std::string_view name)
 {
-    std::vector<TokenRecipe> recipes = gpt2_family();
-    std::ranges::move(llama_family(), std::back_inserter(recipes));
-    return recipes;
+    if (name.ends_with(config_ending)) return read_config(name);
+    const std::vector<Decoder> known = known_decoders();
+    return *std::ranges::find(known, name, &Decoder::name);
 }
 
 }  // namespace
@@ -43,27 +44,26 @@ std::vector<std::string> model_names()
 std::vector<std::string> token_model_names()
 {
     std::vector<std::string> names;
-    for (const TokenRecipe& recipe : token_recipes()) names.push_back(recipe.name);
+    for (const Decoder& decoder : known_decoders()) names.push_back(decoder.name);
     return names;
 }
 
 int usual_tokens(std::string_view name)
 {
-    for (const TokenRecipe& recipe : token_recipes())
-        if (recipe.name == name) return recipe.tokens;
-    return 0;
+    constexpr int usual = 1024;
+    const std::vector<std::string> names = token_model_names();
+    return name.ends_with(config_ending) || std::ranges::find(names, name) != names.end() ? usual : 0;
 }
 
 bool is_own_network(std::string_view model)
 {
-    return is_layers_text(model) || model.ends_with(network_ending);
+    return is_layers_text(model) || model.ends_with(network_ending) || model.ends_with(config_ending);
 }
 
 Graph build_model(std::string_view name, int classes, int tokens, Use use)
 {
-    for (const TokenRecipe& recipe : token_recipes()) {
-        if (recipe.name == name) return recipe.build(tokens > 0 ? tokens : recipe.tokens, use);
-    }
+    if (const int usual = usual_tokens(name); usual > 0)
+        return build(decoder_of(name), tokens > 0 ? tokens : usual, use);
     if (use == Use::prefill || use == Use::decode)
         throw InputError("phase " + std::string(roof::name(use)) + ": " + std::string(name) +
                          " reads images, not tokens");

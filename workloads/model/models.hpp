@@ -17,21 +17,12 @@ struct Recipe {
     std::function<Graph(int classes)> build;  ///< for images of 3x224x224
 };
 
-/// A network of sequences of tokens.
-struct TokenRecipe {
-    std::string name;
-    int tokens;                                       ///< of a sequence, that it is known for
-    std::function<Graph(int tokens, Use use)> build;  ///< throws InputError for a use that it has not
-};
-
 inline constexpr Shape imagenet_image{3, 224, 224};
 
 std::vector<Recipe> alexnet_family();
 std::vector<Recipe> vgg_family();
 std::vector<Recipe> resnet_family();
 std::vector<Recipe> vit_family();
-std::vector<TokenRecipe> gpt2_family();
-std::vector<TokenRecipe> llama_family();
 
 /// True for the text of a map, which can replace a model's name.
 bool is_layers_text(std::string_view model);

@@ -1,5 +1,5 @@
 // A network as the list of its operations, with their work and nothing that could be trained: what `roof estimate` reads of an ONNX file
-// whose operators the engines do not have, and of a decoder's config.json.
+// whose operators the engines do not have.
 #pragma once
 
 #include "workloads/model/work.hpp"
@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace roof::model {
@@ -28,12 +27,11 @@ struct Operation {
     double written = 0;
     double constants = 0;  ///< weights, biases, tables that it reads
     double rows = 0;       ///< of an embedding's table, what it reads; else 0
-    double cached = 0;     ///< of what it reads: keys and values that stay from step to step
 };
 
 struct Operations {
     std::string name;
-    double batch = 1;   ///< images, or sequences, of all that follows
+    double batch = 1;   ///< images of all that follows
     double inputs = 0;  ///< values of the network's inputs
     long long parameters =
         0;  ///< each constant once, however many operators read it; no running means, no single numbers
@@ -51,11 +49,5 @@ using Sizes = std::map<std::string, long long>;
 /// The operators of an ONNX file. A result's shape follows from the operator's rule, or is what the file says. Throws InputError for a
 /// shape that neither gives, for an extent that is open, and for more than 2^62 values.
 Operations read_onnx_operations(const std::filesystem::path& file, const Sizes& sizes);
-
-/// The ending of a decoder's file, which can stand in place of a model in estimates.
-inline constexpr std::string_view config_ending = ".json";
-/// A decoder by its config.json as published with its weights: the keys of Llama (num_hidden_layers, hidden_size, …) or GPT-2 (n_layer,
-/// n_embd, …). One sequence of sizes["tokens"] tokens, or one token after so many. Throws InputError for a key that is missing or wrong.
-Operations read_decoder(const std::filesystem::path& file, const Sizes& sizes, Use use = Use::train);
 
 }  // namespace roof::model

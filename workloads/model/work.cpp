@@ -35,6 +35,7 @@ struct AxisCount {
 
 AxisCount count_axis(int extent, int outputs, const Window& window)
 {
+    if (window == Window{}) return {outputs, outputs};
     AxisCount count;
     std::vector<bool> read(static_cast<std::size_t>(extent));
     for (int output = 0; output < outputs; ++output) {
@@ -64,11 +65,12 @@ LayerWork contraction(const Graph& graph, int index, int batch, ElementBytes siz
     const AxisCount rows = count_axis(input.height, layer.output.height, window);
     const AxisCount columns = count_axis(input.width, layer.output.width, window);
 
-    const long long outputs = batch * layer.output.elements();
     LayerWork work;
     const int of_group = input.channels / layer.groups;
-    const double products = static_cast<double>(outputs) * of_group * window.size * window.size;
+    const double products =
+        1.0 * batch * static_cast<double>(layer.output.elements()) * of_group * window.size * window.size;
     if (products > most_products) throw InputError(layer.name + " has more than 2^62 multiply-adds");
+    const long long outputs = batch * layer.output.elements();
     work.multiply_adds = outputs * of_group * window.size * window.size;
     work.multiply_adds_unpadded = unpadded_multiply_adds({batch, input, layer.output, window, layer.groups});
 
@@ -114,7 +116,8 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
     if (layer.cached > 0) return cached_attention_work(graph, index, batch, size);
     const double out = static_cast<double>(batch * layer.output.elements()) * size.stored;
     const long long positions = 1LL * layer.output.height * layer.output.width;
-    const double products = static_cast<double>(batch * positions * layer.output.elements());
+    const double products = 1.0 * batch * static_cast<double>(positions) * static_cast<double>(layer.output.elements());
+    if (2 * products > most_products) throw InputError(layer.name + " has more than 2^62 multiply-adds");
     const auto pass = [&](double count, double moved, double written) {
         return PassWork{Flops{2 * count * products}, Bytes{moved}, Bytes{2 * count * products * size.stored + written},
                         Bytes{written}};
@@ -160,12 +163,14 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
                                                 zeros + out * size.trained);
             break;
         }
-        case LayerKind::positions:
-            work.forward = elementwise(static_cast<double>(batch) * trained, moved + trained * size.stored, to_output);
-            work.backward_weights = elementwise(
-                static_cast<double>(batch) * trained,
-                static_cast<double>(batch) * trained * size.stored + trained * size.trained, trained * size.trained);
+        case LayerKind::positions: {
+            const int there = layer.output.height * layer.output.width;
+            const double values = 1.0 * std::clamp(layer.count - layer.first, 0, there) * layer.output.channels;
+            work.forward = elementwise(batch * values, moved + values * size.stored, to_output);
+            work.backward_weights = elementwise(batch * values, batch * values * size.stored + trained * size.trained,
+                                                trained * size.trained);
             break;
+        }
         case LayerKind::take_positions: {
             const int there = graph.input_shape(index).height * graph.input_shape(index).width;
             const int taken = std::min(there, layer.first + layer.output.width) - std::max(0, layer.first);
@@ -236,7 +241,9 @@ bool is_contraction(LayerKind kind)
 long long attended_pairs(const Layer& layer)
 {
     const long long positions = 1LL * layer.output.height * layer.output.width;
-    return layer.causal ? positions * (positions + 1) / 2 : positions * positions;
+    if (!layer.causal) return positions * positions;
+    const long long seen = layer.reach > 0 ? std::min<long long>(layer.reach, positions) : positions;
+    return seen * (seen + 1) / 2 + (positions - seen) * seen;
 }
 
 PassWork update_work(double parameters, Precision precision, Optimizer optimizer)

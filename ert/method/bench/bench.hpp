@@ -38,9 +38,9 @@ struct Axis {
     long long max = 1;
     /// Keywords in place of numbers; they are resolved from earlier rows of the plan (ert/method/plan/scheduler.hpp).
     std::vector<std::string> keywords{};
-    std::string file_ending{};  ///< not empty: the names of files that end so are values beside `allowed`
-    bool takes_map = false;     ///< a YAML map in a plan is a value too, as its text
-    bool optional = false;      ///< left out of points unless the plan names it; then the first of `defaults` applies
+    std::vector<std::string_view> file_endings{};  ///< the names of files that end so are values beside `allowed`
+    bool takes_map = false;                        ///< a YAML map in a plan is a value too, as its text
+    bool optional = false;  ///< left out of points unless the plan names it; then the first of `defaults` applies
     /// The value of a point for which the plan names none, by its earlier axes, instead of `defaults`; empty: it is left out.
     std::function<std::string(const Point&)> otherwise{};
 };

@@ -210,7 +210,7 @@ void check_value(const Axis& axis, const std::string& value, const std::string& 
 {
     if (!axis.allowed.empty()) {
         if (axis.takes_map && value.starts_with('{')) return;
-        if (!axis.file_ending.empty() && value.ends_with(axis.file_ending)) return;
+        if (std::ranges::any_of(axis.file_endings, [&](auto ending) { return value.ends_with(ending); })) return;
         if (holds(axis.allowed, value)) return;
         throw InputError(where + ": " + unknown_word(axis.name, value, axis.allowed));
     }

@@ -75,8 +75,10 @@ class HostChannels : protected HostLoops {
         const Values source(memory_, op.source), weights(memory_, op.weights);
         Values result(memory_, op.result);
         const std::size_t of_image = op.result.elements() / static_cast<std::size_t>(op.result.batch);
-        for (std::size_t k = 0; k < op.result.elements(); ++k)
-            result.put(k, source[k] + (k % of_image < op.weights.elements() ? weights[k % of_image] : 0));
+        for (std::size_t k = 0; k < op.result.elements(); ++k) {
+            const std::size_t at = static_cast<std::size_t>(op.first * op.result.channels) + k % of_image;
+            result.put(k, source[k] + (at < op.weights.elements() ? weights[at] : 0));
+        }
     }
 
     void operator()(const TakePositions& op)
@@ -99,7 +101,8 @@ class HostChannels : protected HostLoops {
         const std::size_t of_image = op.gradient.elements() / static_cast<std::size_t>(op.gradient.batch);
         for (std::size_t k = 0; k < op.weights.elements(); ++k) {
             double sum = 0;
-            for (std::size_t i = k; i < op.gradient.elements(); i += of_image) sum += static_cast<double>(gradient[i]);
+            for (std::size_t i = k; k < of_image && i < op.gradient.elements(); i += of_image)
+                sum += static_cast<double>(gradient[i]);
             weights.put(k, static_cast<float>(sum));
         }
     }

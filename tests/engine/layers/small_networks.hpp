@@ -255,28 +255,4 @@ inline model::Graph vision_network(int size = 24, int patch = 8, int channels = 
     return net;
 }
 
-/// One token of Llama's layers, after keys and values of the tokens before it from caches; runs forward only. `tools/peers/
-/// torch_parity.py` has the same network.
-inline model::Graph decoding_network(int tokens = 20, int channels = 48, int heads = 4, int kv_heads = 2,
-                                     int vocabulary = 1000)
-{
-    model::Graph net("decoding", {1, 1, 1});
-    const int embedding = net.embedding("embedding", 0, vocabulary, channels);
-    int x = embedding;
-    for (const std::string name : {"blocks.0.", "blocks.1."}) {
-        int y = net.linear_of_positions(name + "qkv", net.norm(model::LayerKind::rms_norm, name + "norm1", x),
-                                        channels / heads * (heads + 2 * kv_heads), false);
-        y = net.rope(name + "rope", y, heads, 500'000, kv_heads, tokens - 1);
-        y = net.attention_over_cache(name + "attention", y, heads, kv_heads, tokens);
-        x = net.add(name + "add1", x, net.linear_of_positions(name + "project", y, channels, false));
-        y = net.norm(model::LayerKind::rms_norm, name + "norm2", x);
-        const int gate = net.activation(model::LayerKind::silu, name + "silu",
-                                        net.linear_of_positions(name + "gate", y, 2 * channels, false));
-        y = net.multiply(name + "multiply", gate, net.linear_of_positions(name + "up", y, 2 * channels, false));
-        x = net.add(name + "add2", x, net.linear_of_positions(name + "down", y, channels, false));
-    }
-    net.linear_of_positions("head", net.norm(model::LayerKind::rms_norm, "norm", x), vocabulary, false, embedding);
-    return net;
-}
-
 }  // namespace roof::ir

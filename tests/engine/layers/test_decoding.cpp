@@ -1,4 +1,4 @@
-// One token after caches of keys and values, which runs forward only: as PyTorch computes it in double, and by plain loops.
+// One token after caches of keys and values, which runs forward only: as transformers computes it in double, and by plain loops.
 #include "tests/engine/layers/host_training.hpp"
 #include "tests/engine/layers/small_networks.hpp"
 #include "tests/engine/reference.hpp"
@@ -31,10 +31,13 @@ double loss_of(const model::Graph& graph, Precision precision)
 
 }  // namespace
 
-TEST_CASE("A token is decoded after caches of keys and values as in PyTorch")
+TEST_CASE("A token is decoded after caches of keys and values as by transformers, also in a sliding window")
 {
-    const double due = engine::Reference::of_family("decoding").at("loss", "0");
-    const model::Graph graph = ir::decoding_network();
+    const std::string name = GENERATE("config_gpt2", "config_llama", "config_mistral", "config_qwen2");
+    INFO(name);
+    const double due = engine::Reference::of_family(name + "_decode").at("loss", "0");
+    const std::string file = std::string(ROOF_TEST_DATA) + "/data/configs/" + name + ".json";
+    const model::Graph graph = model::build_model(file, 1000, 40, model::Use::decode);
     CHECK(std::abs(loss_of(graph, Precision::fp32) - due) < 2e-6);
     CHECK(std::abs(loss_of(graph, Precision::bf16) - due) < 5e-3);
     ir::HostTraining loops(graph, {.batch = batch, .parameters = Parameters::hashed, .trains = false});

@@ -83,6 +83,15 @@ TEST_CASE("A decoder whose last layer reads the embedding's weights trains by pl
     compare(token_network(true, 40, 48, 3, 1000), "tokens", 2e-5);
 }
 
+TEST_CASE("Decoders by their config.json train by plain loops as transformers trains them")
+{
+    const auto [name, tokens] = GENERATE(std::pair{"config_gpt2", 40}, std::pair{"config_llama", 40},
+                                         std::pair{"config_mistral", 16}, std::pair{"config_qwen2", 40});
+    INFO(name);
+    const std::string file = std::string(ROOF_TEST_DATA) + "/data/configs/" + name + ".json";
+    compare(model::build_model(file, 1000, tokens), name, 2e-5);
+}
+
 TEST_CASE("A vision transformer trains by plain loops as in PyTorch")
 {
     compare(vision_network(224, 32, 48, 3, 1000), "vision", 2e-5);

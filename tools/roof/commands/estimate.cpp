@@ -63,8 +63,7 @@ model::Sizes sizes_of(const Options& options)
 model::Optimizer optimizer_of(const Options& options)
 {
     if (!options.optimizer.empty()) return parse_enum<model::Optimizer>(options.optimizer);
-    const bool has_tokens = model::usual_tokens(options.model) > 0 || options.model.ends_with(model::config_ending);
-    return has_tokens ? model::Optimizer::adamw : model::Optimizer::sgd;
+    return model::usual_tokens(options.model) > 0 ? model::Optimizer::adamw : model::Optimizer::sgd;
 }
 
 /// Whether --algorithm is auto.

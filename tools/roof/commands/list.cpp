@@ -27,9 +27,10 @@ json models(const BenchRegistry& registry)
 
 std::string allowed_text(const Axis& axis)
 {
-    const std::string file = (axis.file_ending.empty() ? "" : ", FILE" + axis.file_ending) +
-                             (axis.takes_map ? ", or {name: …, image: …, layers: …} in a plan" : "");
-    if (!axis.allowed.empty()) return join(axis.allowed, ", ") + file;
+    std::string others;
+    for (const std::string_view ending : axis.file_endings) others += fmt::format(", FILE{}", ending);
+    if (axis.takes_map) others += ", or {name: …, image: …, layers: …} in a plan";
+    if (!axis.allowed.empty()) return join(axis.allowed, ", ") + others;
     return axis.numeric ? fmt::format("{} to {}", axis.min, axis.max) : "any text";
 }
 

@@ -54,13 +54,14 @@ struct PositionsBody {
     const Element* source;
     const Element* weights;
     Element* result;
-    std::uint32_t vectors;  ///< of an image
-    std::uint32_t there;    ///< of the weights
+    std::uint32_t vectors;       ///< of an image
+    std::uint32_t first, there;  ///< of the weights: the image's first, and all
 
     __device__ void operator()(std::uint32_t k) const
     {
         Lanes<width> sum = load<width>(source, k);
-        if (k % vectors < there) sum.add(load<width>(weights, k % vectors));
+        const std::uint32_t at = first + k % vectors;
+        if (at < there) sum.add(load<width>(weights, at));
         store(result, k, sum);
     }
 };
@@ -74,7 +75,7 @@ struct PositionsGradientBody {
     __device__ void operator()(std::uint32_t k) const
     {
         Lanes<width> sum{};
-        for (std::uint32_t n = 0; n < images; ++n) sum.add(load<width>(gradient, n * vectors + k));
+        for (std::uint32_t n = 0; n < images && k < vectors; ++n) sum.add(load<width>(gradient, n * vectors + k));
         store(weights, k, sum);
     }
 };
@@ -134,8 +135,11 @@ void enqueue(const AddPositions& operation, const Memory& memory, cudaStream_t s
 {
     launch_over(operation.source, stream, [&]<class Element, int width>() {
         return PositionsBody<Element, width>{
-            memory.at<Element>(operation.source), memory.at<Element>(operation.weights),
-            memory.at<Element>(operation.result), vectors_of_image<width>(operation.source),
+            memory.at<Element>(operation.source),
+            memory.at<Element>(operation.weights),
+            memory.at<Element>(operation.result),
+            vectors_of_image<width>(operation.source),
+            static_cast<std::uint32_t>(operation.first) * vectors_of_row<width>(operation.source),
             vectors_in(operation.weights.elements(), width)};
     });
 }

@@ -38,12 +38,13 @@ struct EmbedGradient {
     bool adds = false;
 };
 
-/// result = source + weights, [positions][channels], for each image; positions behind those of the weights are copied.
+/// result = source + weights, [positions][channels] from `first` on, for each image; positions behind those of the weights are copied.
 struct AddPositions {
     Tensor source{}, weights{}, result{};
+    int first = 0;
 };
 
-/// The gradient of the weights, fp32: the sum over the images.
+/// The gradient of the weights, fp32: the sum over the images, whose first position is the weights' first; zeros behind their last.
 struct AddPositionsGradient {
     Tensor gradient{}, weights{};
 };

@@ -54,9 +54,13 @@ Choice choose(const Builder& build, const Unit& unit, bool backward)
 
 void attention(Builder& build, const Unit& unit)
 {
-    if (build.layer(unit).cached > 0) return attend_cached(build, unit);
-    build.begin_with_work(unit, Phase::forward);
     const model::Layer& layer = build.layer(unit);
+    if (layer.cached > 0) return attend_cached(build, unit);
+    const Tensor map = build.map(unit.layer);
+    if (layer.reach > 0 && layer.reach < map.height * map.width)
+        throw Unsupported("attention in a sliding window of " + std::to_string(layer.reach) +
+                          " tokens runs for as many tokens or fewer, and for one by phase decode");
+    build.begin_with_work(unit, Phase::forward);
     const Tensor source = build.input(unit);
     const Tensor each{.batch = source.batch, .channels = layer.heads, .height = source.height, .width = source.width};
     const Choice choice = choose(build, unit, false);

@@ -4,6 +4,8 @@
 // Taken positions: y[n,p] = x[n,p + first];  dx[n,p] = dy[n,p - first]; zeros where there is none
 #include "workloads/engine/layers/layers.hpp"
 
+#include "ert/base/error.hpp"
+
 namespace roof::ir {
 
 void embedding(Builder& build, const Unit& unit)
@@ -28,10 +30,12 @@ void positions(Builder& build, const Unit& unit)
 {
     build.begin_with_work(unit, Phase::forward);
     const Trained weights = build.parameters.of(unit.layer, false);
-    const AddPositions add{build.input(unit), weights.read, build.program.tensor(build.map(unit.layer))};
+    const AddPositions add{build.input(unit), weights.read, build.program.tensor(build.map(unit.layer)),
+                           build.layer(unit).first};
     build.program.append(add, "roof:positions");
     build.put(unit, add.result);
     build.tape.emplace_back([=, &build] {
+        if (add.first > 0) throw Unsupported("positions that do not begin with the first are not trained");
         build.begin(unit, Phase::backward);
         build.add_work(build.work(unit.layer).backward_weights);
         const Builder::Share given = build.gradient(unit.layer);

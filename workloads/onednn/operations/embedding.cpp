@@ -76,13 +76,13 @@ void add_to_rows(const Positions& at, const float* tokens, const Rows& rows, con
     });
 }
 
-/// `weights`: [position of an image][channel], of the first `count` positions.
+/// `weights`: [position][channel] of so many positions; an image begins with the position `first`.
 template <class Element>
 void add_positions(const Positions& at, const Element* source, const float* weights, Dim count_of_weights,
-                   Element* result, const DimRange& positions)
+                   Dim first_position, Element* result, const DimRange& positions)
 {
     for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
-        const Dim position = (positions.begin + in_rows / at.stored) % at.of_image;
+        const Dim position = (positions.begin + in_rows / at.stored) % at.of_image + first_position;
         const Dim first = in_rows % at.stored;
         const bool has_row = position < count_of_weights;
         const float* const row = weights + position * at.channels;
@@ -92,11 +92,12 @@ void add_positions(const Positions& at, const Element* source, const float* weig
     });
 }
 
-/// `positions`: of an image.
+/// `positions`: of the weights; those that an image lacks get zeros.
 template <class Element>
-void sum_images(const Positions& at, const Element* gradient, float* weights, const DimRange& positions)
+void sum_images(const Positions& at, const Element* gradient, float* weights, DimRange positions)
 {
     std::fill(weights + positions.begin * at.channels, weights + positions.end * at.channels, 0.0F);
+    positions = {std::min(positions.begin, at.of_image), std::min(positions.end, at.of_image)};
     for (Dim image = 0; image < at.images; ++image) {
         const DimRange of_image{image * at.of_image + positions.begin, image * at.of_image + positions.end};
         for_pieces(at, of_image, {0, at.channels}, at.channels, [&](Dim place, Dim in_rows, Dim count) {
@@ -184,10 +185,10 @@ void bind(Binding& to, const ir::AddPositions& operation)
     const Tensor weights = to.train(operation.weights, plain(dims), dims).value;
     const Tensor y = to.write(operation.result, x.desc());
     to.program.append(
-        [=, at = positions_of(x.desc())] {
+        [=, at = positions_of(x.desc()), first = Dim{operation.first}] {
             with_type(y.elements(), [&]<class Element>(Element* result) {
                 for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
-                    add_positions(at, x.elements().as<Element>(), weights.data(), dims[0], result, {begin, end});
+                    add_positions(at, x.elements().as<Element>(), weights.data(), dims[0], first, result, {begin, end});
                 });
             });
         },

@@ -1,0 +1,163 @@
+// Decoders by their config.json against the sizes that were published with their weights, formulas by hand, and the decoders known by name.
+#include "ert/base/error.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "workloads/model/decoders.hpp"
+#include "workloads/model/work.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+
+using namespace roof;
+using namespace roof::model;
+
+namespace {
+
+constexpr const char* gpt2 = R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+                                 "vocab_size": 50257})";
+constexpr const char* llama_1b =
+    R"({"model_type": "llama", "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32,
+        "num_hidden_layers": 16, "num_key_value_heads": 8, "head_dim": 64, "vocab_size": 128256, "rms_norm_eps": 1e-5,
+        "rope_theta": 500000.0, "tie_word_embeddings": true, "attention_bias": false, "mlp_bias": false})";
+constexpr const char* mistral =
+    R"({"model_type": "mistral", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
+        "num_hidden_layers": 1, "num_key_value_heads": 2, "vocab_size": 100, "sliding_window": 3})";
+
+Graph decoder(const std::string& config, int tokens, Use use = Use::train)
+{
+    const fakes::TemporaryFolder folder;
+    std::ofstream(folder / "made.json") << config;
+    return build_model((folder / "made.json").string(), 1000, tokens, use);
+}
+
+int index_of(const Graph& graph, const std::string& name)
+{
+    return static_cast<int>(std::ranges::find(graph.layers(), name, &Layer::name) - graph.layers().begin());
+}
+
+LayerWork work_of(const Graph& graph, const std::string& name)
+{
+    return work_of(graph, index_of(graph, name), 1, Precision::fp32);
+}
+
+double products(const Graph& graph)
+{
+    return work_of(graph, 1, Precision::fp32).forward.value;
+}
+
+}  // namespace
+
+TEST_CASE("GPT-2 by its config has its 124,439,808 parameters and the FLOPs of its products")
+{
+    const Graph all = decoder(gpt2, 1024);
+    CHECK(all.parameter_count() == 124439808);
+    const double t = 1024, d = 768;
+    const double attention = 4 * t * t * d;
+    CHECK(products(all) == 12 * (2 * t * 12 * d * d + attention) + 2 * t * d * 50257);
+    const LayerWork one = work_of(all, "h.11.attn");
+    CHECK(one.executed == (1024.0 * 1025 / 2) / (1024.0 * 1024));
+    CHECK(one.backward_data.flops.value == 2.5 * attention);
+    CHECK_THROWS_WITH(decoder(gpt2, 2048), Catch::Contains("has 1024 positions, fewer than 2048 tokens"));
+}
+
+TEST_CASE("A table of more positions than a sequence has is trained whole, and read as far as the sequence")
+{
+    const Graph all = decoder(gpt2, 100);
+    CHECK(all.parameter_count() == 124439808);
+    const LayerWork work = work_of(all, "wpe");
+    const double map = 100 * 768, table = 1024 * 768;
+    CHECK(work.forward.flops.value == map);
+    CHECK(work.forward.compulsory == Bytes{4 * 3 * map});
+    CHECK(work.backward_weights.compulsory == Bytes{4 * (map + table)});
+    CHECK(work.update.flops.value == 6 * table);
+}
+
+TEST_CASE("Llama 3.2 1B by its config has its 1,235,814,400 parameters, and attends with 8 heads of keys")
+{
+    const Graph all = decoder(llama_1b, 512);
+    CHECK(all.parameter_count() == 1235814400);
+    const double t = 512, d = 2048;
+    const double block = 2 * t * (2 * d * d + 2 * d * 512 + 3 * d * 8192) + 4 * t * t * d;
+    CHECK(products(all) == 16 * block + 2 * t * d * 128256);
+    const LayerWork attention = work_of(all, "layers.3.self_attn");
+    CHECK(attention.forward.compulsory - attention.forward.written == Bytes{4 * (t * d + 2 * t * 512)});
+}
+
+TEST_CASE("A decoder by its config is that of its name, layer by layer")
+{
+    for (const auto& [config, name] : {std::pair{gpt2, "gpt2"}, {llama_1b, "llama_1b"}}) {
+        for (const Use use : {Use::train, Use::prefill, Use::decode}) {
+            const Graph read = decoder(config, 1024, use), known = build_model(name, 1000, 1024, use);
+            REQUIRE(read.layers().size() == known.layers().size());
+            for (int k = 0; k < static_cast<int>(read.layers().size()); ++k) {
+                const Layer &one = read.layer(k), &other = known.layer(k);
+                INFO(one.name);
+                CHECK(one.name == other.name);
+                CHECK(one.kind == other.kind);
+                CHECK(one.inputs == other.inputs);
+                CHECK(one.output == other.output);
+                CHECK(one.bias == other.bias);
+                CHECK(one.first == other.first);
+                CHECK(one.theta == other.theta);
+                CHECK(one.epsilon == other.epsilon);
+                CHECK(one.weights_of == other.weights_of);
+            }
+        }
+    }
+}
+
+TEST_CASE(
+    "A decoded token multiplies all weights once, and reads the caches of keys and values; a prompt has the scores of "
+    "its last token")
+{
+    const double d = 2048, keys = 2 * 512, norms = (2 * 16 + 1) * d;
+    const Graph token = decoder(llama_1b, 4096, Use::decode);
+    CHECK(products(token) == 2 * (1235814400 - norms) + 16 * 4 * 4096 * d);
+    const PassWork attention = work_of(token, "layers.0.self_attn").forward;
+    CHECK(attention.compulsory - attention.written == Bytes{4 * (d + keys + 4096 * keys)});
+    CHECK(attention.written == Bytes{4 * (d + keys)});
+    const Graph prompt = decoder(llama_1b, 4096, Use::prefill);
+    CHECK(products(decoder(llama_1b, 4096)) - products(prompt) == 2.0 * 4095 * d * 128256);
+    CHECK(products(decoder(gpt2, 1024, Use::decode)) ==
+          2.0 * (12 * 12 * 768 * 768 + 768 * 50257) + 12 * 4 * 1024 * 768);
+}
+
+TEST_CASE("A sliding window is executed alone, in the blocks that have one, and a decoded token reads as many")
+{
+    const Graph all = decoder(mistral, 5);
+    CHECK(work_of(all, "layers.0.self_attn").executed == (1 + 2 + 3 + 3 + 3) / 25.0);
+    CHECK(all.parameter_count() == 2 * 6400 + 64 + 2 * 64 + 2 * 4096 + 2 * 64 * 32 + 3 * 64 * 96);
+    const Graph token = decoder(mistral, 5, Use::decode);
+    CHECK(token.layer(index_of(token, "layers.0.self_attn")).cached == 3);
+    CHECK(token.layer(index_of(token, "layers.0.self_attn.rotary")).first == 4);
+    const Graph qwen = decoder(
+        R"({"model_type": "qwen2", "hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 4,
+            "num_hidden_layers": 2, "vocab_size": 100, "use_sliding_window": true, "sliding_window": 3,
+            "max_window_layers": 1})",
+        5);
+    CHECK(work_of(qwen, "layers.0.self_attn").executed == 15 / 25.0);
+    CHECK(work_of(qwen, "layers.1.self_attn").executed == 12 / 25.0);
+}
+
+TEST_CASE("A config that is no decoder's, or whose extents do not fit, is refused with its key")
+{
+    const auto with = [](std::string config, const std::string& word, const std::string& other) {
+        return config.replace(config.find(word), word.size(), other);
+    };
+    for (const auto& [config, reason] : std::vector<std::pair<std::string, std::string>>{
+             {R"({"model_type": "lama"})", "llama"},
+             {R"({"model_type": "gpt2"})", "it lacks 'n_embd'"},
+             {with(gpt2, "768", "-1"), "'n_embd' is not a whole number"},
+             {with(gpt2, "768", "770"), "'n_embd' is no multiple of 'n_head'"},
+             {with(gpt2, "\"n_layer\": 12", "\"n_layer\": 5000"), "'n_layer' is not a whole number from 1 to 1024"},
+             {with(llama_1b, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 7"), "is no multiple of"},
+             {with(llama_1b, "64", "63"), "a head of 63 channels has no rotary positions"},
+             {with(llama_1b, "64", "1000000"), "a head of 1000000 channels"},
+             {with(llama_1b, "1e-5", "-1"), "'rms_norm_eps' is not a number above 0"},
+             {with(llama_1b, "\"mlp_bias\"", R"("hidden_act": "mish", "mlp_bias")"), "mish"},
+             {"[]", "it is no JSON object"}}) {
+        CHECK_THROWS_WITH(decoder(config, 5), Catch::Contains(reason));
+        CHECK_THROWS_AS(decoder(config, 5), InputError);
+    }
+}
