@@ -149,7 +149,8 @@ void bind(Placement& p, const std::vector<const Work*>& works, const std::vector
 /// The rate counts the model's FLOPs, so it may exceed a roof although the rate of executed FLOPs does not.
 void explain_rate(Placement& p)
 {
-    if (p.above() || p.executed.value <= 0 || p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
+    if (p.above() || p.executed.value <= 0 || p.executed >= p.flops) return;
+    if (p.rate.median <= p.compute_roof || p.compute_roof.value <= 0) return;
     const auto share = std::lround(100 * p.executed / p.flops);
     remark(p.note, "the rate is above the compute roof because it counts the model's FLOPs: the algorithm executes " +
                        std::to_string(share) + "% of them");

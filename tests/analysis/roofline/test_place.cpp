@@ -263,6 +263,22 @@ TEST_CASE("executed FLOPs count against the roof if the algorithm executes fewer
     CHECK(placements[1].executed.value == Approx(1.2e9));
 }
 
+TEST_CASE("a rate above the roof is not explained by executed FLOPs where these are more than the model's")
+{
+    // Together 1.1e9 FLOPs in 4.5 ms are 244 GFLOP/s over a roof of 100: for the first takes less than its roof allows, and counts at its own time.
+    PartMeasurement slow = made::part("conv2", "convolution", Phase::forward, 0.002, 0.1e9, 1e6, 1e9);
+    slow.part.work.executed = {0.12e9};
+    Measurement row = made::row("net", 8, 2);
+    row.parts = {made::part("conv1", "convolution", Phase::forward, 0.0025, 1e9, 1e6, 1e9), slow};
+    row.seconds = made::about<Seconds>(0.0045);
+    row.forward = row.seconds;
+    const Placement forward = place(row, made::ceilings(), made::machine())[1];
+    CHECK_FALSE(forward.above());
+    CHECK(forward.rate.median.value == Approx(1.1e9 / 0.0045));
+    CHECK(forward.executed.value == Approx(1.12e9));
+    CHECK(forward.note.empty());
+}
+
 TEST_CASE("work without FLOPs is placed under the bandwidth roofs")
 {
     const Placement p = placed(made::part("flatten", "flatten", Phase::forward, 0.002, 0, 10e6, 10e6));
