@@ -71,7 +71,8 @@ TEST_CASE("the published files are the digests of their sources")
         {"intel-xeon-emerald-rapids-2cpu", "tests/method/data/xeon-emerald-rapids-1"},
         {"intel-xeon-emerald-rapids-16cpu",
          "results/examples/intel-xeon-family6-16cpu/2026-11-23T004126Z-ff9c1ca821e9"},
-        {"nvidia-h100-80gb-hbm3", "results/examples/nvidia-h100-80gb-hbm3/2026-11-23T070018Z-c53771ba9338"}};
+        {"nvidia-h100-80gb-hbm3", "results/examples/nvidia-h100-80gb-hbm3/2026-11-23T070018Z-c53771ba9338"},
+        {"nvidia-h200", "results/examples/nvidia-h200/2026-11-27T181558Z-dcfd76afa88d"}};
     for (const auto& [name, source] : sources) {
         INFO("roof atlas add " << source << " " << name);
         CHECK(to_csv(for_atlas(name, read_results(root / source)).digest) == read_file(atlas / (name + ".csv")));
