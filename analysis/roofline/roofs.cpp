@@ -42,7 +42,7 @@ const Ceiling* find(const std::vector<const Ceiling*>& roofs, const std::string&
     return found == roofs.end() ? nullptr : *found;
 }
 
-/// ": a core was shared 70% of the time"; empty if no sample was disturbed.
+/// ": a core was shared 70% of the time"; empty below a thousandth of the time, which explains nothing.
 std::string most_frequent_disturbance(std::span<const Measurement> rows)
 {
     double all = 0;
@@ -53,7 +53,7 @@ std::string most_frequent_disturbance(std::span<const Measurement> rows)
             if (!sample.disturbance.empty()) seconds[sample.disturbance] += sample.seconds.value;
         }
     const auto most = std::ranges::max_element(seconds, {}, [](const auto& one) { return one.second; });
-    if (most == seconds.end()) return {};
+    if (most == seconds.end() || most->second < 0.001 * all) return {};
     return fmt::format(": {} {} of the time", printable(most->first), percent(most->second / all));
 }
 

@@ -34,6 +34,9 @@ TEST_CASE("a calibration's quality counts what is not steady and names the most 
     ceilings[1].steadiness = Steadiness::clock_varied;
     CHECK(calibration_quality(ceilings, rows) ==
           "4 of 10 ceilings are lower bounds, 2 are unsteady: processor time was stolen by the host 50% of the time.");
+    Measurement hardly = made::row();
+    hardly.samples = {{.seconds = Seconds{4}}, {.seconds = Seconds{0.001}, .disturbance = "a core was shared"}};
+    CHECK(calibration_quality(ceilings, std::vector{hardly}) == "4 of 10 ceilings are lower bounds, 2 are unsteady.");
     Measurement skipped = made::row();
     skipped.status = Status::skipped;
     CHECK(calibration_quality(made::ceilings().all, std::vector{skipped, made::row()}) ==
