@@ -144,7 +144,7 @@ double tokens_each(const EstimateRequest& request)
 void add_throughput(Columns& columns, const EstimateRequest& request)
 {
     if (const double tokens = tokens_each(request); tokens > 0) {
-        columns.add_placed("tokens/s at most", both,
+        columns.add_placed("tokens/s, layer by layer", both,
                            [tokens](const MachineEstimate& e) { return plain_number(tokens * e.images_per_second()); });
         columns.add_placed("tokens/s, without overlap", both, [tokens](const MachineEstimate& e) {
             const double inputs = tokens * e.request.batch * e.request.devices;
@@ -152,7 +152,7 @@ void add_throughput(Columns& columns, const EstimateRequest& request)
         });
         return;
     }
-    columns.add_placed("images/s at most", both,
+    columns.add_placed("images/s, layer by layer", both,
                        [](const MachineEstimate& e) { return plain_number(e.images_per_second()); });
     columns.add_placed(fmt::format("epoch of {} images", request.images), both,
                        [](const MachineEstimate& e) { return format_duration(e.epoch().value); });
@@ -178,8 +178,8 @@ void add_memory(Columns& columns)
 std::string heading(const EstimateRequest& request)
 {
     const std::string devices = request.devices < 2 ? "" : fmt::format(" on each of {} devices", request.devices);
-    return fmt::format("{} at batch {}{} in {}, {}: the best that the roofs allow\n", request.model, request.batch,
-                       devices, traits(request.precision).name,
+    return fmt::format("{} at batch {}{} in {}, {}: what the roofs allow\n", request.model, request.batch, devices,
+                       traits(request.precision).name,
                        request.passes == Passes::step      ? "training step"
                        : request.passes == Passes::forward ? "forward pass"
                                                            : name(request.passes));

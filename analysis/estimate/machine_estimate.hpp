@@ -3,6 +3,7 @@
 // placement are comparable.
 //   layer by layer   the sum over layers and passes of max(FLOPs / peak, compulsory bytes / bandwidth of each level)
 //   all at once      the same maximum over the network's sums, as if all layers ran at the same time
+//                    Both count what each layer reads and writes. A step that fuses layers, or finds a map in a cache, moves less and may be faster.
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth, at the usual rates of the
 //                    target, which on a shared machine are below its ceilings. Not a bound, but the better prediction.
 // The first has an interval: the same with every roof at the upper and at the lower end of its own. It says how well the roofs are known,

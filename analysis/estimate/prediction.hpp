@@ -20,7 +20,7 @@ constexpr std::string_view predictions_file = "predictions.csv";
 
 struct Prediction {
     std::string row;    ///< Measurement::id() of the row it predicts
-    Seconds least;      ///< layer by layer: no step can be faster
+    Seconds least;      ///< layer by layer: no step is faster that fuses no layers
     Seconds predicted;  ///< without overlap
     Bytes memory;
     bool fits = true;

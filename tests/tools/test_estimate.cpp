@@ -47,6 +47,15 @@ TEST_CASE("an estimate on sheets has a column for each machine")
     CHECK(both["machines"][1]["known"] == "spec");
 }
 
+TEST_CASE("a rate is said to be layer by layer, since a step that fuses layers may be faster")
+{
+    const std::string images = Workbench{}.roof({"estimate", "resnet18", "--batch", "10", "--on", "v100"}).out;
+    CHECK_THAT(images, Contains("images/s, layer by layer") && !Contains("at most") && !Contains("best"));
+    const std::string tokens =
+        Workbench{}.roof({"estimate", "gpt2", "--batch", "1", "--tokens", "128", "--on", "v100"}).out;
+    CHECK_THAT(tokens, Contains("tokens/s, layer by layer") && !Contains("at most"));
+}
+
 TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless told, and what it lacks is said")
 {
     const Workbench bench;
