@@ -112,6 +112,9 @@ TEMPLATE_TEST_CASE_SIG("attention over a cache is that of all its positions", "[
                        ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
     for (const auto& [images, heads, kv_heads, channels, positions, pieces] : {std::tuple{2, 4, 2, 12, 1, 1},
+                                                                               {2, 4, 2, 12, 300, 2},
+                                                                               {1, 2, 2, 24, 2300, 9},
+                                                                               {1, 2, 1, 8, 2100, 9},
                                                                                {1, 6, 1, 64, 257, 2},
                                                                                {3, 3, 3, 16, 300, 2},
                                                                                {1, 4, 1, 256, 40, 1},

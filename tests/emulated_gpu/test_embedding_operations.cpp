@@ -25,8 +25,13 @@ double token(std::size_t place, int vocabulary)
 TEMPLATE_TEST_CASE_SIG("an embedding takes rows of tokens, and adds their gradients", "[kernels][operations]",
                        ((Precision precision), precision), Precision::fp32, Precision::bf16, Precision::fp16)
 {
-    for (const auto& [images, positions, channels, vocabulary] :
-         {Shape{2, 5, 24, 9}, {1, 7, 3, 4}, {3, 50, 280, 300}, {1, 1, 8, 2}, {5, 40, 1, 17}}) {
+    for (const auto& [images, positions, channels, vocabulary] : {Shape{2, 5, 24, 9},
+                                                                  {1, 7, 3, 4},
+                                                                  {3, 50, 280, 300},
+                                                                  {1, 1, 8, 2},
+                                                                  {5, 40, 1, 17},
+                                                                  {7, 100, 8, 40},
+                                                                  {6, 97, 3, 50}}) {
         const Tensor map{.batch = images, .channels = channels, .width = positions, .precision = precision};
         const Tensor tokens{.batch = images, .width = positions};
         const Tensor rows{.batch = vocabulary, .channels = channels};
@@ -59,8 +64,14 @@ TEMPLATE_TEST_CASE_SIG("values of positions are added to every image, and get th
                        "[kernels][operations]", ((Precision precision), precision), Precision::fp32, Precision::bf16,
                        Precision::fp16)
 {
-    for (const auto& [images, positions, channels, count] :
-         {Shape{2, 5, 24, 5}, {1, 7, 3, 2}, {3, 50, 280, 50}, {7, 1, 1, 1}, {2, 6, 8, 1}, {2, 3, 16, 9}}) {
+    for (const auto& [images, positions, channels, count] : {Shape{2, 5, 24, 5},
+                                                             {1, 7, 3, 2},
+                                                             {3, 50, 280, 50},
+                                                             {7, 1, 1, 1},
+                                                             {2, 6, 8, 1},
+                                                             {2, 3, 16, 9},
+                                                             {7, 3, 8, 3},
+                                                             {6, 2, 3, 2}}) {
         const Tensor map{.batch = images, .channels = channels, .width = positions, .precision = precision};
         const Tensor rows{.batch = count, .channels = channels};
         const std::size_t of_image = map.elements() / static_cast<std::size_t>(images);
