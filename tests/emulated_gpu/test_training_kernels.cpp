@@ -130,6 +130,7 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
                                           llama_network(),
                                           decoding("config_gpt2"),
                                           decoding("config_llama"),
+                                          decoding("config_mistral"),
                                           odd_network(),
                                           unusual_windows(),
                                           long_stride(),
