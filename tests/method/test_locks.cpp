@@ -1,10 +1,15 @@
-// Two runs of one folder, and a last step that fails.
+// Two runs of one folder, a reader beside a run, and a last step that fails.
 #include "ert/base/error.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/method/measured_rows.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
 
 using namespace roof;
 using namespace roof::fakes;
@@ -30,6 +35,26 @@ TEST_CASE("a run whose lock was removed stops before another one's rows, and all
     CHECK(back.damage.empty());
     CHECK(back.remarks.empty());
     CHECK(back.rows.size() == 3);
+}
+
+TEST_CASE("rows are read while a run makes its other files")
+{
+    const TemporaryFolder folder;
+    const std::vector<std::string> files{"samples.csv", "layers.csv"};
+    {
+        RunDirectory run(folder / "run", plan_text, fake_machine());
+        for (const Measurement& row : measured()) run.append(row);
+        CHECK_NOTHROW(run.close());
+    }
+    for (int round = 0; round < 200; ++round) {
+        for (const std::string& file : files) std::filesystem::rename(folder / "run" / file, folder / file);
+        std::jthread run([&] {
+            std::this_thread::sleep_for(std::chrono::microseconds(5 * round));
+            for (const std::string& file : files) std::filesystem::rename(folder / file, folder / "run" / file);
+        });
+        CHECK(read_results(folder / "run").rows.size() == measured().size());
+    }
+    CHECK(read_results(folder / "run").damage.empty());
 }
 
 TEST_CASE("a session that cannot write its checksums says so")

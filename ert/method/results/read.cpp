@@ -90,15 +90,17 @@ std::string contradiction_in(const Measurement& row, const std::string& id)
     return wrong_number_in(row.point);
 }
 
+/// Whether no row has lines in files_of_rows.
+bool has_rows_alone(const fs::path& folder)
+{
+    return std::ranges::none_of(files_of_rows, [&](const char* file) { return fs::exists(folder / file); });
+}
+
 /// Reads the files of one folder.
 class Reader {
   public:
-    /// `is_proven`: prove() will be called.
-    Reader(Results& results, bool is_proven) : results_(results), run_(run_of(results.folder))
-    {
-        const auto is_there = [&](const char* file) { return fs::exists(results.folder / file); };
-        is_alone_ = is_proven && std::ranges::none_of(files_of_rows, is_there);
-    }
+    /// `is_alone`: no row has lines in files_of_rows, so that each is proven at once; else prove() will be called, if rows are to be proven.
+    Reader(Results& results, bool is_alone) : results_(results), run_(run_of(results.folder)), is_alone_(is_alone) {}
 
     void measurements()
     {
@@ -322,7 +324,7 @@ class Reader {
     bool has_checksums_ = false;   ///< of the rows
     bool says_time_known_ = true;  ///< older files say it by the first word of the description
     std::optional<std::uint32_t> run_header_;
-    bool is_alone_ = false;      ///< no row has lines in files_of_rows, so that each can be proven at once
+    bool is_alone_;              ///< as in Reader()
     std::vector<Proof> proofs_;  ///< of the rows, if they have checksums and are proven later
     std::uint32_t before_ = 0;  ///< CRC-32 of the checksum of the row before, or of the header of the file that is read
     std::string where_;         ///< "file:line" of the line that is read
@@ -346,11 +348,15 @@ Results read_results(const fs::path& folder)
     results.folder = with_name(folder);
     results.machine = read_machine_of(folder);
     if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
-    Reader reader(results, true);
+    const bool is_alone = has_rows_alone(folder);
+    Reader reader(results, is_alone);
     reader.measurements();
-    reader.samples();
-    reader.layers();
-    reader.prove();
+    if (is_alone && !has_rows_alone(folder)) return read_results(folder);  // a run began meanwhile
+    if (!is_alone) {
+        reader.samples();
+        reader.layers();
+        reader.prove();
+    }
     reader.drop_skipped();
     reader.compare_counts();
     const SealCheck check = check_seal(folder);
@@ -371,30 +377,6 @@ std::vector<Measurement> read_rows(const fs::path& folder)
     reader.measurements();
     reader.drop_skipped();
     return std::move(results.rows);
-}
-
-Results check_results(const fs::path& folder)
-{
-    Results results = read_results(folder);
-    DamageList damage;
-    const std::string run = run_of(folder);
-    for (const fs::path& file : csv_files_in(folder)) {
-        const std::string name = file.filename();
-        if (name == measurements_file || name == "samples.csv" || name == "layers.csv" || name == seal_file) continue;
-        std::ifstream csv = open_to_read(file);
-        CsvLines lines(csv, file.string());
-        for (bool more = true; more;) {
-            try {
-                more = lines.next();
-                if (lines.number() == 1 && lines.has_checksums()) check_run(lines, run);
-                if (lines.has_checksums() && !lines.damage().empty()) damage.add(lines.damage());
-            } catch (const InputError& error) {
-                damage.add(error.what());
-            }
-        }
-    }
-    for (std::string& sentence : damage.take()) results.damage.push_back(std::move(sentence));
-    return results;
 }
 
 }  // namespace roof

@@ -7,6 +7,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/results/results.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +154,30 @@ SealCheck check_seal(const fs::path& folder)
                 fmt::format("{}: it does not name {}: its last lines are missing", seal.string(), document));
     check.has_ended = check.has_ended || !check.damage.empty();  // then it is unknown
     return check;
+}
+
+Results check_results(const fs::path& folder)
+{
+    Results results = read_results(folder);
+    DamageList damage;
+    const std::string run = run_of(folder);
+    for (const fs::path& file : csv_files_in(folder)) {
+        const std::string name = file.filename();
+        if (name == "measurements.csv" || is_of_rows(file) || name == seal_file) continue;
+        std::ifstream csv = open_to_read(file);
+        CsvLines lines(csv, file.string());
+        for (bool more = true; more;) {
+            try {
+                more = lines.next();
+                if (lines.number() == 1 && lines.has_checksums()) check_run(lines, run);
+                if (lines.has_checksums() && !lines.damage().empty()) damage.add(lines.damage());
+            } catch (const InputError& error) {
+                damage.add(error.what());
+            }
+        }
+    }
+    for (std::string& sentence : damage.take()) results.damage.push_back(std::move(sentence));
+    return results;
 }
 
 }  // namespace roof
