@@ -136,8 +136,8 @@ class Release(unittest.TestCase):
         self.git("commit", "--quiet", "--message", "all")
         self.git("tag", tag)
 
-    def release(self, tag):
-        return subprocess.run([self.tree / "tools/release", tag], capture_output=True, text=True, check=False)
+    def release(self, tag, *words, cwd=None):
+        return subprocess.run([self.tree / "tools/release", tag, *words], capture_output=True, text=True, check=False, cwd=cwd)
 
     def test_it_has_every_kind_the_changes_and_checksums_of_all(self):
         done = self.release("v1.2.3")
@@ -148,6 +148,12 @@ class Release(unittest.TestCase):
         sums = dict(reversed(line.split("  ")) for line in (made / "SHA256SUMS").read_text(encoding="utf-8").splitlines())
         self.assertEqual({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in made.iterdir() if file.name != "SHA256SUMS"}, sums)
         self.assertIn("exists already", self.release("v1.2.3").stderr)
+
+    def test_it_goes_to_the_folder_that_is_named(self):
+        for out, due in (("made", self.tree / "tools/made"), (str(self.tree / "elsewhere/made"), self.tree / "elsewhere/made")):
+            done = self.release("v1.2.3", "--out", out, cwd=self.tree / "tools")
+            self.assertEqual((0, f"{due}\n"), (done.returncode, done.stdout), done.stderr)
+            self.assertTrue((due / "SHA256SUMS").exists())
 
     def test_a_tag_that_is_not_there_or_of_another_version_is_refused(self):
         self.assertIn("there is no tag v9.9.9", self.release("v9.9.9").stderr)
