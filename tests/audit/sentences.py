@@ -46,6 +46,8 @@ def quality(study):
             if sample.get("disturbance"):
                 by_reason[sample["disturbance"]] = by_reason.get(sample["disturbance"], 0.0) + seconds
     worst = max(sorted(by_reason), key=by_reason.get, default=None)
+    if worst and by_reason[worst] < 0.001 * every:  # method.md: it is not named
+        worst = None
     disturbed = (f": {worst} {{}} of the time", [by_reason[worst] / every]) if worst else ("", [])
     return ", ".join(words) + disturbed[0] + "." + left[0], values + disturbed[1] + left[1]
 
