@@ -1,5 +1,6 @@
 #include "workloads/engine/ir/shapes.hpp"
 
+#include "workloads/engine/ir/tensor.hpp"
 #include "workloads/model/work.hpp"
 
 namespace roof::ir {
@@ -20,7 +21,7 @@ ConvolutionPass space_to_depth(ConvolutionPass shape)
     const int block = shape.window.stride;
     const int taps = (shape.window.size + block - 1) / block;
     const int channels = block * block * shape.source.channels;
-    shape.source = {(channels + 7) / 8 * 8, shape.result.height + taps - 1, shape.result.width + taps - 1};
+    shape.source = {up_to_multiple(channels, 8), shape.result.height + taps - 1, shape.result.width + taps - 1};
     shape.window = {.size = taps, .stride = 1, .padding = 0};
     return shape;
 }

@@ -60,7 +60,7 @@ void set_depth(Trained& trained, int block)
     const auto channels = static_cast<std::size_t>(trained.per_output.channels);
     const auto edge = static_cast<std::size_t>(block);
     const std::size_t outputs = trained.given / (channels * size * size);
-    trained.depth = {edge, size, channels, (edge * edge * channels + 7) / 8 * 8};
+    trained.depth = {edge, size, channels, up_to_multiple(edge * edge * channels, std::size_t{8})};
     trained.count = outputs * trained.depth.taps() * trained.depth.taps() * trained.depth.stored;
 }
 
