@@ -41,6 +41,7 @@ class Sustained:
     state: str
     centre: float
     per_clock: tuple = None
+    clock: float = None
 
 
 def tolerance(level):
@@ -84,16 +85,25 @@ def sustained(rounds, tolerance, clock=None):
     return Sustained(whole, len(window), len(medians), state, centre * of_run[0], rate if clock else None)
 
 
-def over_all_rounds(rounds, tolerance):
-    """On a GPU, whose clock differs by rounds: over all rounds with two undisturbed samples; none where they are fewer than three."""
-    kept = [of for of in ([s.rate for s in of if not s.disturbed and not s.against] for of in rounds) if len(of) >= 2]
-    if len(kept) < ENOUGH_ROUNDS:
-        return None
-    medians = [statistics.median(of) for of in kept]
+def over_rounds(medians):
+    """The mean with Student's interval, which begins at 0 at the lowest."""
     mean = statistics.fmean(medians)
     half = half_width_in_errors(len(medians)) * statistics.stdev(medians) / math.sqrt(len(medians))
-    low, high = max(0.0, mean - half), mean + half
-    return Sustained((mean, low, high), sum(map(len, kept)), len(kept), "steady" if (high - low) / 2 <= tolerance * mean else "unsteady: rounds", mean)
+    return mean, max(0.0, mean - half), mean + half
+
+
+def over_all_rounds(rounds, tolerance):
+    """On a GPU, whose clock differs by rounds: over all rounds with two undisturbed samples; none where they are fewer than three. The clock
+    and the rate per clock are over the same rounds, if two samples of each have a clock."""
+    kept = [of for of in ([s for s in of if not s.disturbed and not s.against] for of in rounds) if len(of) >= 2]
+    if len(kept) < ENOUGH_ROUNDS:
+        return None
+    mean, low, high = over_rounds([statistics.median(s.rate for s in of) for of in kept])
+    timed = [with_clock for of in kept if len(with_clock := [s for s in of if s.clock > 0]) >= 2]
+    of_all = len(timed) == len(kept)
+    per_clock = over_rounds([statistics.median(s.rate / s.clock for s in of) for of in timed]) if of_all else None
+    clock = statistics.fmean(statistics.median(s.clock for s in of) for of in timed) if of_all else None
+    return Sustained((mean, low, high), sum(map(len, kept)), len(kept), "steady" if (high - low) / 2 <= tolerance * mean else "unsteady: rounds", mean, per_clock, clock)
 
 
 class Point:
@@ -248,7 +258,7 @@ def made(point, samples, level, clock, extent=(0, 0)):
     under = condition(row)
     if row["device"].startswith("gpu") and level == "DRAM" and row["operation"] == "store":
         under += (", " if under else "") + "bytes not counted"
-    hertz = of_run[0] if of_run else number(row["clock_median_hz"], 0.0) if not scales else 0.0
+    hertz = found.clock or (of_run[0] if of_run else number(row["clock_median_hz"], 0.0) if not scales else 0.0)
     return Made(row["device"], row["role"], level, row["operation"] or row["bench"], row["precision"], row["isa"], under, point.threads, found,
                 point.set or 0.0, extent, hertz, point)
 

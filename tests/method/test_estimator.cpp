@@ -282,10 +282,27 @@ TEST_CASE("over all rounds the rate is the mean of their medians, with Student's
     CHECK(rate.rounds == 3);
     CHECK(rate.rate.n == 9);
     CHECK(rate.steadiness == Steadiness::rounds_disagree);
+    CHECK(rate.clock.n == 0);  // none was read
     rounds[1] = round_of({100, 110, 2000});
     CHECK(rate_over_rounds(rounds, 0.01).rate.low.value == 0);  // no rate is negative
     for (RateSample& sample : rounds[1]) sample.disturbed = true;
     CHECK(rate_over_rounds(rounds, 0.01).rate.n == 0);  // two rounds show no spread
+}
+
+TEST_CASE("over all rounds the clock and the rate per clock are those of the same rounds")
+{
+    // Three rounds of a tensor core whose power sets the clock. The fastest alone would make 900 / 1.74 of it.
+    std::vector<Round> rounds{round_of({926, 926, 926}), round_of({937, 937, 937}), round_of({837, 837, 837})};
+    const std::vector<double> clocks{1.72, 1.74, 1.56};
+    for (std::size_t i = 0; i < rounds.size(); ++i)
+        for (RateSample& sample : rounds[i]) sample.clock = clocks[i];
+    const SustainedRate rate = rate_over_rounds(rounds, 0.01);
+    CHECK(rate.rate.median.value == Approx(900));
+    CHECK(rate.clock.median.value == Approx(5.02 / 3));
+    CHECK(rate.per_clock.median.value == Approx((926 / 1.72 + 937 / 1.74 + 837 / 1.56) / 3));
+    for (RateSample& sample : rounds[2]) sample.clock = 0;
+    CHECK(rate_over_rounds(rounds, 0.01).clock.n == 0);
+    CHECK(rate_over_rounds(rounds, 0.01).rate.median.value == Approx(900));
 }
 
 TEST_CASE("with a clock that varied, rounds are compared per clock, and the rate has the clock's interval")

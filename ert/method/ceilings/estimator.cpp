@@ -126,20 +126,39 @@ SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance,
 SustainedRate rate_over_rounds(const std::vector<Round>& rounds, double tolerance)
 {
     std::vector<double> medians;
+    std::vector<double> clocks;
+    std::vector<double> per_clock;
     int samples = 0;
     for (const Round& round : rounds) {
         std::vector<double> rates;
-        for (const RateSample& sample : round)
-            if (!sample.disturbed && !sample.left_out) rates.push_back(sample.rate);
+        std::vector<double> hertz;
+        std::vector<double> ratios;
+        for (const RateSample& sample : round) {
+            if (sample.disturbed || sample.left_out) continue;
+            rates.push_back(sample.rate);
+            if (sample.clock <= 0) continue;
+            hertz.push_back(sample.clock);
+            ratios.push_back(sample.rate / sample.clock);
+        }
         if (rates.size() < min_samples_of_round) continue;
         medians.push_back(spread_of(rates).median);
         samples += static_cast<int>(rates.size());
+        if (hertz.size() < min_samples_of_round) continue;
+        clocks.push_back(spread_of(hertz).median);
+        per_clock.push_back(spread_of(ratios).median);
     }
     if (std::ssize(medians) < min_rounds) return {};
-    const Spread spread = over_rounds(medians);
     SustainedRate result;
-    result.rate = {{spread.median}, {std::max(0.0, spread.low)}, {spread.high}, samples, 0};
-    result.centre = spread.median;
+    const auto set = [samples](auto& estimate, const std::vector<double>& of_rounds) {
+        const Spread spread = over_rounds(of_rounds);
+        estimate = {{spread.median}, {std::max(0.0, spread.low)}, {spread.high}, samples, 0};
+    };
+    set(result.rate, medians);
+    if (clocks.size() == medians.size()) {
+        set(result.per_clock, per_clock);
+        set(result.clock, clocks);
+    }
+    result.centre = result.rate.median.value;
     result.rounds = static_cast<int>(medians.size());
     result.steadiness =
         result.rate.relative_half_width() > tolerance ? Steadiness::rounds_disagree : Steadiness::steady;

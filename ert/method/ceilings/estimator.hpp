@@ -35,8 +35,9 @@ struct RateSample {
 using Round = std::vector<RateSample>;
 
 struct SustainedRate {
-    Rate rate;           ///< n: samples that agree. Of a lower bound the median is the low end
-    PerClock per_clock;  ///< all threads together; empty unless a clock was given
+    Rate rate;              ///< n: samples that agree. Of a lower bound the median is the low end
+    PerClock per_clock;     ///< all threads together; empty unless a clock was given, or read in each round
+    Estimate<Hertz> clock;  ///< of a rate over rounds, over the same rounds; else empty
     /// Where the samples agree: for comparisons of rates, not as a result.
     double centre = 0;
     Steadiness steadiness = Steadiness::at_least;
@@ -62,7 +63,8 @@ double half_width_in_errors(int rounds);
 SustainedRate sustained_rate(const std::vector<Round>& rounds, double tolerance, const Estimate<Hertz>& clock = {});
 
 /// The mean of the rounds' medians of undisturbed samples, with Student's interval: for a device whose rounds differ by its own clock, so that
-/// the fastest of them is no sign of less interference. Empty with fewer than `min_rounds` such rounds.
+/// the fastest of them is no sign of less interference. Its clock and its rate per clock are the same of the samples' clocks and of their
+/// rates per clock. Empty with fewer than `min_rounds` such rounds.
 SustainedRate rate_over_rounds(const std::vector<Round>& rounds, double tolerance);
 
 }  // namespace roof

@@ -46,6 +46,7 @@ void set_rate(const PointSummary& point, const std::vector<Round>& samples, cons
     ceiling.steadiness = sustained.steadiness;
     ceiling.rounds = sustained.rounds;
     ceiling.per_clock = sustained.per_clock;
+    if (sustained.clock.n > 0) ceiling.clock = sustained.clock;
     const double clock = ceiling.clock.median.value;
     if (ceiling.per_clock.n == 0 && clock > 0)
         ceiling.per_clock = {{ceiling.rate.median.value / clock},
