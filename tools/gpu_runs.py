@@ -126,17 +126,6 @@ def of_ranks():
     return pages.as_markdown(["", "communication", "losses", "farthest from one rank's", "step"], lines)
 
 
-def of_rounds():
-    """bf16 by wgmma in each round, beside what the clock of that round allows: 4096 FLOPs a cycle and multiprocessor (spec in machine.yaml)."""
-    machine = (CALIBRATION / "machine.yaml").read_text(encoding="utf-8").split("- name: gpu:0")[1]
-    per_clock = float(re.search(r"operation: tile, isa: wgmma, precision: bf16, per_clock: ([\d.]+)", machine)[1])
-    allowed = per_clock * int(re.search(r"multiprocessors: (\d+)", machine)[1])
-    found = [(float(row["flops"]) / float(row["launch_median_s"]), float(row["clock_median_hz"])) for row in rows(CALIBRATION)
-             if (row["bench"], row["operation"], row["isa"], row["precision"]) == ("flops", "tile", "wgmma", "bf16")]
-    return "bf16 by `wgmma`, round by round: " + ", ".join(f"{rate / 1e12:.0f} TFLOP/s at {clock / 1e9:.2f} GHz, {100 * rate / clock / allowed:.1f}% of what that clock allows"
-                                                          for rate, clock in found) + " (`measured`)."
-
-
 def of_quick(roof):
     """The quick calibration's ceilings beside the full one's."""
     def key(one):
@@ -192,5 +181,4 @@ def of_sustained():
 def sections(roof):
     """{section of docs/gpu_h200.md: text}, but for the ceilings."""
     return {"steps": of_steps(), "training": of_training(roof), "kernels": of_kernels(), "attention": of_attention(), "ranks": of_ranks(), "quick": of_quick(roof),
-            "rounds": of_rounds(),
             "l2": of_l2(), "sustained": of_sustained(), "more": of_more()}

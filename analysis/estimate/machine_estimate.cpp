@@ -97,10 +97,20 @@ TimeRange layer_by_layer_range(const Measurement& planned, const Target& target,
     return range;
 }
 
-Seconds without_overlap(std::span<const Placement> layers, const Ceiling& compute,
+/// Of one kernel in a CUDA graph; 0 where nobody measured it.
+Seconds launch_of(const Target& target)
+{
+    const auto found = std::ranges::find_if(target.ceilings.all, [&](const Ceiling& one) {
+        return one.device == target.device && one.kind == Role::latency && one.level == "graph";
+    });
+    return found == target.ceilings.all.end() ? Seconds{} : found->per_access();
+}
+
+/// Each layer and pass takes one launch, too.
+Seconds without_overlap(std::span<const Placement> layers, const Target& target, const Ceiling& compute,
                         const std::vector<const Ceiling*>& levels)
 {
-    Seconds sum;
+    Seconds sum = static_cast<double>(layers.size()) * launch_of(target);
     for (const Placement& layer : layers) sum += one_after_the_other(layer, compute, levels);
     return sum;
 }
@@ -177,12 +187,12 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     const Placement step = estimate.layers.front();
     estimate.layers.erase(estimate.layers.begin());
     estimate.layer_by_layer_range = layer_by_layer_range(planned, target, roofs);
-    estimate.without_overlap = without_overlap(estimate.layers, *compute, roofs.levels);
+    estimate.without_overlap = without_overlap(estimate.layers, target, *compute, roofs.levels);
     if (target.known == Known::measured && kind_of_device(target.device) == "cpu") {
         Seconds fastest = estimate.without_overlap;
         if (request.by_fastest_algorithm) {
             auto placed = place(planned_step(counted, request, target.device, true), target.ceilings, target.machine);
-            fastest = without_overlap(std::span(placed).subspan(1), *compute, roofs.levels);
+            fastest = without_overlap(std::span(placed).subspan(1), target, *compute, roofs.levels);
         }
         estimate.without_overlap_range = {fastest * fastest_of_predicted,
                                           estimate.without_overlap * slowest_of_predicted};

@@ -5,7 +5,8 @@
 //   all at once      the same maximum over the network's sums, as if all layers ran at the same time
 //                    Both count what each layer reads and writes. A step that fuses layers, or finds a map in a cache, moves less and may be faster.
 //   without overlap  the sum over layers and passes of FLOPs / peak + bytes / bandwidth, at the usual rates of the
-//                    target, which on a shared machine are below its ceilings. Not a bound, but the better prediction.
+//                    target, which on a shared machine are below its ceilings, and on a GPU the measured time of a launch in a CUDA graph
+//                    for each. Not a bound, but the better prediction.
 // The first has an interval: the same with every roof at the upper and at the lower end of its own. It says how well the roofs are known,
 // not how far a step stays from them. A roof that is a lower bound has no upper end, and a sheet's figure has neither.
 // The last has one on a CPU's measured roofs: as far as measured steps were from their predictions (fastest_of_predicted,

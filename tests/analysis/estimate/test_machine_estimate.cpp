@@ -245,6 +245,21 @@ TEST_CASE("usual rates slow the prediction and leave the bounds unchanged")
     CHECK(estimate_on(target, request("resnet18", 8)).without_overlap.value == quiet.without_overlap.value);
 }
 
+TEST_CASE("on a GPU a prediction has a launch for each layer and pass")
+{
+    Target target = made_gpu();
+    const MachineEstimate without = estimate_on(target, request("alexnet", 8, Passes::forward));
+    target.ceilings.all.push_back({.device = target.device, .kind = Role::latency, .level = "launch"});
+    target.ceilings.all.back().rate = {{1 / 4e-6}, {1 / 4e-6}, {1 / 4e-6}};
+    CHECK(estimate_on(target, request("alexnet", 8, Passes::forward)).without_overlap == without.without_overlap);
+    target.ceilings.all.push_back({.device = target.device, .kind = Role::latency, .level = "graph"});
+    target.ceilings.all.back().rate = {{1 / 5e-7}, {1 / 5e-7}, {1 / 5e-7}};
+    const MachineEstimate with = estimate_on(target, request("alexnet", 8, Passes::forward));
+    // Five convolutions with a ReLU each, three linear layers with two, three maxima, two dropouts. The average of 6x6 maps to 6x6 moves nothing.
+    CHECK((with.without_overlap - without.without_overlap).value == Approx(20 * 5e-7));
+    CHECK(with.layer_by_layer == without.layer_by_layer);
+}
+
 TEST_CASE("a ring all-reduce sends 2(N-1)/N of the bytes")
 {
     const Link link{"wire", {5e-6}, {10e9}};
