@@ -111,7 +111,8 @@ model::Graph decoding(const std::string& name)
 
 }  // namespace
 
-TEST_CASE("every kernel of a training step gives what the host's loops give, in every precision", "[kernels]")
+TEST_CASE("every kernel of a training step gives what the host's loops give, in every precision",
+          "[kernels][.networks]")
 {
     std::set<std::string> kinds;
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
@@ -170,7 +171,7 @@ TEST_CASE("every kernel of a training step gives what the host's loops give, in 
     CHECK(kinds.size() == std::variant_size_v<ir::Operation> - 5);  // all but those of the libraries and of CPUs alone
 }
 
-TEST_CASE("the kernels of wide networks give what the host's loops give", "[kernels]")
+TEST_CASE("the kernels of wide networks give what the host's loops give", "[kernels][.networks]")
 {
     for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         for (const bool has_moments : {true, false}) {
