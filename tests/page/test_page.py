@@ -21,6 +21,9 @@ WORK = Path(os.environ["ROOF_PAGE_WORK"])  # the folder of the browser's driver
 EXAMPLES = ROOT / "results" / "examples"
 NODE = shutil.which("node") or shutil.which("nodejs")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+STRICT = "--no-experimental-detect-module"  # the node of Debian 12 does not guess which files are modules; newer ones that know this option do
+if NODE and subprocess.run([NODE, STRICT, "--eval", ""], capture_output=True, check=False).returncode == 0:
+    os.environ["NODE_OPTIONS"] = STRICT
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028\x1b[2J"
 
 
