@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 
 namespace roof::model {
@@ -24,26 +26,30 @@ Shape slid_over(const Shape& input, int channels, const Window& window)
     return window.result(input, channels);
 }
 
+/// As Parameter has it; empty for a layer without a weight.
+std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
+{
+    const long long channels = of.output.channels;
+    switch (of.kind) {
+        case LayerKind::convolution:
+            return {channels, input.channels / of.groups, of.window.size, of.window.size};
+        case LayerKind::linear:
+            return {channels, input.elements() / (of.output.height * of.output.width)};
+        case LayerKind::embedding:
+            return {of.vocabulary, channels};
+        case LayerKind::positions:
+            return {of.count, channels};
+        default:
+            return is_norm(of.kind) ? std::vector{channels} : std::vector<long long>{};
+    }
+}
+
 }  // namespace
 
 long long Layer::weights(const Shape& input) const
 {
-    switch (kind) {
-        case LayerKind::convolution:
-            return 1LL * output.channels * (input.channels / groups) * window.size * window.size;
-        case LayerKind::linear:
-            return output.channels * input.elements() / (output.height * output.width);
-        case LayerKind::batch_norm:
-        case LayerKind::layer_norm:
-        case LayerKind::rms_norm:
-            return output.channels;
-        case LayerKind::embedding:
-            return 1LL * vocabulary * output.channels;
-        case LayerKind::positions:
-            return 1LL * count * output.channels;
-        default:
-            return 0;
-    }
+    const std::vector<long long> extents = shape_of_weights(*this, input);
+    return extents.empty() ? 0 : std::accumulate(extents.begin(), extents.end(), 1LL, std::multiplies{});
 }
 
 long long Layer::parameters(const Shape& input) const
@@ -316,33 +322,10 @@ std::vector<Parameter> Graph::parameters() const
     std::vector<Parameter> all;
     for (int index = 0; index < static_cast<int>(layers_.size()); ++index) {
         const Layer& of = layer(index);
-        const Shape& input = input_shape(index);
-        const int channels = of.output.channels;
-        const int size = of.window.size;
-        switch (of.kind) {
-            case LayerKind::convolution:
-                all.push_back({of.name + ".weight", index, false, {channels, input.channels / of.groups, size, size}});
-                break;
-            case LayerKind::linear:
-                if (of.weights_of >= 0) break;
-                all.push_back(
-                    {of.name + ".weight", index, false, {channels, static_cast<int>(of.weights(input) / channels)}});
-                break;
-            case LayerKind::embedding:
-                all.push_back({of.name + ".weight", index, false, {of.vocabulary, channels}});
-                break;
-            case LayerKind::positions:
-                all.push_back({of.name + ".weight", index, false, {of.count, channels}});
-                break;
-            case LayerKind::batch_norm:
-            case LayerKind::layer_norm:
-            case LayerKind::rms_norm:
-                all.push_back({of.name + ".weight", index, false, {channels}});
-                break;
-            default:
-                continue;
-        }
-        if (of.bias || is_shifted(of.kind)) all.push_back({of.name + ".bias", index, true, {channels}});
+        const std::vector<long long> extents = shape_of_weights(of, input_shape(index));
+        if (!extents.empty() && of.weights_of < 0)
+            all.push_back({of.name + ".weight", index, false, {extents.begin(), extents.end()}});
+        if (of.bias || is_shifted(of.kind)) all.push_back({of.name + ".bias", index, true, {of.output.channels}});
     }
     return all;
 }
