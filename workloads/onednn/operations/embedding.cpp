@@ -52,16 +52,17 @@ Desc layout_of(const Binding& to, const ir::Tensor& weights, const Dims& dims)
     return plain(dims);
 }
 
-template <class Element>
-void embed(const Positions& at, const float* tokens, const Rows& rows, const float* weights, Element* result,
-           const DimRange& positions)
+/// Writes the value that row(position) gives for a channel and its place; zeros behind the last channel.
+template <class Element, class Row>
+void write_rows(const Positions& at, Element* result, const Row& row)
 {
-    for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
-        const Dim position = positions.begin + in_rows / at.stored;
-        const Dim first = in_rows % at.stored;
-        const float* const row = weights + rows.tokens[static_cast<std::size_t>(tokens[position])];
-        for (Dim c = first; c < first + count; ++c)
-            narrow(c < at.channels ? row[rows.channels[static_cast<std::size_t>(c)]] : 0, result[place + c - first]);
+    for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
+        for_pieces(at, {begin, end}, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
+            const auto value = row(begin + in_rows / at.stored);
+            const Dim first = in_rows % at.stored;
+            for (Dim c = first; c < first + count; ++c)
+                narrow(c < at.channels ? value(c, place + c - first) : 0, result[place + c - first]);
+        });
     });
 }
 
@@ -73,22 +74,6 @@ void add_to_rows(const Positions& at, const float* tokens, const Rows& rows, con
         float* const row = weights + rows.tokens[static_cast<std::size_t>(tokens[in_rows / at.channels])];
         const Dim* const to = rows.channels.data() + channels.begin + in_rows % at.channels;
         for (Dim lane = 0; lane < count; ++lane) row[to[lane]] += widen(gradient[place + lane]);
-    });
-}
-
-/// `weights`: [position][channel] of so many positions; an image begins with the position `first`.
-template <class Element>
-void add_positions(const Positions& at, const Element* source, const float* weights, Dim count_of_weights,
-                   Dim first_position, Element* result, const DimRange& positions)
-{
-    for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
-        const Dim position = (positions.begin + in_rows / at.stored) % at.of_image + first_position;
-        const Dim first = in_rows % at.stored;
-        const bool has_row = position < count_of_weights;
-        const float* const row = weights + position * at.channels;
-        for (Dim c = first; c < first + count; ++c)
-            narrow(c < at.channels ? widen(source[place + c - first]) + (has_row ? row[c] : 0) : 0,
-                   result[place + c - first]);
     });
 }
 
@@ -105,22 +90,6 @@ void sum_images(const Positions& at, const Element* gradient, float* weights, Di
             for (Dim lane = 0; lane < count; ++lane) sums[lane] += widen(gradient[place + lane]);
         });
     }
-}
-
-template <class Element>
-void take_positions(const Positions& from, const Element* source, const Positions& at, Element* result, Dim first,
-                    const DimRange& positions)
-{
-    for_pieces(at, positions, {0, at.stored}, at.stored, [&](Dim place, Dim in_rows, Dim count) {
-        const Dim row = positions.begin + in_rows / at.stored;
-        const Dim position = row % at.of_image + first;
-        const Dim channel = in_rows % at.stored;
-        const bool is_there = position >= 0 && position < from.of_image;
-        const Element* const read = source + (is_there ? from.at(row / at.of_image * from.of_image + position) : 0);
-        for (Dim c = channel; c < channel + count; ++c)
-            narrow(is_there && c < at.channels ? widen(read[c / from.lanes * from.group + c % from.lanes]) : 0,
-                   result[place + c - channel]);
-    });
 }
 
 /// Calls call(elements of the tensor's type).
@@ -148,9 +117,10 @@ void bind(Binding& to, const ir::Embed& operation)
     const Tensor y = to.write(operation.result, with_channels_together(plain(operation.result)));
     to.program.append(
         [=, rows = Rows(layout), at = positions_of(y.desc())] {
-            with_type(y.elements(), [&](auto* written) {
-                for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
-                    embed(at, tokens.data(), rows, weights.data(), written, {begin, end});
+            with_type(y.elements(), [&, numbers = tokens.data(), values = weights.data()](auto* result) {
+                write_rows(at, result, [&](Dim position) {
+                    const float* const read = values + rows.tokens[static_cast<std::size_t>(numbers[position])];
+                    return [&, read](Dim c, Dim) { return read[rows.channels[static_cast<std::size_t>(c)]]; };
                 });
             });
         },
@@ -186,9 +156,11 @@ void bind(Binding& to, const ir::AddPositions& operation)
     const Tensor y = to.write(operation.result, x.desc());
     to.program.append(
         [=, at = positions_of(x.desc()), first = Dim{operation.first}] {
-            with_type(y.elements(), [&]<class Element>(Element* result) {
-                for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
-                    add_positions(at, x.elements().as<Element>(), weights.data(), dims[0], first, result, {begin, end});
+            with_type(y.elements(), [&, values = weights.data()]<class Element>(Element* result) {
+                write_rows(at, result, [&, source = x.elements().as<Element>()](Dim row) {
+                    const Dim position = row % at.of_image + first;
+                    const float* const added = position < dims[0] ? values + position * at.channels : nullptr;
+                    return [=](Dim c, Dim place) { return widen(source[place]) + (added != nullptr ? added[c] : 0); };
                 });
             });
         },
@@ -218,9 +190,15 @@ void bind(Binding& to, const ir::TakePositions& operation)
     const Tensor y = to.write(result, result.like >= 0 ? to.layout_of(result.like) : own);
     to.program.append(
         [=, from = positions_of(x.desc()), at = positions_of(y.desc()), first = operation.first] {
-            with_type(y.elements(), [&]<class Element>(Element* written) {
-                for_parts(at.rows(), [&](Dim, Dim begin, Dim end) {
-                    take_positions(from, x.elements().as<Element>(), at, written, first, {begin, end});
+            with_type(y.elements(), [&]<class Element>(Element* taken) {
+                write_rows(at, taken, [&, source = x.elements().as<Element>()](Dim row) {
+                    const Dim position = row % at.of_image + first;
+                    const bool is_there = position >= 0 && position < from.of_image;
+                    const Element* const read =
+                        is_there ? source + from.at(row / at.of_image * from.of_image + position) : nullptr;
+                    return [&, read](Dim c, Dim) {
+                        return read != nullptr ? widen(read[c / from.lanes * from.group + c % from.lanes]) : 0;
+                    };
                 });
             });
         },
