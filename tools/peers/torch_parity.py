@@ -119,36 +119,6 @@ def layer_norm_network(torch, channels=32):
         head=nn.Linear(2 * channels, CLASSES)))
 
 
-def attention_network(torch, channels=48, heads=3):
-    """Blocks as a vision transformer's, on [batch][positions][channels]; the second one is causal."""
-    nn = torch.nn
-
-    class Attention(nn.Module):
-        def __init__(self, causal):
-            super().__init__()
-            self.causal, self.qkv, self.project = causal, nn.Conv2d(channels, 3 * channels, 1), nn.Conv2d(channels, channels, 1)
-
-        def forward(self, x):
-            batch, _, height, width = x.shape
-            q, k, v = self.qkv(x).reshape(batch, 3, heads, channels // heads, height * width).transpose(3, 4).unbind(1)
-            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
-            return self.project(y.transpose(2, 3).reshape(batch, channels, height, width))
-
-    class Block(nn.Module):
-        def __init__(self, causal):
-            super().__init__()
-            self.norm1, self.attention, self.norm2 = map_norm(torch, channels), Attention(causal), map_norm(torch, channels)
-            self.layers = nn.Sequential(nn.Conv2d(channels, 2 * channels, 1), nn.GELU(), nn.Conv2d(2 * channels, channels, 1))
-
-        def forward(self, x):
-            x = self.attention(self.norm1(x)) + x
-            return self.layers(self.norm2(x)) + x
-
-    return nn.Sequential(collections.OrderedDict(
-        stem=nn.Conv2d(3, channels, 16, stride=16), a=Block(False), b=Block(True), norm=map_norm(torch, channels),
-        pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
-
-
 def rotated(torch, x, theta=10000.0):
     """Rotary positions of [...][positions][channels], by halves as in Llama."""
     channels = x.shape[-1]
@@ -158,28 +128,47 @@ def rotated(torch, x, theta=10000.0):
     return x * angles.cos().to(x) + torch.cat((-right, left), -1) * angles.sin().to(x)
 
 
-def llama_network(torch, channels=48, heads=4, kv_heads=2):
-    """Blocks as Llama's."""
+def map_attention(torch, channels, heads, kv_heads, causal, turns):
+    """On [batch][channels][height][width]; `turns`: with rotary positions, and without biases."""
     nn = torch.nn
 
     class Attention(nn.Module):
         def __init__(self):
             super().__init__()
-            self.qkv = nn.Conv2d(channels, channels // heads * (heads + 2 * kv_heads), 1, bias=False)
-            self.project = nn.Conv2d(channels, channels, 1, bias=False)
+            self.qkv = nn.Conv2d(channels, channels // heads * (heads + 2 * kv_heads), 1, bias=not turns)
+            self.project = nn.Conv2d(channels, channels, 1, bias=not turns)
 
         def forward(self, x):
             batch, _, height, width = x.shape
             all_heads = self.qkv(x).reshape(batch, heads + 2 * kv_heads, channels // heads, height * width).transpose(2, 3)
             q, k, v = all_heads.split((heads, kv_heads, kv_heads), 1)
-            y = nn.functional.scaled_dot_product_attention(rotated(torch, q), rotated(torch, k), v, is_causal=True, enable_gqa=True)
+            if turns:
+                q, k = rotated(torch, q), rotated(torch, k)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=turns)
             return self.project(y.transpose(2, 3).reshape(batch, channels, height, width))
 
+    return Attention()
+
+
+def attention_network(torch, kind="LayerNorm", channels=48):
+    """Blocks as a vision transformer's, of which the second is causal; with RMS norms as Llama's."""
+    nn = torch.nn
+
     class Block(nn.Module):
-        def __init__(self):
+        def __init__(self, causal):
             super().__init__()
-            self.norm1, self.attention = map_norm(torch, channels, kind="RMSNorm"), Attention()
-            self.norm2 = map_norm(torch, channels, kind="RMSNorm")
+            self.norm1, self.attention, self.norm2 = map_norm(torch, channels), map_attention(torch, channels, 3, 3, causal, False), map_norm(torch, channels)
+            self.layers = nn.Sequential(nn.Conv2d(channels, 2 * channels, 1), nn.GELU(), nn.Conv2d(2 * channels, channels, 1))
+
+        def forward(self, x):
+            x = self.attention(self.norm1(x)) + x
+            return self.layers(self.norm2(x)) + x
+
+    class LlamaBlock(nn.Module):
+        def __init__(self, _):
+            super().__init__()
+            self.norm1, self.attention = map_norm(torch, channels, kind=kind), map_attention(torch, channels, 4, 2, True, True)
+            self.norm2 = map_norm(torch, channels, kind=kind)
             self.gate, self.up = (nn.Conv2d(channels, 2 * channels, 1, bias=False) for _ in range(2))
             self.down = nn.Conv2d(2 * channels, channels, 1, bias=False)
 
@@ -188,8 +177,9 @@ def llama_network(torch, channels=48, heads=4, kv_heads=2):
             y = self.norm2(x)
             return self.down(nn.functional.silu(self.gate(y)) * self.up(y)) + x
 
+    block = Block if kind == "LayerNorm" else LlamaBlock
     return nn.Sequential(collections.OrderedDict(
-        stem=nn.Conv2d(3, channels, 16, stride=16), a=Block(), b=Block(), norm=map_norm(torch, channels, kind="RMSNorm"),
+        stem=nn.Conv2d(3, channels, 16, stride=16), a=block(False), b=block(True), norm=map_norm(torch, channels, kind=kind),
         pool=nn.AdaptiveAvgPool2d(1), flat=nn.Flatten(), head=nn.Linear(channels, CLASSES)))
 
 
@@ -241,7 +231,7 @@ def hashed_network(torch, torchvision, model):
     elif model in VISION:
         network = vision_transformer(torch, **VISION[model])
     elif model == "llama":
-        network = llama_network(torch)
+        network = attention_network(torch, "RMSNorm")
     else:
         network = network_of(torchvision, model.removesuffix("_gelu"), CLASSES)
     network = network.double().train()
