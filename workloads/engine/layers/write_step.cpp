@@ -5,6 +5,7 @@
 #include "workloads/engine/ir/formulas.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace roof::ir {
@@ -52,51 +53,31 @@ Tensor updated_here(const Builder& build)
 void write_unit(Builder& build, const Unit& unit)
 {
     using model::LayerKind;
-    switch (build.layer(unit).kind) {
-        case LayerKind::input:
-            return;
-        case LayerKind::convolution:
-            return convolution(build, unit);
-        case LayerKind::batch_norm:
-            return batch_norm(build, unit);
-        case LayerKind::layer_norm:
-        case LayerKind::rms_norm:
-            return layer_norm(build, unit);
-        case LayerKind::attention:
-            return attention(build, unit);
-        case LayerKind::relu:
-            return relu(build, unit);
-        case LayerKind::max_pool:
-            return max_pool(build, unit);
-        case LayerKind::average_pool:
-            return average_pool(build, unit);
-        case LayerKind::add:
-            return add(build, unit);
-        case LayerKind::flatten:
-            return flatten(build, unit);
-        case LayerKind::dropout:
-            return dropout(build, unit);
-        case LayerKind::linear:
-            return build.is_convolved(unit.layer) ? convolution(build, unit) : linear(build, unit);
-        case LayerKind::embedding:
-            return embedding(build, unit);
-        case LayerKind::positions:
-            return positions(build, unit);
-        case LayerKind::take_positions:
-            return take_positions(build, unit);
-        case LayerKind::concat:
-            return concat(build, unit);
-        case LayerKind::multiply:
-            return multiply(build, unit);
-        case LayerKind::slice:
-            return slice(build, unit);
-        case LayerKind::shuffle:
-            return shuffle(build, unit);
-        case LayerKind::rope:
-            return rope(build, unit);
-        default:
-            return activation(build, unit);
-    }
+    static const std::map<LayerKind, void (*)(Builder&, const Unit&)> writers{
+        {LayerKind::convolution, convolution},
+        {LayerKind::linear, linear},
+        {LayerKind::batch_norm, batch_norm},
+        {LayerKind::layer_norm, layer_norm},
+        {LayerKind::rms_norm, layer_norm},
+        {LayerKind::attention, attention},
+        {LayerKind::rope, rope},
+        {LayerKind::embedding, embedding},
+        {LayerKind::positions, positions},
+        {LayerKind::take_positions, take_positions},
+        {LayerKind::relu, relu},
+        {LayerKind::max_pool, max_pool},
+        {LayerKind::average_pool, average_pool},
+        {LayerKind::add, add},
+        {LayerKind::multiply, multiply},
+        {LayerKind::concat, concat},
+        {LayerKind::slice, slice},
+        {LayerKind::shuffle, shuffle},
+        {LayerKind::flatten, flatten},
+        {LayerKind::dropout, dropout}};
+    const LayerKind kind = build.is_convolved(unit.layer) ? LayerKind::convolution : build.layer(unit).kind;
+    if (kind == LayerKind::input) return;
+    const auto writer = writers.find(kind);
+    (writer == writers.end() ? activation : writer->second)(build, unit);
 }
 
 StepProgram write_step(const model::Graph& graph, const Settings& settings, const Choosers& choosers)
