@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace roof::model {
@@ -146,15 +147,13 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
     switch (layer.kind) {
         case LayerKind::batch_norm:
         case LayerKind::layer_norm:
-            work.forward = elementwise(8 * out, moved + trained * size.trained, to_output);
-            work.backward_data =
-                elementwise(11 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
+        case LayerKind::rms_norm: {
+            const auto [forward, backward] = is_shifted(layer.kind) ? std::pair(8, 11) : std::pair(4, 9);
+            work.forward = elementwise(forward * out, moved + trained * size.trained, to_output);
+            work.backward_data = elementwise(backward * out, moved + to_input + 2 * trained * size.trained,
+                                             to_input + trained * size.trained);
             break;
-        case LayerKind::rms_norm:
-            work.forward = elementwise(4 * out, moved + trained * size.trained, to_output);
-            work.backward_data =
-                elementwise(9 * out, moved + to_input + 2 * trained * size.trained, to_input + trained * size.trained);
-            break;
+        }
         case LayerKind::embedding: {
             // Reads a vector of each token; adds the gradients of tokens to vectors, after zeros where no other layer has written them.
             const double zeros = graph.shares_weights(index) ? 0 : trained * size.trained;
