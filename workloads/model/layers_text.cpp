@@ -122,23 +122,14 @@ class Reader {
         if (!from) return {static_cast<int>(graph_.layers().size()) - 1};
         std::vector<int> all;
         for (const std::string& wanted :
-             from.IsScalar() ? std::vector{from.as<std::string>()} : from.as<std::vector<std::string>>()) {
-            const auto found = names_.find(wanted);
-            if (found == names_.end())
-                throw InputError("from: no layer before it is named '" + printable(wanted) + "'");
-            all.push_back(found->second);
-        }
+             from.IsScalar() ? std::vector{from.as<std::string>()} : from.as<std::vector<std::string>>())
+            all.push_back(layer_named("from", wanted));
         return all;
     }
-    /// The layer whose name the setting has; -1 without it.
-    int named(const std::string& key)
+    int layer_named(const std::string& key, const std::string& wanted) const
     {
-        read_.insert(key);
-        if (!settings_[key]) return -1;
-        const auto found = names_.find(settings_[key].as<std::string>());
-        if (found == names_.end())
-            throw InputError(key + ": no layer before it is named '" + printable(settings_[key].as<std::string>()) +
-                             "'");
+        const auto found = names_.find(wanted);
+        if (found == names_.end()) throw InputError(key + ": no layer before it is named '" + printable(wanted) + "'");
         return found->second;
     }
     int source()
@@ -159,10 +150,11 @@ class Reader {
                              std::to_string(least) + " to " + std::to_string(largest));
         return given;
     }
-    bool flag(const std::string& key, bool usual)
+    template <class Value>
+    Value setting(const std::string& key, Value usual)
     {
         read_.insert(key);
-        return settings_[key] ? settings_[key].as<bool>() : usual;
+        return settings_[key] ? settings_[key].as<Value>() : usual;
     }
     Window window(int stride)
     {
@@ -174,13 +166,12 @@ class Reader {
     {
         Window of = window(1);
         of.dilation = number("dilation", 1, 1);
-        return graph_.convolution(name_, source(), number("channels", 1), of, flag("bias", true),
+        return graph_.convolution(name_, source(), number("channels", 1), of, setting("bias", true),
                                   number("groups", 1, 1));
     }
     int norm(LayerKind kind)
     {
-        read_.insert("epsilon");
-        const float epsilon = settings_["epsilon"] ? settings_["epsilon"].as<float>() : 1e-5F;
+        const float epsilon = setting("epsilon", 1e-5F);
         if (!(epsilon > 0 && epsilon < 1)) throw InputError("epsilon: more than 0 and less than 1");
         return graph_.norm(kind, name_, source(), epsilon);
     }
@@ -205,8 +196,7 @@ class Reader {
     int flatten(LayerKind) { return graph_.flatten(name_, source()); }
     int dropout(LayerKind)
     {
-        read_.insert("probability");
-        const float probability = settings_["probability"] ? settings_["probability"].as<float>() : 0.5F;
+        const float probability = setting("probability", 0.5F);
         if (!(probability >= 0 && probability < 1)) throw InputError("probability: from 0 to less than 1");
         return graph_.dropout(name_, source(), probability);
     }
@@ -214,9 +204,11 @@ class Reader {
     {
         const int from = source();
         const int features = number("features", 1);
-        const bool bias = flag("bias", true);
-        const int weights_of = named("weights_of");
-        if (!flag("each_position", weights_of >= 0)) return graph_.linear(name_, from, features, bias);
+        const bool bias = setting("bias", true);
+        read_.insert("weights_of");
+        const YAML::Node other = settings_["weights_of"];
+        const int weights_of = other ? layer_named("weights_of", other.as<std::string>()) : -1;
+        if (!setting("each_position", weights_of >= 0)) return graph_.linear(name_, from, features, bias);
         return graph_.linear_of_positions(name_, from, features, bias, weights_of);
     }
     int embedding(LayerKind)
@@ -231,12 +223,11 @@ class Reader {
     int attention(LayerKind)
     {
         const int heads = number("heads", 1, 1);
-        return graph_.attention(name_, source(), heads, flag("causal", false), number("kv_heads", 1, heads));
+        return graph_.attention(name_, source(), heads, setting("causal", false), number("kv_heads", 1, heads));
     }
     int rope(LayerKind)
     {
-        read_.insert("theta");
-        const float theta = settings_["theta"] ? settings_["theta"].as<float>() : 10000;
+        const float theta = setting("theta", 10000.0F);
         if (!(theta > 1 && std::isfinite(theta))) throw InputError("theta: more than 1");
         const int heads = number("heads", 1, 1);
         return graph_.rope(name_, source(), heads, theta, number("kv_heads", 1, heads));
