@@ -246,12 +246,9 @@ class Reader {
         const long long axis = only(3, "axes", {0});
         if ((axis != 1 && axis + map_axes != 1) || only(4, "steps", {1}) != 1 || values_.is_flat(source))
             throw Refused{"of other than channels"};
-        const auto bound = [&](long long given) {
-            return std::clamp(given < 0 ? given + channels : given, 0LL, channels);
-        };
-        const long long first = bound(only(1, "starts", {}));
+        const long long first = bound_of(only(1, "starts", {}), channels);
         return graph_.slice(node.name(), source, static_cast<int>(first),
-                            static_cast<int>(bound(only(2, "ends", {})) - first));
+                            static_cast<int>(bound_of(only(2, "ends", {}), channels) - first));
     }
 
     int split(const Node& node)

@@ -149,10 +149,7 @@ Constant slice(const Node&, const Inputs& inputs)
 {
     const Numbers& values = at(inputs, 0).values;
     const auto size = static_cast<long long>(values.size());
-    const auto bound = [&](std::size_t input) {
-        const long long given = at(inputs, input).values.at(0);
-        return std::clamp(given < 0 ? given + size : given, 0LL, size);
-    };
+    const auto bound = [&](std::size_t input) { return bound_of(at(inputs, input).values.at(0), size); };
     if (inputs.size() > 4 && at(inputs, 4).values != Numbers{1}) throw Refused{"with steps"};
     const long long first = bound(1), last = std::max(first, bound(2));
     check_count(static_cast<std::size_t>(last - first));

@@ -5,6 +5,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -110,6 +111,12 @@ std::string places_text(const std::map<std::string, std::vector<std::string>>& p
 
 /// "3x3"
 std::string text(const Numbers& numbers);
+/// The begin or the end of a slice of so many values: negative ones count from the end, those beyond are the outermost.
+inline long long bound_of(long long given, long long size, bool is_backwards = false)
+{
+    const long long found = given < 0 ? given + size : given;
+    return is_backwards ? std::clamp(found, -1LL, size - 1) : std::clamp(found, 0LL, size);
+}
 /// The window of a convolution or a pool: square, with the same stride, padding and dilation on both axes, each at most 65,536. Throws Refused.
 Window window_of(const Node& node, const Numbers& kernel);
 

@@ -36,10 +36,7 @@ std::optional<Reals> rows_of(const Node& node, const std::vector<Reals>& lists, 
     const long long step = lists.size() > 4 && !lists[4].empty() ? whole(lists[4])[0] : 1;
     if (step == 0) fail(node, "has steps of 0");
     if (static_cast<long long>(lists[0].size()) != rows * width) return std::nullopt;
-    const auto bound = [&](const Reals& list) {
-        const long long given = whole(list)[0], found = given < 0 ? std::max(given, -rows - 1) + rows : given;
-        return step > 0 ? std::clamp(found, 0LL, rows) : std::clamp(found, -1LL, rows - 1);
-    };
+    const auto bound = [&](const Reals& list) { return bound_of(whole(list)[0], rows, step < 0); };
     Reals made;
     for (long long row = bound(lists[1]), end = bound(lists[2]); step > 0 ? row < end : row > end; row += step)
         made.insert(made.end(), lists[0].begin() + row * width, lists[0].begin() + (row + 1) * width);
@@ -83,11 +80,9 @@ std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors)
     const std::string& operation = node.operation();
     if (operation == "Shape") {
         const Numbers& in = tensors.dims(node, 0);
-        const auto bound = [&](const std::string& name, long long usual) {
-            const long long given = node.number(name, usual), size = static_cast<long long>(in.size());
-            return std::clamp(given < 0 ? given + size : given, 0LL, size);
-        };
-        const long long first = bound("start", 0), last = bound("end", static_cast<long long>(in.size()));
+        const auto size = static_cast<long long>(in.size());
+        const long long first = bound_of(node.number("start", 0), size),
+                        last = bound_of(node.number("end", size), size);
         return Reals(in.begin() + first, in.begin() + std::max(first, last));
     }
     if (operation == "Size") return Reals{static_cast<double>(count_of(tensors.dims(node, 0)))};

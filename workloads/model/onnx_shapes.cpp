@@ -103,13 +103,11 @@ Result slice(const Node& node, const Tensors& tensors)
                   steps = tensors.numbers(node, 4, "steps").value_or(Numbers(usual.size(), 1));
     for (std::size_t k = 0; k < axes.size(); ++k) {
         long long& extent = made[axis_of(node, axes[k], made.size())];
-        const auto bound = [&](long long given) {
-            const long long found = given < 0 ? given + extent : given;
-            return steps.at(k) > 0 ? std::clamp(found, 0LL, extent) : std::clamp(found, -1LL, extent - 1);
-        };
-        const long long first = bound(starts->at(k)), last = bound(ends->at(k));
+        const bool is_backwards = steps.at(k) <= 0;
+        const long long first = bound_of(starts->at(k), extent, is_backwards),
+                        last = bound_of(ends->at(k), extent, is_backwards);
         const long long size = std::abs(steps.at(k));
-        extent = size == 0 ? 0 : std::max(0LL, ((steps.at(k) > 0 ? last - first : first - last) + size - 1) / size);
+        extent = size == 0 ? 0 : std::max(0LL, ((is_backwards ? first - last : last - first) + size - 1) / size);
     }
     return made;
 }
