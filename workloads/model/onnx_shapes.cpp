@@ -1,6 +1,5 @@
 // The rule of each operator: the shape of its results, and what it costs.
 #include "workloads/model/onnx_tensors.hpp"
-#include "workloads/model/onnx_windows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -334,7 +333,7 @@ std::optional<Cost> cost_of(const std::string& operation)
     return found == rules().end() ? std::nullopt : std::optional(found->second.cost);
 }
 
-std::optional<Numbers> shape_of(const Node& node, int output, const Tensors& tensors)
+Result shape_of(const Node& node, int output, const Tensors& tensors)
 {
     Result made;
     const auto found = rules().find(node.operation());

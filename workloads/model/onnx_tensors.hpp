@@ -85,8 +85,15 @@ enum class Cost { view, moves, values, norm, sums, product };
 
 /// Nothing for an operator without a rule.
 std::optional<Cost> cost_of(const std::string& operation);
+/// Extents, as far as they are known.
+using Result = std::optional<Numbers>;
 /// The extents of an output by the operator's rule, or else as the file says. Nothing if neither gives them.
-std::optional<Numbers> shape_of(const Node& node, int output, const Tensors& tensors);
+Result shape_of(const Node& node, int output, const Tensors& tensors);
+/// Those of the first output of what slides a window over its input. Throw InputError.
+Result convolution(const Node& node, const Tensors& tensors);
+Result transposed_convolution(const Node& node, const Tensors& tensors);
+Result pool(const Node& node, const Tensors& tensors);
+Result global_pool(const Node& node, const Tensors& tensors);
 /// What an operator computes from small lists; nothing for other inputs.
 std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors);
 

@@ -1,4 +1,5 @@
-#include "workloads/model/onnx_windows.hpp"
+// Shapes of what windows slide over an input: convolutions and pools.
+#include "workloads/model/onnx_tensors.hpp"
 
 #include <algorithm>
 
