@@ -14,14 +14,11 @@ namespace {
 /// thread, [2][channels]. An RMS norm has neither shift nor mean.
 struct Norm {
     Positions at;
-    float epsilon;
-    Elements x, y, dx;
-    const float* scale;
-    const float* shift;
-    float* mean;
-    float* inverse;
-    float* rows;  ///< of one thread, [2][rows_at_once][stored]
-    float* sums;
+    float epsilon = 0;
+    Elements x, y, dx{};
+    const float *scale, *shift = nullptr;
+    float *mean, *inverse;
+    float *rows = nullptr, *sums = nullptr;  ///< rows: of one thread, [2][rows_at_once][stored]
 };
 
 /// Positions that a thread copies at once, whole pages of a map in blocks of 16 channels; and those whose sums it adds at once, since
@@ -247,13 +244,10 @@ void bind(Binding& to, const ir::LayerNorm& operation)
                  .epsilon = epsilon,
                  .x = x.elements(),
                  .y = y.elements(),
-                 .dx = {},
                  .scale = scale.data(),
                  .shift = shift.data(),
                  .mean = mean.data(),
-                 .inverse = inverse.data(),
-                 .rows = nullptr,
-                 .sums = nullptr},
+                 .inverse = inverse.data()},
                 numbers.data());
         },
         {x, scale, shift, mean, inverse, y, numbers}, "roof:layer_norm");
@@ -275,16 +269,12 @@ void bind(Binding& to, const ir::LayerNormGradient& operation)
     to.program.append(
         [=] {
             const Dim threads = run({.at = at,
-                                     .epsilon = 0,
                                      .x = x.elements(),
                                      .y = given.elements(),
                                      .dx = dx.elements(),
                                      .scale = scale.data(),
-                                     .shift = nullptr,
                                      .mean = mean.data(),
-                                     .inverse = inverse.data(),
-                                     .rows = nullptr,
-                                     .sums = nullptr},
+                                     .inverse = inverse.data()},
                                     numbers.data());
             add_sums(at, numbers.data(), threads, to_shift.data(), to_scale.data());
         },
