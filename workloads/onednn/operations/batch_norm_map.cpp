@@ -1,16 +1,9 @@
-#include "workloads/onednn/operations/batch_norm_passes.hpp"
+#include "workloads/onednn/operations/positions.hpp"
 
 #include <array>
 
 namespace roof::onednn {
 namespace {
-
-/// Number of channels that are adjacent at every position; 1 if none are.
-Dim channels_side_by_side(const Blocking& blocking, Dim channels)
-{
-    if (blocking.blocks.size() == 1 && blocking.block_dims.front() == 1) return blocking.blocks.front();
-    return blocking.blocks.empty() && blocking.strides[1] == 1 ? channels : 1;
-}
 
 /// Selects the widest supported loops that divide the channels into whole groups, and the group size.
 void choose_loops(ChannelMap& map, Dim side_by_side)
@@ -34,21 +27,32 @@ Elements ChannelMap::at(const Elements& tensor, Dim of_group, Dim of_image) cons
     return {static_cast<std::byte*>(tensor.at) + (of_image * image + of_group * group) * size, tensor.precision};
 }
 
-std::optional<ChannelMap> channel_map(const Desc& desc)
+std::optional<Positions> positions_in(const Desc& desc)
 {
     const Dims dims = dims_of(desc);
-    const Blocking blocking = blocking_of(desc);
-    if (blocking.strides.size() != 4 || blocking.strides[2] != dims[3] * blocking.strides[3]) return std::nullopt;
-    ChannelMap map{.images = dims[0],
-                   .channels = dims[1],
-                   .positions = dims[2] * dims[3],
-                   .image = blocking.strides[0],
-                   .place = blocking.strides[3]};
-    choose_loops(map, channels_side_by_side(blocking, map.channels));
-    if (map.loops == nullptr) return std::nullopt;
-    const bool blocked = !blocking.blocks.empty();
-    if (blocked && map.together != blocking.blocks.front()) return std::nullopt;
-    map.group = blocked ? blocking.strides[1] : map.together;
+    const auto [strides, blocks, block_dims] = blocking_of(desc);
+    const bool is_blocked = !blocks.empty();
+    if (strides.size() != 4 || strides[2] != dims[3] * strides[3] ||
+        (is_blocked && (blocks.size() != 1 || block_dims.front() != 1)))
+        return std::nullopt;
+    const Dim lanes = is_blocked ? blocks.front() : strides[1] == 1 ? dims[1] : 1;
+    const Dim stored = is_blocked ? ir::up_to_multiple(dims[1], lanes) : dims[1];
+    return Positions{dims[0], dims[2] * dims[3], dims[1], strides[0], strides[3], strides[1], lanes, stored};
+}
+
+std::optional<ChannelMap> channel_map(const Desc& desc)
+{
+    const std::optional<Positions> at = positions_in(desc);
+    if (!at) return std::nullopt;
+    ChannelMap map{.images = at->images,
+                   .channels = at->channels,
+                   .positions = at->of_image,
+                   .image = at->image,
+                   .place = at->place};
+    choose_loops(map, at->lanes);
+    const bool is_blocked = at->group != 1;
+    if (map.loops == nullptr || (is_blocked && map.together != at->lanes)) return std::nullopt;
+    map.group = is_blocked ? at->group : map.together;
     return map;
 }
 

@@ -6,6 +6,7 @@
 #include "workloads/onednn/operations/binding.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace roof::onednn {
 
@@ -31,32 +32,18 @@ struct Positions {
     Dim at(Dim row) const { return row / of_image * image + row % of_image * place; }
 };
 
+/// Empty for another layout.
+std::optional<Positions> positions_in(const Desc& desc);
 inline Positions positions_of(const Desc& desc)
 {
-    const Dims dims = dims_of(desc);
-    const Blocking blocking = blocking_of(desc);
-    const bool is_blocked = !blocking.blocks.empty();
-    const Dim lanes = is_blocked ? blocking.blocks.front() : blocking.strides[1] == 1 ? dims[1] : 1;
-    return {dims[0],
-            dims[2] * dims[3],
-            dims[1],
-            blocking.strides[0],
-            blocking.strides[3],
-            blocking.strides[1],
-            lanes,
-            is_blocked ? (dims[1] + lanes - 1) / lanes * lanes : dims[1]};
+    return positions_in(desc).value();
 }
 
 /// The tensor in its own layout, or else in one that has such positions.
 inline Tensor read_by_position(Binding& to, const ir::Tensor& tensor)
 {
     const Tensor found = to.read(tensor);
-    const Desc desc = found.desc();
-    const Blocking blocking = blocking_of(desc);
-    const bool is_of_channels =
-        blocking.blocks.empty() || (blocking.blocks.size() == 1 && blocking.block_dims.front() == 1);
-    const bool is_simple = is_of_channels && blocking.strides[2] == dims_of(desc)[3] * blocking.strides[3];
-    return is_simple ? found : to.read(tensor, with_channels_together(plain(tensor)));
+    return positions_in(found.desc()) ? found : to.read(tensor, with_channels_together(plain(tensor)));
 }
 
 struct DimRange {
