@@ -224,28 +224,10 @@ def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
     return 2.0 * parts_of_sparse(sparse[0])[0].numel() * result.numel() / max(1, rows_of_result)
 
 
-def recurrent_layer(out: Any, x: Any, *rest: Any) -> Work:
-    """One layer of oneDNN's recurrent networks: every weight meets every row of the input."""
-    weights = [tensor for tensor in tensors_in(list(rest[:2]))]
-    rows = x.shape[0] * x.shape[1]
-    return contraction(2.0 * rows * sum(w.numel() for w in weights), [x, *weights], tensors_in(out)[:1])
-
-
-def recurrent_layer_backward(out: Any, x: Any, *rest: Any) -> Work:
-    once = recurrent_layer(out, x, *rest)
-    results = tensors_in(out)
-    return contraction(2 * once.flops, [x, *tensors_in(list(rest[:2]))], results)
-
-
-def cudnn_recurrent(out: Any, x: Any, weights: Sequence[Any], *_rest: Any) -> Work:
-    matrices = [w for w in weights if w.dim() == 2]
+def recurrent(x: Any, weights: Sequence[Any], results: Sequence[Any], times: int = 1) -> Work:
+    """Every matrix of the weights meets every row of the input, so many times."""
     rows = x.numel() // x.shape[-1]
-    return contraction(2.0 * rows * sum(w.numel() for w in matrices), [x, *weights], tensors_in(out)[:1])
-
-
-def cudnn_recurrent_backward(out: Any, x: Any, weights: Sequence[Any], *_rest: Any) -> Work:
-    forward = cudnn_recurrent(out, x, weights)
-    return contraction(2 * forward.flops, [x, *weights], tensors_in(out))
+    return contraction(2.0 * times * rows * sum(w.numel() for w in weights if w.dim() == 2), [x, *weights], results)
 
 
 FORMULAS: Dict[str, Callable[..., Work]] = {
@@ -262,10 +244,10 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
     "native_group_norm_backward": norm_backward,
     "max_pool2d_with_indices": max_pool,
     "max_pool2d_with_indices_backward": max_pool_backward,
-    "mkldnn_rnn_layer": recurrent_layer,
-    "mkldnn_rnn_layer_backward": recurrent_layer_backward,
-    "_cudnn_rnn": cudnn_recurrent,
-    "_cudnn_rnn_backward": cudnn_recurrent_backward,
+    "mkldnn_rnn_layer": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out)[:1]),
+    "mkldnn_rnn_layer_backward": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out), 2),
+    "_cudnn_rnn": lambda out, x, weights, *_: recurrent(x, weights, tensors_in(out)[:1]),
+    "_cudnn_rnn_backward": lambda out, x, weights, *_: recurrent(x, weights, tensors_in(out), 2),
 }
 
 #: Operators that move data and compute nothing.
