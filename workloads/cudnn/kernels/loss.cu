@@ -29,21 +29,6 @@ struct Seen {
     }
 };
 
-/// The sum of `call(row)` over the rows, in the same order each time.
-template <class Call>
-__device__ double sum_of_rows(unsigned rows, const Call& call)
-{
-    __shared__ double shared[most_threads];
-    double sum = 0;
-    for (unsigned row = threadIdx.x; row < rows; row += blockDim.x) sum += call(row);
-    shared[threadIdx.x] = sum;
-    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-    }
-    return shared[0];  // of thread 0 alone
-}
-
 /// `stored`: numbers of a row in memory, of which the first `classes` are logits; `width` divides it.
 template <class Element, int width>
 __global__ void __launch_bounds__(most_threads)
@@ -81,7 +66,10 @@ __global__ void __launch_bounds__(most_threads)
     __syncthreads();
     if (!last) return;
     __threadfence();
-    const double loss = sum_of_rows(gridDim.x, [&](unsigned n) { return static_cast<double>(__ldcg(row_losses + n)); });
+    __shared__ double sums[most_threads];
+    double loss = 0;
+    for (unsigned n = threadIdx.x; n < gridDim.x; n += blockDim.x) loss += static_cast<double>(__ldcg(row_losses + n));
+    loss = join(loss, sums, threadIdx.x, blockDim.x, Plus{});
     if (threadIdx.x != 0) return;
     *counter = 0;
     state->loss = static_cast<float>(loss / gridDim.x);

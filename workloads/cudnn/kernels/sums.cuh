@@ -9,8 +9,8 @@ namespace roof::cudnn {
 
 /// Combines the values of `count` threads, a power of two, whose places in `shared` are neighbours; returns the result to
 /// all of them. All threads of the block call it.
-template <class Join>
-__device__ float join(float value, float* shared, unsigned place, unsigned count, Join both)
+template <class Number, class Join>
+__device__ Number join(Number value, Number* shared, unsigned place, unsigned count, Join both)
 {
     __syncthreads();
     shared[place] = value;

@@ -191,7 +191,11 @@ struct Larger {
     __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
+    template <class Number>
+    __device__ Number operator()(Number a, Number b) const
+    {
+        return a + b;
+    }
 };
 
 /// Calls body(vector) for each vector, in any order.
