@@ -22,11 +22,11 @@ class AttentionTrial : public Trial {
     AttentionTrial(const gpu::Stream& stream, const AttentionPass& pass) : Trial(stream), handle_(stream.get())
     {
         const Descriptor device = current_device();
-        const std::vector<Engine> engines = engines_for(attention_graph(pass), device);
+        const std::vector<Engine> engines = engines_for(graph_of(pass), device);
         if (engines.empty()) throw Unsupported("cuDNN has no engine for " + text(pass) + " on this GPU");
         const Plan plan = plan_of(engines.front(), device);
         plans_.emplace_back(Candidate{engines.front(), plan});
-        add_attention(*this, pass, {.plan = 0, .workspace = static_cast<std::size_t>(plan.workspace)});
+        add_passes(*this, pass, {.plan = 0, .workspace = static_cast<std::size_t>(plan.workspace)});
         place("trying attention", [&](const ir::Operation& operation, const Memory& memory) {
             return bound(operation, memory, stream, PlansByNumber{plans_, handle_});
         });

@@ -41,7 +41,7 @@ TEST_CASE("cuDNN compiles attention's kernels for three chips, and finishes thei
                                          .precision = Precision::bf16,
                                          .ordered = ordered};
             INFO(where << (backward ? " backward " : " forward ") << text(pass));
-            const std::vector<Engine> engines = engines_for(attention_graph(pass), device);
+            const std::vector<Engine> engines = engines_for(graph_of(pass), device);
             REQUIRE(engines.empty() == (backward && !gradients.at(channels)));
             if (engines.empty()) continue;
             const Plan plan = plan_of(engines.front(), device);

@@ -85,7 +85,7 @@ class Planner {
     Choice take(const NormShape& shape)
     {
         INFO(text(shape));
-        if (norms_.insert(shape).second) CHECK_NOTHROW(norm_graph(shape));
+        if (norms_.insert(shape).second) CHECK_NOTHROW(graph_of(shape));
         return {};
     }
 
@@ -94,9 +94,9 @@ class Planner {
         INFO(text(pass));
         if (!attention_.insert(pass).second) return {};
         if (settings_.narrow())
-            CHECK_NOTHROW(attention_graph(pass));
+            CHECK_NOTHROW(graph_of(pass));
         else
-            CHECK_THROWS_AS(attention_graph(pass), Unsupported);
+            CHECK_THROWS_AS(graph_of(pass), Unsupported);
         return {};
     }
 
@@ -259,7 +259,7 @@ TEST_CASE("cuDNN has no engines for batch norms on any chip without a driver")
         for (const bool backward : {false, true}) {
             const NormShape shape{
                 .backward = backward, .batch = 16, .map = {64, 56, 56}, .precision = precision, .relu = true};
-            CHECK(candidates(engines_for(norm_graph(shape), device(where)), device(where)).empty());
+            CHECK(candidates(engines_for(graph_of(shape), device(where)), device(where)).empty());
         }
     }
 }
@@ -284,7 +284,7 @@ TEST_CASE(
                                                  .precision = precision,
                                                  .ordered = ordered};
                         INFO(traits(precision).name << (backward ? " backward " : " forward ") << text(pass));
-                        const Descriptor graph = attention_graph(pass);
+                        const Descriptor graph = graph_of(pass);
                         if (!has_driver) CHECK(engines_for(graph, device("h200")).empty());
                     }
                 }
@@ -292,16 +292,16 @@ TEST_CASE(
         }
     }
     const AttentionPass good{.backward = true, .positions = 16, .channels = 64, .precision = Precision::bf16};
-    CHECK_NOTHROW(attention_graph(good));
+    CHECK_NOTHROW(graph_of(good));
     AttentionPass bad = good;
     bad.positions = 1;
-    CHECK_THROWS_AS(attention_graph(bad), Unsupported);
+    CHECK_THROWS_AS(graph_of(bad), Unsupported);
     bad = good;
     bad.channels = 12;
-    CHECK_THROWS_AS(attention_graph(bad), Unsupported);
+    CHECK_THROWS_AS(graph_of(bad), Unsupported);
     bad = good;
     bad.precision = Precision::fp32;
-    CHECK_THROWS_AS(attention_graph(bad), Unsupported);
+    CHECK_THROWS_AS(graph_of(bad), Unsupported);
 }
 
 TEST_CASE("Deterministic engines exist for every shape of three model families")

@@ -209,11 +209,11 @@ Descriptor convolution_graph(const ConvolutionPass& shape)
 {
     return made({shape, {}, {}});
 }
-Descriptor norm_graph(const NormShape& shape)
+Descriptor graph_of(const NormShape& shape)
 {
     return made({shape, {}, {}});
 }
-Descriptor attention_graph(const AttentionPass& pass)
+Descriptor graph_of(const AttentionPass& pass)
 {
     return made({pass, {}, {}});
 }

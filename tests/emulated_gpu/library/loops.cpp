@@ -73,7 +73,7 @@ Choice Plans::choose(const NormShape&)
 Choice Plans::choose(const AttentionPass& pass)
 {
     try {
-        const std::vector<Engine> engines = engines_for(attention_graph(pass), device_);
+        const std::vector<Engine> engines = engines_for(graph_of(pass), device_);
         if (engines.empty()) return {};
         const Engine& engine = engines.front();
         const Plan plan = plan_of(engine, device_);

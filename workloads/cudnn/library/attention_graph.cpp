@@ -205,7 +205,7 @@ std::vector<Descriptor> operations_of(const AttentionPass& pass)
     return write.operations;
 }
 
-Descriptor attention_graph(const AttentionPass& pass)
+Descriptor graph_of(const AttentionPass& pass)
 {
     constexpr std::size_t first_version = 91600;
     if (cudnnGetVersion() < first_version)

@@ -34,6 +34,6 @@ std::vector<Descriptor> operations_of(const ir::AttentionPass& pass);
 /// Their graph. Throws Unsupported for what cudnn-frontend refuses (fp32; heads whose channels are no multiple of 8; the gradient of a
 /// single position; cuDNN before 9.16, whose gradients need another mask where 128 does not divide the positions) or cuDNN does, else
 /// Error.
-Descriptor attention_graph(const ir::AttentionPass& pass);
+Descriptor graph_of(const ir::AttentionPass& pass);
 
 }  // namespace roof::cudnn

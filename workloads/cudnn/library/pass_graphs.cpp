@@ -205,7 +205,7 @@ Descriptor convolution_graph(const ConvolutionPass& shape)
     return graph_of(operations_of(shape));
 }
 
-Descriptor norm_graph(const NormShape& shape)
+Descriptor graph_of(const NormShape& shape)
 {
     Tensors tensors(shape.batch, shape.precision);
     const Descriptor source = tensors.map(norm_source, shape.map);

@@ -54,6 +54,6 @@ enum NormNumber : std::int64_t {
 ///   backward  gradient, output of the ReLU, source, weight, mean, 1 / deviation -> gradients of source, weight and bias
 /// Without a driver, cuDNN 9.19 accepts these graphs but finishes no plan: it compiles their engines at run time. Throws as
 /// convolution_graph().
-Descriptor norm_graph(const NormShape& shape);
+Descriptor graph_of(const NormShape& shape);
 
 }  // namespace roof::cudnn

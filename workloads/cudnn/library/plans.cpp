@@ -74,32 +74,6 @@ std::vector<std::string> names_of(const std::vector<Engine>& engines, std::vecto
     return before;
 }
 
-// What our own kernels compute as well: a graph of the library, its question, and its trial.
-Descriptor graph_of(const NormShape& shape)
-{
-    return norm_graph(shape);
-}
-Descriptor graph_of(const AttentionPass& pass)
-{
-    return attention_graph(pass);
-}
-std::string asked_for(const NormShape& shape)
-{
-    return "batch norm of " + text(shape);
-}
-std::string asked_for(const AttentionPass& pass)
-{
-    return text(pass);
-}
-void add_both(Trial& trial, const NormShape& shape, const Choice& library)
-{
-    add_norm(trial, shape, library);
-}
-void add_both(Trial& trial, const AttentionPass& pass, const Choice& library)
-{
-    add_attention(trial, pass, library);
-}
-
 /// Returns the library's engines that the settings allow; none if it refuses the graph, for our own kernels do not.
 template <class Shape>
 std::vector<Engine> engines_of(const Shape& shape, const Settings& settings, const Descriptor& device)
@@ -334,9 +308,9 @@ std::optional<Candidate> Plans::faster_than_ours(const Shape& shape, bool is_fus
         plan_in_time(engines, device_, plans);
         Choice library = plans[1] ? choice_of(*plans[1], is_fused) : Choice{};
         library.plan = 1;
-        add_both(trial, shape, library);
+        add_passes(trial, shape, library);
     };
-    const engine::Question asked = question(asked_for(shape), shape.backward ? "backward" : "forward", shape.precision);
+    const engine::Question asked = question(text(shape), shape.backward ? "backward" : "forward", shape.precision);
     if (fastest_or_first(asked, names_of(engines, {own_kernels}), plans, write) == 0) return std::nullopt;
     return plans.empty() ? planned(engines.front(), device_) : plans[1];
 }

@@ -158,7 +158,7 @@ void add_layers(Trial& trial, const model::Graph& graph, int first, const Settin
     }
 }
 
-void add_norm(Trial& trial, const NormShape& shape, const Choice& choice)
+void add_passes(Trial& trial, const NormShape& shape, const Choice& choice)
 {
     model::Graph graph("batch norm", {1, shape.map.height, shape.map.width});
     const int source = graph.convolution("source", 0, shape.map.channels, {}, false);
@@ -170,7 +170,7 @@ void add_norm(Trial& trial, const NormShape& shape, const Choice& choice)
                shape.backward ? Timed::backward : Timed::forward);
 }
 
-void add_attention(Trial& trial, const AttentionPass& pass, const Choice& choice)
+void add_passes(Trial& trial, const AttentionPass& pass, const Choice& choice)
 {
     model::Graph graph("attention", {1, 1, pass.positions});
     const int source = graph.convolution("source", 0, (pass.heads + 2 * pass.kv_heads) * pass.channels, {}, false);

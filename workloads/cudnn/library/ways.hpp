@@ -22,11 +22,9 @@ enum class Timed { forward, backward, both };
 void add_layers(Trial& trial, const model::Graph& graph, int first, const Settings& settings,
                 const std::array<Choosers, 2>& ways, Timed timed);
 
-/// Adds the pass of a batch norm by our kernels, and by a library's `choice`.
-void add_norm(Trial& trial, const NormShape& shape, const Choice& choice);
-
-/// Adds the pass of attention by our kernels, and by a library's `choice`.
-void add_attention(Trial& trial, const AttentionPass& pass, const Choice& choice);
+/// Add the pass of a batch norm, or of attention, by our kernels, and by a library's `choice`.
+void add_passes(Trial& trial, const NormShape& shape, const Choice& choice);
+void add_passes(Trial& trial, const AttentionPass& pass, const Choice& choice);
 
 /// Adds a 1x1 convolution and the batch norm behind it, whose result a residual sum reads: by passes over the map between them, and by
 /// moments (engine/layers/moments.hpp).

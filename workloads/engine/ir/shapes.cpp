@@ -28,7 +28,7 @@ ConvolutionPass space_to_depth(ConvolutionPass shape)
 
 std::string text(const NormShape& shape)
 {
-    return model::text(shape.batch, shape.map) + (shape.relu ? ", relu" : "") +
+    return "batch norm of " + model::text(shape.batch, shape.map) + (shape.relu ? ", relu" : "") +
            (shape.epsilon == engine::batch_norm_epsilon ? "" : ", epsilon " + std::to_string(shape.epsilon));
 }
 

@@ -75,7 +75,7 @@ struct NormShape {
 
     auto operator<=>(const NormShape&) const = default;
 };
-/// Returns "16x64x56x56, relu", and an epsilon other than the usual.
+/// Returns "batch norm of 16x64x56x56, relu", and an epsilon other than the usual.
 std::string text(const NormShape& shape);
 
 /// A pass of attention (positions.hpp).
