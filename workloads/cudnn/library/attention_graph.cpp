@@ -56,7 +56,7 @@ class Writer {
             .set(CUDNN_ATTR_OPERATION_MATMUL_BDESC, right)
             .set(CUDNN_ATTR_OPERATION_MATMUL_CDESC, to)
             .set(CUDNN_ATTR_OPERATION_MATMUL_DESC, how);
-        return add(operation, to);
+        return add(operation.finish(), to);
     }
     /// A product of each head of queries, summed over those that read the same keys.
     void product_of_keys(const Descriptor& left, const Descriptor& right, std::int64_t to)
@@ -68,21 +68,10 @@ class Writer {
         reduce(CUDNN_REDUCE_TENSOR_ADD, product(left, right, passing(type_of(pass_.precision), pass_.channels)),
                keys(to));
     }
-    /// to = f(from ...); `axis`: of which it is the index, else none.
     Descriptor apply(cudnnPointwiseMode_t mode, const std::vector<Descriptor>& from, const Descriptor& to,
                      cudnnDataType_t computed_in = CUDNN_DATA_FLOAT, std::int64_t axis = -1)
     {
-        Descriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-        how.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
-            .set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed_in);
-        if (axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, axis);
-        Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-        operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how.finish())
-            .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from[0])
-            .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
-        if (from.size() > 1) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, from[1]);
-        if (from.size() > 2) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, from[2]);
-        return add(operation, to);
+        return add(pointwise(mode, from, to, computed_in, axis), to);
     }
     /// Over the columns.
     Descriptor reduced(cudnnReduceTensorOp_t by, const Descriptor& from)
@@ -99,7 +88,7 @@ class Writer {
         operation.set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, how.finish())
             .set(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, from)
             .set(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, to);
-        return add(operation, to);
+        return add(operation.finish(), to);
     }
     /// The scaled scores, minus infinity where a key is behind its query under a causal mask; minus `sums`, if there are any.
     Descriptor scores(const Descriptor& queries, const Descriptor& turned_keys, const Descriptor* sums = nullptr)
@@ -144,11 +133,11 @@ class Writer {
     {
         Descriptor operation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
         operation.set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, from).set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, to);
-        return add(operation, to);
+        return add(operation.finish(), to);
     }
-    Descriptor add(Descriptor& operation, const Descriptor& to)
+    Descriptor add(const Descriptor& operation, const Descriptor& to)
     {
-        operations.push_back(operation.finish());
+        operations.push_back(operation);
         return to;
     }
 

@@ -7,12 +7,14 @@
 namespace roof::cudnn {
 namespace {
 
-Descriptor pointwise_function(cudnnPointwiseMode_t mode)
+Descriptor pointwise_function(cudnnPointwiseMode_t mode, cudnnDataType_t computed_in = CUDNN_DATA_FLOAT,
+                              std::int64_t axis = -1)
 {
     Descriptor what(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-    return what.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
-        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT)
-        .finish();
+    what.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
+        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed_in);
+    if (axis >= 0) what.set(CUDNN_ATTR_POINTWISE_AXIS, axis);
+    return what.finish();
 }
 
 EngineNotes notes_of(const Descriptor& engine)
@@ -98,13 +100,15 @@ Descriptor tensor(std::int64_t number, const Dimensions& dimensions, const Dimen
     return made.finish();
 }
 
-Descriptor pointwise(cudnnPointwiseMode_t mode, const Descriptor& from, const Descriptor* addend, const Descriptor& to)
+Descriptor pointwise(cudnnPointwiseMode_t mode, const std::vector<Descriptor>& from, const Descriptor& to,
+                     cudnnDataType_t computed_in, std::int64_t axis)
 {
     Descriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
-    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise_function(mode))
-        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from)
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise_function(mode, computed_in, axis))
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, from[0])
         .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, to);
-    if (addend != nullptr) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *addend);
+    if (from.size() > 1) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, from[1]);
+    if (from.size() > 2) operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, from[2]);
     return operation.finish();
 }
 

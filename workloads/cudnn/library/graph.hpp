@@ -28,8 +28,9 @@ Descriptor tensor(std::int64_t number, const Dimensions& dimensions, cudnnDataTy
 Descriptor tensor(std::int64_t number, const Dimensions& dimensions, const Dimensions& strides, cudnnDataType_t type,
                   Residence residence = Residence::memory);
 
-/// y = f(x, b), or y = f(x) without `addend`.
-Descriptor pointwise(cudnnPointwiseMode_t mode, const Descriptor& from, const Descriptor* addend, const Descriptor& to);
+/// to = f(from ...), of one to three; `axis`: of which it is the index, else none.
+Descriptor pointwise(cudnnPointwiseMode_t mode, const std::vector<Descriptor>& from, const Descriptor& to,
+                     cudnnDataType_t computed_in = CUDNN_DATA_FLOAT, std::int64_t axis = -1);
 
 /// dx = dy * f'(x). For a ReLU, `from` may be its output.
 Descriptor pointwise_backward(cudnnPointwiseMode_t mode, const Descriptor& from, const Descriptor& gradient,

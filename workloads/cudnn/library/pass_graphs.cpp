@@ -116,9 +116,9 @@ Descriptor read_source(const ConvolutionPass& shape, Tensors& tensors, std::vect
     const Descriptor product = tensors.passing(shape.source);
     const Descriptor sum = tensors.passing(shape.source);
     const Descriptor positive = tensors.passing(shape.source, true);
-    operations.push_back(pointwise(CUDNN_POINTWISE_MUL, from, &scale, product));
-    operations.push_back(pointwise(CUDNN_POINTWISE_ADD, product, &shift, sum));
-    operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, sum, nullptr, positive));
+    operations.push_back(pointwise(CUDNN_POINTWISE_MUL, {from, scale}, product));
+    operations.push_back(pointwise(CUDNN_POINTWISE_ADD, {product, shift}, sum));
+    operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, {sum}, positive));
     return positive;
 }
 
@@ -192,10 +192,10 @@ std::vector<Descriptor> operations_of(const ConvolutionPass& shape)
     if (shape.bias) {
         const Descriptor bias = tensor(number_bias, {1, shape.result.channels, 1, 1}, type_of(shape.precision));
         const Descriptor sum = shape.relu ? tensors.passing(shape.result) : last;
-        operations.push_back(pointwise(CUDNN_POINTWISE_ADD, so_far, &bias, sum));
+        operations.push_back(pointwise(CUDNN_POINTWISE_ADD, {so_far, bias}, sum));
         so_far = sum;
     }
-    if (shape.relu) operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, so_far, nullptr, last));
+    if (shape.relu) operations.push_back(pointwise(CUDNN_POINTWISE_RELU_FWD, {so_far}, last));
     if (shape.statistics) operations.push_back(sums_of(last, shape.result.channels));
     return operations;
 }
@@ -216,8 +216,7 @@ Descriptor graph_of(const NormShape& shape)
         return graph_of(
             {shape.backward ? differentiate(shape, source, given, result) : normalise(shape, source, result)});
     if (!shape.backward)
-        return graph_of(
-            {normalise(shape, source, between), pointwise(CUDNN_POINTWISE_RELU_FWD, between, nullptr, result)});
+        return graph_of({normalise(shape, source, between), pointwise(CUDNN_POINTWISE_RELU_FWD, {between}, result)});
     return graph_of({pointwise_backward(CUDNN_POINTWISE_RELU_BWD, tensors.map(norm_output, shape.map), given, between),
                      differentiate(shape, source, between, result)});
 }
