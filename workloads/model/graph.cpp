@@ -189,10 +189,7 @@ int Graph::attention_over_cache(std::string name, int input, int heads, int kv_h
         from.channels % (heads + 2 * kv_heads) != 0)
         throw std::logic_error(name + " reads no queries of " + std::to_string(heads) +
                                " heads and keys and values of " + std::to_string(kv_heads) + " at one position");
-    const int channels = from.channels / (heads + 2 * kv_heads) * heads;
-    const int index = append({std::move(name), LayerKind::attention, {input}, {channels, 1, 1}, {}});
-    layers_.back().heads = heads;
-    layers_.back().kv_heads = kv_heads;
+    const int index = attention(std::move(name), input, heads, false, kv_heads);
     layers_.back().cached = cached;
     return index;
 }
