@@ -108,19 +108,19 @@ class Reader {
     }
 
     int layer(const Node& node, int index = 0) { return values_.layer(node, index); }
-    const Constant* constant(const Node& node, int index) const { return values_.constant(node, index); }
+    const Tensor* constant(const Node& node, int index) const { return values_.constant(node, index); }
     /// The value of a constant float. Throws Refused.
     float number_in(const Node& node, int index) const
     {
-        const Constant* const given = constant(node, index);
-        if (given == nullptr || !given->scalar)
+        const Tensor* const given = constant(node, index);
+        if (given == nullptr || !given->scalar())
             throw Refused{"of '" + node.input(index) + "', which is no number in the file"};
-        return *given->scalar;
+        return *given->scalar();
     }
     const Shape& shape(int layer) const { return graph_.layer(layer).output; }
-    const Constant& weights(const Node& node, std::size_t axes)
+    const Tensor& weights(const Node& node, std::size_t axes)
     {
-        const Constant* const found = constant(node, 1);
+        const Tensor* const found = constant(node, 1);
         if (found == nullptr || found->dims.size() != axes) throw Refused{"without constant weights"};
         count_of(found->dims);  // throws for more than 2^62
         const auto [known, is_new] = users_.emplace(found->origin.empty() ? node.input(1) : found->origin, node.name());
@@ -131,7 +131,7 @@ class Reader {
     std::string module_of(const Node& node) const
     {
         const std::string ending = ".weight";
-        const Constant* const given = constant(node, 1);
+        const Tensor* const given = constant(node, 1);
         const std::string weights = given != nullptr ? given->origin : "";
         return weights.ends_with(ending) ? weights.substr(0, weights.size() - ending.size()) : node.name();
     }
@@ -153,7 +153,7 @@ class Reader {
 
     int linear(const Node& node)
     {
-        const Constant& weight = weights(node, 2);
+        const Tensor& weight = weights(node, 2);
         const bool transposed = node.number("transB", 0) == 1;
         node.require("transA", 0);
         if (node.real("alpha", 1) != 1 || node.real("beta", 1) != 1) throw Refused{"with alpha or beta"};
@@ -172,12 +172,12 @@ class Reader {
     /// A product with constant weights, and the Add of a constant behind it, which is its bias.
     int product(const Node& node)
     {
-        const Constant& weight = weights(node, 2);
+        const Tensor& weight = weights(node, 2);
         const onnx::NodeProto* const reader = values_.only_reader(node);
         bool has_bias = false;
         for (int index = 0; reader != nullptr && Node::operation_of(*reader) == "Add" && index < reader->input_size();
              ++index) {
-            const Constant* const added = constant(Node(*reader), index);
+            const Tensor* const added = constant(Node(*reader), index);
             has_bias = has_bias || (added != nullptr && added->dims == Numbers{weight.dims[1]});
         }
         if (has_bias) with_bias_.insert(node.output());
@@ -238,8 +238,8 @@ class Reader {
         const int source = layer(node);
         const long long channels = shape(source).channels;
         const auto only = [&](int index, const std::string& attribute, const Numbers& usual) {
-            const Constant* const given = constant(node, index);
-            const Numbers values = given != nullptr ? given->values : node.numbers(attribute, usual);
+            const Tensor* const given = constant(node, index);
+            const Numbers values = given != nullptr ? given->values() : node.numbers(attribute, usual);
             if (values.size() != 1) throw Refused{"of more than one axis"};
             return values.front();
         };
@@ -256,8 +256,8 @@ class Reader {
         node.require_axis(1, map_axes, 0);
         const int source = layer(node);
         if (values_.is_flat(source)) throw Refused{"of other than channels"};
-        const Constant* const given = constant(node, 1);
-        Numbers sizes = given != nullptr ? given->values : node.numbers("split", {});
+        const Tensor* const given = constant(node, 1);
+        Numbers sizes = given != nullptr ? given->values() : node.numbers("split", {});
         const long long parts = node.outputs();
         const long long each = (shape(source).channels + parts - 1) / parts;
         if (sizes.empty()) {
@@ -321,8 +321,8 @@ class Reader {
 
     int reduce_mean(const Node& node)
     {
-        const Constant* const given = constant(node, 1);
-        const Numbers axes = given != nullptr ? given->values : node.numbers("axes", {});
+        const Tensor* const given = constant(node, 1);
+        const Numbers axes = given != nullptr ? given->values() : node.numbers("axes", {});
         if (axes != Numbers{2, 3} && axes != Numbers{-2, -1} && axes != Numbers{-1, -2})
             throw Refused{"over axes " + text(axes)};
         const int pooled = global_pool(node);

@@ -22,9 +22,9 @@ std::optional<int> Gelus::take(const Node& node, Values& values)
         const Operator& next = operators[taken];
         if (node.operation() != next.name || (taken == 0 && index == 1)) continue;
         const int other = 1 - index;
-        const Constant* const by = values.constant(node, other);
+        const Tensor* const by = values.constant(node, other);
         const bool fits = next.constant == 0 ? !node.has(other) || node.input(other) == source
-                                             : by != nullptr && by->scalar.value_or(0) == next.constant;
+                                             : by != nullptr && by->scalar().value_or(0) == next.constant;
         if (!fits) continue;
         if (taken + 1 == operators.size()) return layer;
         const onnx::NodeProto* const reader = values.only_reader(node);

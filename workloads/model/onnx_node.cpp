@@ -86,120 +86,6 @@ void drop_unread(onnx::GraphProto& graph)
     *graph.mutable_node() = google::protobuf::RepeatedPtrField<onnx::NodeProto>(kept.rbegin(), kept.rend());
 }
 
-using Inputs = std::vector<const Constant*>;
-
-const Constant& at(const Inputs& inputs, std::size_t index)
-{
-    if (index >= inputs.size() || inputs[index] == nullptr) throw Refused{"without input " + std::to_string(index)};
-    return *inputs[index];
-}
-
-Constant list(Numbers values)
-{
-    Constant made;
-    made.dims = {static_cast<long long>(values.size())};
-    made.values = std::move(values);
-    return made;
-}
-
-/// PyTorch writes integers; their places are counted from the end where they are negative.
-long long place(long long index, std::size_t count)
-{
-    const auto size = static_cast<long long>(count);
-    const long long found = index < 0 ? index + size : index;
-    if (found < 0 || found >= size) throw Refused{"outside a list of " + std::to_string(size)};
-    return found;
-}
-
-/// Throws Refused for more values than are made.
-void check_count(std::size_t values)
-{
-    if (values > most_values) throw Refused{"to a list of more than 65,536 integers"};
-}
-
-Constant gather(const Node& node, const Inputs& inputs)
-{
-    node.require("axis", 0);
-    const Numbers& values = at(inputs, 0).values;
-    Constant made;
-    made.dims = at(inputs, 1).dims;
-    for (const long long index : at(inputs, 1).values)
-        made.values.push_back(values[static_cast<std::size_t>(place(index, values.size()))]);
-    return made;
-}
-
-Constant concat(const Node& node, const Inputs& inputs)
-{
-    node.require("axis", 0);
-    Numbers values;
-    std::size_t count = 0;
-    for (std::size_t k = 0; k < inputs.size(); ++k) check_count(count += at(inputs, k).values.size());
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-        values.insert(values.end(), at(inputs, k).values.begin(), at(inputs, k).values.end());
-    return list(values);
-}
-
-Constant slice(const Node&, const Inputs& inputs)
-{
-    const Numbers& values = at(inputs, 0).values;
-    const auto size = static_cast<long long>(values.size());
-    const auto bound = [&](std::size_t input) { return bound_of(at(inputs, input).values.at(0), size); };
-    if (inputs.size() > 4 && at(inputs, 4).values != Numbers{1}) throw Refused{"with steps"};
-    const long long first = bound(1), last = std::max(first, bound(2));
-    return list({values.begin() + first, values.begin() + last});
-}
-
-Constant arithmetic(const Node& node, const Inputs& inputs)
-{
-    const Constant& left = at(inputs, 0);
-    const Constant& right = at(inputs, 1);
-    if (left.values.size() != 1 || right.values.size() != 1) throw Refused{"of lists of integers"};
-    const long long a = left.values.front();
-    const long long b = right.values.front();
-    constexpr long long farthest = 1LL << 31;
-    if (std::abs(a) > farthest || std::abs(b) > farthest) throw Refused{"of a size that the file leaves open"};
-    if (node.operation() == "Div" && b == 0) throw Refused{"by zero"};
-    Constant made = left.dims.empty() ? right : left;
-    made.values = {node.operation() == "Add"   ? a + b
-                   : node.operation() == "Sub" ? a - b
-                   : node.operation() == "Mul" ? a * b
-                                               : a / b};
-    return made;
-}
-
-/// The same values in a list or alone.
-Constant reshaped(const Node& node, const Inputs& inputs)
-{
-    if (at(inputs, 0).values.size() != 1) throw Refused{"of a list of integers"};
-    Constant made = at(inputs, 0);
-    made.dims = node.operation() == "Unsqueeze" ? Numbers{1} : Numbers{};
-    return made;
-}
-
-Constant transposed(const Node& node, const Inputs& inputs)
-{
-    Constant made = at(inputs, 0);
-    if (made.dims.size() != 2 || node.numbers("perm", {1, 0}) != Numbers{1, 0}) throw Refused{"of a constant"};
-    std::swap(made.dims[0], made.dims[1]);
-    return made;
-}
-
-Constant same(const Node&, const Inputs& inputs)
-{
-    return at(inputs, 0);
-}
-
-using Function = Constant (*)(const Node&, const Inputs&);
-
-const std::map<std::string, Function>& functions()
-{
-    static const std::map<std::string, Function> all{
-        {"Add", arithmetic},   {"Cast", same},      {"Concat", concat},        {"Div", arithmetic},
-        {"Gather", gather},    {"Identity", same},  {"Mul", arithmetic},       {"Slice", slice},
-        {"Squeeze", reshaped}, {"Sub", arithmetic}, {"Transpose", transposed}, {"Unsqueeze", reshaped}};
-    return all;
-}
-
 }  // namespace
 
 onnx::GraphProto graph_in(const std::filesystem::path& file)
@@ -231,8 +117,7 @@ std::string text(const Numbers& numbers)
     return join(words, "x");
 }
 
-Constant::Constant(const onnx::TensorProto& tensor)
-    : dims(tensor.dims().begin(), tensor.dims().end()), origin(tensor.name())
+Constant::Constant(const onnx::TensorProto& tensor) : dims(tensor.dims().begin(), tensor.dims().end())
 {
     if (tensor.data_type() == onnx::TensorProto::INT64) {
         values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
@@ -275,18 +160,6 @@ Window window_of(const Node& node, const Numbers& kernel)
     if (pads.size() != 4 || !all_equal(pads)) throw Refused{"with pads of " + text(pads)};
     check("pads", pads, 0);
     return {extent_of(kernel[0]), extent_of(strides[0]), extent_of(pads[0], 0), extent_of(dilations[0])};
-}
-
-bool is_folded(const std::string& operation)
-{
-    return functions().contains(operation);
-}
-
-Constant fold(const Node& node, const std::vector<const Constant*>& inputs)
-{
-    Constant made = functions().at(node.operation())(node, inputs);
-    check_count(made.values.size());
-    return made;
 }
 
 }  // namespace roof::model::onnx_file

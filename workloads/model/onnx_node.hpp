@@ -24,12 +24,11 @@ struct Refused {
 /// Throws Refused for less than `least` and for more than 2^31 - 1.
 int extent_of(long long extent, long long least = 1);
 
-/// A constant: its extents and, for integers, its values.
+/// What a tensor of the file says: its extents and, for integers, its values.
 struct Constant {
     Numbers dims;
     Numbers values;
     std::optional<float> scalar{};  ///< of a float of any size with one value
-    std::string origin{};           ///< the name of the file's tensor that it is or is a view of
 
     Constant() = default;
     explicit Constant(const onnx::TensorProto& tensor);
@@ -122,14 +121,5 @@ Window window_of(const Node& node, const Numbers& kernel);
 
 /// Stands for the number of images where the file leaves it open. Nothing can be computed from it.
 inline constexpr long long open_batch = -(1LL << 40);
-
-/// True for the operators that fold() handles: what an exporter computes from shapes, as PyTorch writes a channel shuffle as
-/// Shape, Gather, Div and Concat of integers.
-bool is_folded(const std::string& operation);
-/// A list of more values is not made.
-inline constexpr std::size_t most_values = 65'536;
-/// The node's value from those of its inputs; null: the input is left out. A float constant can only be cast, renamed or
-/// transposed. Throws Refused, also for a result of more than most_values.
-Constant fold(const Node& node, const std::vector<const Constant*>& inputs);
 
 }  // namespace roof::model::onnx_file

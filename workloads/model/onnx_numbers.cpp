@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 
 namespace roof::model::onnx_file {
 namespace {
@@ -152,6 +153,22 @@ std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors)
         const double made = function->second(both[0], both[1]);
         return is_whole ? std::trunc(made) : made;
     });
+}
+
+bool gives_floats(const Node& node, const Tensors& tensors)
+{
+    static const std::set<std::string> integers{"And",   "ArgMax", "ArgMin", "Equal", "Greater", "GreaterOrEqual",
+                                                "IsInf", "IsNaN",  "Less",   "Not",   "NonZero", "LessOrEqual",
+                                                "Or",    "Range",  "Shape",  "Size",  "Xor"};
+    const std::string& operation = node.operation();
+    if (integers.contains(operation)) return false;
+    if (operation == "Cast") return is_float(static_cast<int>(node.number("to", onnx::TensorProto::FLOAT)));
+    if (operation == "ConstantOfShape") {
+        const onnx::AttributeProto* const fill = node.attribute("value");
+        return fill == nullptr || is_float(fill->t().data_type());
+    }
+    const Tensor* const decides = tensors.find(node, operation == "Where" ? 1 : 0);
+    return decides == nullptr || decides->is_float;
 }
 
 }  // namespace roof::model::onnx_file

@@ -19,7 +19,10 @@ double count(const Numbers& dims, std::size_t from = 0)
 
 class Reader {
   public:
-    Reader(const onnx::GraphProto& proto, const Sizes& sizes) : proto_(proto), tensors_(proto, sizes) {}
+    Reader(const onnx::GraphProto& proto, const Sizes& sizes) : proto_(proto), tensors_(proto, sizes)
+    {
+        tensors_.put_inputs(proto);
+    }
 
     Operations read(const std::string& name)
     {
@@ -49,26 +52,9 @@ class Reader {
     void read(const Node& node)
     {
         if (node.operation() == "Constant")
-            add_constant(node);
+            tensors_.put_constant(node);
         else
             add(node);
-    }
-
-    void add_constant(const Node& node)
-    {
-        if (const onnx::AttributeProto* const tensor = node.attribute("value"))
-            return tensors_.put(node.output(), tensor->t());
-        Tensor made{.is_constant = true, .origin = node.output()};
-        const Numbers list = node.numbers("value_ints", {});
-        if (node.attribute("value_ints") != nullptr) {
-            made.dims = {static_cast<long long>(list.size())};
-            made.numbers = Reals(list.begin(), list.end());
-        }
-        if (node.attribute("value_int") != nullptr)
-            made.numbers = Reals{static_cast<double>(node.number("value_int", 0))};
-        made.is_float = !made.numbers;
-        if (node.attribute("value_float") != nullptr) made.numbers = Reals{node.real("value_float", 0)};
-        tensors_.put(node.output(), std::move(made));
     }
 
     /// Puts the results, and appends the operator unless it computes on integers or constants alone, or makes a view.
@@ -115,7 +101,7 @@ class Reader {
             if (!shape) fail(node, "has a result whose shape neither its rule nor the file gives");
             Tensor tensor = like;
             tensor.dims = *shape;
-            tensor.is_float = gives_floats(node);
+            tensor.is_float = gives_floats(node, tensors_);
             if (index == 0) tensor.numbers = numbers;
             if (index == 0) first = *shape;
             const bool is_written = index == 0 || node.operation() == "Split" || !cost_of(node.operation());
@@ -123,22 +109,6 @@ class Reader {
             tensors_.put(node.output(index), std::move(tensor));
         }
         return numbers ? 0 : written;
-    }
-
-    bool gives_floats(const Node& node) const
-    {
-        static const std::set<std::string> integers{"And",   "ArgMax", "ArgMin", "Equal", "Greater", "GreaterOrEqual",
-                                                    "IsInf", "IsNaN",  "Less",   "Not",   "NonZero", "LessOrEqual",
-                                                    "Or",    "Range",  "Shape",  "Size",  "Xor"};
-        const std::string& operation = node.operation();
-        if (integers.contains(operation)) return false;
-        if (operation == "Cast") return is_float(static_cast<int>(node.number("to", onnx::TensorProto::FLOAT)));
-        if (operation == "ConstantOfShape") {
-            const onnx::AttributeProto* const fill = node.attribute("value");
-            return fill == nullptr || is_float(fill->t().data_type());
-        }
-        const Tensor* const decides = tensors_.find(node, operation == "Where" ? 1 : 0);
-        return decides == nullptr || decides->is_float;
     }
 
     /// Those that no operator before has read.
@@ -220,8 +190,7 @@ class Reader {
 
 Tensors onnx_file::tensors_of(const onnx::GraphProto& graph)
 {
-    static const Sizes none;
-    return Reader(graph, none).known();
+    return Reader(graph, {}).known();
 }
 
 Operations read_onnx_operations(const std::filesystem::path& file, const Sizes& sizes)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace roof::model::onnx_file {
 namespace {
@@ -62,11 +63,30 @@ Numbers whole(const Reals& numbers)
     return made;
 }
 
-Tensors::Tensors(const onnx::GraphProto& proto, const Sizes& sizes) : sizes_(sizes)
+Numbers Tensor::values() const
+{
+    constexpr double most = 0x1p62;  // the largest integers, as in the ends of slices, are no doubles
+    Numbers made;
+    for (const double number : numbers && !is_float ? *numbers : Reals{})
+        made.push_back(static_cast<long long>(std::clamp(number, -most, most)));
+    return made;
+}
+
+std::optional<float> Tensor::scalar() const
+{
+    const bool is_one = numbers && is_float && numbers->size() == 1;
+    return is_one ? std::optional(static_cast<float>(numbers->front())) : std::nullopt;
+}
+
+Tensors::Tensors(const onnx::GraphProto& proto, Sizes sizes) : sizes_(std::move(sizes))
 {
     for (const auto* const list : {&proto.value_info(), &proto.output()})
         for (const onnx::ValueInfoProto& one : *list) told_[one.name()] = &one;
     for (const onnx::TensorProto& tensor : proto.initializer()) put(tensor.name(), tensor);
+}
+
+void Tensors::put_inputs(const onnx::GraphProto& proto)
+{
     for (const onnx::ValueInfoProto& input : proto.input())
         if (!values_.contains(input.name())) add_input(input);
 }
@@ -80,7 +100,28 @@ void Tensors::put(const std::string& name, const onnx::TensorProto& constant)
     if (!made.is_float && static_cast<long long>(read.values.size()) == count)
         made.numbers = Reals(read.values.begin(), read.values.end());
     if (made.is_float && count <= most_listed) made.numbers = floats_of(constant, count);
+    if (made.is_float && count == 1 && read.scalar) made.numbers = Reals{*read.scalar};
     put(name, std::move(made));
+}
+
+bool Tensors::put_constant(const Node& node)
+{
+    if (const onnx::AttributeProto* const tensor = node.attribute("value")) {
+        put(node.output(), tensor->t());
+        return true;
+    }
+    Tensor made{.is_constant = true, .origin = node.output()};
+    const Numbers list = node.numbers("value_ints", {});
+    if (node.attribute("value_ints") != nullptr) {
+        made.dims = {static_cast<long long>(list.size())};
+        made.numbers = Reals(list.begin(), list.end());
+    }
+    if (node.attribute("value_int") != nullptr) made.numbers = Reals{static_cast<double>(node.number("value_int", 0))};
+    made.is_float = !made.numbers;
+    if (node.attribute("value_float") != nullptr) made.numbers = Reals{node.real("value_float", 0)};
+    const bool is_known = made.numbers.has_value();
+    put(node.output(), std::move(made));
+    return is_known;
 }
 
 /// One image, or sequence, where the first extent is open.

@@ -25,6 +25,11 @@ struct Tensor {
     bool is_constant = false;
     bool needs_gradient = false;  ///< a layer with weights is before it
     std::string origin{};         ///< of a constant: the tensor of the file that it comes from
+
+    /// The integers of a list, no farther from 0 than 2^62; empty for floats, and where they are not known.
+    Numbers values() const;
+    /// Of floats, the only one.
+    std::optional<float> scalar() const;
 };
 
 /// Throws InputError: "MatMul at 'a' …".
@@ -37,8 +42,10 @@ bool is_float(int type);
 
 class Tensors {
   public:
-    /// Both must outlive it. Puts the file's constants and inputs. Throws InputError for an extent that is open.
-    Tensors(const onnx::GraphProto& proto, const Sizes& sizes);
+    /// The graph must outlive it. Puts the file's constants.
+    explicit Tensors(const onnx::GraphProto& proto, Sizes sizes = {});
+    /// Throws InputError for an extent that is open.
+    void put_inputs(const onnx::GraphProto& proto);
 
     double batch() const { return batch_; }    ///< images of the file's first input
     double inputs() const { return inputs_; }  ///< values of all inputs
@@ -50,6 +57,8 @@ class Tensors {
     }
     void put(const std::string& name, Tensor tensor) { values_[name] = std::move(tensor); }
     void put(const std::string& name, const onnx::TensorProto& constant);
+    /// Of the operator Constant. False if it is of a kind that is not read, and so of an unknown shape.
+    bool put_constant(const Node& node);
 
     /// Null if the input is left out, or unknown.
     const Tensor* find(const Node& node, int index) const;
@@ -67,7 +76,7 @@ class Tensors {
     void add_input(const onnx::ValueInfoProto& input);
     std::optional<long long> extent_in(const onnx::TensorShapeProto::Dimension& dim) const;
 
-    const Sizes& sizes_;
+    Sizes sizes_;
     std::set<std::string> batch_names_;
     std::map<std::string, const onnx::ValueInfoProto*> told_;
     std::map<std::string, Tensor> values_;
@@ -96,6 +105,8 @@ Result pool(const Node& node, const Tensors& tensors);
 Result global_pool(const Node& node, const Tensors& tensors);
 /// What an operator computes from small lists; nothing for other inputs.
 std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors);
+/// Whether an operator's results are floats.
+bool gives_floats(const Node& node, const Tensors& tensors);
 
 /// Extents of the operator Attention.
 struct AttentionShape {

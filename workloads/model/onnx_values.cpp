@@ -9,6 +9,14 @@
 namespace roof::model::onnx_file {
 namespace {
 
+/// What an exporter computes from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of integers.
+bool is_folded(const std::string& operation)
+{
+    static const std::set<std::string> all{"Add", "Cast",  "Concat",  "Div", "Gather",    "Identity",
+                                           "Mul", "Slice", "Squeeze", "Sub", "Transpose", "Unsqueeze"};
+    return all.contains(operation);
+}
+
 bool makes_view(const std::string& operation)
 {
     static const std::set<std::string> all{"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
@@ -150,13 +158,12 @@ Shape image_of(const onnx::GraphProto& proto)
     return shape;
 }
 
-Values::Values(const onnx::GraphProto& proto, Graph& graph) : graph_(graph)
+Values::Values(const onnx::GraphProto& proto, Graph& graph) : graph_(graph), constants_(proto)
 {
     const onnx::ValueInfoProto& input = input_of(proto);
     const long long images = input.type().tensor_type().shape().dim(0).dim_value();
     batch_ = images > 0 ? images : open_batch;
     put(input.name(), 0);
-    for (const onnx::TensorProto& tensor : proto.initializer()) constants_.emplace(tensor.name(), tensor);
     for (const onnx::NodeProto& node : proto.node()) {
         for (const std::string& value : node.input()) readers_[value].push_back(&node);
     }
@@ -172,17 +179,11 @@ bool Values::take(const Node& node)
 {
     const std::string& operation = node.operation();
     if (operation == "Constant") {
-        constants_.emplace(node.output(), constant_of(node));
+        if (!constants_.put_constant(node)) throw Refused{"without a tensor"};
     } else if (operation == "Shape") {
-        constants_.emplace(node.output(), shape_of(node));
+        constants_.put(node.output(), shape_of(node));
     } else if (is_folded(operation) && reads_constants(node)) {
-        std::vector<const Constant*> inputs;
-        for (int index = 0; index < node.inputs(); ++index) inputs.push_back(constant(node, index));
-        Constant made = fold(node, inputs);
-        constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
-        folded_ += made.values.size() + made.dims.size();
-        if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
-        constants_.emplace(node.output(), std::move(made));
+        constants_.put(node.output(), fold(node));
     } else if (makes_view(operation)) {
         View made = view_of(node);
         made.name = node.name();
@@ -191,12 +192,6 @@ bool Values::take(const Node& node)
         return false;
     }
     return true;
-}
-
-const Constant* Values::constant(const Node& node, int index) const
-{
-    const auto found = node.has(index) ? constants_.find(node.input(index)) : constants_.end();
-    return found == constants_.end() ? nullptr : &found->second;
 }
 
 int Values::layer(const Node& node, int index)
@@ -262,37 +257,53 @@ bool Values::reads_constants(const Node& node) const
     return true;
 }
 
-Constant Values::constant_of(const Node& node) const
-{
-    Constant made;
-    if (const onnx::AttributeProto* const value = node.attribute("value"); value != nullptr)
-        made = Constant(value->t());
-    else if (node.attribute("value_int") != nullptr)
-        made.values = {node.number("value_int", 0)};
-    else if (node.attribute("value_ints") != nullptr)
-        made.values = node.numbers("value_ints", {});
-    else if (node.attribute("value_float") != nullptr)
-        made.scalar = node.real("value_float", 0);
-    else
-        throw Refused{"without a tensor"};
-    return made;
-}
-
-Constant Values::shape_of(const Node& node)
+Tensor Values::shape_of(const Node& node)
 {
     node.require("start", 0);
     if (node.attribute("end") != nullptr) throw Refused{"with an end"};
-    Constant made;
-    made.values = view(node).dims;
-    made.values.insert(made.values.begin(), batch_);
-    made.dims = {static_cast<long long>(made.values.size())};
-    return made;
+    Reals dims{static_cast<double>(batch_)};
+    for (const long long extent : view(node).dims) dims.push_back(static_cast<double>(extent));
+    return {.dims = {static_cast<long long>(dims.size())}, .numbers = dims, .is_float = false, .is_constant = true};
+}
+
+/// Computes with integers; floats of the file can only be cast, renamed or transposed. Throws Refused.
+Tensor Values::fold(const Node& node)
+{
+    static const std::set<std::string> renames{"Cast", "Identity", "Transpose"}, arithmetic{"Add", "Div", "Mul", "Sub"};
+    const std::string& operation = node.operation();
+    const bool keeps = renames.contains(operation);
+    for (int index = 0; index < node.inputs(); ++index) {
+        const Tensor* const given = constant(node, index);
+        if (given == nullptr) continue;
+        if (!keeps && given->is_float && !given->origin.empty()) throw Refused{"of floats"};
+        for (const double number : arithmetic.contains(operation) ? given->numbers.value_or(Reals{}) : Reals{}) {
+            if (std::abs(number) > 1LL << 31) throw Refused{"of a size that the file leaves open"};
+            if (operation == "Div" && index == 1 && number == 0) throw Refused{"by zero"};
+        }
+    }
+    try {
+        Tensor made{.numbers = numbers_of(node, constants_),
+                    .is_float = gives_floats(node, constants_),
+                    .is_constant = true,
+                    .origin = constants_.at(node, 0).origin};
+        const Result dims = onnx_file::shape_of(node, 0, constants_);
+        if (!dims || !(keeps || made.numbers)) throw Refused{"of constants that are no lists of integers"};
+        made.dims = *dims;
+        const std::size_t count = made.numbers ? made.numbers->size() : 0;
+        if (count > 65'536) throw Refused{"to a list of more than 65,536 integers"};
+        constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
+        folded_ += count + made.dims.size();
+        if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
+        return made;
+    } catch (const InputError& error) {
+        throw Refused{std::string(": ") + error.what()};
+    }
 }
 
 View Values::view_of(const Node& node)
 {
     const View& of = view(node);
-    const Constant* const given = constant(node, 1);
+    const Tensor* const given = constant(node, 1);
     const std::string& operation = node.operation();
     if (operation == "Flatten") {
         node.require_axis(1, of.dims.size() + 1, 1);
@@ -300,11 +311,11 @@ View Values::view_of(const Node& node)
     }
     if (operation == "Reshape") {
         if (given == nullptr) throw Refused{"to a shape that is not constant"};
-        return reshaped(of, given->values, batch_);
+        return reshaped(of, given->values(), batch_);
     }
     if (operation == "Transpose") return transposed(of, node.numbers("perm", {}), graph_.layer(of.layer).output);
     if (operation == "Identity") return of;
-    const Numbers axes = given != nullptr ? given->values : node.numbers("axes", {});
+    const Numbers axes = given != nullptr ? given->values() : node.numbers("axes", {});
     return operation == "Squeeze" ? squeezed(of, axes) : unsqueezed(of, axes);
 }
 

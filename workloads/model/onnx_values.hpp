@@ -1,7 +1,7 @@
 // The values of an ONNX file while it is read: constants, and layers' outputs with their views.
 #pragma once
 
-#include "workloads/model/onnx_node.hpp"
+#include "workloads/model/onnx_tensors.hpp"
 
 #include <map>
 #include <string>
@@ -35,7 +35,7 @@ class Values {
     static bool takes(const std::string& operation);
 
     /// Null if the input is left out or is no constant.
-    const Constant* constant(const Node& node, int index) const;
+    const Tensor* constant(const Node& node, int index) const { return constants_.find(node, index); }
     /// The layer that gives this input; where it is a view, a shuffle or a flatten layer is added. Throws Refused.
     int layer(const Node& node, int index = 0);
     /// This value is the layer's output.
@@ -52,16 +52,16 @@ class Values {
     View map_of(int layer) const;
     View& view(const Node& node, int index = 0);
     bool reads_constants(const Node& node) const;
-    Constant constant_of(const Node& node) const;
-    Constant shape_of(const Node& node);
+    Tensor shape_of(const Node& node);
+    Tensor fold(const Node& node);
     View view_of(const Node& node);
 
     Graph& graph_;
-    std::map<std::string, Constant> constants_;
+    Tensors constants_;
     std::map<std::string, View> views_;
     std::map<std::string, std::vector<const onnx::NodeProto*>> readers_;  ///< by value; null: the file's output
     long long batch_;                                                     ///< the number of images
-    std::size_t folded_ = 0;                                              ///< values of all constants that fold() made
+    std::size_t folded_ = 0;                                              ///< integers of all lists that fold() made
     mutable std::vector<bool> flat_;                                      ///< is_flat() of each layer
 };
 
