@@ -5,67 +5,12 @@
 #include "ert/base/text.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <set>
 
 namespace roof::model::onnx_file {
 namespace {
-
-template <class Element>
-void append_raw(Numbers& numbers, const std::string& raw)
-{
-    for (std::size_t at = 0; at + sizeof(Element) <= raw.size(); at += sizeof(Element)) {
-        Element value{};
-        std::memcpy(&value, raw.data() + at, sizeof(Element));
-        numbers.push_back(static_cast<long long>(value));
-    }
-}
-
-/// The bits of an IEEE half. Infinity and NaN do not occur where one is read.
-float from_half(std::uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                                     : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
-    return (bits & 0x8000) != 0 ? -size : size;
-}
-
-template <class Element>
-std::optional<Element> only_raw(const std::string& raw)
-{
-    Element value{};
-    if (raw.size() != sizeof(value)) return std::nullopt;
-    std::memcpy(&value, raw.data(), sizeof(value));
-    return value;
-}
-
-/// The value of a float tensor that has one and holds it.
-std::optional<float> scalar_of(const onnx::TensorProto& tensor)
-{
-    const std::string& raw = tensor.raw_data();
-    const auto bits = tensor.int32_data_size() == 1 ? static_cast<std::uint16_t>(tensor.int32_data(0))
-                                                    : only_raw<std::uint16_t>(raw);  // of a narrow float
-    switch (tensor.data_type()) {
-        case onnx::TensorProto::FLOAT:
-            return tensor.float_data_size() == 1 ? tensor.float_data(0) : only_raw<float>(raw);
-        case onnx::TensorProto::DOUBLE: {
-            const auto value = tensor.double_data_size() == 1 ? tensor.double_data(0) : only_raw<double>(raw);
-            return value ? std::optional(static_cast<float>(*value)) : std::nullopt;
-        }
-        case onnx::TensorProto::FLOAT16:
-            return bits ? std::optional(from_half(*bits)) : std::nullopt;
-        case onnx::TensorProto::BFLOAT16:
-            return bits ? std::optional(std::bit_cast<float>(std::uint32_t{*bits} << 16)) : std::nullopt;
-        default:
-            return std::nullopt;
-    }
-}
 
 bool all_equal(const Numbers& numbers)
 {
@@ -115,19 +60,6 @@ std::string text(const Numbers& numbers)
     std::vector<std::string> words;
     for (const long long number : numbers) words.push_back(std::to_string(number));
     return join(words, "x");
-}
-
-Constant::Constant(const onnx::TensorProto& tensor) : dims(tensor.dims().begin(), tensor.dims().end())
-{
-    if (tensor.data_type() == onnx::TensorProto::INT64) {
-        values.assign(tensor.int64_data().begin(), tensor.int64_data().end());
-        append_raw<std::int64_t>(values, tensor.raw_data());
-    } else if (tensor.data_type() == onnx::TensorProto::INT32) {
-        values.assign(tensor.int32_data().begin(), tensor.int32_data().end());
-        append_raw<std::int32_t>(values, tensor.raw_data());
-    } else {
-        scalar = scalar_of(tensor);
-    }
 }
 
 int extent_of(long long extent, long long least)

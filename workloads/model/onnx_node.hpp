@@ -1,4 +1,4 @@
-// What a node of an ONNX file says: its inputs and attributes, constants, and windows.
+// What a node of an ONNX file says: its inputs and attributes, and windows.
 #pragma once
 
 #include "workloads/model/graph.hpp"
@@ -23,16 +23,6 @@ struct Refused {
 
 /// Throws Refused for less than `least` and for more than 2^31 - 1.
 int extent_of(long long extent, long long least = 1);
-
-/// What a tensor of the file says: its extents and, for integers, its values.
-struct Constant {
-    Numbers dims;
-    Numbers values;
-    std::optional<float> scalar{};  ///< of a float of any size with one value
-
-    Constant() = default;
-    explicit Constant(const onnx::TensorProto& tensor);
-};
 
 class Node {
   public:

@@ -121,8 +121,7 @@ std::optional<Reals> numbers_of(const Node& node, const Tensors& tensors)
         const long long count = count_of(whole(lists.back()));
         if (count > 1024 || (operation == "Expand" && first.size() != 1)) return std::nullopt;
         const onnx::AttributeProto* const fill = node.attribute("value");
-        const Constant filled = fill == nullptr ? Constant{} : Constant(fill->t());
-        const double other = filled.values.empty() ? filled.scalar.value_or(0) : static_cast<double>(filled.values[0]);
+        const double other = fill == nullptr ? 0 : numbers_in(fill->t(), 1).value_or(Reals{0})[0];
         return Reals(static_cast<std::size_t>(count), operation == "Expand" ? first[0] : other);
     }
     if (operation == "Range" && lists.size() == 3 && lists[2].at(0) != 0) {

@@ -3,6 +3,9 @@
 #include "ert/base/error.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -12,14 +15,23 @@ namespace {
 constexpr long long farthest = 1LL << 31;  ///< an extent, or a number that shapes are computed from
 constexpr long long most_listed = 64;      ///< floats of a list from which a shape is computed
 
-/// Nothing for floats of another size, or values that are not in the file.
-std::optional<Reals> floats_of(const onnx::TensorProto& tensor, long long count)
+/// The bits of an IEEE half. Infinity and NaN become numbers from 65,536 on.
+float from_half(std::uint16_t bits)
 {
-    if (tensor.data_type() != onnx::TensorProto::FLOAT) return std::nullopt;
-    if (tensor.float_data_size() == count) return Reals(tensor.float_data().begin(), tensor.float_data().end());
-    std::vector<float> values(static_cast<std::size_t>(count));
-    if (tensor.raw_data().size() != values.size() * sizeof(float)) return std::nullopt;
-    std::memcpy(values.data(), tensor.raw_data().data(), tensor.raw_data().size());
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float size = exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
+                                     : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25);
+    return (bits & 0x8000) != 0 ? -size : size;
+}
+
+/// Nothing where the file does not hold so many.
+template <class Element, class Listed>
+std::optional<Reals> listed(const Listed& list, const std::string& raw, long long count)
+{
+    if (list.size() == count) return Reals(list.begin(), list.end());
+    std::vector<Element> values(raw.size() / sizeof(Element));
+    if (static_cast<long long>(values.size()) != count) return std::nullopt;
+    std::memcpy(values.data(), raw.data(), values.size() * sizeof(Element));
     return Reals(values.begin(), values.end());
 }
 
@@ -63,6 +75,26 @@ Numbers whole(const Reals& numbers)
     return made;
 }
 
+std::optional<Reals> numbers_in(const onnx::TensorProto& tensor, long long count)
+{
+    const std::string& raw = tensor.raw_data();
+    const int type = tensor.data_type();
+    if (type == onnx::TensorProto::INT64) return listed<std::int64_t>(tensor.int64_data(), raw, count);
+    if (type == onnx::TensorProto::INT32) return listed<std::int32_t>(tensor.int32_data(), raw, count);
+    if (count > most_listed) return std::nullopt;
+    if (type == onnx::TensorProto::FLOAT) return listed<float>(tensor.float_data(), raw, count);
+    if (type == onnx::TensorProto::DOUBLE) return listed<double>(tensor.double_data(), raw, count);
+    if (!is_float(type)) return std::nullopt;
+    auto made = listed<std::uint16_t>(tensor.int32_data(), raw, count);  // bits
+    if (!made) return made;
+    for (double& number : *made) {
+        const auto bits = static_cast<std::uint16_t>(static_cast<long long>(number));
+        number = static_cast<double>(
+            type == onnx::TensorProto::FLOAT16 ? from_half(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16));
+    }
+    return made;
+}
+
 Numbers Tensor::values() const
 {
     constexpr double most = 0x1p62;  // the largest integers, as in the ends of slices, are no doubles
@@ -93,14 +125,11 @@ void Tensors::put_inputs(const onnx::GraphProto& proto)
 
 void Tensors::put(const std::string& name, const onnx::TensorProto& constant)
 {
-    const Constant read(constant);
-    Tensor made{
-        .dims = read.dims, .is_float = onnx_file::is_float(constant.data_type()), .is_constant = true, .origin = name};
-    const long long count = count_of(made.dims);
-    if (!made.is_float && static_cast<long long>(read.values.size()) == count)
-        made.numbers = Reals(read.values.begin(), read.values.end());
-    if (made.is_float && count <= most_listed) made.numbers = floats_of(constant, count);
-    if (made.is_float && count == 1 && read.scalar) made.numbers = Reals{*read.scalar};
+    Tensor made{.dims = {constant.dims().begin(), constant.dims().end()},
+                .is_float = onnx_file::is_float(constant.data_type()),
+                .is_constant = true,
+                .origin = name};
+    made.numbers = numbers_in(constant, count_of(made.dims));
     put(name, std::move(made));
 }
 

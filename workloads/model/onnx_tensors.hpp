@@ -39,6 +39,8 @@ long long count_of(const Numbers& dims, std::size_t from = 0, std::size_t to = S
 /// Negative axes count from the end. Throws InputError.
 std::size_t axis_of(const Node& node, long long axis, std::size_t axes);
 bool is_float(int type);
+/// So many integers, or at most 64 floats, that a tensor of the file holds. Nothing for other types and numbers, and for values elsewhere.
+std::optional<Reals> numbers_in(const onnx::TensorProto& tensor, long long count);
 
 class Tensors {
   public:
