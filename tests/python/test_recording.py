@@ -217,6 +217,34 @@ class Recorded(unittest.TestCase):
         self.assertGreater(4 * words * width, 4 * tokens * width)
         self.assertEqual("linear", found["blocks.0.qkv", "backward"]["kind"])
 
+    @unittest.skipUnless(HAS_INDUCTOR, "Inductor does not compile here")
+    def test_a_model_that_was_compiled_before_the_recording_is_one_layer_for_that_reason(self):
+        with mock.patch.dict(os.environ, TORCHINDUCTOR_CACHE_DIR=str(self.folder.parent / "cache")):
+            model = torch.compile(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()))
+            batch = (torch.ones(4, 8), torch.arange(4))
+            train(model, batch, 1)
+            self.record(model, batch, 4)
+        self.assertIn("a compiled model is one layer: it was compiled before", self.rows("measurements.csv")[0]["remarks"])
+
+    def test_a_function_that_was_compiled_around_the_model_is_refused_with_what_to_do(self):
+        model = networks.LSTM()
+        step = torch.compile(lambda x, y: cross_entropy(model(x), y), backend="aot_eager")
+        with self.assertRaisesRegex(RuntimeError, r"was compiled: record torch.compile\(model\)"), roof.record(self.folder, model):
+            for _ in range(3):
+                step(*TEXT).backward()
+
+    def test_inputs_of_different_lengths_are_remarked(self):
+        model = networks.GPT()
+        with torch.no_grad(), roof.record(self.folder, model):
+            for length in (32, 32, 16, 16):
+                model(TOKENS[:, :length])
+        self.assertIn("inputs had 2 different shapes", self.rows("measurements.csv")[0]["remarks"])
+
+    def test_a_node_s_module_has_its_path_in_the_model_whatever_the_argument_s_name(self):
+        for path in ("L['self'].blocks._modules['0'].qkv", "L['net'].blocks._modules['0'].qkv", "L['args'][0].blocks._modules['0'].qkv"):
+            node = mock.Mock(meta={"nn_module_stack": {"a": (path, None)}})
+            self.assertEqual("blocks.0.qkv", compiled.module_of(node))
+
     def test_kernels_of_triton_have_the_bytes_and_flops_that_inductor_says(self):
         node = mock.Mock(target=torch.ops.aten.relu.default, args=(mock.Mock(meta={"val": torch.empty(8)}, spec=["meta"]),), kwargs={},
                          meta={"val": torch.empty(8), "nn_module_stack": {"a": ("L['self']._modules['0'].act", None)}})

@@ -95,6 +95,11 @@ class Operators(unittest.TestCase):
     def tensor(*shape):
         return torch.empty(shape, device="meta")
 
+    def test_a_conversion_moves_its_operands_and_is_counted(self):
+        x, y = torch.empty(6, 8, device="meta"), torch.empty(6, 8, device="meta", dtype=torch.bfloat16)
+        work = work_of(torch.ops.prims.convert_element_type.default, [x, torch.bfloat16], {}, y, False)
+        self.assertEqual((set(), 0.0, 48 * (4 + 2)), (work.uncounted, work.flops, work.compulsory))
+
     def attention(self, name, arguments, pairs, kept):
         """Of 2 sequences, 8 heads of queries and 2 of keys and values; widths 16 and 32. `pairs` of a sequence and head."""
         operator = getattr(torch.ops.aten, name).default

@@ -14,7 +14,7 @@ from typing import Any, Collection, Dict, List, Optional, Tuple
 from roof.work import Work, moved, tensors_in, work_of
 
 HANDLE = re.compile(r"^( +)\S+ \[Provenance debug handles\] (\S+):(\d+)$")
-MODULE = re.compile(r"^L\['self'\]\.?")
+MODULE = re.compile(r"^L\['\w+'\](?:\[\d+\])?\.?")  #: the model, by the name of an argument: self, or args[0] behind a decorator
 #: What the graph's compiler has to do for it. Graphs from a cache have no nodes; kernels' bytes are written for their benchmark.
 SETTINGS = {"trace.provenance_tracking_level": 1, "fx_graph_cache": False, "benchmark_combo_kernel": True}
 READ_IN_PART = ("embedding", "index", "index_select", "gather")
@@ -57,7 +57,7 @@ class Watch:
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
         self.problem = ""  #: why a program has no marks
-        self._programs = self._seen = 0
+        self._programs = self._seen = self._before = 0
         self._settings = ExitStack()
 
     def start(self) -> None:
@@ -65,7 +65,7 @@ class Watch:
         import torch._functorch.config
         import torch._inductor.config
 
-        self._seen = self._compilations()
+        self._seen = self._before = self._compilations()
         try:
             from torch._inductor.codecache import PyCodeCache
 
@@ -100,7 +100,7 @@ class Watch:
             return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each stands with the module "
                     "of most of its FLOPs, and its layer names the others")
         return "a compiled model is one layer: " + (self.problem or (
-            "Inductor did not compile it" if self._seen else "it was compiled before the recording began; record its first step to see its layers"))
+            "Inductor did not compile it" if self._seen > self._before else "it was compiled before the recording began; record its first step to see its layers"))
 
     def _marked(self, source: str) -> str:
         from torch._inductor.virtualized import V

@@ -8,6 +8,7 @@ are not timed if there are more.
 """
 
 from functools import partial, wraps
+from time import perf_counter
 from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple
 
 from roof.compiled import Kernel, Watch
@@ -55,6 +56,8 @@ class Recorder:
         self.watch: Optional[Watch] = None  #: of a compiled model
         self.remarks: List[str] = []
         self._to_count = counted
+        self.first_pass = 0.0  #: when it began, by perf_counter()
+        self._shapes: Set[Any] = set()  #: of the inputs
         self._passes = self._updates = 0  #: that were counted
         self._mode: Any = None
         self._undo: List[Callable[[], Any]] = []
@@ -145,6 +148,8 @@ class Recorder:
         if passes and passes[-1] > 1:
             self.remarks.append(f"a step has {usual} forward passes" + (f" ({passes[0]} to {passes[-1]})" if passes[0] != usual else "") +
                                 ("" if whole and factor == 1 else f"; its work is {factor:g} times that of what was counted"))
+        if len(self._shapes) > 1:
+            self.remarks.append(f"inputs had {len(self._shapes)} different shapes: FLOPs and bytes are those of the steps that were counted")
         if steps and self._ran:
             self._add_kernels(steps[-1])
 
@@ -225,11 +230,12 @@ class Recorder:
         stack, stamps, keys, stamp, own = self._stack, self._stamps, self._keys, self.clock.stamp, self._own
         entry = (forward, self._node_hook((BACKWARD, layer)))
         before_model = self._node_hook((BACKWARD, BEFORE_MODEL))
+        from torch.compiler import is_compiling
 
         @wraps(run)
         def marked(*args: Any, **kwargs: Any) -> Any:
-            if self._backward and not is_root:
-                return run(*args, **kwargs)  # a forward pass that is computed again within the backward pass
+            if is_compiling() or self._backward and not is_root:
+                return run(*args, **kwargs)  # within a compiled function, or computed again within the backward pass
             if stack:
                 own(stack[-1][1], args)
             elif is_root:
@@ -251,8 +257,10 @@ class Recorder:
         return marked
 
     def _begin_pass(self, args: Any, kwargs: Any) -> None:
+        self.first_pass = self.first_pass or perf_counter()
         self._begin_cycle()
         self._passes += self._mode is not None
+        self._shapes.add(tuple(tensor.shape for tensor in tensors_in([args, kwargs])))
         if self.batch is None:
             self.batch = batch_of((args, kwargs))
         if self.precision is None:

@@ -88,15 +88,12 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
     recorder = Recorder(model, clock)
     recording = Recording(Path(folder))
     began = time.perf_counter()
-    first: List[float] = []
-    watch = model.register_forward_pre_hook(lambda *_: first.append(time.perf_counter()) if not first else None)
     recorder.start()
     try:
         yield recording
     finally:
         recorder.stop()
-        watch.remove()
-    recording.start_up = first[0] - began if first else 0.0
+    recording.start_up = recorder.first_pass - began if recorder.first_pass else 0.0
     steps, left_over = recorder.steps()
     finish(recording, recorder, steps, device, Named(name, batch, precision, machine, replace), left_over=left_over,
            remarks=["the cost of recording was not measured; roof.profile measures it"])
@@ -175,7 +172,8 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
            losses: Optional[List[float]] = None, remarks: List[str]) -> None:
     """Leaves out the counted steps, and writes the folder."""
     if not steps:
-        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass")
+        raise RuntimeError("no training step of the model was recorded: the block must run its forward pass, and not within a function "
+                           "that was compiled: record torch.compile(model)")
     timed = [step for step in steps if not step.untimed]
     recording.steps, recording.work = timed or steps[-1:], recorder.work
     if not timed:

@@ -251,7 +251,7 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
 }
 
 #: Operators that move data and compute nothing.
-MOVES = {"clone", "copy_", "_to_copy", "cat", "stack", "index", "index_select", "gather", "scatter", "embedding",
+MOVES = {"clone", "copy_", "_to_copy", "convert_element_type", "cat", "stack", "index", "index_select", "gather", "scatter", "embedding",
          "constant_pad_nd", "select_backward", "slice_backward", "fill_", "zero_", "zeros", "zeros_like", "ones", "ones_like",
          "full", "full_like", "arange", "masked_fill", "where", "repeat", "flip", "roll"}
 #: Operators that move nothing, beside views.
@@ -282,10 +282,10 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     name = packet.__name__
     if name.startswith(ATTENTION):
         return attention(name, arguments_by_name(operator, args, kwargs), out)
-    if operator.namespace not in ("aten", "prim"):
+    if operator.namespace not in ("aten", "prim", "prims"):
         values = tensors_in([list(args), kwargs, out])
         return Work(uncounted={str(packet)} if any(value.is_floating_point() for value in values) else set())
-    if name in NOTHING or operator.namespace != "aten" or is_view(operator):
+    if name in NOTHING or operator.namespace == "prim" or is_view(operator):
         return Work()
     if name in FORMULAS:
         return FORMULAS[name](out, *args)
