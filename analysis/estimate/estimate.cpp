@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <span>
 
 namespace roof::analysis {
 namespace {
@@ -20,6 +22,7 @@ using model::LayerWork;
 using model::PassWork;
 using Pass = PassWork LayerWork::*;
 
+constexpr std::array<Pass, 1> forward_alone{&LayerWork::forward};
 constexpr std::array<Pass, 3> passes{&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights};
 using Texts = std::vector<std::vector<std::string>>;
 constexpr std::string_view known = "analytic";
@@ -129,6 +132,16 @@ std::string without_rule(const ModelEstimate& estimate)
     return join(named, "; ");
 }
 
+/// Of contractions, without the pairs of attention that a causal mask or a window leaves out.
+double executed_flops(const ModelEstimate& estimate, std::span<const Pass> of)
+{
+    double sum = 0;
+    for (const LayerEstimate& layer : estimate.layers)
+        for (const Pass pass : of)
+            if (contraction(layer)) sum += std::round((layer.work.*pass).flops.value * layer.work.executed);
+    return sum;
+}
+
 nlohmann::json integer(double value)
 {
     return static_cast<long long>(value);
@@ -186,6 +199,7 @@ std::string step_table(const ModelEstimate& estimate)
 {
     Texts rows;
     const auto add = [&](const std::string& what, const PassWork& work, bool multiplies) {
+        if (estimate.passes != Passes::train && work.compulsory.value == 0) return;
         rows.push_back({what, count_text(multiplies ? work.flops.value / 2 : 0), count_text(work.flops.value),
                         count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_text(work),
                         std::string(known)});
@@ -215,10 +229,13 @@ std::string memory_table(const ModelEstimate& estimate)
         rows.push_back({what, text(f.parameters), text(f.parameters + f.gradients + f.momentum), text(f.kept()),
                         text(f.working), text(f.total()), std::string(known)});
     };
-    add("training step", estimate.step_memory);
-    add("forward, for training", estimate.forward_memory);
-    rows.push_back({"inference", text(estimate.forward_memory.parameters), "-", "-", "-",
-                    text(estimate.inference_memory), std::string(known)});
+    if (!is_inference(estimate.passes)) {
+        add("training step", estimate.step_memory);
+        add("forward, for training", estimate.forward_memory);
+    }
+    rows.push_back({"inference",
+                    text(Bytes{traits(estimate.precision).storage_bytes * static_cast<double>(estimate.parameters)}),
+                    "-", "-", "-", text(estimate.inference_memory), std::string(known)});
     return to_text(text_table(
         {"memory for", "parameters", "with gradients, averages", "activations", "working", "all", "known"}, rows));
 }
@@ -251,10 +268,10 @@ Network network_of(const std::string& model, const model::Sizes& sizes, model::O
     try {
         const auto found = sizes.find("tokens");
         const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);
-        return {model::build_model(model, 1000, tokens, use_of(passes)), "", optimizer};
+        return {model::build_model(model, 1000, tokens, passes), "", optimizer, passes};
     } catch (const InputError& refused) {
         if (!model.ends_with(model::network_ending)) throw;
-        return {model::read_onnx_operations(model, sizes), refused.what(), optimizer};
+        return {model::read_onnx_operations(model, sizes), refused.what(), optimizer, passes};
     }
 }
 
@@ -276,18 +293,22 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
                            .batch = batch,
                            .precision = precision,
                            .parameters = network.parameters(),
-                           .step_memory = footprint_of(network, batch, precision, Passes::step),
+                           .step_memory = footprint_of(network, batch, precision, Passes::train),
                            .forward_memory = footprint_of(network, batch, precision, Passes::forward),
                            .why_operators = network.why_operators,
-                           .optimizer = network.optimizer};
+                           .optimizer = network.optimizer,
+                           .passes = network.passes};
     std::visit(
         [&](const auto& layers) {
             estimate.layers = layer_estimates(layers, batch, precision, network.optimizer);
-            estimate.inference_memory = inference_bytes(layers, batch, precision);
+            estimate.inference_memory = is_inference(network.passes)
+                                            ? footprint_of(network, batch, precision, network.passes).total()
+                                            : inference_bytes(layers, batch, precision);
         },
         network.layers);
-    for (const LayerEstimate& layer : estimate.layers) {
-        const LayerWork& work = layer.work;
+    for (LayerEstimate& layer : estimate.layers) {
+        LayerWork& work = layer.work;
+        if (network.passes != Passes::train) work.backward_data = work.backward_weights = work.update = {};
         model::StepWork& flops = estimate.flops;
         if (work.multiply_adds > (1LL << 62) - estimate.multiply_adds)
             throw InputError(network.name() + " has more than 2^62 multiply-adds");
@@ -333,7 +354,9 @@ nlohmann::json to_json(const ModelEstimate& estimate)
               {"backward_data", integer(estimate.flops.backward_data.value)},
               {"backward_weights", integer(estimate.flops.backward_weights.value)},
               {"elementwise", integer(estimate.flops.elementwise.value)},
-              {"step", integer(estimate.flops.step().value)}}},
+              {"step", integer(estimate.flops.step().value)},
+              {"executed_forward", integer(executed_flops(estimate, forward_alone))},
+              {"executed_step", integer(executed_flops(estimate, passes))}}},
             {"bytes",
              {{"compulsory_forward", integer(compulsory(&LayerWork::forward))},
               {"compulsory_backward_data", integer(compulsory(&LayerWork::backward_data))},
@@ -360,12 +383,10 @@ std::string to_text(const ModelEstimate& estimate)
                 estimate.why_operators + "\n";
     if (const std::string unknown = without_rule(estimate); !unknown.empty())
         text += "counted by their bytes alone, FLOPs unknown: " + unknown + "\n";
-    double left_out = 0;
-    for (const LayerEstimate& layer : estimate.layers)
-        left_out += (1 - layer.work.executed) * layer.work.forward.flops.value;
-    if (left_out > 0)
-        text += fmt::format("a causal mask leaves out {} of the forward FLOPs; times count those that are executed\n",
-                            format_si(left_out, "FLOP"));
+    if (const double all = estimate.flops.forward.value, executed = executed_flops(estimate, forward_alone);
+        executed < all)
+        text += fmt::format("of the {} forward {} are executed: a mask or a window leaves out the rest of attention\n",
+                            format_si(all, "FLOP"), format_si(executed, "FLOP"));
     return text + fmt::format("\n{}\n{}\n{}", layer_table(estimate), step_table(estimate), memory_table(estimate));
 }
 

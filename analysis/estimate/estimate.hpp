@@ -30,13 +30,14 @@ struct Network {
     std::variant<model::Graph, model::Operations> layers;
     std::string why_operators{};  ///< why an ONNX file is read by its operators alone
     model::Optimizer optimizer = model::Optimizer::sgd;
+    Passes passes = Passes::train;
 
     std::string name() const;
     long long parameters() const;
 };
 /// Throws InputError for an unknown model, or a file that gives no shapes.
 Network network_of(const std::string& model, const model::Sizes& sizes,
-                   model::Optimizer optimizer = model::Optimizer::sgd, Passes passes = Passes::step);
+                   model::Optimizer optimizer = model::Optimizer::sgd, Passes passes = Passes::train);
 
 struct ModelEstimate {
     std::string model;
@@ -49,9 +50,10 @@ struct ModelEstimate {
     std::vector<LayerEstimate> layers;  ///< in the order they run, without the input
     Footprint step_memory;
     Footprint forward_memory;
-    Bytes inference_memory;
+    Bytes inference_memory;     ///< with the caches of keys and values, if `passes` are those of inference
     std::string why_operators;  ///< as Network has it
     model::Optimizer optimizer{};
+    Passes passes{};  ///< of one that does not train, the work backward and of the update is 0
 };
 
 /// Throws InputError for an unknown model or a batch below 1.

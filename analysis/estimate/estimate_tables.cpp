@@ -180,7 +180,7 @@ std::string heading(const EstimateRequest& request)
     const std::string devices = request.devices < 2 ? "" : fmt::format(" on each of {} devices", request.devices);
     return fmt::format("{} at batch {}{} in {}, {}: what the roofs allow\n", request.model, request.batch, devices,
                        traits(request.precision).name,
-                       request.passes == Passes::step      ? "training step"
+                       request.passes == Passes::train     ? "training step"
                        : request.passes == Passes::forward ? "forward pass"
                                                            : name(request.passes));
 }

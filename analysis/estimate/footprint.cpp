@@ -160,7 +160,7 @@ Footprint footprint_of(const Graph& graph, int batch, Precision precision, Passe
     footprint.pool_winners = bytes(batch, winners, 1);
     footprint.masks = bytes(batch, winners + values_of(graph, LayerKind::dropout), 1);
     long long alive = most_alive(blocks, false);
-    if (passes == Passes::step) {
+    if (passes == Passes::train) {
         footprint.gradients = bytes(1, parameters, trained);
         footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
         alive = std::max(alive, most_alive(blocks, true));
@@ -193,7 +193,7 @@ Footprint footprint_of(const model::Operations& operations, int batch, Precision
     footprint.images = Bytes{operations.inputs * times * stored};
     footprint.activations = Bytes{(is_inference(passes) ? 0 : kept) * times * stored};
     if (is_inference(passes)) footprint.working = Bytes{largest * times * stored};
-    if (passes != Passes::step) return footprint;
+    if (passes != Passes::train) return footprint;
     footprint.gradients = Bytes{parameters * trained};
     footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
     footprint.working = Bytes{largest * times * stored};

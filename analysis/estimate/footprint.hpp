@@ -2,7 +2,6 @@
 // needs. Analytic, from shapes: excludes the allocator's rounding, library workspaces and the driver's context.
 #pragma once
 
-#include "ert/base/names.hpp"
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
 #include "workloads/model/operations.hpp"
@@ -12,25 +11,8 @@
 
 namespace roof::analysis {
 
-/// The passes of an estimate: the forward pass, a whole training step, or of a network of tokens the passes of inference, as model::Use
-/// has them.
-enum class Passes { forward, step, prefill, decode };
-
-constexpr EnumNames<Passes, 4> names_of(Passes)
-{
-    return {"phase",
-            {{{Passes::forward, "forward"},
-              {Passes::step, "step"},
-              {Passes::prefill, "prefill"},
-              {Passes::decode, "decode"}}}};
-}
-constexpr model::Use use_of(Passes passes)
-{
-    return passes == Passes::step      ? model::Use::train
-           : passes == Passes::prefill ? model::Use::prefill
-           : passes == Passes::decode  ? model::Use::decode
-                                       : model::Use::forward;
-}
+/// The passes of an estimate: a training step, its forward pass, or of a network of tokens those of inference.
+using Passes = model::Use;
 constexpr bool is_inference(Passes passes)
 {
     return passes == Passes::prefill || passes == Passes::decode;

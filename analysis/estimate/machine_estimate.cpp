@@ -43,7 +43,7 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
             row.work.written += work.written;
         };
         add(Phase::forward, layer.work.forward);
-        if (request.passes != Passes::step) continue;
+        if (request.passes != Passes::train) continue;
         add(Phase::backward, layer.work.backward_data);
         add(Phase::backward, layer.work.backward_weights);
         add(Phase::update, layer.work.update);
@@ -55,7 +55,7 @@ void check(const EstimateRequest& request)
 {
     if (request.batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", request.batch));
     if (request.devices < 2) return;
-    if (request.passes != Passes::step)
+    if (request.passes != Passes::train)
         throw InputError("several devices exchange the gradients of a whole step; a forward pass has no gradients");
     if (request.link.empty())
         throw InputError("several devices need a link for their gradients, such as nvlink or pcie");

@@ -38,7 +38,7 @@ struct EstimateRequest {
     std::string model;
     int batch = 1;  ///< on each device
     Precision precision = Precision::fp32;
-    Passes passes = Passes::step;
+    Passes passes = Passes::train;
     model::Optimizer optimizer = model::Optimizer::sgd;
     long long images = imagenet_images;  ///< images per epoch
     int devices = 1;

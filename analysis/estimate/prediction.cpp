@@ -48,8 +48,7 @@ std::string signed_percent(double share)
 
 Passes passes_of(const Point& point)
 {
-    const std::string phase = point.text_or("phase", "train");
-    return phase == "train" ? Passes::step : parse_enum<Passes>(phase);
+    return parse_enum<Passes>(point.text_or("phase", "train"));
 }
 
 std::optional<Prediction> predict(const std::string& row, const Point& point, const Target& target)

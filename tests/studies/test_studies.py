@@ -32,7 +32,7 @@ UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "s": 1, "FLOP": 1, "FLOP/B": 1
 
 
 @functools.cache
-def estimated(model, batch=1, machine="", precision="fp32", phase="step", devices=1, link="", images=0):
+def estimated(model, batch=1, machine="", precision="fp32", phase="train", devices=1, link="", images=0):
     """The document of `roof estimate`; with a machine, that of its data sheet."""
     words = [os.environ["ROOF_PROGRAM"], "estimate", model, "--batch", str(batch), "--precision", precision, "--json"]
     if machine:

@@ -67,8 +67,8 @@ TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless tol
     CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--size", "tokens"}).err, Contains("is not NAME=N"));
     const Said said = bench.roof({"estimate", config, "--batch", "4"});
     CHECK(said.status == 0);
-    CHECK_THAT(said.out,
-               Contains("124439808 parameters") && Contains("a causal mask leaves out") && Contains("h.11.mlp.c_proj"));
+    CHECK_THAT(said.out, Contains("124439808 parameters") && Contains("a mask or a window leaves out") &&
+                             Contains("h.11.mlp.c_proj"));
     const json on =
         document(bench.roof({"estimate", config, "--batch", "4", "--tokens", "1024", "--on", "a100", "--json"}));
     CHECK(on["flops"]["forward"] ==
@@ -83,8 +83,35 @@ TEST_CASE("networks of tokens are estimated with AdamW, and of as many tokens as
     CHECK(gpt["optimizer"] == "adamw");
     // By hand: products of a block 24 n c^2, attention 4 n^2 c, the scores of all tokens 2 n c v.
     CHECK(gpt["flops"]["forward"] == 12 * (24LL * 128 * 768 * 768 + 4LL * 128 * 128 * 768) + 2LL * 128 * 768 * 50257);
+    // Of attention 129 of 256 pairs; backward five products for two, and two gradients of each of the other products.
+    const long long attention = 12 * 4LL * 128 * 128 * 768,
+                    products = gpt["flops"]["forward"].get<long long>() - attention;
+    CHECK(gpt["flops"]["executed_forward"] == products + attention / 256 * 129);
+    CHECK(gpt["flops"]["executed_step"] == 3 * products + attention / 2 * 7 / 256 * 129);
     CHECK(document(bench.roof({"estimate", "alexnet", "--batch", "1", "--json"}))["optimizer"] == "sgd");
     CHECK(bench.roof({"estimate", "alexnet", "--batch", "1", "--tokens", "128"}).status == 2);
+}
+
+TEST_CASE("an estimate of a phase has the work and the memory of that phase alone")
+{
+    const Workbench bench;
+    const std::vector<std::string> asked{"estimate", "gpt2", "--batch", "8", "--tokens", "128", "--phase"};
+    const auto of = [&](const std::string& phase) {
+        std::vector<std::string> words = asked;
+        words.insert(words.end(), {phase, "--json"});
+        return document(bench.roof(words));
+    };
+    CHECK(of("train")["flops"]["step"] > of("forward")["flops"]["step"]);
+    const json decode = of("decode");
+    CHECK(decode["flops"]["step"] == decode["flops"]["forward"]);
+    CHECK(decode["bytes"]["compulsory_update"] == 0);
+    // Weights, and keys and values of 8 sequences, 128 positions, 12 blocks and 768 channels; what is alive beside them is small.
+    const double kept = 4.0 * (124439808 + 2.0 * 8 * 128 * 12 * 768);
+    CHECK(decode["memory"]["inference"] > kept);
+    CHECK(decode["memory"]["inference"] < 1.02 * kept);
+    std::vector<std::string> words = asked;
+    words.push_back("decode");
+    CHECK_THAT(bench.roof(words).out, !Contains("backward") && !Contains("training step"));
 }
 
 TEST_CASE("an estimate by an algorithm that none is for is refused")
@@ -160,7 +187,7 @@ TEST_CASE("an unknown machine or phase gives one line with the legal values")
         return said.err;
     };
     CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--on", "v10"}), Contains("did you mean 'v100'"));
-    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--phase", "back"}), Contains("forward, step"));
+    CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--phase", "back"}), Contains("train, forward"));
     CHECK_THAT(complaint({"estimate"}), Contains("MODEL"));
     CHECK_THAT(complaint({"estimate", "alexnet"}), Contains("--batch"));
     CHECK_THAT(complaint({"estimate", "alexnet", "--batch", "1", "--images", "0"}), Contains("--images"));

@@ -1,19 +1,16 @@
 // Kept activations of a network against the tensors that PyTorch saves for its backward pass.
 #include "analysis/estimate/footprint.hpp"
 
-#include "ert/base/error.hpp"
-
 #include <catch2/catch.hpp>
 
 using namespace roof;
 using namespace roof::analysis;
-using Catch::Contains;
 
 namespace {
 
 Footprint step(const std::string& model, int batch, Precision precision = Precision::fp32)
 {
-    return footprint_of(model::build_model(model), batch, precision, Passes::step);
+    return footprint_of(model::build_model(model), batch, precision, Passes::train);
 }
 
 }  // namespace
@@ -85,16 +82,9 @@ TEST_CASE("the largest batch that fits is the last with a fitting footprint")
         INFO(model);
         const model::Graph graph = model::build_model(model);
         const Bytes memory{16e9};
-        const int most = largest_batch(graph, Precision::fp32, Passes::step, memory);
-        CHECK(footprint_of(graph, most, Precision::fp32, Passes::step).total() <= memory);
-        CHECK(footprint_of(graph, most + 1, Precision::fp32, Passes::step).total() > memory);
+        const int most = largest_batch(graph, Precision::fp32, Passes::train, memory);
+        CHECK(footprint_of(graph, most, Precision::fp32, Passes::train).total() <= memory);
+        CHECK(footprint_of(graph, most + 1, Precision::fp32, Passes::train).total() > memory);
     }
-    CHECK(largest_batch(model::build_model("vgg16"), Precision::fp32, Passes::step, Bytes{1e9}) == 0);
-}
-
-TEST_CASE("the passes of an estimate are forward and step")
-{
-    CHECK(parse_enum<Passes>("forward") == Passes::forward);
-    CHECK(name(parse_enum<Passes>("step")) == "step");
-    CHECK_THROWS_WITH(parse_enum<Passes>("backward"), Contains("forward, step"));
+    CHECK(largest_batch(model::build_model("vgg16"), Precision::fp32, Passes::train, Bytes{1e9}) == 0);
 }

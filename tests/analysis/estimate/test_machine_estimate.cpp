@@ -39,7 +39,7 @@ Target made_gpu()
     return target_of(parse_sheet(sheet_text, "made.yaml"));
 }
 
-EstimateRequest request(const std::string& model, int batch, Passes passes = Passes::step)
+EstimateRequest request(const std::string& model, int batch, Passes passes = Passes::train)
 {
     EstimateRequest request;
     request.model = model;

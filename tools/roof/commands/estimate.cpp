@@ -28,7 +28,7 @@ struct Options {
     std::string& batch = parser.value("--batch");
     std::string& precision = parser.value("--precision", "fp32");
     std::string& machines = parser.value("--on");
-    std::string& phase = parser.value("--phase", "step");
+    std::string& phase = parser.value("--phase", "train");
     std::string& optimizer = parser.value("--optimizer");
     std::string& algorithm = parser.value("--algorithm", "direct");
     std::string& tokens = parser.value("--tokens");
