@@ -114,7 +114,9 @@ DataTable scaling_table(const Study& study)
         "Several ranks beside one with a rank's part of the threads or one of the devices ({}; bus bandwidth: "
         "bytes over that time, with the ring's count of crossings)",
         time_known(study.results.rows));
-    table.expendable = {"link ceiling", "hidden", "scaling", "bus bandwidth", "images/s"};
+    const std::string items = batch_items(study.results.rows) + "/s";
+    table.columns[table.column("images/s")].title = items;
+    table.expendable = {"link ceiling", "hidden", "scaling", "bus bandwidth", items};
     return table;
 }
 

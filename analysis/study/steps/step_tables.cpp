@@ -192,7 +192,10 @@ DataTable verdict_table(const Study& study)
 DataTable trajectories_table(const Study& study)
 {
     static const std::vector<ColumnOf<Step>> columns{
-        {"", "images_per_s_*", [](S s) { return range(image_rate(s.row), "images/s"); }},
+        {"rate of median step", "images_per_s_*",
+         [](S s) {
+             return range(image_rate(s.row), batch_items({&s.row, 1}) + "/s");
+         }},
         {"", "speedup", [](S s) { return speedup_cell(s.scaling); }},
         {"", "efficiency", [](S s) { return efficiency_cell(s.scaling); }},
         {"", "exposed_s", [](S s) { return only_if(s.row.ranks() > 1, seconds(s.row.exposed.median)); }},

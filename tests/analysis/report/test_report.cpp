@@ -202,8 +202,14 @@ TEST_CASE("a panel of curves is followed by its numbers")
     const auto panel = std::ranges::find(panels(), "trajectory", &Panel::id);
     const std::string html = numbers_of(*panel, study);
     CHECK(holds(html, "<details class=\"numbers\"><summary>Table</summary>"));
-    CHECK(holds(html, "images per s"));
+    CHECK(holds(html, "rate of median step"));
+    CHECK(holds(html, " images/s"));
     CHECK_FALSE(holds(html, ">precision<"));  // the same in all rows
+    std::vector<Measurement> of_tokens{made::row("net", 8), made::row("net", 16)};
+    for (Measurement& row : of_tokens) row.point.set("tokens", "128");
+    const std::string sequences = numbers_of(*panel, made::study(of_tokens));
+    CHECK(holds(sequences, " sequences/s"));
+    CHECK_FALSE(holds(sequences, "images"));
 }
 
 TEST_CASE("the numbers of a panel are those that programs get, unit in the title")

@@ -143,9 +143,10 @@ std::string run_summary(const Measurement& row, const analysis::Study& study)
     if (row.status != Status::ok) {
         return title + line("status", fmt::format("{}: {}", name(row.status), printable(row.reason)));
     }
-    return title + line("step", step_text(row)) + busy_line(row) +
-           line(analysis::batch_items({&row, 1}) + "/s", images_text(row)) + tokens_line(row) +
-           line("phases", phases_text(row)) + ranks_line(row) + line("per image", per_image_text(row)) +
+    const std::string items = analysis::batch_items({&row, 1});
+    return title + line("step", step_text(row)) + busy_line(row) + line(items + "/s", images_text(row)) +
+           tokens_line(row) + line("phases", phases_text(row)) + ranks_line(row) +
+           line("per " + items.substr(0, items.size() - 1), per_image_text(row)) +
            line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }
 
