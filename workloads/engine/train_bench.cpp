@@ -94,7 +94,12 @@ std::optional<std::string> lacking_of_tokens(const Point& point)
 {
     const bool is_of_tokens =
         point.has("tokens") || use_of(point) == model::Use::prefill || use_of(point) == model::Use::decode;
-    if (!is_of_tokens || model::usual_tokens(point.text("model")) > 0) return std::nullopt;
+    const std::string& model = point.text("model");
+    if (model.ends_with(model::config_ending)) {
+        const std::string why = network_of(point).not_run;
+        return why.empty() ? std::nullopt : std::optional(why);
+    }
+    if (!is_of_tokens || model::usual_tokens(model) > 0) return std::nullopt;
     return "networks of tokens are " + join(model::token_model_names(), ", ") + ", and a decoder's config.json";
 }
 
@@ -110,9 +115,10 @@ void require_legal(const Point& point)
 TrainBench::TrainBench(TrainTraits traits, std::filesystem::path memory)
     : Bench({"train", Role::step, traits.device_kind,
              "One training step on " + traits.device +
-                 ": forward, softmax cross-entropy, backward and the update, by SGD with momentum or by AdamW. FLOPs "
-                 "are those of convolutions and "
-                 "linear layers over the full window, forward and both gradients; the rest is not counted." +
+                 ": forward, softmax cross-entropy, backward and the update, by SGD with momentum or by AdamW; "
+                 "the forward pass alone in another phase. FLOPs are those of convolutions and linear layers over the "
+                 "full window and of "
+                 "attention over all pairs, forward and all gradients; the rest is not counted." +
                  traits.timing}),
       traits_(std::move(traits)),
       memory_(std::move(memory))

@@ -9,10 +9,15 @@
 
 namespace roof::model {
 
-/// The extents of a decoder. Of Llama's form: RMS norms, rotary positions, gated products; else of GPT-2's.
+/// The extents of a decoder, GPT-2's form unless told.
 struct Decoder {
     std::string name;
-    bool is_llama = false;
+    bool is_llama = false;  ///< layers have the names of Llama's
+    LayerKind norm = LayerKind::layer_norm;
+    bool is_rotary = false, is_gated = false;
+    bool is_parallel = false;  ///< attention and perceptron read the block's input, both of them
+    int norms = 2;             ///< of a block; 1: a parallel block's both branches read it; 4: also behind each branch
+    int head_norm = 0;         ///< trained values of the norms of queries' and keys' heads; 0: no such norms
     int blocks = 0, channels = 0, heads = 0, kv_heads = 0;
     int head = 0;    ///< channels of a head
     int hidden = 0;  ///< channels within the perceptron of a block
@@ -20,10 +25,13 @@ struct Decoder {
     int positions = 0;     ///< GPT-2: rows of its table, at least as many as tokens; 0: as many
     int window = 0;        ///< positions that a token reads, its own as the last; 0: all up to its own
     int whole_blocks = 0;  ///< blocks at the begin that have no window
+    int period = 0;        ///< neither has every such block
     LayerKind activation = LayerKind::gelu_tanh;
     float epsilon = 1e-5F, theta = 10000;
     bool qkv_bias = true, output_bias = true, mlp_bias = true;  ///< output: of attention
     bool is_tied = true;                                        ///< the last layer has the embedding's weights
+    bool head_bias = false;                                     ///< of the last layer
+    std::string not_run{};                                      ///< why it can only be estimated; empty: it can run
 };
 
 /// GPT-2 in four sizes, Llama 3.2 1B.

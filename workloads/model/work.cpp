@@ -132,6 +132,12 @@ LayerWork attention_work(const Graph& graph, int index, int batch, ElementBytes 
     return work;
 }
 
+/// The share of queries and keys among queries, keys and values.
+double of_queries_and_keys(const Layer& layer)
+{
+    return 1.0 * (layer.heads + layer.kv_heads) / (layer.heads + 2 * layer.kv_heads);
+}
+
 /// FLOPs and bytes per element are listed per layer in docs/method.md.
 LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementBytes size)
 {
@@ -149,8 +155,9 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
         case LayerKind::layer_norm:
         case LayerKind::rms_norm: {
             const auto [forward, backward] = is_shifted(layer.kind) ? std::pair(8, 11) : std::pair(4, 9);
-            work.forward = elementwise(forward * out, moved + trained * size.trained, to_output);
-            work.backward_data = elementwise(backward * out, moved + to_input + 2 * trained * size.trained,
+            const double normed = layer.count > 0 ? out * of_queries_and_keys(layer) : out;
+            work.forward = elementwise(forward * normed, moved + trained * size.trained, to_output);
+            work.backward_data = elementwise(backward * normed, moved + to_input + 2 * trained * size.trained,
                                              to_input + trained * size.trained);
             break;
         }
@@ -192,7 +199,7 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
             break;
         }
         case LayerKind::rope: {
-            const double turned = out * (layer.heads + layer.kv_heads) / (layer.heads + 2 * layer.kv_heads);
+            const double turned = out * of_queries_and_keys(layer);
             work.forward = work.backward_data = elementwise(3 * turned, moved, to_output);
             break;
         }
