@@ -309,19 +309,11 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
     for (LayerEstimate& layer : estimate.layers) {
         LayerWork& work = layer.work;
         if (network.passes != Passes::train) work.backward_data = work.backward_weights = work.update = {};
-        model::StepWork& flops = estimate.flops;
         if (work.multiply_adds > (1LL << 62) - estimate.multiply_adds)
             throw InputError(network.name() + " has more than 2^62 multiply-adds");
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
-        flops.update += work.update.flops;
-        if (!contraction(layer)) {
-            flops.elementwise += work.forward.flops + work.backward_data.flops;
-            continue;
-        }
-        flops.forward += work.forward.flops;
-        flops.backward_data += work.backward_data.flops;
-        flops.backward_weights += work.backward_weights.flops;
+        estimate.flops.add(work, contraction(layer));
     }
     return estimate;
 }

@@ -348,20 +348,23 @@ long long winograd_multiply_adds(const Convolution& convolution, int tile, CutTi
     return batch * points(result.height) * points(result.width) * channel_pairs;
 }
 
+void StepWork::add(const LayerWork& layer, bool is_contraction)
+{
+    update += layer.update.flops;
+    if (!is_contraction) {
+        elementwise += layer.forward.flops + layer.backward_data.flops + layer.backward_weights.flops;
+        return;
+    }
+    forward += layer.forward.flops;
+    backward_data += layer.backward_data.flops;
+    backward_weights += layer.backward_weights.flops;
+}
+
 StepWork work_of(const Graph& graph, int batch, Precision precision, Optimizer optimizer)
 {
     StepWork step;
-    for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index) {
-        const LayerWork work = work_of(graph, index, batch, precision, optimizer);
-        if (is_contraction(graph.layer(index).kind)) {
-            step.forward += work.forward.flops;
-            step.backward_data += work.backward_data.flops;
-            step.backward_weights += work.backward_weights.flops;
-        } else {
-            step.elementwise += work.forward.flops + work.backward_data.flops + work.backward_weights.flops;
-        }
-        step.update += work.update.flops;
-    }
+    for (int index = 0; index < static_cast<int>(graph.layers().size()); ++index)
+        step.add(work_of(graph, index, batch, precision, optimizer), is_contraction(graph.layer(index).kind));
     return step;
 }
 

@@ -89,6 +89,7 @@ struct StepWork {
     Flops elementwise;                               ///< all other layers, forward and backward; without the update
     Flops update;
     Flops step() const { return forward + backward_data + backward_weights; }
+    void add(const LayerWork& layer, bool is_contraction);
 };
 StepWork work_of(const Graph& graph, int batch, Precision precision, Optimizer optimizer = Optimizer::sgd);
 

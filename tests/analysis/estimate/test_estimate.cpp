@@ -73,6 +73,14 @@ TEST_CASE("the bytes of an estimate are the sums over its layers")
     CHECK(json["bytes"]["no_reuse_forward"] > forward);
 }
 
+TEST_CASE("the elementwise FLOPs of an estimate have the additions of an embedding's gradient")
+{
+    const std::string model =
+        "{name: small, image: [1, 1, 4], layers: [{embedding: {vocabulary: 10, channels: 8}}, {linear: {features: 10, "
+        "each_position: true}}]}";
+    CHECK(to_json(estimate_model(model, 3, Precision::fp32))["flops"]["elementwise"] == 3 * 4 * 8);
+}
+
 TEST_CASE("an estimate with AdamW has its update's bytes and FLOPs, and one more average of each parameter")
 {
     constexpr long long parameters = 11689512;
