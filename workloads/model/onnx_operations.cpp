@@ -61,11 +61,12 @@ class Reader {
     void add(const Node& node)
     {
         Operation done{.name = node.name(), .kind = node.operation()};
-        bool is_constant = node.inputs() > 0, needs_gradient = false;
+        bool is_constant = node.inputs() > 0, needs_gradient = false, is_blind = false;
         int gradients = 0;
         std::string origin;
         for (int index = 0; index < node.inputs(); ++index) {
             const Tensor* const given = tensors_.find(node, index);
+            is_blind = is_blind || (node.has(index) && unknown_.contains(node.input(index)));
             if (given == nullptr) continue;
             is_constant = is_constant && given->is_constant;
             if (given->is_constant && origin.empty()) origin = given->origin;
@@ -75,10 +76,18 @@ class Reader {
         }
         needs_gradient = gradients > 0 || (!is_constant && done.constants > 1);
         done.written = put_results(
-            node, {.is_constant = is_constant, .needs_gradient = needs_gradient, .origin = origin}, done.output);
+            node, {.is_constant = is_constant && !is_blind, .needs_gradient = needs_gradient, .origin = origin},
+            is_blind, done.output);
         const Tensor* const table = tensors_.find(node, 0);
         const bool gathers = node.operation() == "Gather" && table != nullptr && table->is_constant && table->is_float;
         const std::optional<Cost> cost = cost_of(node.operation());
+        if (is_blind || unknown_.contains(node.output())) {
+            done.has_rule = cost == Cost::view || cost == Cost::moves;
+            done.moves = done.has_rule;
+            done.parameters = count_parameters(node);
+            if (!done.has_rule || done.read > 0) made_.all.push_back(std::move(done));
+            return;
+        }
         if ((is_constant && !gathers) || done.written == 0 || cost == Cost::view) return;
         done.parameters = count_parameters(node);
         count_work(node, cost, gradients, done);
@@ -89,14 +98,20 @@ class Reader {
     }
 
     /// Returns the values that are written, none if they are a small list that is computed here, and sets the extents of the first result. `like`: what all results are.
-    double put_results(const Node& node, const Tensor& like, std::vector<long long>& first)
+    /// `is_blind`: it reads a value of unknown shape.
+    double put_results(const Node& node, const Tensor& like, bool is_blind, std::vector<long long>& first)
     {
         double written = 0;
-        const std::optional<Reals> numbers = numbers_of(node, tensors_);
+        const std::optional<Reals> numbers = is_blind ? std::nullopt : numbers_of(node, tensors_);
         for (int index = 0; index < node.outputs(); ++index) {
             if (node.output(index).empty()) continue;
-            std::optional<Numbers> shape = shape_of(node, index, tensors_);
+            std::optional<Numbers> shape =
+                is_blind ? tensors_.told(node.output(index)) : shape_of(node, index, tensors_);
             if (!shape && index == 0 && numbers) shape = Numbers{static_cast<long long>(numbers->size())};
+            if (!shape && (is_blind || !cost_of(node.operation()))) {
+                unknown_.insert(node.output(index));
+                continue;
+            }
             if (!shape && index > 0) continue;
             if (!shape) fail(node, "has a result whose shape neither its rule nor the file gives");
             Tensor tensor = like;
@@ -134,6 +149,11 @@ class Reader {
         done.moves = cost == Cost::moves;
         done.flops = products.value_or(0);
         done.gradient_flops = done.flops * gradients;
+        if (products && node.attribute("hidden_size") != nullptr) {  // recurrent: through time, and to the input
+            const double of_input = count(tensors_.dims(node, 1)), of_state = count(tensors_.dims(node, 2));
+            const bool to_input = tensors_.find(node, 0)->needs_gradient;
+            done.gradient_flops = done.flops / (of_input + of_state) * (of_state + (to_input ? of_input : 0));
+        }
         if (products && node.operation() == "Attention") return count_attention(node, gradients, done);
         if (products || !done.has_rule || done.moves) return;
         const double in = count(tensors_.dims(node, 0));
@@ -183,6 +203,7 @@ class Reader {
     const onnx::GraphProto& proto_;
     Tensors tensors_;
     std::set<std::string> counted_;  ///< constants
+    std::set<std::string> unknown_;  ///< values whose shape neither a rule nor the file gives
     Operations made_{};
 };
 

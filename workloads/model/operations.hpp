@@ -47,7 +47,7 @@ LayerWork work_of(const Operation& operation, double images, double batch, Preci
 using Sizes = std::map<std::string, long long>;
 
 /// The operators of an ONNX file. A result's shape follows from the operator's rule, or is what the file says. Throws InputError for a
-/// shape that neither gives, for an extent that is open, and for more than 2^62 values.
+/// shape that neither gives of an operator with a rule, for an extent that is open, and for more than 2^62 values.
 Operations read_onnx_operations(const std::filesystem::path& file, const Sizes& sizes);
 
 }  // namespace roof::model
