@@ -102,6 +102,15 @@ std::string range_text(Seconds time, const TimeRange& range)
            (range.high ? fmt::format(" [{}, {}]", end(range.low), end(range.high)) : std::string());
 }
 
+/// As many in that time, per second: "12.2 [11.9, ?]".
+std::string rate_range_text(double many, Seconds time, const TimeRange& range)
+{
+    const auto rate = [many](const std::optional<Seconds>& one) {
+        return one && one->value > 0 ? plain_number(many / one->value) : std::string("?");
+    };
+    return rate(time) + (range.high ? fmt::format(" [{}, {}]", rate(range.high), rate(range.low)) : std::string());
+}
+
 void add_bound(Columns& columns)
 {
     columns.add_placed("bound by", both, [](const MachineEstimate& e) {
@@ -144,11 +153,12 @@ double tokens_each(const EstimateRequest& request)
 void add_throughput(Columns& columns, const EstimateRequest& request)
 {
     if (const double tokens = tokens_each(request); tokens > 0) {
-        columns.add_placed("tokens/s, layer by layer", both,
-                           [tokens](const MachineEstimate& e) { return plain_number(tokens * e.images_per_second()); });
-        columns.add_placed("tokens/s, without overlap", both, [tokens](const MachineEstimate& e) {
-            const double inputs = tokens * e.request.batch * e.request.devices;
-            return e.without_overlap.value > 0 ? plain_number(inputs / e.without_overlap.value) : std::string("-");
+        const double all = tokens * request.batch * request.devices;
+        columns.add_placed("tokens/s, layer by layer", both, [all](const MachineEstimate& e) {
+            return rate_range_text(all, e.step(), e.scaling ? TimeRange{} : e.layer_by_layer_range);
+        });
+        columns.add_placed("tokens/s, without overlap", both, [all](const MachineEstimate& e) {
+            return rate_range_text(all, e.without_overlap, e.without_overlap_range);
         });
         return;
     }

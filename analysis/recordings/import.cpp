@@ -90,11 +90,12 @@ Imported import_file(const std::filesystem::path& file, const std::string& row)
         if (format.is(text)) return format.read(text, name, row_name);
     if (const std::string error = error_of_nsight_compute(text); !error.empty())
         throw InputError(name + ": Nsight Compute counted nothing: " + error);
-    throw InputError(name +
-                     ": the format is unknown. Known formats: Nsight Compute's CSV, Nsight Systems' SQLite "
-                     "export, PyTorch's trace and its table of operators, `perf stat -j`, likwid-perfctr's CSV, the "
-                     "Empirical Roofline Tool's "
-                     "roofline.json");
+    throw InputError(
+        name +
+        ": the format is unknown. Known formats: Nsight Compute's CSV, Nsight Systems' SQLite "
+        "export, PyTorch's trace and its table of operators, `perf stat -j` and `-x`, likwid-perfctr's CSV, the "
+        "Empirical Roofline Tool's "
+        "roofline.json");
 }
 
 void write_import(const std::filesystem::path& folder, const std::vector<Imported>& files, const std::string& machine)
