@@ -1,7 +1,9 @@
 """Which shared parts the program opens: none for the CPU, all for a listing. Fake parts beside a copy of the program
 record that they were opened."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -51,6 +53,15 @@ class Parts(unittest.TestCase):
         for words in (["doctor"], ["list", "benches"], ["list", "devices"]):
             with self.subTest(words=words):
                 self.assertLessEqual({"roof_gpu.so"}, self.opened_by(*words))
+
+    def test_the_grammar_of_plans_lists_each_bench_of_the_parts_with_its_axes(self):
+        shown = subprocess.run([os.environ["ROOF_PROGRAM"], "list", "benches", "--json"], capture_output=True, check=True, timeout=120, text=True).stdout
+        benches = [(bench["name"], bench["device_kind"], [axis["name"] for axis in bench["axes"]]) for bench in json.loads(shown)["benches"]]
+        table = re.findall(r"^\| `(\w+)` \| ([\w, ]+) \| (`.*) \|$", (Path(__file__).parents[2] / "configs" / "README.md").read_text(encoding="utf-8"), re.M)
+        told = {(name, kind): re.findall(r"`([a-z_]+)`", axes) for name, kinds, axes in table for kind in kinds.split(", ")}
+        self.assertLessEqual({(name, kind) for name, kind, _ in benches}, told.keys())
+        for name, kind, axes in benches:
+            self.assertEqual([], [axis for axis in axes if axis not in told[name, kind]], f"{name} on {kind}")
 
 
 if __name__ == "__main__":
