@@ -207,6 +207,8 @@ TEST_CASE("granted time lifts the limit of rounds")
         append(rows, measure_batch(items, registry, time));
     for (auto items = scheduler.extra_rounds(rows); !items.empty(); items = scheduler.extra_rounds(rows))
         append(rows, measure_batch(items, registry, time));
+    scheduler.grant({});
+    CHECK(scheduler.extra_rounds(rows).empty());  // nothing would end them
     scheduler.grant(Seconds{180});
     CHECK_FALSE(scheduler.extra_rounds(rows).empty());
     CHECK(scheduler.end_after().value == 180);

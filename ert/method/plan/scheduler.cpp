@@ -114,8 +114,8 @@ Scheduler::Scheduler(Plan plan, const BenchRegistry& registry, const Settings& s
 
 void Scheduler::grant(Seconds time)
 {
-    plan_.max_rounds = std::numeric_limits<int>::max();
     if (time.value > 0) plan_.extra_rounds_until = plan_.end_after = time;
+    if (plan_.extra_rounds_until.value > 0) plan_.max_rounds = std::numeric_limits<int>::max();
 }
 
 std::vector<Item> Scheduler::next(std::span<const Measurement> rows) const

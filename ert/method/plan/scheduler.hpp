@@ -43,7 +43,7 @@ class Scheduler {
     Seconds end_after() const { return plan_.end_after; }
 
     /// Extra rounds of ceilings that are not steady go on, however many they had: until `time` of the run is over, or without one as long
-    /// as the plan allows.
+    /// as the plan allows. A plan without a limit of time keeps its number of rounds.
     void grant(Seconds time);
 
     /// The items known before anything is measured.
