@@ -270,7 +270,7 @@ Network network_of(const std::string& model, const model::Sizes& sizes, model::O
         const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);
         return {model::build_model(model, 1000, tokens, passes), "", optimizer, passes};
     } catch (const InputError& refused) {
-        if (!model.ends_with(model::network_ending)) throw;
+        if (!model.ends_with(model::network_ending) || is_inference(passes)) throw;
         return {model::read_onnx_operations(model, sizes), refused.what(), optimizer, passes};
     }
 }

@@ -151,6 +151,21 @@ TEST_CASE("The implicit matrix product is available on request")
     }
 }
 
+TEST_CASE("Causal attention executes the blocks of 64 queries and keys that its loops work on")
+{
+    model::Graph net("small", {48, 12, 12});
+    const int causal = net.attention("causal", 0, 4, true);
+    const int full = net.attention("full", net.convolution("qkv", causal, 48, {}, true), 4);
+    net.linear("last", net.flatten("flat", net.average_pool("pool", full, 1)), 10);
+    const std::vector<TimedPart> parts = Network(net, {.batch = 2, .threads = 2}).parts();
+    // 144 positions, 16 channels of results: 64 queries with 64 keys, 64 with 128, 16 with 144.
+    const double pairs = 64 * 64 + 64 * 128 + 16 * 144;
+    CHECK(find(parts, "causal", Phase::forward).work.executed == Flops{2 * 2 * 2 * 16 * pairs});
+    CHECK(find(parts, "causal", Phase::backward).work.executed == Flops{2 * 5 * 2 * 16 * pairs});
+    CHECK(find(parts, "causal", Phase::forward).work.flops == Flops{2 * 2 * 2 * 16 * 144.0 * 144});
+    CHECK(find(parts, "full", Phase::forward).work.executed == Flops{});  // all that the model has
+}
+
 TEST_CASE("A step's executed FLOPs are its model FLOPs less the convolutions' savings")
 {
     if (convolution_lanes() == 0) return skip("oneDNN has no direct convolution of each pass for this processor");

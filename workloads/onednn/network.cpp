@@ -3,6 +3,7 @@
 #include "ert/base/checksum.hpp"
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step.hpp"
+#include "workloads/kernels/attention/isa.hpp"
 #include "workloads/kernels/parallel.hpp"
 #include "workloads/model/hashed.hpp"
 #include "workloads/onednn/operations/binding.hpp"
@@ -40,6 +41,12 @@ ir::Choosers choosers_of(Convolutions& convolutions, const Settings& settings)
 {
     return {.convolution = [&](const ConvolutionPass& shape) { return convolutions.choose(shape); },
             .product = [](const ir::Product&) { return ir::Choice{}; },
+            .attention =
+                [](const ir::AttentionPass& pass) {
+                    const kernels::AttentionShape of{.positions = pass.positions, .causal = pass.causal};
+                    const double each = 2.0 * (pass.backward ? 5 : 2) * pass.batch * pass.heads * pass.channels;
+                    return ir::Choice{.executed = Flops{each * static_cast<double>(of.pairs())}};
+                },
             .reads_images = true,
             .whole_norms = true,
             .whole_gradients = true,

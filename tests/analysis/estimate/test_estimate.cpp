@@ -81,6 +81,12 @@ TEST_CASE("the elementwise FLOPs of an estimate have the additions of an embeddi
     CHECK(to_json(estimate_model(model, 3, Precision::fp32))["flops"]["elementwise"] == 3 * 4 * 8);
 }
 
+TEST_CASE("a decoded token of an ONNX file is refused, and not counted by the operators of all positions")
+{
+    const std::string file = ROOF_TEST_DATA "/../model/data/onnx/gpt_small.onnx";
+    CHECK_THROWS_AS(network_of(file, {}, model::Optimizer::sgd, Passes::decode), InputError);
+}
+
 TEST_CASE("an estimate with AdamW has its update's bytes and FLOPs, and one more average of each parameter")
 {
     constexpr long long parameters = 11689512;

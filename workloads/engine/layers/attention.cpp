@@ -60,10 +60,10 @@ void attention(Builder& build, const Unit& unit)
     if (layer.reach > 0 && layer.reach < map.height * map.width)
         throw Unsupported("attention in a sliding window of " + std::to_string(layer.reach) +
                           " tokens runs for as many tokens or fewer, and for one by phase decode");
-    build.begin_with_work(unit, Phase::forward);
+    const Choice choice = choose(build, unit, false);
+    build.begin_with_work(unit, Phase::forward, choice.executed);
     const Tensor source = build.input(unit);
     const Tensor each{.batch = source.batch, .channels = layer.heads, .height = source.height, .width = source.width};
-    const Choice choice = choose(build, unit, false);
     const Attention attention{.source = source,
                               .result = build.program.tensor(build.map(unit.layer)),
                               .sums = build.program.tensor(each),
@@ -75,11 +75,11 @@ void attention(Builder& build, const Unit& unit)
     build.program.append(attention, choice.implementation);
     build.put(unit, attention.result);
     build.tape.emplace_back([=, &build] {
-        build.begin_with_work(unit, Phase::backward);
-        const Choice choice = choose(build, unit, true);
+        const Choice chosen = choose(build, unit, true);
+        build.begin_with_work(unit, Phase::backward, chosen.executed);
         Tensor to_queries = attention.result;
         to_queries.precision = Precision::fp32;
-        const bool has_them = choice.plan >= 0 && !build.settings.deterministic;
+        const bool has_them = chosen.plan >= 0 && !build.settings.deterministic;
         const AttentionGradient gradient{.gradient = build.gradient(unit.layer).tensor,
                                          .source = source,
                                          .result = attention.result,
@@ -87,12 +87,12 @@ void attention(Builder& build, const Unit& unit)
                                          .to_source = build.program.tensor(source),
                                          .products = build.program.tensor(each),
                                          .to_queries = has_them ? build.program.tensor(to_queries) : Tensor{},
-                                         .workspace = build.program.scratch(choice.workspace),
+                                         .workspace = build.program.scratch(chosen.workspace),
                                          .heads = attention.heads,
                                          .kv_heads = attention.kv_heads,
                                          .causal = attention.causal,
-                                         .plan = choice.plan};
-        build.program.append(gradient, choice.implementation);
+                                         .plan = chosen.plan};
+        build.program.append(gradient, chosen.implementation);
         build.give(build.source(unit), {gradient.to_source});
     });
 }

@@ -68,12 +68,13 @@ void Builder::begin(const std::vector<int>& layers, Phase phase)
     program.begin(join(names, "+"), std::string(name(graph.layer(layers.front()).kind)), phase);
 }
 
-void Builder::begin_with_work(const Unit& unit, Phase phase)
+void Builder::begin_with_work(const Unit& unit, Phase phase, Flops executed)
 {
     const model::LayerWork of_layer = work(unit.layer);
     begin(unit, phase);
     Work done = to_work(phase == Phase::forward ? of_layer.forward : of_layer.backward_data);
-    if (of_layer.executed < 1) done.executed = done.flops * of_layer.executed;
+    done.executed = executed;
+    if (executed.value <= 0 && of_layer.executed < 1) done.executed = done.flops * of_layer.executed;
     program.add_work(done);
     if (phase == Phase::forward && unit.fused()) add_flops(work(unit.relu).forward.flops);
 }

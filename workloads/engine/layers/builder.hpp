@@ -94,8 +94,8 @@ class Builder {
         begin(unit.fused() ? std::vector{unit.layer, unit.relu} : std::vector{unit.layer}, phase);
     }
     /// Opens the unit's stage with its work: forward with the FLOPs of its ReLU, backward that of the layer's
-    /// backward_data.
-    void begin_with_work(const Unit& unit, Phase phase);
+    /// backward_data. `executed`: of the implementation, if it says so.
+    void begin_with_work(const Unit& unit, Phase phase, Flops executed = {});
     void add_work(const model::PassWork& work) { program.add_work(to_work(work)); }
     /// FLOPs on values that another pass moves anyway.
     void add_flops(Flops flops) { program.add_work({.flops = flops, .compulsory = {}, .no_reuse = {}}); }

@@ -19,6 +19,17 @@ struct AttentionShape {
     bool causal = false;
 
     int blocks() const { return (positions + attention_block - 1) / attention_block; }
+    /// Pairs of a query and a key in the blocks that the loops work on: of a causal attention all up to the query's own block.
+    long long pairs() const
+    {
+        if (!causal) return 1LL * positions * positions;
+        long long all = 0;
+        for (int begin = 0; begin < positions; begin += attention_block) {
+            const int end = positions - begin < attention_block ? positions : begin + attention_block;
+            all += 1LL * (end - begin) * end;
+        }
+        return all;
+    }
 };
 
 /// The channels of a head at each position, within a tensor. Channel c of position p is element
