@@ -3,6 +3,8 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 
+#include <fmt/format.h>
+
 namespace roof::analysis {
 
 namespace {
@@ -69,12 +71,14 @@ DataTable baseline_table(const Study& study)
         {{"", "row", [](R r) { return word(r.now ? r.now->row : r.change.id()); }},
          {"", "what", [](R r) { return word(r.what); }},
          {"step, layer or ceiling", "name", name_of},
-         {"before [95%]", "before_*", [](R r) { return range(r.change.a, r.change.unit); }},
-         {"now [95%]", "now_*", [](R r) { return range(r.change.b, r.change.unit); }},
+         {"before [95%]", "before_*", [](R r) { return r.change.cell(r.change.a); }},
+         {"now [95%]", "now_*", [](R r) { return r.change.cell(r.change.b); }},
          {"now / before", "ratio_*",
           [](R r) {
               const Change& c = r.change;
-              return Cell{Range{c.ratio, c.low, c.high}, ratio_text(c.ratio, c.low, c.high, 2), true};
+              Cell cell{Range{c.ratio, c.low, c.high}, ratio_text(c.ratio, c.low, c.high, 2), true};
+              if (c.b.is_at_least()) cell.text = fmt::format("≥ {:.2f}", c.low);
+              return cell;
           }},
          {"", "unit", [](R r) { return word(r.change.unit); }},
          {"verdict", "verdict", [](R r) { return word(verdict_of(r.change)); }},

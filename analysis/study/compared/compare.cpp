@@ -1,5 +1,6 @@
 #include "analysis/study/compared/compare.hpp"
 
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
@@ -13,6 +14,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -89,12 +91,18 @@ Sides steps_of(const Study& study, bool with_threads, Judged judged, Words* with
     return steps;
 }
 
+/// The ceilings of a kind; of equal names the fastest, which is the roof.
 Sides ceilings_of(const Study& study, Role kind)
 {
-    Sides ceilings;
-    for (const Ceiling& ceiling : study.ceilings.all)
-        if (ceiling.kind == kind) ceilings.emplace_back(words_of(ceiling), side_of(ceiling.rate));
-    return ceilings;
+    std::map<Words, Side> fastest;
+    for (const Ceiling& ceiling : study.ceilings.all) {
+        if (ceiling.kind != kind) continue;
+        Side side = side_of(ceiling.rate);
+        if (ceiling.steadiness == Steadiness::at_least) side.high = std::numeric_limits<double>::infinity();
+        Side& best = fastest[words_of(ceiling)];
+        if (side.median > best.median) best = side;
+    }
+    return {fastest.begin(), fastest.end()};
 }
 
 std::string verdict_on_b(const Change& change)
@@ -127,11 +135,14 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
               std::erase_if(words, [&](const std::string& w) { return std::ranges::find(common, w) != common.end(); });
               return word(join(words, " "));
           }},
-         {"a [95%]", "", [](C c) { return range(c.a, c.unit); }},
-         {"b [95%]", "", [](C c) { return range(c.b, c.unit); }},
+         {"a [95%]", "", [](C c) { return c.cell(c.a); }},
+         {"b [95%]", "", [](C c) { return c.cell(c.b); }},
          {"n", "", [](C c) { return numeric_text(samples_text(c.a.n) + " | " + samples_text(c.b.n)); }},
          {"b/a", "", [](C c) { return numeric_text(fmt::format("{:.3f}", c.ratio)); }},
-         {"interval", "", [](C c) { return word(fmt::format("[{:.3f}, {:.3f}]", c.low, c.high)); }},
+         {"interval", "",
+          [](C c) {
+              return word(fmt::format("[{:.3f}, {}]", c.low, c.b.is_at_least() ? "?" : fmt::format("{:.3f}", c.high)));
+          }},
          {"verdict", "", [](C c) { return word(verdict_on_b(c)); }}},
         changes);
     table.expendable = {"n", "b [95%]", "a [95%]", "interval"};
@@ -141,14 +152,18 @@ std::string changes_text(std::vector<Change> changes, const std::string& what, i
 
 std::size_t not_judged(const std::vector<Change>& changes)
 {
-    return static_cast<std::size_t>(std::ranges::count(changes, false, &Change::enough));
+    return static_cast<std::size_t>(std::ranges::count(changes, false, &Change::judged));
 }
 
 std::string how_many_moved(const Comparison& c)
 {
     const std::size_t all = c.ceilings.size(), changed = moved(c).size(), unjudged = not_judged(c.ceilings);
-    const std::string rest = unjudged == 0 ? "" : fmt::format("; {} not judged: too few samples", unjudged);
-    if (all > 0 && unjudged == all) return fmt::format("none of {} ceilings was judged: too few samples", all);
+    const char* const why =
+        std::ranges::any_of(c.ceilings, [](const Change& change) { return change.enough && !change.judged(); })
+            ? "too few samples, or a lower bound"
+            : "too few samples";
+    const std::string rest = unjudged == 0 ? "" : fmt::format("; {} not judged: {}", unjudged, why);
+    if (all > 0 && unjudged == all) return fmt::format("none of {} ceilings was judged: {}", all, why);
     if (changed == 0) return fmt::format("none of {} ceilings moved beyond its interval{}", all, rest);
     return fmt::format("{} of {} ceilings moved beyond their intervals{}", changed, all, rest);
 }
@@ -204,7 +219,8 @@ Change change_of(std::vector<std::string> words, std::string unit, const Side& a
     const auto covered = [](const Side& s) {
         return s.n > 0 && median_interval(static_cast<std::size_t>(s.n)).coverage >= coverage_wanted;
     };
-    change.enough = covered(a) && covered(b) && std::isfinite(change.low) && std::isfinite(change.high);
+    change.enough =
+        covered(a) && covered(b) && std::isfinite(change.low) && (std::isfinite(change.high) || b.is_at_least());
     return change;
 }
 
@@ -216,9 +232,17 @@ Change rate_change(const Measurement& a, const Measurement& b)
 std::string verdict_of(const Change& change)
 {
     if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
+    if (!change.judged()) return "a lower bound does not tell";
     if (!change.shown()) return "no difference shown";
     const bool is_rate = change.unit.ends_with("/s");
     return (change.ratio > 1) == is_rate ? "faster" : "slower";
+}
+
+Cell Change::cell(const Side& side) const
+{
+    Cell cell = range(side, unit);
+    if (side.is_at_least()) cell.text = rate_text(side.median, unit, true);
+    return cell;
 }
 
 std::string Change::id() const

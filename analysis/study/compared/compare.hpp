@@ -12,15 +12,18 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace roof::analysis {
 
-/// Median and interval of seconds or of a rate, in SI units.
+/// Median and interval of seconds or of a rate, in SI units. A lower bound has no upper end: `high` is infinite.
 struct Side : Range {
     int n = 0;
+
+    bool is_at_least() const { return std::isinf(high); }
 };
 
 template <class Unit>
@@ -44,6 +47,9 @@ struct Change {
     std::string id() const;
     /// Whether the interval excludes 1, the samples suffice, and the difference is above the noise.
     bool shown() const;
+    /// Whether the samples suffice, and no lower bound leaves the difference open.
+    bool judged() const { return enough && (shown() || !(a.is_at_least() || b.is_at_least())); }
+    Cell cell(const Side& side) const;  ///< the side in its unit, "≥ 58.0 GB/s" of a lower bound
 };
 
 enum class Judged { by_time, by_roofs };
@@ -67,7 +73,7 @@ std::string id_of(const Ceiling& ceiling);
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
 /// The images per second of step b beside those of step a.
 Change rate_change(const Measurement& a, const Measurement& b);
-/// What b is beside a: "slower", "faster", "no difference shown", or "too few samples to tell (3 and 40)".
+/// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", or "too few samples to tell (3 and 40)".
 std::string verdict_of(const Change& change);
 /// Matches rows by their id, on machines with different numbers of threads without these; a row that is not ok counts as absent. By the roofs it throws
 /// InputError if a side has no calibration, and notes how good the calibrations are and how long before or after the steps they were made.

@@ -123,6 +123,45 @@ TEST_CASE("ceilings of levels are compared by condition, not by instruction set"
     CHECK(compare(made::study({}), made::study({}, other)).ceilings.size() == 9);
 }
 
+TEST_CASE("a lower bound shows what is faster than it, and never what is slower")
+{
+    const auto dram_at = [](double rate, Steadiness steadiness) {
+        Ceilings all = made::ceilings();
+        std::erase_if(all.all, [](const Ceiling& ceiling) { return ceiling.level != "DRAM"; });
+        all.all.resize(1);
+        all.all[0].rate = made::about<Hertz>(rate);
+        all.all[0].rate.n = 9;
+        all.all[0].steadiness = steadiness;
+        return made::study({made::row()}, all);
+    };
+    const Study bound = dram_at(50e9, Steadiness::at_least);
+    const Study twice = dram_at(100e9, Steadiness::steady);
+    const Comparison open = compare(bound, twice);
+    REQUIRE(open.ceilings.size() == 1);
+    CHECK_FALSE(open.ceilings[0].shown());  // what is at least 50 GB/s may be 100 GB/s
+    CHECK(to_json(open)["ceilings"][0]["verdict"] == "a lower bound does not tell");
+    CHECK(to_json(open)["ceilings"][0]["a"]["high"].is_null());
+    CHECK_THAT(to_text(open), Catch::Contains("none of 1 ceilings was judged: too few samples, or a lower bound"));
+    CHECK(moved(compare(twice, bound)).empty());
+    const Study half = dram_at(25e9, Steadiness::steady);
+    CHECK_THAT(to_text(compare(half, bound), 200),
+               Catch::Contains("b is faster") && Catch::Contains("\u2265 50.0 GB/s") && Catch::Contains(", ?]"));
+}
+
+TEST_CASE("of ceilings of one name the fastest is compared, which is the roof")
+{
+    Ceilings both = made::ceilings();
+    std::erase_if(both.all, [](const Ceiling& ceiling) { return ceiling.level != "DRAM"; });
+    both.all.resize(1);
+    both.all.push_back(both.all[0]);
+    both.all[1].isa = "bulk";
+    both.all[1].rate = made::about<Hertz>(2 * both.all[0].rate.median.value);
+    const Study study = made::study({made::row()}, both);
+    const Comparison same = compare(study, study);
+    REQUIRE(same.ceilings.size() == 1);
+    CHECK(same.ceilings[0].a.median == both.all[1].rate.median.value);
+}
+
 TEST_CASE("a difference below that of two runs of the same plan is not shown")
 {
     const Study a = made::study({scaled(1)});
