@@ -279,7 +279,8 @@ TEST_CASE("a calibration ends in time, lists what it skipped, and continued it i
     CHECK(count_of(rows, " skipped ") == 102 - 67);
     CHECK_THAT(said.err, Catch::Contains("skipped: 35 of 102 rows\n    35  the time of the run, 200 ms, was over"));
     CHECK_THAT(said.out,
-               Catch::Contains("35 of 102 rows were not measured") && Catch::Contains("`roof calibrate --continue"));
+               Catch::Contains("35 of 102 rows were not measured") &&
+                   Catch::Contains("`roof calibrate --continue --plan " + bench.path("ends.yaml") + " --minutes 1`"));
     CHECK(read_results(folder).rows.back().reason == "the time of the run, 200 ms, was over");
     CHECK(calibration_kind(folder, read_rows(folder)) == CalibrationKind::unfinished);
 

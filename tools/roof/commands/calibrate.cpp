@@ -176,6 +176,23 @@ void show_json(const Outcome& outcome, Context& context)
     print_json(context.out, document);
 }
 
+/// The command that goes on with the same plan in the same folder; empty side by side, where no time can be given.
+std::string again(const Options& options)
+{
+    if (options.side_by_side) return {};
+    std::vector<std::string> words{"roof", "calibrate", "--continue"};
+    if (options.quick) words.emplace_back("--quick");
+    if (options.device != "cpu") words.insert(words.end(), {"--device", options.device});
+    for (const auto& [name, value] : {std::pair{"--threads", &options.threads},
+                                      {"--ranks", &options.ranks},
+                                      {"--plan", &options.plan},
+                                      {"--without", &options.without},
+                                      {"--node", &options.node},
+                                      {"--out", &options.out}})
+        if (!value->empty()) words.insert(words.end(), {name, *value});
+    return printable(shell_line(words));
+}
+
 /// What more time would bring, by the calibration's own samples: the skipped rows, which come first; else undisturbed samples, first for as
 /// few minutes as give each point that lacks some another round, then for ten. `again`: the command that goes on. Empty if nothing is missing,
 /// or nothing was measured in this session.
@@ -186,7 +203,7 @@ std::string more_time(const Outcome& outcome, const std::string& again)
     constexpr int most_times = 8;
     const std::vector<Measurement>& rows = outcome.session.rows;
     const double each = outcome.session.seconds_per_row.value;
-    if (each <= 0) return {};
+    if (each <= 0 || again.empty()) return {};
     if (const auto left = std::ranges::count(rows, Status::skipped, &Measurement::status); left > 0)
         return fmt::format("About {} more would measure the skipped rows: `{} --minutes {:.0f}`.",
                            format_duration(static_cast<double>(left) * each), again,
@@ -271,9 +288,7 @@ int measure_ceilings(const Options& options, Context& context)
     if (options.json)
         show_json(outcome, context);
     else
-        show_text(outcome,
-                  "roof calibrate --continue" + (options.out.empty() ? "" : " --out " + printable(options.out)),
-                  context);
+        show_text(outcome, again(options), context);
     return session.status();
 }
 
