@@ -43,6 +43,13 @@ std::string reached_text(P p)
     return times + " times";
 }
 
+/// Under a roof that is a lower bound its consequences are bounds too.
+Cell bound(P p, const char* sign, Cell cell)
+{
+    if (p.is_at_most()) cell.text = sign + cell.text;
+    return cell;
+}
+
 }  // namespace
 
 Measurement row_of(const GivenPoint& point)
@@ -139,18 +146,21 @@ DataTable points_table(const Study& study)
         {"bound by", "binds", [](P p) { return p.binds.empty() ? absent() : word(bottleneck_text(p), p.binds); }},
         {"reached", "share_of_attainable",
          [](P p) { return only_if(!p.binds.empty(), number(p.fraction(), reached_text(p))); }},
-        {"least time", "attainable_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.attainable)); }},
-        {"headroom", "headroom_s", [](P p) { return only_if(!p.binds.empty(), seconds(p.headroom())); }},
-        {"at most", "times_as_fast",
+        {"", "share_is_upper_bound", [](P p) { return only_if(!p.binds.empty(), truth(p.is_at_most())); }},
+        {"least time", "attainable_s",
+         [](P p) { return only_if(!p.binds.empty(), bound(p, "\u2264 ", seconds(p.attainable))); }},
+        {"headroom", "headroom_s",
+         [](P p) { return only_if(!p.binds.empty(), bound(p, "\u2265 ", seconds(p.headroom()))); }},
+        {"times as fast", "times_as_fast",
          [](P p) {
              return only_if(!p.binds.empty() && p.fraction() > 0 && !p.above(),
-                            number(1 / p.fraction(), plain_number(1 / p.fraction()) + "x"));
+                            bound(p, "\u2265 ", number(1 / p.fraction(), plain_number(1 / p.fraction()) + "x")));
          }},
         {"note", "note", [](P p) { return name_cell(p.note); }},
     };
     DataTable table = table_of(columns, study.placements);
     drop_empty_columns(table);
-    table.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "at most", "FLOP/B"};
+    table.expendable = {"note", "ridge", "device", "precision", "bytes", "FLOPs", "times as fast", "FLOP/B"};
     table.identifying = {"point", "device", "precision"};
     return table;
 }

@@ -75,7 +75,8 @@ def audit_place(findings, run, study, calibration):
     wanted = {"attainable_s": allowed[bound], "bytes": POINT["bytes"], "flops": POINT["flops"], "time_s": POINT["seconds"], "headroom_s": max(0.0, POINT["seconds"] - allowed[bound]),
               "intensity_flop_per_byte": POINT["flops"] / POINT["bytes"], "rate_byte_per_s": POINT["bytes"] / POINT["seconds"], "rate_flop_per_s": POINT["flops"] / POINT["seconds"],
               "ridge_flop_per_byte": roofs.compute["fp32"].median / memory, "roof_threads": roofs.threads, "share_of_attainable": allowed[bound] / POINT["seconds"],
-              "times_as_fast": POINT["seconds"] / allowed[bound]}
+              "times_as_fast": POINT["seconds"] / allowed[bound],
+              "share_is_upper_bound": (roofs.compute["fp32"] if bound == "fp32" else roofs.level(bound).best).at_least}
     for name, value in shown.items():
         if name in wanted:
             findings.exact(f"place: {name}", value, wanted[name])

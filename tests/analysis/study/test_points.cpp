@@ -1,5 +1,6 @@
 #include "analysis/report/report.hpp"
 #include "analysis/study/points.hpp"
+#include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
 #include "made.hpp"
 
@@ -37,6 +38,7 @@ TEST_CASE("a point shows where it lies, what binds, and what reaching the roof w
     CHECK(row["share_of_attainable"] == Approx(0.25));
     CHECK(row["headroom_s"] == Approx(0.3));
     CHECK(row["times_as_fast"] == Approx(4));
+    CHECK(row["share_is_upper_bound"] == false);
 }
 
 TEST_CASE("a point without bytes has a rate and a compute roof, and no intensity")
@@ -76,6 +78,11 @@ TEST_CASE("the roofs over points are marked where they are lower bounds")
         if (ceiling.level == "DRAM") ceiling.steadiness = Steadiness::at_least;
     const std::string text = roofs_over_points(made::study({row_of(point())}, roofs));
     CHECK_THAT(text, Contains("DRAM (load) ≥ 10.0 GB/s") && !Contains("L2 (load) ≥"));
+    // Faster memory would allow less time, and so save more.
+    const DataTable points = points_table(made::study({row_of(point())}, roofs));
+    CHECK_THAT(to_text(points),
+               Contains("≤ 25%") && Contains("≤ 100 ms") && Contains("≥ 300 ms") && Contains("≥ 4.00x"));
+    CHECK(to_json(points)[0]["share_is_upper_bound"] == true);
 }
 
 TEST_CASE("names of points are text, not markup")
