@@ -27,6 +27,12 @@ TEST_CASE("the kind of a layer decides where the name of a kernel does not")
     const NamedKernel product{"ampere_sgemm_128x64_nn", "features.3", "convolution", "forward"};
     CHECK(built_in_kernel_rules().kind_of(product).category == "convolution forward");
     CHECK(built_in_kernel_rules().kind_of({product.name, "features.3", "linear", "forward"}).category == "GEMM");
+    const std::string normalise_and_add = "NormaliseBody<__nv_bfloat16, 8, true>";
+    const auto category_in = [&](const char* kind) {
+        return built_in_kernel_rules().kind_of({normalise_and_add, "block.2", kind, "forward"}).category;
+    };
+    CHECK(category_in("batch_norm") == "batch norm");
+    CHECK(category_in("add") == "element-wise");
 }
 
 TEST_CASE("the first rule that fits decides, and a star is any run of characters")
