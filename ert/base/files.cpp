@@ -34,10 +34,11 @@ namespace fs = std::filesystem;
 /// A file descriptor, closed on destruction.
 class Descriptor {
   public:
-    Descriptor(const fs::path& file, int flags, mode_t mode = 0666)
+    /// A failure names `meant` where that is another file.
+    Descriptor(const fs::path& file, int flags, mode_t mode = 0666, const fs::path& meant = {})
         : number_(::open(file.c_str(), flags | O_CLOEXEC, mode))
     {
-        if (number_ < 0) fail("open", file, errno);
+        if (number_ < 0) fail(meant.empty() ? "open" : "write", meant.empty() ? file : meant, errno);
     }
     ~Descriptor() { ::close(number_); }
     Descriptor(const Descriptor&) = delete;
@@ -118,7 +119,7 @@ void replace_file(const fs::path& file, const std::string& content, mode_t mode)
     temporary += "." + random_letters(letters) + ".part";
     int error = 0;
     {
-        const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        const Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode, file);
         error = write_all(descriptor.number(), content);
         if (error == 0) error = flush(descriptor.number());
     }

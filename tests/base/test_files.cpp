@@ -93,6 +93,13 @@ TEST_CASE("an append that does not fit leaves the file as it was")
     CHECK(read_file(folder / "file") == "kept");
 }
 
+TEST_CASE("a file that cannot be written is named, and not the one that would have replaced it")
+{
+    const fakes::TemporaryFolder folder;
+    const std::string file = folder / "lacking" / "page.html";
+    CHECK_THROWS_WITH(write_file(file, "text"), "cannot write " + file + ": No such file or directory");
+}
+
 TEST_CASE("writers of one file at once each succeed, and a whole content stays")
 {
     const fakes::TemporaryFolder folder;
