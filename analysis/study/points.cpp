@@ -69,10 +69,10 @@ Measurement row_of(const GivenPoint& point)
 double positive_number(const std::string& text, const std::string& where, std::string_view unit)
 {
     auto value = parse_number<double>(text);
-    if (!value && !unit.empty()) value = parse_si(text, unit);
+    if (!value) value = parse_si(text, unit);
     if (value && *value > 0 && std::isfinite(*value)) return *value;
-    throw InputError(fmt::format("{}: '{}' is not a number above 0, such as 2e12{}", where, printable(text),
-                                 unit.empty() ? "" : fmt::format(" or 2T{}", unit)));
+    throw InputError(fmt::format("{}: '{}' is not a number above 0, such as {}", where, printable(text),
+                                 unit == "s" ? "0.002 or 5s" : fmt::format("2e12 or 2T{}", unit)));
 }
 
 std::vector<GivenPoint> parse_points(std::string_view text, const std::string& file, const GivenPoint& usual)
@@ -90,15 +90,15 @@ std::vector<GivenPoint> parse_points(std::string_view text, const std::string& f
             const std::string& value = table.rows[i][table.column(column)];
             return value.empty() ? otherwise : value;
         };
-        const auto number = [&](const char* column, const std::string& value) {
-            return positive_number(value, fmt::format("{}: row {}, column {}", file, i + 2, column));
+        const auto number = [&](const char* column, const std::string& value, const char* unit) {
+            return positive_number(value, fmt::format("{}: row {}, column {}", file, i + 2, column), unit);
         };
         if (has_regions && cell("flops", "").empty()) continue;
         const std::string bytes = cell("bytes", "");
         points.push_back({.name = cell("name", fmt::format("{} {}", usual.name, i + 1)),
-                          .flops = {number("flops", table.rows[i][table.column("flops")])},
-                          .bytes = {bytes.empty() ? 0 : number("bytes", bytes)},
-                          .seconds = {number("seconds", table.rows[i][table.column("seconds")])},
+                          .flops = {number("flops", table.rows[i][table.column("flops")], "FLOP")},
+                          .bytes = {bytes.empty() ? 0 : number("bytes", bytes, "B")},
+                          .seconds = {number("seconds", table.rows[i][table.column("seconds")], "s")},
                           .precision = cell("precision", usual.precision),
                           .device = cell("device", usual.device),
                           .threads = cell("threads", usual.threads)});

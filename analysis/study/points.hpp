@@ -24,8 +24,8 @@ struct GivenPoint {
 /// The row that is placed. Throws InputError for an unknown precision.
 Measurement row_of(const GivenPoint& point);
 
-/// A positive number as a user writes it, "2e12"; with a unit also "3GB". Throws InputError that begins with `where`.
-double positive_number(const std::string& text, const std::string& where, std::string_view unit = {});
+/// A positive number as a user writes it, "2e12", or "3GB" with its unit. Throws InputError that begins with `where`.
+double positive_number(const std::string& text, const std::string& where, std::string_view unit);
 
 /// A CSV with the columns `flops` and `seconds`, and where wanted `name`, `bytes`, `precision`, `device` and `threads`.
 /// An empty cell is an unknown number of bytes, or the value of `usual`. A file with the column `calls` has regions (docs/regions.md): those

@@ -71,6 +71,17 @@ TEST_CASE("a point of unknown bytes is a horizontal line on the page and in the 
     CHECK_THAT(points_page(known), Contains(">mine<") && Contains("1.0 FLOP/B"));
 }
 
+TEST_CASE("numbers of points are plain or have their unit, also in a file")
+{
+    const auto points = parse_points("flops,seconds,bytes\n2TFLOP,0.002s,30GB\n2e12,0.002,3e10\n", "p.csv", {});
+    REQUIRE(points.size() == 2);
+    CHECK(points[0].flops.value == Approx(2e12));
+    CHECK(points[0].seconds.value == Approx(0.002));
+    CHECK(points[0].bytes.value == Approx(3e10));
+    CHECK(points[1].bytes.value == 3e10);
+    CHECK_THROWS_WITH(positive_number("2 hours", "--seconds", "s"), Contains("such as 0.002 or 5s"));
+}
+
 TEST_CASE("the roofs over points are marked where they are lower bounds")
 {
     Ceilings roofs = made::ceilings();

@@ -43,7 +43,7 @@ std::vector<analysis::GivenPoint> points_in(const Options& options)
             "place: a point needs --flops and --seconds, or a CSV file of points; 'roof help place' shows "
             "how");
     point.flops = {analysis::positive_number(options.flops, "--flops", "FLOP")};
-    point.seconds = {analysis::positive_number(options.seconds, "--seconds")};
+    point.seconds = {analysis::positive_number(options.seconds, "--seconds", "s")};
     if (!options.bytes.empty()) point.bytes = {analysis::positive_number(options.bytes, "--bytes", "B")};
     return {point};
 }
