@@ -19,8 +19,11 @@ export function si(value, unit) {
   return `${plain(value / factor)} ${letter}${unit}`;
 }
 
-export const duration = (seconds) =>
-    (seconds >= 120 ? `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s` : si(seconds, "s"));
+export function duration(seconds) {
+  const whole = Math.round(seconds);
+  if (seconds >= 120) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+  return si(seconds, "s");
+}
 
 export const percent = (share) => `${(100 * share).toFixed(Math.abs(share) < 0.0995 ? 1 : 0)}%`;
 
