@@ -23,7 +23,7 @@ using model::PassWork;
 using Pass = PassWork LayerWork::*;
 
 constexpr std::array<Pass, 1> forward_alone{&LayerWork::forward};
-constexpr std::array<Pass, 3> passes{&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights};
+constexpr std::array<Pass, 3> each_pass{&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights};
 using Texts = std::vector<std::vector<std::string>>;
 constexpr std::string_view known = "analytic";
 
@@ -206,7 +206,7 @@ std::string step_table(const ModelEstimate& estimate)
     };
     PassWork step;
     PassWork rest;
-    for (const Pass pass : passes) {
+    for (const Pass pass : each_pass) {
         step = step + total(estimate, pass, contraction);
         rest = rest + total(estimate, pass, elementwise);
     }
@@ -348,7 +348,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
               {"elementwise", integer(estimate.flops.elementwise.value)},
               {"step", integer(estimate.flops.step().value)},
               {"executed_forward", integer(executed_flops(estimate, forward_alone))},
-              {"executed_step", integer(executed_flops(estimate, passes))}}},
+              {"executed_step", integer(executed_flops(estimate, each_pass))}}},
             {"bytes",
              {{"compulsory_forward", integer(compulsory(&LayerWork::forward))},
               {"compulsory_backward_data", integer(compulsory(&LayerWork::backward_data))},

@@ -34,7 +34,7 @@ std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
         case LayerKind::convolution:
             return {channels, input.channels / of.groups, of.window.size, of.window.size};
         case LayerKind::linear:
-            return {channels, input.elements() / (of.output.height * of.output.width)};
+            return {channels, input.elements() / (1LL * of.output.height * of.output.width)};
         case LayerKind::embedding:
             return {of.vocabulary, channels};
         case LayerKind::positions:
