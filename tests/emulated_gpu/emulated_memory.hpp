@@ -67,6 +67,21 @@ class FewBlocks {
     FewBlocks& operator=(const FewBlocks&) = delete;
 };
 
+/// While it lives, races for global memory are sought, or not, whatever the environment says.
+class RaceSearch {
+  public:
+    explicit RaceSearch(bool is_on) : former_(machine().engine().finds_races)
+    {
+        machine().engine().finds_races = is_on;
+    }
+    ~RaceSearch() { machine().engine().finds_races = former_; }
+    RaceSearch(const RaceSearch&) = delete;
+    RaceSearch& operator=(const RaceSearch&) = delete;
+
+  private:
+    bool former_;
+};
+
 /// A card of another generation while it lives.
 class Generation {
   public:

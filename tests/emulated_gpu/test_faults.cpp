@@ -63,7 +63,7 @@ TEST_CASE("a missing fence before the counter of the last block is found in ever
     constexpr int blocks = 20;
     const Array<float> partial(blocks);
     const Array<float> out(1);
-    machine().engine().finds_races = true;
+    const RaceSearch on(true);
     for (unsigned seed = 0; seed < schedules; ++seed) {
         machine().chance().seed(seed);
         for (const bool error : {false, true}) {
@@ -76,13 +76,12 @@ TEST_CASE("a missing fence before the counter of the last block is found in ever
                 CHECK(fault.empty());
         }
     }
-    machine().engine().finds_races = false;
 }
 
 TEST_CASE("threads of a block that read what their neighbours write without a barrier race for global memory")
 {
     const Array<float> values(threads + 1);
-    machine().engine().finds_races = true;
+    const RaceSearch on(true);
     for (unsigned seed = 0; seed < schedules; ++seed) {
         machine().chance().seed(seed);
         enqueue_copy(values.data(), values.data() + 1, 0, 1, nullptr);
@@ -90,7 +89,6 @@ TEST_CASE("threads of a block that read what their neighbours write without a ba
         enqueue_copy(values.data(), values.data(), 0, 1, nullptr);
         CHECK(fault_of_pending_work().empty());
     }
-    machine().engine().finds_races = false;
 }
 
 TEST_CASE("an access one element outside an allocation is found")

@@ -26,19 +26,11 @@ std::vector<std::pair<int, int>> every_tile()
     return all;
 }
 
-/// Seeks no races for global memory: each pass of a stream writes what the one before wrote.
-struct WithoutRaces {
-    bool& seeks = emulated::machine().engine().finds_races;
-    const bool before = std::exchange(seeks, false);
-
-    ~WithoutRaces() { seeks = before; }
-};
-
 }  // namespace
 
 TEST_CASE("streams read, write, copy and add what they should, by instructions and by bulk copies", "[kernels]")
 {
-    const WithoutRaces writes_repeat;
+    const emulated::RaceSearch off(false);  // each pass of a stream writes what the one before wrote
     const Stream stream;
     for (const StreamOperation operation :
          {StreamOperation::load, StreamOperation::store, StreamOperation::copy, StreamOperation::triad}) {
