@@ -273,7 +273,7 @@ void FolderLock::check() const
     throw InputError(
         file_.string() +
         " was removed or replaced while a run writes to its folder: another one may write to it, too, so this "
-        "one stops; its rows are kept, and the same command continues");
+        "one stops; the same command then continues, or names what is damaged");
 }
 
 FolderLock::~FolderLock()

@@ -47,13 +47,14 @@ void append_after_header(const fs::path& file, const std::string& lines)
     append_file(file, is_new ? lines : lines.substr(lines.find('\n') + 1));
 }
 
+/// Whether the columns are those of this version. Of which run they are is checked with the rows.
 void check_header(const fs::path& file, const std::string& header)
 {
     if (!fs::exists(file)) return;
     std::string first;
     std::ifstream in = open_to_read(file);
     if (!std::getline(in, first) || in.eof()) return;
-    if (first != header)
+    if (first != header && !first.starts_with(header + ":"))
         throw InputError(file.string() +
                          " was written by another version of roof: its columns differ; give --out another folder");
 }
@@ -231,8 +232,7 @@ void RunDirectory::check_lock() const
 
 void RunDirectory::read_back()
 {
-    check_header(folder_ / measurements_file,
-                 with_column(header_of(measurement_fields()), row_column, run_of(folder_)));
+    check_header(folder_ / measurements_file, with_column(header_of(measurement_fields()), row_column));
     check_header(folder_ / files_of_rows[0], header_of(sample_fields()));
     check_header(folder_ / files_of_rows[1], header_of(part_fields()));
     if (fs::exists(folder_ / measurements_file)) {
