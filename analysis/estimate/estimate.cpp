@@ -153,7 +153,7 @@ std::string count_text(double value)
     return std::string(trim(format_si(value, "")));
 }
 
-std::string intensity_text(const PassWork& work)
+std::string intensity_of_pass(const PassWork& work)
 {
     return work.compulsory.value > 0 ? fmt::format("{:.1f}", (work.flops / work.compulsory).value) : "-";
 }
@@ -167,7 +167,7 @@ std::vector<std::string> layer_cells(const std::string& what, const std::string&
             count_text(multiplies ? forward.flops.value / 2 : 0),
             count_text(forward.flops.value),
             count_text(forward.compulsory.value),
-            intensity_text(forward),
+            intensity_of_pass(forward),
             std::string(known)};
 }
 
@@ -201,7 +201,7 @@ std::string step_table(const ModelEstimate& estimate)
     const auto add = [&](const std::string& what, const PassWork& work, bool multiplies) {
         if (estimate.passes != Passes::train && work.compulsory.value == 0) return;
         rows.push_back({what, count_text(multiplies ? work.flops.value / 2 : 0), count_text(work.flops.value),
-                        count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_text(work),
+                        count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_of_pass(work),
                         std::string(known)});
     };
     PassWork step;

@@ -21,14 +21,14 @@ constexpr std::string_view machines = "as headed";
 constexpr std::string_view counted = "analytic";
 constexpr std::string_view both = "both";
 
-using Cell = std::function<std::string(const MachineEstimate&)>;
+using TextOf = std::function<std::string(const MachineEstimate&)>;
 
 /// A row for each quantity, a column for each machine.
 class Columns {
   public:
     explicit Columns(std::span<const MachineEstimate> estimates) : estimates_(estimates) {}
 
-    void add(const std::string& what, std::string_view known, const Cell& cell)
+    void add(const std::string& what, std::string_view known, const TextOf& cell)
     {
         std::vector<std::string> cells{what};
         for (const MachineEstimate& estimate : estimates_) cells.push_back(cell(estimate));
@@ -37,7 +37,7 @@ class Columns {
     }
 
     /// "-" if the machine lacks the precision.
-    void add_placed(const std::string& what, std::string_view known, const Cell& cell)
+    void add_placed(const std::string& what, std::string_view known, const TextOf& cell)
     {
         add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
     }
@@ -67,7 +67,7 @@ std::vector<std::string> level_names(std::span<const MachineEstimate> estimates)
     return names;
 }
 
-void add_ceilings(Columns& columns, std::span<const MachineEstimate> estimates)
+void add_roofs(Columns& columns, std::span<const MachineEstimate> estimates)
 {
     columns.add_placed(
         fmt::format("peak in {}", traits(estimates.front().request.precision).name), machines,
@@ -265,7 +265,7 @@ std::string to_text(std::span<const MachineEstimate> estimates)
     if (estimates.empty()) return {};
     const EstimateRequest& request = estimates.front().request;
     Columns columns(estimates);
-    add_ceilings(columns, estimates);
+    add_roofs(columns, estimates);
     add_bound(columns);
     add_scaling(columns, request);
     add_throughput(columns, request);

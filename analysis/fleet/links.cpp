@@ -14,7 +14,7 @@
 namespace roof::analysis {
 namespace {
 
-struct Link {
+struct FleetLink {
     std::size_t a = 0;
     std::size_t b = 0;
     LogRate rate{};
@@ -85,7 +85,7 @@ class LinkJudge {
             return static_cast<std::size_t>(std::ranges::lower_bound(names_, name) - names_.begin());
         };
         for (const auto& [ends, rates] : measured) {
-            Link& link = links_.emplace_back(Link{place(ends.first), place(ends.second)});
+            FleetLink& link = links_.emplace_back(FleetLink{place(ends.first), place(ends.second)});
             const auto count = static_cast<double>(rates.size());
             for (const LogRate& rate : rates) {
                 link.rate.x += rate.x / count;
@@ -94,14 +94,14 @@ class LinkJudge {
         }
     }
 
-    double rest_of(const Link& link) const { return link.rate.x - median_ - effects_[link.a] - effects_[link.b]; }
+    double rest_of(const FleetLink& link) const { return link.rate.x - median_ - effects_[link.a] - effects_[link.b]; }
 
     /// Medians first; then means without the links that are far off (bisquare), which use what the others tell.
     void fit()
     {
         constexpr int sweeps = 30;
         std::vector<double> rates;
-        for (const Link& link : links_) rates.push_back(link.rate.x);
+        for (const FleetLink& link : links_) rates.push_back(link.rate.x);
         median_ = median_of(rates);
         effects_.assign(names_.size(), 0);
         for (int sweep = 0; sweep < sweeps; ++sweep) {
@@ -124,7 +124,7 @@ class LinkJudge {
                 return weights > 0 ? sum / weights : median_of(own);
             });
         }
-        for (Link& link : links_) {
+        for (FleetLink& link : links_) {
             const auto links_of = [&](std::size_t node) { return static_cast<double>(of_node_[node].size()); };
             const double leverage = std::min(0.9, 1 / links_of(link.a) + 1 / links_of(link.b));
             link.rest = rest_of(link);
@@ -149,7 +149,7 @@ class LinkJudge {
     double variance_of_rests() const
     {
         std::vector<double> rests;
-        for (const Link& link : links_) rests.push_back(rest_of(link));
+        for (const FleetLink& link : links_) rests.push_back(rest_of(link));
         return SortedRates(std::move(rests)).median_and_variance(no_place).second;
     }
 
@@ -183,7 +183,7 @@ class LinkJudge {
             const std::size_t from = reason[b];
             std::ranges::replace(reason, from, reason[a]);
         };
-        for (const Link& link : links_)
+        for (const FleetLink& link : links_)
             if (slow[link.a] && slow[link.b] && link.rate.x >= median_ + material_log()) join(link.a, link.b);
         std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> with;
         for (std::size_t i = 0; i < facts_.size(); ++i)
@@ -212,7 +212,7 @@ class LinkJudge {
         std::vector<double> outside;
         std::vector<double> inside;
         bool has_other = is_only;  // a link to another slow node shows that they are not slow for one reason
-        for (Link& link : links_) {
+        for (FleetLink& link : links_) {
             const bool has_a = part.contains(link.a);
             if (has_a && part.contains(link.b)) {
                 inside.push_back(link.rate.x - median_);
@@ -243,7 +243,7 @@ class LinkJudge {
     void find_slow_links(LinkFindings& findings)
     {
         std::vector<LogRate> rests;
-        for (const Link& link : links_) rests.push_back({link.rest / link.spread, 0});
+        for (const FleetLink& link : links_) rests.push_back({link.rest / link.spread, 0});
         const RateGroup group(rests);
         findings.scatter = group.scatter();
         findings.visible_link = visible_in(group);
@@ -271,7 +271,7 @@ class LinkJudge {
         std::vector<std::size_t> part(names_.size());
         std::iota(part.begin(), part.end(), std::size_t{0});
         for (std::size_t k = upper; k < links_.size(); ++k) {
-            const Link& link = links_[group.order()[k]];
+            const FleetLink& link = links_[group.order()[k]];
             const std::size_t from = part[link.b];
             std::ranges::replace(part, from, part[link.a]);
         }
@@ -293,8 +293,8 @@ class LinkJudge {
                 if (part[i] == one) nodes.push_back(i);
             SlowLinks found{LinkFault::uplink, {}, ratio, 0, 1, shared_fact(nodes), "the links among them are fast"};
             for (const std::size_t i : nodes) found.nodes.push_back(names_[i]);
-            found.links = static_cast<std::size_t>(
-                std::ranges::count_if(links_, [&](const Link& l) { return (part[l.a] == one) != (part[l.b] == one); }));
+            found.links = static_cast<std::size_t>(std::ranges::count_if(
+                links_, [&](const FleetLink& l) { return (part[l.a] == one) != (part[l.b] == one); }));
             findings.slow.push_back(std::move(found));
         }
     }
@@ -314,7 +314,7 @@ class LinkJudge {
     }
 
     std::vector<std::string> names_{};
-    std::vector<Link> links_{};
+    std::vector<FleetLink> links_{};
     std::vector<std::vector<std::size_t>> of_node_{};
     std::vector<std::map<std::string, std::string>> facts_{};
     double median_ = 0;

@@ -27,21 +27,34 @@ struct KnownUnit {
     std::span<const Prefix> prefixes;
 };
 
-constexpr std::span<const Prefix> none(&decimal[3], 1), small(&decimal[0], 4), large(&decimal[3], 5);
+constexpr std::span<const Prefix> no_prefix(&decimal[3], 1), small(&decimal[0], 4), large(&decimal[3], 5);
 constexpr std::array known_units{
-    KnownUnit{"byte", "byte", large},   KnownUnit{"Bytes", "byte", large},
-    KnownUnit{"B", "byte", none},       KnownUnit{"B", "byte", binary},
-    KnownUnit{"second", "s", small},    KnownUnit{"sec", "s", small},
-    KnownUnit{"s", "s", small},         KnownUnit{"hz", "Hz", large},
-    KnownUnit{"Hz", "Hz", large},       KnownUnit{"FLOP", "FLOP", large},
-    KnownUnit{"inst", "inst", large},   KnownUnit{"sector", "sector", large},
-    KnownUnit{"cycle", "cycle", large}, KnownUnit{"request", "request", none},
-    KnownUnit{"warp", "warp", none},    KnownUnit{"thread", "thread", none},
-    KnownUnit{"block", "block", none},  KnownUnit{"register", "register", none},
-    KnownUnit{"SM", "SM", none},        KnownUnit{"cluster", "cluster", none},
-    KnownUnit{"pass", "pass", none},    KnownUnit{"Joules", "J", none},
-    KnownUnit{"J", "J", none},          KnownUnit{"W", "W", none},
-    KnownUnit{"1", "", none},           KnownUnit{"", "", none},
+    KnownUnit{"byte", "byte", large},
+    KnownUnit{"Bytes", "byte", large},
+    KnownUnit{"B", "byte", no_prefix},
+    KnownUnit{"B", "byte", binary},
+    KnownUnit{"second", "s", small},
+    KnownUnit{"sec", "s", small},
+    KnownUnit{"s", "s", small},
+    KnownUnit{"hz", "Hz", large},
+    KnownUnit{"Hz", "Hz", large},
+    KnownUnit{"FLOP", "FLOP", large},
+    KnownUnit{"inst", "inst", large},
+    KnownUnit{"sector", "sector", large},
+    KnownUnit{"cycle", "cycle", large},
+    KnownUnit{"request", "request", no_prefix},
+    KnownUnit{"warp", "warp", no_prefix},
+    KnownUnit{"thread", "thread", no_prefix},
+    KnownUnit{"block", "block", no_prefix},
+    KnownUnit{"register", "register", no_prefix},
+    KnownUnit{"SM", "SM", no_prefix},
+    KnownUnit{"cluster", "cluster", no_prefix},
+    KnownUnit{"pass", "pass", no_prefix},
+    KnownUnit{"Joules", "J", no_prefix},
+    KnownUnit{"J", "J", no_prefix},
+    KnownUnit{"W", "W", no_prefix},
+    KnownUnit{"1", "", no_prefix},
+    KnownUnit{"", "", no_prefix},
 };
 
 bool is_digit(char letter)

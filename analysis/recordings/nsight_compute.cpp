@@ -63,9 +63,9 @@ Number whole_number_in(std::string_view text)
 }
 
 /// Reads the launches of a file by their ID.
-class Reader {
+class ComputeReader {
   public:
-    Reader(const std::string& text, const std::string& name)
+    ComputeReader(const std::string& text, const std::string& name)
     {
         const std::size_t header = find_line(text, is_header);
         const std::string_view before = std::string_view(text).substr(0, header);
@@ -301,7 +301,7 @@ bool is_nsight_compute(std::string_view text)
 
 Imported read_nsight_compute(const std::string& text, const std::string& name, const std::string& row_name)
 {
-    Reader reader(text, name);
+    ComputeReader reader(text, name);
     for (auto& [id, launch] : reader.launches) add_sums(launch.metrics);
     Imported imported{reader.raw() ? "Nsight Compute, raw page" : "Nsight Compute, details page", {}, {}, {}, {}};
     std::map<std::string, std::vector<const Launch*>> devices;

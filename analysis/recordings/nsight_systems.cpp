@@ -3,6 +3,7 @@
 #include "analysis/recordings/import.hpp"
 #include "analysis/recordings/sqlite_file.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/units.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,6 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double nanosecond = 1e-9;
 constexpr std::int64_t latest = 4'000'000'000'000'000'000;  ///< nanoseconds since 1970
 
 /// "aten::mul, op_id = 314339" -> "aten::mul": PyTorch's emit_nvtx numbers each call of an operator.
@@ -28,9 +28,9 @@ std::string without_number(const std::string& name)
 
 using Strings = std::unordered_map<std::int64_t, std::string>;
 
-class Reader {
+class SystemsReader {
   public:
-    explicit Reader(const std::filesystem::path& file) : database_(file)
+    explicit SystemsReader(const std::filesystem::path& file) : database_(file)
     {
         database_.select("StringIds", {"id", "value"}, 2,
                          [&](const Row& row) { strings_.emplace(row.whole(0), row.text(1)); });
@@ -282,7 +282,7 @@ bool is_nsight_systems(std::string_view text)
 
 Imported read_nsight_systems(const std::filesystem::path& file, const std::string& row_name)
 {
-    Reader reader(file);
+    SystemsReader reader(file);
     Imported imported{"Nsight Systems, SQLite export", {}, {}, {}, {}};
     ImportedRow row = imported_row(row_name, "gpu:0");
     reader.read(row);

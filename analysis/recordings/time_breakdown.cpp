@@ -19,7 +19,7 @@ std::size_t index_of(Activity activity)
 }
 
 /// Begin (+1) or end (-1) of an activity.
-struct Event {
+struct ActivityChange {
     double at;
     int change;
     Activity activity;
@@ -58,7 +58,7 @@ TimeBreakdown time_breakdown_of(std::span<const Interval> intervals, const Windo
 {
     TimeBreakdown time_breakdown;
     time_breakdown.wall = window.end - window.begin;
-    std::vector<Event> events;
+    std::vector<ActivityChange> events;
     for (const Interval& interval : intervals) {
         if (interval.end <= window.begin || interval.start >= window.end) continue;
         events.push_back({std::max(interval.start, window.begin).value, 1, interval.activity});
@@ -66,10 +66,10 @@ TimeBreakdown time_breakdown_of(std::span<const Interval> intervals, const Windo
         if (interval.activity == Activity::kernel || interval.activity == Activity::unclassified)
             ++time_breakdown.kernel_count;
     }
-    std::ranges::sort(events, {}, &Event::at);
+    std::ranges::sort(events, {}, &ActivityChange::at);
     Running running;
     double now = window.begin.value;
-    for (const Event& event : events) {
+    for (const ActivityChange& event : events) {
         add_interval(time_breakdown, {event.at - now}, running);
         running.count[index_of(event.activity)] += event.change;
         now = event.at;

@@ -12,7 +12,7 @@ namespace roof::analysis {
 
 namespace {
 
-constexpr double width = 1060, height = 116, box_width = 84, box_height = 44, box_top = 50;
+constexpr double traffic_width = 1060, traffic_height = 116, box_width = 84, box_height = 44, box_top = 50;
 
 void draw_box(Svg& svg, double x, const std::string& name, const std::string& text)
 {
@@ -47,9 +47,9 @@ Content traffic_panel(const Study& study, const std::string&)
         const std::vector<LevelTraffic> levels = traffic_of(study, *row);
         if (levels.empty()) continue;
         const std::string title = step_title(*row, study.results.rows);
-        Svg svg(width, height, "Bytes between the memory levels of " + title);
+        Svg svg(traffic_width, traffic_height, "Bytes between the memory levels of " + title);
         svg.text({1, 16}, title, "name");
-        const double each = (width - box_width - 2) / static_cast<double>(levels.size());
+        const double each = (traffic_width - box_width - 2) / static_cast<double>(levels.size());
         const std::string flops = format_si(row->work.flops.value, "FLOP");
         draw_box(svg, 1, levels.front().nearer, flops);
         for (std::size_t i = 0; i < levels.size(); ++i) {

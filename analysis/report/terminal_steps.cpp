@@ -16,9 +16,9 @@
 namespace roof::analysis {
 namespace {
 
-constexpr int margin = 10;  ///< columns of the rate axis: "    123 |"
+constexpr int rate_margin = 10;  ///< columns of the rate axis: "    123 |"
 constexpr int rows = 8;
-constexpr int narrowest = 40;
+constexpr int narrowest_chart = 40;
 constexpr int widest = 72;
 constexpr double air = 1.15;  ///< between the marks and the frame, as a factor
 
@@ -75,7 +75,7 @@ std::string batch_axis(const CanvasPlot& plot, const Series& all)
             if (line.free(std::max(0, at - 1), 0, std::min(length + 2, line.columns() - std::max(0, at - 1))))
                 line.write(at, 0, text);
         }
-    return std::string(margin, ' ') + line.lines().front() + "\n";
+    return std::string(rate_margin, ' ') + line.lines().front() + "\n";
 }
 
 std::string chart(const Series& all, int columns, bool plain)
@@ -95,7 +95,7 @@ std::string chart(const Series& all, int columns, bool plain)
         const bool marked = row == 0 || row == rows - 1;
         text += fmt::format("{:>{}} {}{}\n",
                             marked ? plain_number(row == 0 ? plot.down.frame.high : plot.down.frame.low) : "",
-                            margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
+                            rate_margin - 2, plain ? "|" : "│", lines[static_cast<std::size_t>(row)]);
     }
     return text + batch_axis(plot, all);
 }
@@ -133,14 +133,14 @@ DataTable table_of_kinds(std::vector<Segment> kinds, double step, bool plain_tex
 
 std::string terminal_batches(const Study& study, int width, bool plain)
 {
-    const int wide = std::max(narrowest, width);
+    const int wide = std::max(narrowest_chart, width);
     std::string text;
     for (const auto& [model, series] : models_of(study)) {
         text += text.empty() ? "" : "\n";
         text += fitted_lines(fmt::format("{}: {}/s of the median step ({}) over the batch", model,
                                          batch_items(study.results.rows), time_known(study.results.rows)),
                              wide);
-        text += chart(series, std::min(wide, widest) - margin, plain);
+        text += chart(series, std::min(wide, widest) - rate_margin, plain);
         std::vector<std::string> names;
         for (const auto& [name, rates] : series)
             names.push_back(

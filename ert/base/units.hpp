@@ -6,6 +6,9 @@
 
 namespace roof {
 
+inline constexpr double nanosecond = 1e-9;  ///< in seconds
+inline constexpr double mega = 1e6, giga = 1e9, tera = 1e12;
+
 /// A value in the unit FLOP^F * byte^B * second^T.
 template <int F, int B, int T>
 struct Quantity {

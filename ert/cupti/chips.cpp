@@ -2,14 +2,13 @@
 
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/units.hpp"
 #include "ert/cupti/parameters.hpp"
 
 #include <cstdlib>
 
 namespace roof::cupti {
 namespace {
-
-constexpr double nanosecond = 1e-9;
 
 bool is_in_nanoseconds(const std::string& dimension)
 {

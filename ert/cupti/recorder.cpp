@@ -1,6 +1,7 @@
 #include "ert/cupti/recorder.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/units.hpp"
 #include "ert/recording/record_files.hpp"
 
 #include <unistd.h>
@@ -16,7 +17,6 @@ namespace {
 constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
 constexpr std::size_t most_buffers = 64;
 constexpr std::uint32_t flush_milliseconds = 100;
-constexpr double nanosecond = 1e-9;
 
 /// CUPTI's buffer callbacks carry no user data.
 std::atomic<Recorder*> active = nullptr;

@@ -1,5 +1,7 @@
 #include "ert/cupti/records.hpp"
 
+#include "ert/base/units.hpp"
+
 #include <cxxabi.h>
 
 #include <array>
@@ -9,8 +11,6 @@
 
 namespace roof::cupti {
 namespace {
-
-constexpr double nanosecond = 1e-9;
 
 std::deque<RangeActivity> ranges_named(const std::deque<RangeActivity>& ranges, const std::string& wanted)
 {

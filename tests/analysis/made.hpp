@@ -130,6 +130,11 @@ inline analysis::Study study(std::vector<Measurement> rows, Ceilings roofs = cei
     return s;
 }
 
+inline bool holds(std::string_view text, std::string_view part)
+{
+    return text.find(part) != text.npos;
+}
+
 /// The HTML of a panel.
 inline std::string panel(std::string_view id, const analysis::Study& study)
 {

@@ -4,6 +4,7 @@
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/subject.hpp"
+#include "tests/cpu/probe_bed.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -39,11 +40,6 @@ std::string why_not(const Point& at, const Machine& machine)
 {
     const auto bench = flops_bench({{{0, 1}, {0, 1}}, {}});
     return bench->unsupported_reason(at, machine, machine.devices.front()).value_or("");
-}
-
-const Axis& axis(const std::vector<Axis>& axes, const std::string& name)
-{
-    return *std::find_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.name == name; });
 }
 
 }  // namespace

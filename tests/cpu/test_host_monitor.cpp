@@ -14,7 +14,7 @@ using namespace roof::cpu;
 
 namespace {
 
-struct Kernel {
+struct HostKernel {
     fakes::TemporaryFolder folder;
     HostFiles files{folder / "stat", folder / "task"};
     double tick = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -35,7 +35,7 @@ struct Kernel {
 
 TEST_CASE("what other processes used is what was busy without this process; the longest wait of a thread counts")
 {
-    const Kernel kernel;
+    const HostKernel kernel;
     kernel.processors(1000, 100, 5);
     kernel.thread("11", 1'000'000'000);
     kernel.thread("12", 0);
@@ -56,7 +56,7 @@ TEST_CASE("what other processes used is what was busy without this process; the 
 
 TEST_CASE("what the kernel does not tell is not known, and not zero")
 {
-    const Kernel kernel;
+    const HostKernel kernel;
     const HostUse use = use_between(host_counts(kernel.files, 0), host_counts(kernel.files, 1), 1);
     CHECK_FALSE(use.others);
     CHECK_FALSE(use.stolen);

@@ -14,7 +14,7 @@ using namespace roof::cpu;
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::size_t piece = std::size_t{1} << 20;
 
 std::uint64_t word(const Slice& slice, std::size_t index)
 {
@@ -51,33 +51,33 @@ TEST_CASE("a slice holds different normal numbers between one and two")
 
 TEST_CASE("a slice's known content is not written again, and overwritten content is")
 {
-    Slice slice(4 * mebibyte, "a test", {});
+    Slice slice(4 * piece, "a test", {});
     times_written = 0;
-    slice.ensure(count_writes, 0, mebibyte);
+    slice.ensure(count_writes, 0, piece);
     const int once = times_written;
     CHECK(once > 0);
-    slice.ensure(count_writes, 0, mebibyte / 2);
+    slice.ensure(count_writes, 0, piece / 2);
     CHECK(times_written == once);
-    slice.overwrite(mebibyte - 8, 8);
-    slice.ensure(count_writes, 0, mebibyte);
+    slice.overwrite(piece - 8, 8);
+    slice.ensure(count_writes, 0, piece);
     CHECK(times_written == once + 1);
-    slice.ensure(write_content, 0, mebibyte);
-    slice.ensure(count_writes, 0, mebibyte);
+    slice.ensure(write_content, 0, piece);
+    slice.ensure(count_writes, 0, piece);
     CHECK(times_written == 2 * once + 1);
 }
 
 TEST_CASE("content depends only on the offset in the slice")
 {
-    Slice slice(4 * mebibyte, "a test", {});
-    slice.ensure(write_content, 3 * mebibyte + 4096, 64);
-    const std::size_t index = (3 * mebibyte + 4096) / sizeof(std::uint64_t);
+    Slice slice(4 * piece, "a test", {});
+    slice.ensure(write_content, 3 * piece + 4096, 64);
+    const std::size_t index = (3 * piece + 4096) / sizeof(std::uint64_t);
     CHECK(word(slice, index) == content(index));
 }
 
 TEST_CASE("overwritten memory holds numbers")
 {
-    Slice slice(mebibyte, "a test", {});
-    slice.overwrite(0, mebibyte);
+    Slice slice(piece, "a test", {});
+    slice.overwrite(0, piece);
     CHECK(std::bit_cast<double>(word(slice, 77)) >= 1);
 }
 
@@ -91,21 +91,21 @@ TEST_CASE("slices that fit only one by one are an error together")
 TEST_CASE("a workspace keeps slices that are large enough, and replaces the others")
 {
     Workspace workspace;
-    workspace.reserve({}, 1, 8 * mebibyte);
+    workspace.reserve({}, 1, 8 * piece);
     std::byte* const first = workspace.slice({}, 0).data();
-    workspace.reserve({}, 2, 4 * mebibyte);
+    workspace.reserve({}, 2, 4 * piece);
     CHECK(workspace.slice({}, 0).data() == first);
     CHECK(workspace.slice({}, 1).data() != first);
-    workspace.reserve({}, 1, 64 * mebibyte);
-    workspace.slice({}, 0).data()[64 * mebibyte - 1] = std::byte{1};
+    workspace.reserve({}, 1, 64 * piece);
+    workspace.slice({}, 0).data()[64 * piece - 1] = std::byte{1};
 }
 
 TEST_CASE("each mapping has its own slices")
 {
     const Mapping small{Pages::small, std::nullopt};
     Workspace workspace;
-    workspace.reserve({}, 1, mebibyte);
-    workspace.reserve(small, 1, mebibyte);
+    workspace.reserve({}, 1, piece);
+    workspace.reserve(small, 1, piece);
     CHECK(workspace.slice({}, 0).data() != workspace.slice(small, 0).data());
 }
 

@@ -1,6 +1,7 @@
 #include "tests/import/fixtures.hpp"
 
 #include "ert/base/files.hpp"
+#include "tests/fakes/temporary_folder.hpp"
 
 #include <sqlite3.h>
 
@@ -24,6 +25,13 @@ std::filesystem::path fixture(const std::string& name)
 std::string fixture_text(const std::string& name)
 {
     return read_file(fixture(name));
+}
+
+analysis::Imported imported_text(const std::string& text)
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "x", text);
+    return analysis::import_file(folder / "x");
 }
 
 void make_database(const std::filesystem::path& file, const std::string& sql)

@@ -12,6 +12,7 @@
 using namespace roof;
 using namespace roof::analysis;
 using tests::fixture;
+using tests::imported_text;
 
 namespace {
 
@@ -20,13 +21,6 @@ Imported imported(const std::string& name)
 {
     const fakes::TemporaryFolder folder;
     std::filesystem::copy(fixture(name), folder / "x");
-    return import_file(folder / "x");
-}
-
-Imported imported_text(const std::string& text)
-{
-    const fakes::TemporaryFolder folder;
-    write_file(folder / "x", text);
     return import_file(folder / "x");
 }
 

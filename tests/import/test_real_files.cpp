@@ -15,15 +15,9 @@
 using namespace roof;
 using namespace roof::analysis;
 using tests::fixture;
+using tests::imported_text;
 
 namespace {
-
-Imported imported_text(const std::string& text)
-{
-    const fakes::TemporaryFolder folder;
-    write_file(folder / "x", text);
-    return import_file(folder / "x");
-}
 
 bool has(const std::vector<std::string>& sentences, const std::string& part)
 {

@@ -8,7 +8,7 @@ using namespace roof::fakes;
 
 namespace {
 
-const char* plan_text = R"(name: test
+const char* written_plan = R"(name: test
 description: a plan for tests
 measure: {warmup: 2, min_samples: 3, max_samples: 12, interval: 0.02, budget_seconds: 6}
 run:
@@ -39,7 +39,7 @@ TEST_CASE("a plan expands to every combination, the last axis fastest, with defa
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
-    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), registry);
+    const std::vector<Item> items = expand(parse_plan(written_plan, "p.yaml"), registry);
     REQUIRE(items.size() == 6);
     REQUIRE(items[0].id() ==
             "train cpu model=tinynet batch=4 precision=fp32 data=synthetic parameters=random lr=0.01 threads=2");
@@ -52,7 +52,7 @@ TEST_CASE("an entry's measure overrides the plan's, key by key")
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
-    const std::vector<Item> items = expand(parse_plan(plan_text, "p.yaml"), registry);
+    const std::vector<Item> items = expand(parse_plan(written_plan, "p.yaml"), registry);
     REQUIRE(items[0].stopping.min_samples == 3);
     REQUIRE(items[0].stopping.warmup == 2);
     REQUIRE(items[0].stopping.budget.value == 6);
@@ -64,7 +64,7 @@ TEST_CASE("settings replace an axis in every entry, and --only keeps the matchin
 {
     const ManualClock time;
     const BenchRegistry registry = fake_registry(time);
-    const Plan plan = parse_plan(plan_text, "p.yaml");
+    const Plan plan = parse_plan(written_plan, "p.yaml");
     REQUIRE(expand(plan, registry, {{"batch", {"16"}}}).size() == 4);
     REQUIRE(expand(plan, registry, {}, "widenet*batch=8").size() == 1);
     REQUIRE_THROWS_AS(expand(plan, registry, {}, "nothing"), InputError);

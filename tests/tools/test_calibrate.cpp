@@ -10,6 +10,7 @@
 
 using namespace roof;
 using nlohmann::json;
+using tests::words;
 using tests::Workbench;
 
 namespace {
@@ -33,12 +34,6 @@ fakes::FakeSubject::Script bandwidth_script(const Point& point)
     script.work.compulsory = script.work.no_reuse = Bytes{rate * launch_seconds};
     script.rest_seconds = launch_seconds;
     return script;
-}
-
-/// An axis that accepts any text.
-Axis words(const std::string& name, const std::string& usual)
-{
-    return {name, "anything", {usual}, {}};
 }
 
 /// A registry of probes whose clock is slower by `slowdown`.

@@ -10,11 +10,12 @@
 
 using namespace roof;
 using nlohmann::json;
+using tests::words;
 using tests::Workbench;
 
 namespace {
 
-constexpr double launch_seconds = 1e-3;
+constexpr double gpu_launch_seconds = 1e-3;
 constexpr double l1_bytes = 30e6;
 constexpr double l2_bytes = 50e6;
 
@@ -59,15 +60,15 @@ fakes::FakeSubject::Script script_of(Flops flops, Bytes bytes)
 {
     fakes::FakeSubject::Script script;
     script.work = {flops, bytes, bytes};
-    script.rest_seconds = launch_seconds;
+    script.rest_seconds = gpu_launch_seconds;
     script.clock = Hertz{1.9e9};
     return script;
 }
 
-fakes::FakeSubject::Script compute_script(const Point& point)
+fakes::FakeSubject::Script gpu_compute_script(const Point& point)
 {
     const double rate = point.has("isa") && point.text("isa") == "wgmma" ? 900e12 : 60e12;
-    return script_of(Flops{rate * launch_seconds}, Bytes{1e9});
+    return script_of(Flops{rate * gpu_launch_seconds}, Bytes{1e9});
 }
 
 bool passes_l1(const Point& point)
@@ -82,7 +83,7 @@ fakes::FakeSubject::Script memory_script(const Point& point)
     const double set = point.has("working_set") ? point.number("working_set") : 1e9;
     const double of_l1 = passes_l1(point) ? 0 : l1_bytes;
     const double rate = set <= of_l1 ? 25e12 : set <= l2_bytes ? 8e12 : 4.5e12;
-    return script_of({}, Bytes{rate * launch_seconds});
+    return script_of({}, Bytes{rate * gpu_launch_seconds});
 }
 
 /// Accesses of 30, 200 or 600 ns, counted as 64 bytes.
@@ -91,24 +92,19 @@ fakes::FakeSubject::Script latency_script(const Point& point)
     const double set = point.has("working_set") ? point.number("working_set") : 0;
     const double of_l1 = passes_l1(point) ? 0 : l1_bytes;
     const double seconds = point.has("path") ? 2e-6 : set <= of_l1 ? 30e-9 : set <= l2_bytes ? 200e-9 : 600e-9;
-    return script_of({}, Bytes{64 * launch_seconds / seconds});
+    return script_of({}, Bytes{64 * gpu_launch_seconds / seconds});
 }
 
 fakes::FakeSubject::Script partition_script(const Point& point)
 {
-    return script_of({}, Bytes{(point.text("path") == "l2_near" ? 8e12 : 5e12) * launch_seconds});
+    return script_of({}, Bytes{(point.text("path") == "l2_near" ? 8e12 : 5e12) * gpu_launch_seconds});
 }
 
 /// Larger messages are faster; one rank alone is faster than any link.
 fakes::FakeSubject::Script allreduce_script(const Point& point)
 {
     const double rate = point.text("operation") == "alone" ? 2e12 : point.text("size") == "1024" ? 1e9 : 400e9;
-    return script_of({}, Bytes{rate * launch_seconds});
-}
-
-Axis words(const std::string& name, const std::string& usual)
-{
-    return {name, "anything", {usual}, {}};
+    return script_of({}, Bytes{rate * gpu_launch_seconds});
 }
 
 BenchRegistry gpu_registry(const fakes::ManualClock& clock)
@@ -134,8 +130,9 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     const auto add = [&](const std::string& name, Role role, std::vector<Axis> axes, const auto& script) {
         registry.add(std::make_unique<GpuBench>(name, role, std::move(axes), script, clock));
     };
-    add("flops", Role::compute, {operation, isa, precision}, compute_script);
-    add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")}, compute_script);
+    add("flops", Role::compute, {operation, isa, precision}, gpu_compute_script);
+    add("matmul", Role::compute, {words("operation", "matmul"), isa, precision, words("size", "8192")},
+        gpu_compute_script);
     add("bandwidth", Role::bandwidth, {operation, isa, set}, memory_script);
     Axis accesses = words("operation", "stride_1");
     accesses.allowed.clear();
@@ -151,12 +148,12 @@ BenchRegistry gpu_registry(const fakes::ManualClock& clock)
     const Axis sum{"operation", "anything", {"bus", "alone"}, {}};
     const Axis size{"size", "bytes", {"1024", "1073741824", "1048576"}, {}};
     add("allreduce", Role::bandwidth, {sum, words("path", "nccl"), size}, allreduce_script);
-    add("ert", Role::compute, {words("intensity", "1"), precision, set}, compute_script);
+    add("ert", Role::compute, {words("intensity", "1"), precision, set}, gpu_compute_script);
     return registry;
 }
 
-tests::Said calibrate(const Workbench& bench, const std::vector<std::string>& options,
-                      const std::string& device = "gpu:0")
+tests::Said calibrate_gpu(const Workbench& bench, const std::vector<std::string>& options,
+                          const std::string& device = "gpu:0")
 {
     std::vector<std::string> line{"calibrate", "--device", device};
     line.insert(line.end(), options.begin(), options.end());
@@ -184,7 +181,7 @@ json ceiling(const json& all, const std::string& kind, const std::string& level,
 TEST_CASE("memory levels of a GPU come from its load sweep, as for a CPU")
 {
     const Workbench bench;
-    const auto said = calibrate(bench, {"--json"});
+    const auto said = calibrate_gpu(bench, {"--json"});
     INFO(said.err);
     REQUIRE(said.status == 0);
     const json all = json::parse(said.out).at("ceilings");
@@ -201,7 +198,7 @@ TEST_CASE("each device of a group is measured into the same folder")
 {
     const Workbench bench;
     const auto device = GENERATE(as<std::string>(), "gpu:0,1", "gpu");  // every GPU
-    const auto said = calibrate(bench, {"--json", "--quick"}, device);
+    const auto said = calibrate_gpu(bench, {"--json", "--quick"}, device);
     INFO(said.err);
     const json all = json::parse(said.out).at("ceilings");
     const auto of = [&](const std::string& one) {
@@ -216,17 +213,17 @@ TEST_CASE("benches can be left out of a plan, and only GPUs are measured side by
 {
     const Workbench bench;
     const json all =
-        json::parse(calibrate(bench, {"--json", "--quick", "--without", "link,matmul"}).out).at("ceilings");
+        json::parse(calibrate_gpu(bench, {"--json", "--quick", "--without", "link,matmul"}).out).at("ceilings");
     CHECK(std::ranges::none_of(all, [](const json& c) { return c.at("level") == "host"; }));
     CHECK(std::ranges::any_of(all, [](const json& c) { return c.at("level") == "DRAM"; }));
-    CHECK_THAT(calibrate(bench, {"--without", "lnik"}).err, Catch::Contains("link"));
-    CHECK(calibrate(bench, {"--side-by-side"}, "cpu").status == 2);
+    CHECK_THAT(calibrate_gpu(bench, {"--without", "lnik"}).err, Catch::Contains("link"));
+    CHECK(calibrate_gpu(bench, {"--side-by-side"}, "cpu").status == 2);
 }
 
 TEST_CASE("each transfer path has its own ceiling")
 {
     const Workbench bench;
-    const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
+    const json all = json::parse(calibrate_gpu(bench, {"--json"}).out).at("ceilings");
     CHECK(ceiling(all, "bandwidth", "shared", "load").at("condition") == "shared");
     CHECK(ceiling(all, "bandwidth", "host", "load").at("condition") == "pinned pages, host");
     CHECK(ceiling(all, "latency", "l2_far", "distance").at("condition") == "l2_far");
@@ -240,7 +237,7 @@ TEST_CASE("each transfer path has its own ceiling")
 TEST_CASE("the ceiling of an all-reduce is that of its fastest message, and one rank has none")
 {
     const Workbench bench;
-    const json all = json::parse(calibrate(bench, {"--json"}).out).at("ceilings");
+    const json all = json::parse(calibrate_gpu(bench, {"--json"}).out).at("ceilings");
     CHECK(std::ranges::count_if(all, [](const json& c) { return c.at("level") == "nccl"; }) == 1);
     CHECK(ceiling(all, "bandwidth", "nccl", "bus").at("median").get<double>() == Approx(400e9));
 }
@@ -248,7 +245,7 @@ TEST_CASE("the ceiling of an all-reduce is that of its fastest message, and one 
 TEST_CASE("tensor cores, CUDA cores and library products are separate ceilings, and the raw rate is the roof")
 {
     const Workbench bench;
-    const auto said = calibrate(bench, {"--json"});
+    const auto said = calibrate_gpu(bench, {"--json"});
     const json all = json::parse(said.out).at("ceilings");
     const auto with_isa = [&](const std::string& isa, const std::string& operation) {
         return std::ranges::count_if(all, [&](const json& c) {
@@ -265,7 +262,7 @@ TEST_CASE("launches that were too hot are left out and reported, and the conditi
 {
     const Workbench bench;
     const std::string folder = bench.path("run");
-    REQUIRE(calibrate(bench, {"--quick", "--out", folder}).status == 0);
+    REQUIRE(calibrate_gpu(bench, {"--quick", "--out", folder}).status == 0);
     CHECK_THAT(read_file(folder + "/measurements.csv"), Catch::Contains("the card was too hot: "));
     const std::string samples = read_file(folder + "/samples.csv");
     CHECK_THAT(samples, Catch::Contains("memory_clock_hz,power_w,temperature_c"));
@@ -276,6 +273,6 @@ TEST_CASE("a missing peer device is a row with the reason, and the calibration i
 {
     const Workbench bench;
     const std::string folder = bench.path("run");
-    CHECK(calibrate(bench, {"--out", folder}).status == 0);
+    CHECK(calibrate_gpu(bench, {"--out", folder}).status == 0);
     CHECK_THAT(read_file(folder + "/measurements.csv"), Catch::Contains("there is no other GPU in this machine"));
 }

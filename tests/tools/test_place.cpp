@@ -12,7 +12,7 @@ using tests::Workbench;
 namespace {
 
 /// Measures the roofs of the fake machine: 100 GFLOP/s with two threads.
-void calibrate(const Workbench& bench, const std::vector<std::string>& options = {})
+void measure_roofs(const Workbench& bench, const std::vector<std::string>& options = {})
 {
     write_file(bench.path("roofs.yaml"), "run:\n  - bench: flops\n  - bench: bandwidth\n");
     std::vector<std::string> words{"sweep", bench.path("roofs.yaml")};
@@ -25,7 +25,7 @@ void calibrate(const Workbench& bench, const std::vector<std::string>& options =
 TEST_CASE("a point is placed under this machine's calibration, as text, document and page")
 {
     const Workbench bench;
-    calibrate(bench);
+    measure_roofs(bench);
     const auto said = bench.roof({"place", "--flops", "2e12", "--bytes", "3e10", "--seconds", "1.4", "--name", "mine",
                                   "--out", bench.path("page.html")});
     INFO(said.err);
@@ -41,7 +41,7 @@ TEST_CASE("a point is placed under this machine's calibration, as text, document
 TEST_CASE("a file of points is placed under the calibration of a folder")
 {
     const Workbench bench;
-    calibrate(bench, {"--out", bench.path("there")});
+    measure_roofs(bench, {"--out", bench.path("there")});
     write_file(bench.path("points.csv"), "name,flops,bytes,seconds\nfirst,1e9,1e9,1\nsecond,1e9,,2\n");
     const auto said = bench.roof({"place", bench.path("points.csv"), "--calibration", bench.path("there")});
     INFO(said.err);
@@ -57,7 +57,7 @@ TEST_CASE("a point is refused without numbers, without a calibration, and on a d
     CHECK_THAT(bench.roof({"place", "--flops", "no", "--seconds", "1"}).err, Contains("--flops: 'no'"));
     CHECK_THAT(bench.roof({"place", "points.csv", "--flops", "1"}).err, Contains("leave out --flops"));
     CHECK_THAT(bench.roof(point).err, Contains("no calibration yet"));
-    calibrate(bench);
+    measure_roofs(bench);
     auto elsewhere = point;
     elsewhere.insert(elsewhere.end(), {"--device", "gpu:7"});
     CHECK_THAT(bench.roof(elsewhere).err, Contains("unknown device 'gpu:7'"));
@@ -66,7 +66,7 @@ TEST_CASE("a point is refused without numbers, without a calibration, and on a d
 TEST_CASE("amounts may have a prefix and their unit, and a rate far above the roof is told as a multiple of it")
 {
     const Workbench bench;
-    calibrate(bench);
+    measure_roofs(bench);
     const auto points = [&](const std::vector<std::string>& amounts) {
         std::vector<std::string> words{"place"};
         words.insert(words.end(), amounts.begin(), amounts.end());

@@ -22,7 +22,7 @@ std::string plan_in(const Workbench& bench)
 }
 
 /// Writes the ceilings of the fake machine where sweeps search for them.
-void calibrate(const Workbench& bench)
+void measure_ceilings(const Workbench& bench)
 {
     std::ofstream(bench.folder / "ceilings.yaml") << "run:\n  - bench: flops\n  - bench: bandwidth\n";
     REQUIRE(bench.roof({"sweep", bench.path("ceilings.yaml")}).status == 0);
@@ -33,7 +33,7 @@ void calibrate(const Workbench& bench)
 TEST_CASE("predictions are written with a fingerprint before the first row, and compared with the rows")
 {
     Workbench bench;
-    calibrate(bench);
+    measure_ceilings(bench);
     const std::string plan = plan_in(bench);
     bench.interrupted = tests::interrupt_at(1);
     const std::vector<std::string> words{"sweep", plan, "--predict", "--out", bench.path("run")};
@@ -57,7 +57,7 @@ TEST_CASE("rows that are measured already, or without ceilings, are not predicte
     const Workbench bench;
     const std::string plan = plan_in(bench);
     CHECK_THAT(bench.roof({"sweep", plan, "--predict"}).err, Contains("roof calibrate"));
-    calibrate(bench);
+    measure_ceilings(bench);
     REQUIRE(bench.roof({"sweep", plan, "--out", bench.path("run")}).status == 0);
     const Said late = bench.roof({"sweep", plan, "--predict", "--out", bench.path("run")});
     CHECK(late.status == 2);

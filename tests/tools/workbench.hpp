@@ -50,6 +50,12 @@ struct Workbench {
     }
 };
 
+/// An axis that accepts any text.
+inline Axis words(const std::string& name, const std::string& usual)
+{
+    return {name, "anything", {usual}, {}};
+}
+
 /// Interrupts at the n-th query.
 inline std::function<bool()> interrupt_at(int n)
 {

@@ -15,9 +15,9 @@ namespace {
 
 using namespace onnx_file;
 
-class Reader {
+class NetworkReader {
   public:
-    Reader(const onnx::GraphProto& proto, const std::string& name)
+    NetworkReader(const onnx::GraphProto& proto, const std::string& name)
         : proto_(proto), graph_(name, image_of(proto)), values_(proto, graph_)
     {
     }
@@ -33,33 +33,33 @@ class Reader {
     }
 
   private:
-    using Function = int (Reader::*)(const Node&);
+    using Function = int (NetworkReader::*)(const Node&);
 
     void add(const Node& node)
     {
         static const std::map<std::string, Function> functions{
-            {"Add", &Reader::add_maps},
-            {"AveragePool", &Reader::average_pool},
-            {"BatchNormalization", &Reader::batch_norm},
-            {"Clip", &Reader::clip},
-            {"Concat", &Reader::concat},
-            {"Conv", &Reader::convolution},
-            {"Dropout", &Reader::dropout},
-            {"Gelu", &Reader::gelu},
-            {"Gemm", &Reader::linear},
-            {"GlobalAveragePool", &Reader::global_pool},
-            {"HardSigmoid", &Reader::hard_sigmoid},
-            {"HardSwish", &Reader::hard_swish},
-            {"LogSoftmax", &Reader::softmax},
-            {"MatMul", &Reader::product},
-            {"MaxPool", &Reader::max_pool},
-            {"Mul", &Reader::multiply},
-            {"ReduceMean", &Reader::reduce_mean},
-            {"Relu", &Reader::relu},
-            {"Sigmoid", &Reader::sigmoid},
-            {"Slice", &Reader::slice},
-            {"Softmax", &Reader::softmax},
-            {"Split", &Reader::split},
+            {"Add", &NetworkReader::add_maps},
+            {"AveragePool", &NetworkReader::average_pool},
+            {"BatchNormalization", &NetworkReader::batch_norm},
+            {"Clip", &NetworkReader::clip},
+            {"Concat", &NetworkReader::concat},
+            {"Conv", &NetworkReader::convolution},
+            {"Dropout", &NetworkReader::dropout},
+            {"Gelu", &NetworkReader::gelu},
+            {"Gemm", &NetworkReader::linear},
+            {"GlobalAveragePool", &NetworkReader::global_pool},
+            {"HardSigmoid", &NetworkReader::hard_sigmoid},
+            {"HardSwish", &NetworkReader::hard_swish},
+            {"LogSoftmax", &NetworkReader::softmax},
+            {"MatMul", &NetworkReader::product},
+            {"MaxPool", &NetworkReader::max_pool},
+            {"Mul", &NetworkReader::multiply},
+            {"ReduceMean", &NetworkReader::reduce_mean},
+            {"Relu", &NetworkReader::relu},
+            {"Sigmoid", &NetworkReader::sigmoid},
+            {"Slice", &NetworkReader::slice},
+            {"Softmax", &NetworkReader::softmax},
+            {"Split", &NetworkReader::split},
         };
         try {
             const auto function = functions.find(node.operation());
@@ -385,7 +385,7 @@ Graph read_onnx(const std::filesystem::path& file)
 {
     const onnx::GraphProto graph = onnx_file::graph_in(file);
     try {
-        return Reader(graph, file.stem().string()).read();
+        return NetworkReader(graph, file.stem().string()).read();
     } catch (const InputError& error) {
         throw InputError("'" + file.string() + "': " + error.what());
     }

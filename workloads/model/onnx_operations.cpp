@@ -17,9 +17,9 @@ double count(const Numbers& dims, std::size_t from = 0)
     return static_cast<double>(count_of(dims, from));
 }
 
-class Reader {
+class OperationReader {
   public:
-    Reader(const onnx::GraphProto& proto, const Sizes& sizes) : proto_(proto), tensors_(proto, sizes)
+    OperationReader(const onnx::GraphProto& proto, const Sizes& sizes) : proto_(proto), tensors_(proto, sizes)
     {
         tensors_.put_inputs(proto);
     }
@@ -211,14 +211,14 @@ class Reader {
 
 Tensors onnx_file::tensors_of(const onnx::GraphProto& graph)
 {
-    return Reader(graph, {}).known();
+    return OperationReader(graph, {}).known();
 }
 
 Operations read_onnx_operations(const std::filesystem::path& file, const Sizes& sizes)
 {
     const onnx::GraphProto graph = graph_in(file);
     try {
-        return Reader(graph, sizes).read(file.stem().string());
+        return OperationReader(graph, sizes).read(file.stem().string());
     } catch (const InputError& error) {
         throw InputError("'" + file.string() + "': " + error.what());
     } catch (const Refused& refused) {

@@ -11,17 +11,17 @@ namespace roof::analysis {
 
 namespace {
 
-struct Key {
+struct CeilingKey {
     std::string device;
     std::string precision;
     int threads;
 
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const CeilingKey&) const = default;
 };
 
 /// The ceilings of one key; null if there is none.
 struct Named {
-    Key key;
+    CeilingKey key;
     bool names_device;
     const Ceiling* mix;
     const Ceiling* roof;
@@ -34,7 +34,8 @@ struct Named {
 using N = const Named&;
 
 /// The fastest ceiling of this operation and, unless empty, ISA. Null if there is none.
-const Ceiling* best_of(const Ceilings& ceilings, const Key& key, std::string_view operation, std::string_view isa = "")
+const Ceiling* best_of(const Ceilings& ceilings, const CeilingKey& key, std::string_view operation,
+                       std::string_view isa = "")
 {
     return fastest(ceilings, [&](const Ceiling& c) {
         return c.kind == Role::compute && c.condition.empty() && c.device == key.device &&
@@ -70,12 +71,12 @@ DataTable named_ceilings(const Ceilings& ceilings)
         {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }},
         {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }},
         {"clock, widest", "", [](N n) { return clock_cell(n.roof); }}};
-    std::set<Key> keys;
+    std::set<CeilingKey> keys;
     for (const Ceiling& c : ceilings.all)
         if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});
     const bool names_device = devices_of(ceilings).size() > 1;
     std::vector<Named> rows;
-    for (const Key& key : keys) {
+    for (const CeilingKey& key : keys) {
         const Named named{key,
                           names_device,
                           ceilings.compute(key.device, key.precision, key.threads),

@@ -6,6 +6,7 @@
 #include "ert/base/csv.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,9 +16,6 @@
 namespace roof::analysis {
 
 namespace {
-
-constexpr double giga = 1e9;
-constexpr double mega = 1e6;
 
 std::string upper(std::string text)
 {

@@ -5,6 +5,7 @@
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/units.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,8 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double giga = 1e9;
-constexpr double tera = 1e12;
 constexpr double gibi = 1024.0 * 1024 * 1024;
 
 double memory_rate(const Roofs& roofs)

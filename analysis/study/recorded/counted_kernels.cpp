@@ -18,7 +18,7 @@ namespace roof::analysis {
 
 namespace {
 
-using Key = std::tuple<std::string, std::string, std::string>;  ///< row, device, name
+using KernelKey = std::tuple<std::string, std::string, std::string>;  ///< row, device, name
 
 /// A metric, summed over records.
 struct Counted {
@@ -52,9 +52,9 @@ Metrics metrics_in(const Sums& sums, double divisor)
     return metrics;
 }
 
-std::map<Key, Sums> read_counters(const RecordedFolder& folder)
+std::map<KernelKey, Sums> read_counters(const RecordedFolder& folder)
 {
-    std::map<Key, Sums> kernels;
+    std::map<KernelKey, Sums> kernels;
     read_records<CounterRecord>(folder, [&](const std::string& row, const CounterRecord& counter) {
         if (counter.scope == CounterScope::kernel) add(kernels[{row, counter.device, counter.name}], counter);
     });
@@ -80,7 +80,7 @@ std::map<std::pair<std::string, std::string>, OfDevice> read_phases(const Record
 }
 
 /// Sets the recorded time, or the counted time if there is none.
-void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key, CountedKernel>& recorded)
+void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<KernelKey, CountedKernel>& recorded)
 {
     const auto record = recorded.find({kernel.row, kernel.device, kernel.name});
     if (record != recorded.end()) {
@@ -101,9 +101,9 @@ void time(CountedKernel& kernel, const Metrics& of_a_launch, const std::map<Key,
     kernel.seconds = {duration->second.value * static_cast<double>(kernel.counted)};
 }
 
-std::map<Key, CountedKernel> recorded_times(const Study& study)
+std::map<KernelKey, CountedKernel> recorded_times(const Study& study)
 {
-    std::map<Key, CountedKernel> kernels;
+    std::map<KernelKey, CountedKernel> kernels;
     for (const KernelTotal& total : kernels_of(study).digest.totals) {
         CountedKernel& kernel = kernels[{total.row, total.device, total.name}];
         if (kernel.category.empty()) kernel.category = total.category;
@@ -181,9 +181,9 @@ void place_flops(CountedKernel& kernel, const Roofs& roofs)
 
 std::vector<CountedKernel> counted_kernels(const Study& study)
 {
-    const std::map<Key, Sums> counters = read_counters(recorded_folder(study));
+    const std::map<KernelKey, Sums> counters = read_counters(recorded_folder(study));
     if (counters.empty()) return {};
-    const std::map<Key, CountedKernel> recorded = recorded_times(study);
+    const std::map<KernelKey, CountedKernel> recorded = recorded_times(study);
     std::vector<CountedKernel> kernels;
     for (const auto& [key, counted] : counters) {
         CountedKernel kernel;

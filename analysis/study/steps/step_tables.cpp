@@ -18,7 +18,7 @@ namespace roof::analysis {
 namespace {
 
 /// A training step and its placement, null if it was not measured.
-struct Step {
+struct PlacedStep {
     const Measurement& row;
     const Placement* p;
     StepTimes times;
@@ -33,11 +33,11 @@ struct Step {
     }
     bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
 };
-using S = const Step&;
+using S = const PlacedStep&;
 
-std::vector<Step> steps_of(const Study& study)
+std::vector<PlacedStep> steps_of(const Study& study)
 {
-    std::vector<Step> steps;
+    std::vector<PlacedStep> steps;
     for (const Measurement* row : step_rows(study.results.rows))
         steps.push_back({*row, step_placement(study.placements, *row), step_times(study.placements, *row),
                          scaling_of(*row, study), answer_of(study, *row).no_roof_binds});
@@ -129,7 +129,7 @@ Cell phase_cell(const Placement& p)
 
 DataTable verdict_table(const Study& study)
 {
-    static const std::vector<ColumnOf<Step>> columns{
+    static const std::vector<ColumnOf<PlacedStep>> columns{
         {"status", "status", [](S s) { return word(status_text(s.row), name(s.row.status)); }, Shown::terminal},
         {"", "reason", [](S s) { return word(s.row.reason); }},
         {"step time [95%]", "time_*_s", time_cell},
@@ -166,7 +166,7 @@ DataTable verdict_table(const Study& study)
         {"", "share_outside_layers",
          [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.step - s.times.layers)); }},
     };
-    const std::vector<Step> steps = steps_of(study);
+    const std::vector<PlacedStep> steps = steps_of(study);
     DataTable table = table_of_steps(row_of, columns, steps);
     for (std::size_t i = 0; i < table.rows.size(); ++i)  // named below the table, in one line
         table.rows[i].is_for_programs_only = steps[i].row.status == Status::unsupported;
@@ -191,7 +191,7 @@ DataTable verdict_table(const Study& study)
 
 DataTable trajectories_table(const Study& study)
 {
-    static const std::vector<ColumnOf<Step>> columns{
+    static const std::vector<ColumnOf<PlacedStep>> columns{
         {"rate of median step", "images_per_s_*",
          [](S s) {
              return range(image_rate(s.row), batch_items({&s.row, 1}) + "/s");
@@ -202,8 +202,8 @@ DataTable trajectories_table(const Study& study)
         {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction()) : absent(); }},
         {"", "share_of_peak", [](S s) { return s.has_peak() ? number(s.p->share_of_peak()) : absent(); }},
     };
-    std::vector<Step> steps;
-    for (const Step& step : steps_of(study))
+    std::vector<PlacedStep> steps;
+    for (const PlacedStep& step : steps_of(study))
         if (step.p != nullptr && step.p->batch > 0) steps.push_back(step);
     return table_of_steps(row_of, columns, steps);
 }

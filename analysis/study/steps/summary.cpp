@@ -18,12 +18,12 @@ namespace roof::analysis {
 namespace {
 
 /// A measured step and the study it belongs to.
-struct Step {
+struct MeasuredStep {
     const Study* study;
     const Measurement* row;
 };
-using Series = std::map<long long, Step>;       ///< by batch
-using Devices = std::map<std::string, Series>;  ///< by device
+using Series = std::map<long long, MeasuredStep>;  ///< by batch
+using Devices = std::map<std::string, Series>;     ///< by device
 /// Model, precision, data, tokens, phase.
 using Trained = std::tuple<std::string, std::string, std::string, long long, std::string>;
 
@@ -36,7 +36,7 @@ std::map<Trained, Devices> trained(std::span<const Study> studies)
             const std::string machine = studies.size() > 1 ? owner_of(study.results.machine, row->device) + " " : "";
             all[{model_of(*row), precision_of(*row), data_of(*row), tokens_of(*row), phase_of(*row)}]
                [machine + where_text(*row, study.results.rows)]
-                   .try_emplace(batch_of(*row), Step{&study, row});
+                   .try_emplace(batch_of(*row), MeasuredStep{&study, row});
         }
     return all;
 }
@@ -100,9 +100,9 @@ std::string crossings_text(const Devices& devices)
 }
 
 /// The step with the most images per second.
-Step best_step(const Devices& devices)
+MeasuredStep best_step(const Devices& devices)
 {
-    Step best{nullptr, nullptr};
+    MeasuredStep best{nullptr, nullptr};
     for (const auto& [device, series] : devices)
         for (const auto& [batch, step] : series)
             if (best.row == nullptr || image_rate(*step.row).median > image_rate(*best.row).median) best = step;
@@ -136,7 +136,7 @@ std::vector<std::string> summary(std::span<const Study> studies, std::size_t act
     std::vector<std::string> sentences;
     for (const auto& [what, devices] : trained(studies)) {
         const auto& [model, precision, data, tokens, phase] = what;
-        const Step best = best_step(devices);
+        const MeasuredStep best = best_step(devices);
         const std::string fed = data == "-" || data == "synthetic" ? "" : ", images of " + data;
         sentences.push_back(printable(
             fmt::format("{} {}{}: {}{}most {} per second of the median step at batch {} on {}: {}; {}", model,

@@ -16,7 +16,7 @@ namespace roof::analysis {
 namespace {
 
 /// Model, precision, data, optimizer, tokens, phase, batch.
-using Trained = std::tuple<std::string, std::string, std::string, std::string, long long, std::string, long long>;
+using TrainedWith = std::tuple<std::string, std::string, std::string, std::string, long long, std::string, long long>;
 
 /// A step on one device, beside the fastest of its group.
 struct Entry {
@@ -51,9 +51,9 @@ std::string place_of(E e)
     return owner_of(e.study->results.machine, e.row->device) + " " + e.row->device + " " + point.str();
 }
 
-std::map<Trained, std::vector<Entry>> entries(std::span<const Study> studies)
+std::map<TrainedWith, std::vector<Entry>> entries(std::span<const Study> studies)
 {
-    std::map<Trained, std::vector<Entry>> groups;
+    std::map<TrainedWith, std::vector<Entry>> groups;
     for (const Study& study : studies)
         for (const Measurement* row : step_rows(study.results.rows))
             if (batch_of(*row) > 0)

@@ -28,8 +28,6 @@ namespace fs = std::filesystem;
 /// More layers and phases of a row are not read.
 constexpr std::size_t most_parts = 100'000;
 
-constexpr const char* measurements_file = "measurements.csv";
-
 /// The columns of the file, which must be known and appear once, in any order, because the order of the axes changed.
 template <class Row>
 Places<Row> places_in(const CsvLines& lines, const std::vector<Field<Row>>& fields)

@@ -23,7 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* measurements_file = "measurements.csv";
 /// The number of the format, in the first line of machine.yaml. Format 2 lacks columns, and states no run.
 constexpr int format = 3;
 constexpr int oldest_format = 2;
@@ -80,7 +79,7 @@ void keep_document(const fs::path& file, const std::string& content)
 std::size_t finished_bytes(const fs::path& file, const std::set<std::string>& done)
 {
     const std::string name = file.filename();
-    const bool has_rows = name == "measurements.csv";
+    const bool has_rows = name == measurements_file;
     const bool is_ours = std::ranges::find(files_of_rows, name) != files_of_rows.end();
     std::ifstream csv = open_to_read(file);
     CsvLines lines(csv, file.string());

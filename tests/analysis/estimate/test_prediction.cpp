@@ -25,7 +25,7 @@ Target made_target()
     return target;
 }
 
-Point step(const std::string& model, int batch, const std::string& precision = "fp32")
+Point step_at(const std::string& model, int batch, const std::string& precision = "fp32")
 {
     Point point;
     point.set("model", model);
@@ -38,12 +38,12 @@ Point step(const std::string& model, int batch, const std::string& precision = "
 
 TEST_CASE("a prediction is the time without overlap, between the least time and twice that")
 {
-    const auto prediction = predict("row", step("resnet18", 8), made_target());
+    const auto prediction = predict("row", step_at("resnet18", 8), made_target());
     REQUIRE(prediction);
     CHECK(prediction->predicted > prediction->least);
     CHECK(prediction->predicted < 2.0 * prediction->least);
     CHECK(prediction->fits);
-    CHECK_FALSE(predict("row", step("vgg16", 64), made_target())->fits);
+    CHECK_FALSE(predict("row", step_at("vgg16", 64), made_target())->fits);
 }
 
 TEST_CASE("there is no prediction for a ceiling's row or a precision without a ceiling")
@@ -51,15 +51,15 @@ TEST_CASE("there is no prediction for a ceiling's row or a precision without a c
     Point working_set;
     working_set.set("working_set", "4096");
     CHECK_FALSE(predict("row", working_set, made_target()));
-    CHECK_FALSE(predict("row", step("resnet18", 8, "bf16"), made_target()));
-    CHECK_THROWS_AS(predict("row", step("resnet19", 8), made_target()), InputError);
+    CHECK_FALSE(predict("row", step_at("resnet18", 8, "bf16"), made_target()));
+    CHECK_THROWS_AS(predict("row", step_at("resnet19", 8), made_target()), InputError);
 }
 
 TEST_CASE("predictions are read back exactly, and any digit changes their fingerprint")
 {
     const std::vector<Prediction> predictions{
-        *predict("train cpu model=resnet18 batch=8", step("resnet18", 8), made_target()),
-        *predict("a \"b\", c", step("vgg16", 64), made_target())};
+        *predict("train cpu model=resnet18 batch=8", step_at("resnet18", 8), made_target()),
+        *predict("a \"b\", c", step_at("vgg16", 64), made_target())};
     const std::string text = to_csv(predictions);
     const std::vector<Prediction> again = parse_predictions(text, "predictions.csv");
     REQUIRE(again.size() == 2);
@@ -86,7 +86,7 @@ TEST_CASE("predictions are read back exactly, and any digit changes their finger
 
 TEST_CASE("a row whose convolutions take any algorithm is predicted with a lower end")
 {
-    Point point = step("vgg11", 8);
+    Point point = step_at("vgg11", 8);
     const auto direct = predict("row", point, made_target());
     point.set("algorithm", "auto");
     const auto any = predict("row", point, made_target());

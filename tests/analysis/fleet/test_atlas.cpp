@@ -35,7 +35,7 @@ std::vector<AtlasMachine> all()
     return machines;
 }
 
-Digest made()
+Digest made_digest()
 {
     Digest digest{.node = "unknown", .kind = "made", .plan = "0", .revision = "a", .time = "2026-11-22T18:02:16Z"};
     digest.ceilings = {
@@ -91,13 +91,13 @@ TEST_CASE("the H100 of the atlas is that of docs/gpu_first_run.md")
 
 TEST_CASE("a device has the roofs at its most threads: multiply-adds, the fastest access, no special conditions")
 {
-    const DataTable table = atlas_table({{"made", made()}});
+    const DataTable table = atlas_table({{"made", made_digest()}});
     REQUIRE(table.rows.size() == 1);
     CHECK(table.cell(0, "threads").text == "2");
     CHECK(table.cell(0, "DRAM").text == "≥ 20.0 GB/s");
     CHECK(table.cell(0, "fp32").text == "300 GFLOP/s");
     CHECK(std::get<double>(table.cell(0, "ridge, fp32").value) == Approx(15));
-    const Figure figure = atlas_figure({{"made", made()}});
+    const Figure figure = atlas_figure({{"made", made_digest()}});
     REQUIRE(figure.marks.size() == 1);
     CHECK(figure.marks[0].x.median == 2e10);
     CHECK(figure.marks[0].y.median == 3e11);
@@ -109,18 +109,18 @@ TEST_CASE("a digest with a node's name, above its spec, without memory or with a
     const auto refused = [](const Digest& digest, const std::string& name = "made") {
         return [=] { parse_atlas(name, to_csv(digest)); };
     };
-    Digest named = made();
+    Digest named = made_digest();
     named.node = "n17";
     CHECK_THROWS_WITH(refused(named)(), Contains("names the node n17"));
-    Digest fast = made();
+    Digest fast = made_digest();
     fast.ceilings[4].spec = 2.9e11;
     CHECK_THROWS_WITH(refused(fast)(), Contains("spec"));
     fast.ceilings[4].words =
         std::make_shared<const RateWords>(RateWords{fast.ceilings[4].name(), fast.ceilings[4].unit(), "at least"});
     CHECK_NOTHROW(refused(fast)());
-    Digest compute_alone = made();
+    Digest compute_alone = made_digest();
     std::erase_if(compute_alone.ceilings,
                   [](const DigestRate& rate) { return rate.name().find("DRAM") != std::string::npos; });
     CHECK_THROWS_WITH(refused(compute_alone)(), Contains("DRAM"));
-    CHECK_THROWS_WITH(refused(made(), "My Machine")(), Contains("small letters"));
+    CHECK_THROWS_WITH(refused(made_digest(), "My Machine")(), Contains("small letters"));
 }

@@ -11,6 +11,7 @@
 
 using namespace roof;
 using namespace roof::analysis;
+using made::holds;
 
 TEST_CASE("the style sheet of a picture has no variables, dark theme or print rules")
 {
@@ -69,11 +70,6 @@ Figure two_decades()
 Mark mark_at(double x, double y)
 {
     return {.key = "k", .x = {x, x, x}, .y = {y, y, y}, .look = "forward dot", .radius = 4};
-}
-
-bool holds(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace

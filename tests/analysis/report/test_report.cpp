@@ -17,13 +17,9 @@
 
 using namespace roof;
 using namespace roof::analysis;
+using made::holds;
 
 namespace {
-
-bool holds(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
-}
 
 std::size_t count(const std::string& text, const std::string& part)
 {

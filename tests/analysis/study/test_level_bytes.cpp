@@ -24,7 +24,7 @@ Measurement known_row(const std::string& implementation = "roof:direct:avx512")
     return row;
 }
 
-std::vector<Placement> placed(const Measurement& row, const std::filesystem::path& folder = {})
+std::vector<Placement> placements_of(const Measurement& row, const std::filesystem::path& folder = {})
 {
     Study study = made::study({row});
     find_level_bytes(study.placements, study.results.rows, folder, study.ceilings, study.calibration.machine);
@@ -35,7 +35,7 @@ std::vector<Placement> placed(const Measurement& row, const std::filesystem::pat
 
 TEST_CASE("a product moves at L1 what its registers cannot hold and at memory each operand once")
 {
-    const std::vector<Placement> all = placed(known_row());
+    const std::vector<Placement> all = placements_of(known_row());
     const Placement& layer = all[2];
     REQUIRE(layer.name == "features.0+features.1");
     REQUIRE(layer.moved.size() == 3);
@@ -48,7 +48,7 @@ TEST_CASE("a product moves at L1 what its registers cannot hold and at memory ea
 
 TEST_CASE("a step and a phase move the sum of their layers")
 {
-    const std::vector<Placement> all = placed(known_row());
+    const std::vector<Placement> all = placements_of(known_row());
     REQUIRE(all[0].scope == Scope::step);
     REQUIRE(all[1].scope == Scope::phase);
     for (const std::size_t whole : {0, 1})
@@ -59,7 +59,7 @@ TEST_CASE("a step and a phase move the sum of their layers")
 TEST_CASE("bytes of levels are not known for an unknown implementation or one that multiplies less")
 {
     for (const char* implementation : {"made", "jit_wino:avx512_core", "fft:avx2"}) {
-        const std::vector<Placement> all = placed(known_row(implementation));
+        const std::vector<Placement> all = placements_of(known_row(implementation));
         CHECK(all[2].moved.empty());
         CHECK(all[0].moved.empty());
         CHECK(all[3].moved.size() == 3);  // the ReLU has no product
@@ -86,7 +86,7 @@ TEST_CASE("counted bytes of a level stand in place of its bounds")
     };
     const std::array records{count("dram__bytes_read.sum", 2e6), count("dram__bytes_write.sum", 1e6)};
     append_records<CounterRecord>(folder, row.id(), records);
-    const std::vector<Placement> all = placed(row, folder);
+    const std::vector<Placement> all = placements_of(row, folder);
     CHECK(all[2].moved.at(2).low == Bytes{3e6});
     CHECK(all[2].moved.at(2).high == Bytes{3e6});
     CHECK(all[2].moved.at(2).known == Known::counter);

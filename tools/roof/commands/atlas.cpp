@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view folder = "results/atlas/";
 
-struct Options {
+struct AtlasOptions {
     OptionParser& parser;
     std::vector<std::string>& words = parser.repeated("DIR");  ///< "add DIR NAME", or files and folders
     std::string& out = parser.value("--out");
@@ -34,7 +34,7 @@ std::vector<analysis::AtlasMachine> built_in()
     return machines;
 }
 
-int add(const Options& options, Context& context)
+int add(const AtlasOptions& options, Context& context)
 {
     if (options.words.size() != 3)
         throw InputError("atlas add: a calibration and a name for its machine; 'roof help atlas' shows how");
@@ -63,7 +63,7 @@ void read_into(std::vector<analysis::AtlasMachine>& machines, const fs::path& pl
     }
 }
 
-int atlas_of(const Options& options, Context& context)
+int atlas_of(const AtlasOptions& options, Context& context)
 {
     if (!options.words.empty() && options.words.front() == "add") return add(options, context);
     std::vector<analysis::AtlasMachine> machines = built_in();
@@ -85,7 +85,7 @@ int atlas_of(const Options& options, Context& context)
 
 Action atlas(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return atlas_of(options, context); };
+    return [options = AtlasOptions{parser}](Context& context) { return atlas_of(options, context); };
 }
 
 }  // namespace roof

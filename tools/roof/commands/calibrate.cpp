@@ -30,7 +30,7 @@ namespace {
 constexpr int most_threads = 65536;
 constexpr int most_minutes = 24 * 60;
 
-struct Options {
+struct CalibrateOptions {
     OptionParser& parser;
     std::string& device = parser.value("--device", "cpu");
     std::string& threads = parser.value("--threads");
@@ -48,7 +48,7 @@ struct Options {
 };
 
 /// The plan that was asked for, else that of this kind of device.
-Plan plan_of(const std::string& kind, const Options& options)
+Plan plan_of(const std::string& kind, const CalibrateOptions& options)
 {
     if (options.plan.empty()) return find_plan("calibrate/" + kind + (options.quick ? "-quick" : ""));
     if (options.quick) throw InputError("--quick and --plan each choose a plan: give one of them");
@@ -70,7 +70,7 @@ void reduce_in_memory(Plan& plan, int ranks)
 }
 
 /// The plan of the network between the ranks that mpirun or srun started, or else between those that roof starts.
-Plan network_plan(const Machine& machine, const Options& options)
+Plan network_plan(const Machine& machine, const CalibrateOptions& options)
 {
     std::vector<std::string> nodes = rank_nodes(machine);
     const int ranks = whole_number("--ranks", options.ranks, 2, most_threads);
@@ -101,14 +101,14 @@ std::string devices_named(const std::string& device, const BenchRegistry& regist
     return "gpu:" + join(numbers, ",");
 }
 
-std::vector<std::string> benches_without(const Options& options)
+std::vector<std::string> benches_without(const CalibrateOptions& options)
 {
     return options.without.empty() ? std::vector<std::string>{} : comma_list("--without", options.without);
 }
 
 /// For a group such as "gpu:0,1", the plans of its devices one after another, because a group's ceilings are their
 /// sums. A GPU that this machine lacks also has a plan; its rows contain the reason.
-Plan plan_for(const std::string& device, const Machine& machine, const Options& options)
+Plan plan_for(const std::string& device, const Machine& machine, const CalibrateOptions& options)
 {
     if (!options.ranks.empty()) return network_plan(machine, options);
     const bool is_gpu = device.starts_with("gpu:");
@@ -143,7 +143,7 @@ void warn_if_nothing_was_measured(const Session& session, const std::string& dev
 }
 
 /// The plan and the options that change it, as kept in the folder. Calibrations with equal texts are comparable.
-std::string text_of(const Plan& plan, const Options& options)
+std::string text_of(const Plan& plan, const CalibrateOptions& options)
 {
     std::string text = plan.source + "# on device " + options.device + '\n';
     if (!options.threads.empty()) text += "# with --threads " + options.threads + '\n';
@@ -152,7 +152,7 @@ std::string text_of(const Plan& plan, const Options& options)
     return text;
 }
 
-Settings settings_of(const Options& options)
+Settings settings_of(const CalibrateOptions& options)
 {
     if (options.threads.empty()) return {};
     return {{"threads", {std::to_string(whole_number("--threads", options.threads, 1, most_threads))}}};
@@ -177,7 +177,7 @@ void show_json(const Outcome& outcome, Context& context)
 }
 
 /// The command that goes on with the same plan in the same folder; empty side by side, where no time can be given.
-std::string again(const Options& options)
+std::string again(const CalibrateOptions& options)
 {
     if (options.side_by_side) return {};
     std::vector<std::string> words{"roof", "calibrate", "--continue"};
@@ -245,7 +245,7 @@ void show_text(const Outcome& outcome, const std::string& again, Context& contex
 }
 
 /// Measures what the GPUs do not share, on all of them at once.
-decltype(Job::elsewhere) side_by_side(const std::vector<std::string>& devices, const Options& options)
+decltype(Job::elsewhere) side_by_side(const std::vector<std::string>& devices, const CalibrateOptions& options)
 {
     if (!devices.front().starts_with("gpu:") || !options.ranks.empty() || !options.minutes.empty())
         throw InputError("--side-by-side: for GPUs, without --ranks and --minutes");
@@ -256,7 +256,7 @@ decltype(Job::elsewhere) side_by_side(const std::vector<std::string>& devices, c
     return [what](const auto& folder, const auto& rows) { return measure_side_by_side(what, folder, rows); };
 }
 
-int measure_ceilings(const Options& options, Context& context)
+int measure_ceilings(const CalibrateOptions& options, Context& context)
 {
     if (!options.compare.empty())
         throw InputError(
@@ -296,7 +296,7 @@ int measure_ceilings(const Options& options, Context& context)
 
 Action calibrate(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return measure_ceilings(options, context); };
+    return [options = CalibrateOptions{parser}](Context& context) { return measure_ceilings(options, context); };
 }
 
 }  // namespace roof

@@ -14,7 +14,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct CheckOptions {
     OptionParser& parser;
     std::string& folder = parser.required("DIR");
     bool& accept_edited = parser.flag("--accept-edited");
@@ -42,7 +42,7 @@ std::vector<std::string> accepted_in(const std::string& folder)
     return accepted;
 }
 
-int check_folder(const Options& options, Context& context)
+int check_folder(const CheckOptions& options, Context& context)
 {
     const auto say = [&](const char* kind, const std::string& text) {
         context.out << in_window(kind + printable(text) + '\n', context.terminal);
@@ -72,7 +72,7 @@ int check_folder(const Options& options, Context& context)
 
 Action check(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return check_folder(options, context); };
+    return [options = CheckOptions{parser}](Context& context) { return check_folder(options, context); };
 }
 
 }  // namespace roof

@@ -16,7 +16,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct CompareOptions {
     OptionParser& parser;
     std::string& first = parser.required("A");
     std::string& second = parser.required("B");
@@ -39,7 +39,7 @@ std::optional<double> parse_fail_if(const std::string& text)
     throw InputError("--fail-if: '" + text + "' is not of the form slower:5%");
 }
 
-int compare_folders(const Options& options, Context& context)
+int compare_folders(const CompareOptions& options, Context& context)
 {
     const std::optional<double> most = parse_fail_if(options.fail_if);
     const analysis::Study first = open_with_calibration(options.first, {}, context);
@@ -64,7 +64,7 @@ int compare_folders(const Options& options, Context& context)
 
 Action compare(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return compare_folders(options, context); };
+    return [options = CompareOptions{parser}](Context& context) { return compare_folders(options, context); };
 }
 
 }  // namespace roof

@@ -22,7 +22,7 @@ namespace {
 constexpr int largest_batch = 65536;
 constexpr int most_devices = 4096;
 
-struct Options {
+struct EstimateOptions {
     OptionParser& parser;
     std::string& model = parser.value("MODEL");
     std::string& batch = parser.value("--batch");
@@ -43,7 +43,7 @@ struct Options {
 };
 
 /// --size "sequence=128,width=224" and --tokens.
-model::Sizes sizes_of(const Options& options)
+model::Sizes sizes_of(const EstimateOptions& options)
 {
     constexpr int most = 1 << 24;
     model::Sizes sizes;
@@ -60,7 +60,7 @@ model::Sizes sizes_of(const Options& options)
 }
 
 /// What `roof run` trains such a network with.
-model::Optimizer optimizer_of(const Options& options)
+model::Optimizer optimizer_of(const EstimateOptions& options)
 {
     if (!options.optimizer.empty()) return parse_enum<model::Optimizer>(options.optimizer);
     return model::usual_tokens(options.model) > 0 ? model::Optimizer::adamw : model::Optimizer::sgd;
@@ -75,7 +75,7 @@ bool is_by_fastest(const std::string& algorithm)
     return algorithm == legal[1];
 }
 
-analysis::EstimateRequest request_of(const Options& options, const std::string& batch)
+analysis::EstimateRequest request_of(const EstimateOptions& options, const std::string& batch)
 {
     analysis::EstimateRequest request;
     request.model = options.model;
@@ -92,7 +92,7 @@ analysis::EstimateRequest request_of(const Options& options, const std::string& 
     return request;
 }
 
-std::vector<analysis::Target> targets_in(const Options& options, Context& context)
+std::vector<analysis::Target> targets_in(const EstimateOptions& options, Context& context)
 {
     std::vector<analysis::Target> all;
     if (options.machines.empty()) return all;
@@ -101,7 +101,7 @@ std::vector<analysis::Target> targets_in(const Options& options, Context& contex
     return all;
 }
 
-int estimate_step(const Options& options, Context& context)
+int estimate_step(const EstimateOptions& options, Context& context)
 {
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     nlohmann::json documents = nlohmann::json::array();
@@ -144,7 +144,7 @@ std::vector<int> node_counts(const std::string& text)
     return counts;
 }
 
-int estimate_nodes(const Options& options, Context& context)
+int estimate_nodes(const EstimateOptions& options, Context& context)
 {
     if (options.from.empty())
         throw InputError("estimate: --nodes needs --from, folders with measured rows and messages");
@@ -168,7 +168,7 @@ int estimate_nodes(const Options& options, Context& context)
 
 Action estimate(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) {
+    return [options = EstimateOptions{parser}](Context& context) {
         if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
         return options.nodes.empty() ? estimate_step(options, context) : estimate_nodes(options, context);
     };

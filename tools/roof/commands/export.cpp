@@ -7,7 +7,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct ExportOptions {
     OptionParser& parser;
     std::string& folder = parser.required("DIR");
     std::string& format = parser.value("--format", "csv");
@@ -15,7 +15,7 @@ struct Options {
     std::string& out = parser.value("--out");
 };
 
-int write_export(const Options& options, Context& context)
+int write_export(const ExportOptions& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(options.folder, {}, context);
     const std::string text = analysis::exported(study, options.format, options.device);
@@ -30,7 +30,7 @@ int write_export(const Options& options, Context& context)
 
 Action export_results(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return write_export(options, context); };
+    return [options = ExportOptions{parser}](Context& context) { return write_export(options, context); };
 }
 
 }  // namespace roof

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct FleetOptions {
     OptionParser& parser;
     std::vector<std::string>& words = parser.list("DIR");  ///< folders, or a verb with its own
     std::string& expect = parser.value("--expect");
@@ -43,7 +43,7 @@ struct Options {
     bool& json = parser.flag("--json");
 };
 
-analysis::Fleet fleet_in(const Options& options, const std::vector<std::string>& folders)
+analysis::Fleet fleet_in(const FleetOptions& options, const std::vector<std::string>& folders)
 {
     if (folders.empty()) throw InputError("fleet: DIR is missing; 'roof help fleet' shows how");
     analysis::Fleet fleet = analysis::read_fleet({folders.begin(), folders.end()});
@@ -51,7 +51,7 @@ analysis::Fleet fleet_in(const Options& options, const std::vector<std::string>&
     return fleet;
 }
 
-int print_script(const Options& options, const std::vector<std::string>& words, Context& context)
+int print_script(const FleetOptions& options, const std::vector<std::string>& words, Context& context)
 {
     if (words.size() != 1)
         throw InputError("fleet script: one of slurm, pbs, kubernetes and parallel; 'roof help fleet' shows how");
@@ -98,14 +98,15 @@ double age_in_hours(const std::string& text)
     return *number * (text.ends_with('h') ? 1 : hours_of_day);
 }
 
-analysis::JudgeOptions judge_options(const Options& options)
+analysis::JudgeOptions judge_options(const FleetOptions& options)
 {
     return {.group_by = options.group_by,
             .now = now_in_utc(),
             .max_age_hours = options.max_age.empty() ? 0 : age_in_hours(options.max_age)};
 }
 
-void show(const analysis::FleetReport& report, const nlohmann::json& document, const Options& options, Context& context)
+void show(const analysis::FleetReport& report, const nlohmann::json& document, const FleetOptions& options,
+          Context& context)
 {
     if (!options.out.empty()) write_file(options.out, analysis::fleet_page(report));
     if (options.json)
@@ -114,7 +115,7 @@ void show(const analysis::FleetReport& report, const nlohmann::json& document, c
         context.out << analysis::fleet_text(report, context.terminal.width);
 }
 
-int retest(const Options& options, const std::vector<std::string>& folders, Context& context)
+int retest(const FleetOptions& options, const std::vector<std::string>& folders, Context& context)
 {
     const auto nodes = analysis::nodes_to_retest(analysis::judge(fleet_in(options, folders), judge_options(options)));
     if (options.json) {
@@ -126,7 +127,7 @@ int retest(const Options& options, const std::vector<std::string>& folders, Cont
 }
 
 /// 1 if a node drifted, or all nodes became slower; 2 if nothing can be told.
-int history(const Options& options, const std::vector<std::string>& folders, Context& context)
+int history(const FleetOptions& options, const std::vector<std::string>& folders, Context& context)
 {
     analysis::Fleet fleet = fleet_in(options, folders);
     if (options.anonymise) analysis::anonymise({&fleet});
@@ -144,7 +145,7 @@ int history(const Options& options, const std::vector<std::string>& folders, Con
 }
 
 /// 1 if a ceiling or a node is slower in B; 2 if nothing can be compared.
-int compare_two(const Options& options, const std::vector<std::string>& folders, Context& context)
+int compare_two(const FleetOptions& options, const std::vector<std::string>& folders, Context& context)
 {
     if (folders.size() != 2) throw InputError("fleet compare: two folders, A and B; 'roof help fleet' shows how");
     analysis::Fleet a = fleet_in(options, {folders[0]});
@@ -162,9 +163,9 @@ int compare_two(const Options& options, const std::vector<std::string>& folders,
     return changes.kinds.empty() || !changes.nodes.refused.empty() ? 2 : 0;
 }
 
-int fleet_of(const Options& options, Context& context)
+int fleet_of(const FleetOptions& options, Context& context)
 {
-    using Verb = int (*)(const Options&, const std::vector<std::string>&, Context&);
+    using Verb = int (*)(const FleetOptions&, const std::vector<std::string>&, Context&);
     static const std::map<std::string, Verb> verbs{
         {"script", print_script}, {"retest", retest}, {"history", history}, {"compare", compare_two}};
     if (const auto verb = verbs.find(options.words.front()); verb != verbs.end())
@@ -188,7 +189,7 @@ int fleet_of(const Options& options, Context& context)
 
 Action fleet(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return fleet_of(options, context); };
+    return [options = FleetOptions{parser}](Context& context) { return fleet_of(options, context); };
 }
 
 }  // namespace roof

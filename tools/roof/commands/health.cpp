@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr int most_seconds = 3600;
 
-struct Options {
+struct HealthOptions {
     OptionParser& parser;
     std::string& reference = parser.required("--reference");
     std::string& device = parser.value("--device");
@@ -50,7 +50,7 @@ analysis::Fleet reference_of(const std::string& place)
 }
 
 /// "cpu", "gpu:0", …: those asked for, or all that there are.
-std::vector<std::string> devices_of(const Options& options, const BenchRegistry& registry)
+std::vector<std::string> devices_of(const HealthOptions& options, const BenchRegistry& registry)
 {
     const std::vector<std::string> kinds =
         options.device.empty() ? std::vector<std::string>{"cpu", "gpu"} : comma_list("--device", options.device);
@@ -66,7 +66,7 @@ std::vector<std::string> devices_of(const Options& options, const BenchRegistry&
 
 class Measuring {
   public:
-    Measuring(const Options& options, int seconds, const fs::path& scratch, Context& context)
+    Measuring(const HealthOptions& options, int seconds, const fs::path& scratch, Context& context)
         : options_(options), seconds_(seconds), scratch_(scratch), context_(context)
     {
     }
@@ -100,13 +100,13 @@ class Measuring {
         return digest;
     }
 
-    const Options& options_;
+    const HealthOptions& options_;
     int seconds_;
     const fs::path& scratch_;
     Context& context_;
 };
 
-int print_prolog(const Options& options, int seconds, Context& context)
+int print_prolog(const HealthOptions& options, int seconds, Context& context)
 {
     if (options.prolog != "slurm") throw InputError("--prolog '" + options.prolog + "': slurm is the one there is");
     std::error_code none;
@@ -119,7 +119,7 @@ int print_prolog(const Options& options, int seconds, Context& context)
     return 0;
 }
 
-int check_health(const Options& options, Context& context)
+int check_health(const HealthOptions& options, Context& context)
 {
     const int seconds = whole_number("--seconds", options.seconds, 1, most_seconds);
     if (!options.prolog.empty()) return print_prolog(options, seconds, context);
@@ -159,7 +159,7 @@ int check_health(const Options& options, Context& context)
 
 Action health(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return check_health(options, context); };
+    return [options = HealthOptions{parser}](Context& context) { return check_health(options, context); };
 }
 
 }  // namespace roof

@@ -14,7 +14,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct ImportOptions {
     OptionParser& parser;
     std::vector<std::string>& files = parser.list("FILE");
     std::string& out = parser.value("--out");
@@ -66,7 +66,7 @@ nlohmann::json summary_json(const std::string& file, const analysis::Imported& i
             {"remarks", imported.remarks}};
 }
 
-int import_files(const Options& options, Context& context)
+int import_files(const ImportOptions& options, Context& context)
 {
     if (!options.name.empty() && options.files.size() > 1)
         throw InputError("--name names the row of one file; import them one by one");
@@ -101,7 +101,7 @@ int import_files(const Options& options, Context& context)
 
 Action import(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return import_files(options, context); };
+    return [options = ImportOptions{parser}](Context& context) { return import_files(options, context); };
 }
 
 }  // namespace roof

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct ListOptions {
     OptionParser& parser;
     std::string& kind = parser.value("KIND");
     bool& json = parser.flag("--json");
@@ -132,7 +132,7 @@ std::string text_of(const json& entry)
     return fmt::format("{:<22} {}\n", entry["name"].get<std::string>(), entry["description"].get<std::string>());
 }
 
-int show(const Options& options, Context& context)
+int show(const ListOptions& options, Context& context)
 {
     json all = json::object();
     for (const Kind& kind : kinds)
@@ -158,7 +158,7 @@ int show(const Options& options, Context& context)
 
 Action list(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return show(options, context); };
+    return [options = ListOptions{parser}](Context& context) { return show(options, context); };
 }
 
 }  // namespace roof

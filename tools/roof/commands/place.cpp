@@ -12,7 +12,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct PlaceOptions {
     OptionParser& parser;
     std::string& file = parser.value("FILE");
     std::string& flops = parser.value("--flops");
@@ -27,7 +27,7 @@ struct Options {
     bool& json = parser.flag("--json");
 };
 
-std::vector<analysis::GivenPoint> points_in(const Options& options)
+std::vector<analysis::GivenPoint> points_in(const PlaceOptions& options)
 {
     analysis::GivenPoint point{
         .name = options.name, .precision = options.precision, .device = options.device, .threads = options.threads};
@@ -48,7 +48,7 @@ std::vector<analysis::GivenPoint> points_in(const Options& options)
     return {point};
 }
 
-Results calibration_of(const Options& options, Context& context)
+Results calibration_of(const PlaceOptions& options, Context& context)
 {
     const std::filesystem::path here = context.results / context.registry.machine().name;
     const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
@@ -67,7 +67,7 @@ Results calibration_of(const Options& options, Context& context)
                          : "place: there is no calibration in '" + options.calibration + "'");
 }
 
-int place_them(const Options& options, Context& context)
+int place_them(const PlaceOptions& options, Context& context)
 {
     const std::vector<analysis::GivenPoint> points = points_in(options);
     const analysis::Study study = analysis::place_points(points, calibration_of(options, context));
@@ -97,7 +97,7 @@ int place_them(const Options& options, Context& context)
 
 Action place(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return place_them(options, context); };
+    return [options = PlaceOptions{parser}](Context& context) { return place_them(options, context); };
 }
 
 }  // namespace roof

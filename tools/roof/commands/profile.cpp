@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ProfileOptions {
     OptionParser& parser;
     bool& from_start = parser.flag("--from-start");
     std::string& range = parser.value("--range");
@@ -95,7 +95,7 @@ std::string metrics_by_chip(const std::string& set)
 }
 
 /// Environment variables that make the recorder count; empty without --counters. The folder must exist.
-std::map<std::string, std::string> counters_for(const Options& options, const fs::path& folder)
+std::map<std::string, std::string> counters_for(const ProfileOptions& options, const fs::path& folder)
 {
     if (!options.counters && !(options.metrics + options.kernels).empty())
         throw InputError("profile: --metrics and --kernels choose what --counters counts; give it, too");
@@ -108,7 +108,7 @@ std::map<std::string, std::string> counters_for(const Options& options, const fs
     return {{"ROOF_PROFILE_COUNTERS", file}, {"ROOF_PROFILE_KERNELS", std::to_string(kernels)}};
 }
 
-std::map<std::string, std::string> variables_for(const Options& options, const fs::path& folder)
+std::map<std::string, std::string> variables_for(const ProfileOptions& options, const fs::path& folder)
 {
     if (options.from_start && !(options.after + options.seconds).empty())
         throw InputError("profile: --from-start records to the end; --after and --seconds choose an interval");
@@ -124,7 +124,7 @@ std::map<std::string, std::string> variables_for(const Options& options, const f
 }
 
 /// The plan of the recording. Values are quoted as JSON, which YAML also accepts.
-std::string plan_text(const Options& options, const char* device)
+std::string plan_text(const ProfileOptions& options, const char* device)
 {
     const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
     return fmt::format("name: profile\ndescription: {}\nrun:\n  - bench: program\n    device: {}\n    model: {}\n",
@@ -141,7 +141,7 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
     context.err << analysis::recording_text(study, context.terminal.width) << folder.string() << '\n';
 }
 
-fs::path folder_for(const Options& options, const std::string& plan, const Context& context)
+fs::path folder_for(const ProfileOptions& options, const std::string& plan, const Context& context)
 {
     if (!options.out.empty()) return options.out;
     say_where_results_are(context);
@@ -171,14 +171,15 @@ void print_counted(const fs::path& folder, const Measurement& row, Context& cont
 }
 
 /// Whether there are options that only a recording of GPUs has.
-bool asks_for_gpus(const Options& options)
+bool asks_for_gpus(const ProfileOptions& options)
 {
     return options.from_start || options.counters ||
            !(options.range + options.after + options.seconds + options.metrics + options.kernels).empty();
 }
 
 /// Counts the program by the processor's events, or simulates it where there are none.
-CountedProgram run_on_cpu(const Options& options, const fs::path& folder, const std::string& missing, Context& context)
+CountedProgram run_on_cpu(const ProfileOptions& options, const fs::path& folder, const std::string& missing,
+                          Context& context)
 {
     const bool counts = why_not_counted(context.registry).empty();
     const std::string name = name_of(options.program);
@@ -192,7 +193,7 @@ CountedProgram run_on_cpu(const Options& options, const fs::path& folder, const 
 }
 
 /// On a machine without a GPU, or with --simulate.
-int profile_on_cpu(const Options& options, Context& context)
+int profile_on_cpu(const ProfileOptions& options, Context& context)
 {
     if (asks_for_gpus(options))
         throw InputError(
@@ -222,7 +223,7 @@ bool has_gpu(const Machine& machine)
     return std::ranges::any_of(machine.devices, [](const Device& device) { return device.kind == "gpu"; });
 }
 
-int profile_program(const Options& options, Context& context)
+int profile_program(const ProfileOptions& options, Context& context)
 {
     context.registry.profiler("gpu");  // opens the GPU parts, so that machine.yaml lists the GPUs
     const Machine& machine = context.registry.machine();
@@ -252,7 +253,7 @@ int profile_program(const Options& options, Context& context)
 
 Action profile(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return profile_program(options, context); };
+    return [options = ProfileOptions{parser}](Context& context) { return profile_program(options, context); };
 }
 
 }  // namespace roof

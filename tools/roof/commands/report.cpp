@@ -22,7 +22,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct ReportOptions {
     OptionParser& parser;
     std::vector<std::string>& folders = parser.repeated("DIR");
     std::string& out = parser.value("--out");
@@ -64,7 +64,7 @@ std::string make_png(const std::vector<std::filesystem::path>& pictures)
     return {};
 }
 
-void write_extras(const Options& options, const std::vector<analysis::Study>& studies, Context& context)
+void write_extras(const ReportOptions& options, const std::vector<analysis::Study>& studies, Context& context)
 {
     if (!options.data.empty()) write_page_data(options.data, studies);
     if (options.pictures.empty()) return;
@@ -85,7 +85,7 @@ std::string newest_run(const Context& context)
     return runs.front().string();
 }
 
-int make_report(Options options, Context& context)
+int make_report(ReportOptions options, Context& context)
 {
     if (options.folders.empty()) options.folders = {newest_run(context)};
     std::optional<analysis::Study> baseline;
@@ -151,7 +151,7 @@ int make_report(Options options, Context& context)
 
 Action report(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return make_report(options, context); };
+    return [options = ReportOptions{parser}](Context& context) { return make_report(options, context); };
 }
 
 }  // namespace roof

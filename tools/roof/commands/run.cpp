@@ -24,7 +24,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct RunOptions {
     OptionParser& parser;
     TrainOptions train{parser};
     std::string& out = parser.value("--out");
@@ -150,7 +150,7 @@ std::string run_summary(const Measurement& row, const analysis::Study& study)
            line("rate", rate_text(row, study.ceilings)) + line("losses", losses_text(row)) + remarks_line(row);
 }
 
-int explain_only(const std::vector<Item>& items, const Options& options, Context& context)
+int explain_only(const std::vector<Item>& items, const RunOptions& options, Context& context)
 {
     nlohmann::json plans = nlohmann::json::array();
     for (const Item& item : items) {
@@ -164,7 +164,7 @@ int explain_only(const std::vector<Item>& items, const Options& options, Context
     return 0;
 }
 
-int train(const Options& options, Context& context)
+int train(const RunOptions& options, Context& context)
 {
     const Plan plan = train_plan(options.train);
     const std::vector<Item> items = expand(plan, context.registry);
@@ -194,7 +194,7 @@ int train(const Options& options, Context& context)
 
 Action run(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return train(options, context); };
+    return [options = RunOptions{parser}](Context& context) { return train(options, context); };
 }
 
 }  // namespace roof

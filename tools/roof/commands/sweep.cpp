@@ -22,7 +22,7 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct SweepOptions {
     OptionParser& parser;
     std::string& plan = parser.required("PLAN");
     bool& dry_run = parser.flag("--dry-run");
@@ -140,7 +140,7 @@ PlanTime plan_time(const std::vector<Item>& items, Context& context)
     return time;
 }
 
-std::vector<std::string> sweep_arguments(const Options& options)
+std::vector<std::string> sweep_arguments(const SweepOptions& options)
 {
     std::vector<std::string> arguments{"sweep", options.plan};
     for (const std::string& setting : options.settings) arguments.insert(arguments.end(), {"--set", setting});
@@ -192,7 +192,7 @@ nlohmann::json dry_run_json(const std::vector<Item>& items, const std::vector<st
 }
 
 /// The text kept in the folder, which holds one plan. A plan changed by options is a different plan.
-std::string text_of(const Plan& plan, const Options& options)
+std::string text_of(const Plan& plan, const SweepOptions& options)
 {
     std::string text = plan.source;
     if (!text.empty() && text.back() != '\n') text += '\n';
@@ -201,7 +201,7 @@ std::string text_of(const Plan& plan, const Options& options)
     return text;
 }
 
-void show(const Session& session, const Options& options, Context& context)
+void show(const Session& session, const SweepOptions& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(session.folder, {}, context);
     analysis::keep_digest(study.results);
@@ -214,7 +214,7 @@ void show(const Session& session, const Options& options, Context& context)
     context.out << session.folder.string() << '\n';
 }
 
-int sweep_plan(const Options& options, Context& context)
+int sweep_plan(const SweepOptions& options, Context& context)
 {
     const Plan plan = find_plan(options.plan);
     const Scheduler scheduler(plan, context.registry, parse_settings(options.settings), options.only);
@@ -242,7 +242,7 @@ int sweep_plan(const Options& options, Context& context)
 
 Action sweep(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return sweep_plan(options, context); };
+    return [options = SweepOptions{parser}](Context& context) { return sweep_plan(options, context); };
 }
 
 }  // namespace roof

@@ -15,14 +15,14 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct TraceOptions {
     OptionParser& parser;
     std::string& folder = parser.required("DIR");
     std::string& row = parser.value("--row", "1");
     std::string& out = parser.value("--out", "trace.json");
 };
 
-int write_trace(const Options& options, Context& context)
+int write_trace(const TraceOptions& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(options.folder, {}, context);
     const std::vector<const Measurement*> steps = analysis::measured_steps(study.results.rows);
@@ -40,7 +40,7 @@ int write_trace(const Options& options, Context& context)
 
 Action trace(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return write_trace(options, context); };
+    return [options = TraceOptions{parser}](Context& context) { return write_trace(options, context); };
 }
 
 }  // namespace roof

@@ -10,14 +10,14 @@
 namespace roof {
 namespace {
 
-struct Options {
+struct WhatifOptions {
     OptionParser& parser;
     std::string& folder = parser.required("DIR");
     std::string& set = parser.required("--set");
     bool& json = parser.flag("--json");
 };
 
-int answer(const Options& options, Context& context)
+int answer(const WhatifOptions& options, Context& context)
 {
     const analysis::Study study = open_with_calibration(options.folder, {}, context);
     const analysis::WhatIf change = analysis::parse_what_if(comma_list("--set", options.set), study);
@@ -33,7 +33,7 @@ int answer(const Options& options, Context& context)
 
 Action whatif(OptionParser& parser)
 {
-    return [options = Options{parser}](Context& context) { return answer(options, context); };
+    return [options = WhatifOptions{parser}](Context& context) { return answer(options, context); };
 }
 
 }  // namespace roof

@@ -31,14 +31,14 @@ struct Mapping {
     std::string file;
 };
 
-struct Sample {
+struct AddressSample {
     std::uint64_t address, time;
     std::uint32_t process, thread;
 };
 
 /// What the kernel wrote, in any order.
 struct Records {
-    std::vector<Sample> samples;
+    std::vector<AddressSample> samples;
     std::map<std::uint32_t, std::vector<Mapping>> mappings;  ///< by process; a later one hides those before
     std::map<std::uint32_t, std::uint32_t> parents;          ///< of forked processes
     int lost = 0;
@@ -163,15 +163,15 @@ const Mapping* find(const Records& records, std::uint32_t process, std::uint64_t
 }
 
 /// How many threads were at work around each sample, at least 1.
-std::vector<double> threads_at_work(const std::vector<Sample>& samples, double period)
+std::vector<double> threads_at_work(const std::vector<AddressSample>& samples, double period)
 {
-    const auto window_of = [](const Sample& sample) {
+    const auto window_of = [](const AddressSample& sample) {
         return static_cast<std::uint64_t>(1e-9 * static_cast<double>(sample.time) / window);
     };
     std::map<std::uint64_t, int> in_window;
-    for (const Sample& sample : samples) ++in_window[window_of(sample)];
+    for (const AddressSample& sample : samples) ++in_window[window_of(sample)];
     std::vector<double> threads;
-    for (const Sample& sample : samples)
+    for (const AddressSample& sample : samples)
         threads.push_back(std::max(1.0, in_window[window_of(sample)] * period / window));
     return threads;
 }
@@ -236,7 +236,7 @@ std::vector<SampledPlace> Sampler::places(int& lost) const
     const std::vector<double> threads = threads_at_work(records.samples, period);
     std::map<std::pair<std::string, std::uint64_t>, SampledPlace> places;
     for (std::size_t i = 0; i < records.samples.size(); ++i) {
-        const Sample& sample = records.samples[i];
+        const AddressSample& sample = records.samples[i];
         const Mapping* const mapping = find(records, sample.process, sample.address);
         const bool is_in_file =
             mapping != nullptr && mapping->file.starts_with('/') && !mapping->file.starts_with("//");
@@ -259,7 +259,7 @@ int Sampler::threads() const
 {
     constexpr double least = 0.1;
     std::map<std::uint32_t, std::map<std::uint32_t, int>> samples;
-    for (const Sample& sample : kept_->records.samples) ++samples[sample.process][sample.thread];
+    for (const AddressSample& sample : kept_->records.samples) ++samples[sample.process][sample.thread];
     const double all = least * static_cast<double>(kept_->records.samples.size());
     int most = 0;
     for (const auto& [process, of_threads] : samples) {

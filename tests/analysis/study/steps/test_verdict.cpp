@@ -13,15 +13,7 @@
 
 using namespace roof;
 using namespace roof::analysis;
-
-namespace {
-
-bool holds(const std::string& text, const std::string& part)
-{
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+using made::holds;
 
 TEST_CASE("the times of a step are sums by the bound of layers, with the rest separate")
 {
