@@ -25,11 +25,13 @@ option(CMAKE_UNITY_BUILD "Compile the sources of a target together" ON)
 set(ROOF_CUDA AUTO CACHE STRING "Build the GPU parts: AUTO (if nvcc is found), ON (fail if not), OFF")
 set_property(CACHE ROOF_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# A designated initializer leaves the other members at their defaults. GCC 12 warns wrongly of copies of strings (its bug 105651).
+# A designated initializer leaves the other members at their defaults. GCC 12 warns wrongly of copies of strings (its bug 105651). In sources
+# that are compiled together, a name may hide one of another source.
 add_library(roof_warnings INTERFACE)
 add_library(roof::warnings ALIAS roof_warnings)
 target_compile_options(roof_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers>
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<BOOL:${CMAKE_UNITY_BUILD}>>>:-Wshadow>
   $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ROOF_WERROR}>>:-Werror>)
 
