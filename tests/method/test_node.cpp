@@ -4,6 +4,7 @@
 #include "ert/method/results/results.hpp"
 #include "tests/fakes/fake_registry.hpp"
 #include "tests/fakes/temporary_folder.hpp"
+#include "tests/method/measured_rows.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -58,7 +59,8 @@ TEST_CASE("a folder holds the rows of one node")
     machine.node = "n1";
     const std::filesystem::path run = folder / "run";
     {
-        const RunDirectory first(run, "name: p\n", machine);
+        RunDirectory first(run, "name: p\n", machine);
+        first.append(tests::measured()[0]);
     }
     machine.node = "n2";
     CHECK_THROWS_WITH(RunDirectory(run, "name: p\n", machine), Catch::Contains("--node n1"));

@@ -183,6 +183,7 @@ TEST_CASE("a folder has one plan, one machine and one run at a time")
     }
     SECTION("another machine is refused")
     {
+        run.append(measured()[0]);
         std::filesystem::copy(folder / "run", folder / "copy");
         Machine other = fake_machine();
         other.name = "other";

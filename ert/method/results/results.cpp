@@ -67,6 +67,22 @@ int format_of(const fs::path& folder)
     return file >> word >> number && word == "format:" ? number : 0;
 }
 
+/// Removes what a run that was stopped before its first row has left, so that the folder is as a new one. Nothing is removed where any other
+/// file is, or where one of these is not as it was written.
+void remove_run_without_rows(const fs::path& folder)
+{
+    const std::array<fs::path, 3> left{seal_file, "machine.yaml",
+                                       "plan.yaml"};  // the seal first: without it, nothing is removed
+    std::ptrdiff_t files = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        if (entry.path().filename() == ".lock") continue;
+        if (std::ranges::find(left, entry.path().filename()) == left.end()) return;
+        ++files;
+    }
+    if (files != std::ssize(left) || is_of_other_format(folder) || !check_seal(folder).damage.empty()) return;
+    for (const fs::path& file : left) fs::remove(folder / file);
+}
+
 /// Letters in the name of a run, by chance.
 constexpr int letters_of_run = 10;
 
@@ -177,6 +193,7 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
 {
     make_folder(folder_);
     lock_.emplace(folder_);
+    remove_run_without_rows(folder_);
     const fs::path plan_file = folder_ / "plan.yaml";
     if (fs::exists(plan_file) && read_file(plan_file) != plan_text) {
         throw InputError(folder_.string() +

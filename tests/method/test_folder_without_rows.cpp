@@ -1,0 +1,46 @@
+// What a run that was stopped before its first row leaves, and who may take it over.
+#include "ert/base/files.hpp"
+#include "ert/method/results/results.hpp"
+#include "tests/fakes/fake_registry.hpp"
+#include "tests/fakes/temporary_folder.hpp"
+#include "tests/method/measured_rows.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace roof;
+using namespace roof::fakes;
+using namespace roof::tests;
+
+TEST_CASE("a folder without rows is taken over by another plan or machine, and no file of others is removed")
+{
+    const TemporaryFolder folder;
+    const auto place = folder / "run";
+    const std::string other_plan = "run: other\n";
+    RunDirectory(place, plan_text, fake_machine()).close();
+    SECTION("another plan and another machine")
+    {
+        Machine other = fake_machine();
+        other.name = "other";
+        RunDirectory run(place, other_plan, other);
+        run.append(measured()[0]);
+        run.close();
+        const Results results = read_results(place);
+        REQUIRE(results.plan == other_plan);
+        REQUIRE(results.machine.name == "other");
+        REQUIRE(results.rows.size() == 1);
+        REQUIRE(check_results(place).damage.empty());
+    }
+    SECTION("with a file beside them, even an unfinished line of a row")
+    {
+        write_file(place / "samples.csv.cut", "train cpu,0.1");
+        REQUIRE_THROWS_WITH(RunDirectory(place, other_plan, fake_machine()), Catch::Contains("give --out another"));
+        REQUIRE(read_file(place / "plan.yaml") == plan_text);
+        REQUIRE(read_file(place / "samples.csv.cut") == "train cpu,0.1");
+    }
+    SECTION("with a plan that a person has edited")
+    {
+        append_file(place / "plan.yaml", "# mine\n");
+        REQUIRE_THROWS_WITH(RunDirectory(place, other_plan, fake_machine()), Catch::Contains("another plan"));
+        REQUIRE_THAT(read_file(place / "plan.yaml"), Catch::EndsWith("# mine\n"));
+    }
+}
