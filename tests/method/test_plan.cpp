@@ -102,6 +102,8 @@ TEST_CASE("the message for a mistake has file, line, key and the legal values")
         {"name: x\n", {"p.yaml", "run"}},
         {"run: []\n", {"p.yaml:1", "run"}},
         {"run:\n  - batch: 4\n", {"p.yaml:2", "bench"}},
+        {"run:\n  - benhc: train\n    batch: 4\n",
+         {"p.yaml:2: unknown key of an entry 'benhc'; did you mean 'bench'?"}},
         {"measure: {min_samples: many}\nrun:\n  - bench: train\n", {"p.yaml:1", "min_samples", "'many'"}},
         {"measure: {min_samples: 9, max_samples: 3}\nrun:\n  - bench: train\n",
          {"p.yaml:1", "max_samples (3)", "min_samples (9)"}},

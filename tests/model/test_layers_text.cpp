@@ -82,7 +82,8 @@ TEST_CASE("networks of tokens have embeddings, values of positions and a label f
     CHECK(graph.layer(5).output == Shape{30, 1, 12});
     CHECK(graph.parameter_count() == 30 * 8 + 5 * 8 + 16 * 8 + 16 + 8 * 16);
     CHECK(refusal_of(begin + "{linear: {features: 30, weights_of: word}}]}") ==
-          "model: layer 2 (linear): weights_of: no layer before it is named 'word'");
+          "model: layer 2 (linear): weights_of: unknown earlier layer 'word'; did you mean 'words'?; "
+          "legal values: image, words");
     CHECK(refusal_of(begin + "{linear: {features: 31, weights_of: words}}]}") ==
           "model: layer 2 (linear): linear2 reads weights of 'words', which has others");
     CHECK(build_model(begin + "{positions: {count: 13}}]}").parameter_count() == 30 * 8 + 13 * 8);
@@ -160,10 +161,15 @@ TEST_CASE("a layer that is wrong is named by its place and kind, with what is le
                Catch::Contains("layer 1 (convolution): window is missing"));
     CHECK_THAT(refusal_of(text_of("{convolution: {channels: 8, window: 3, paddin: 1}}")),
                Catch::Contains("unknown setting 'paddin'"));
+    CHECK(refusal_of(text_of("{convolution: {chanels: 8, window: 3}}")) ==
+          "model: layer 1 (convolution): unknown setting 'chanels'; did you mean 'channels'?; "
+          "legal values: name, from, channels, window, stride, padding, dilation, groups, bias");
+    CHECK_THAT(refusal_of(text_of("{average_pool: {stride: 2}}")), Catch::Contains("window is missing"));
     CHECK_THAT(refusal_of(text_of("{convolution: {channels: 0, window: 3}}")),
                Catch::Contains("channels: 0 is not a legal"));
     CHECK_THAT(refusal_of(text_of("{convolution: {channels: 8, window: 30}}")), Catch::Contains("does not fit"));
-    CHECK_THAT(refusal_of(text_of("{relu: {from: stem}}")), Catch::Contains("no layer before it is named 'stem'"));
+    CHECK_THAT(refusal_of(text_of("{relu: {from: stem}}")),
+               Catch::Contains("unknown earlier layer 'stem'; legal values: image"));
     CHECK_THAT(refusal_of(text_of("{relu: {name: a}}, {relu: {name: a}}")), Catch::Contains("'a' exists already"));
     CHECK_THAT(refusal_of(text_of("{add: {from: image}}")), Catch::Contains("two layers are expected"));
     CHECK_THAT(refusal_of(text_of("[relu, relu]")), Catch::Contains("layer 1: a kind of layer"));

@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <stdexcept>
 
 namespace roof::model {
@@ -49,29 +48,37 @@ class Reader {
         return {extents[0], extents[1], extents[2]};
     }
 
-    static const std::map<std::string, std::pair<LayerKind, Function>, std::less<>>& kinds()
+    struct Kind {
+        LayerKind kind;
+        Function function;
+        std::vector<std::string> settings;
+    };
+
+    static const std::map<std::string, Kind, std::less<>>& kinds()
     {
-        static const std::map<std::string, std::pair<LayerKind, Function>, std::less<>> all = [] {
-            std::map<std::string, std::pair<LayerKind, Function>, std::less<>> made;
-            const auto put = [&](LayerKind kind, Function function) {
-                made.emplace(name(kind), std::pair(kind, function));
+        static const std::map<std::string, Kind, std::less<>> all = [] {
+            std::map<std::string, Kind, std::less<>> made;
+            const auto put = [&](LayerKind kind, Function function, std::vector<std::string> settings = {}) {
+                settings.insert(settings.begin(), {"name", "from"});
+                made.emplace(name(kind), Kind{kind, function, std::move(settings)});
             };
-            put(LayerKind::convolution, &Reader::convolution);
-            put(LayerKind::batch_norm, &Reader::norm);
-            put(LayerKind::layer_norm, &Reader::norm);
-            put(LayerKind::rms_norm, &Reader::norm);
-            put(LayerKind::max_pool, &Reader::max_pool);
-            put(LayerKind::average_pool, &Reader::average_pool);
+            put(LayerKind::convolution, &Reader::convolution,
+                {"channels", "window", "stride", "padding", "dilation", "groups", "bias"});
+            put(LayerKind::batch_norm, &Reader::norm, {"epsilon"});
+            put(LayerKind::layer_norm, &Reader::norm, {"epsilon"});
+            put(LayerKind::rms_norm, &Reader::norm, {"epsilon"});
+            put(LayerKind::max_pool, &Reader::max_pool, {"window", "stride", "padding"});
+            put(LayerKind::average_pool, &Reader::average_pool, {"window", "stride", "padding"});
             put(LayerKind::flatten, &Reader::flatten);
-            put(LayerKind::dropout, &Reader::dropout);
-            put(LayerKind::linear, &Reader::linear);
-            put(LayerKind::embedding, &Reader::embedding);
-            put(LayerKind::positions, &Reader::positions);
-            put(LayerKind::take_positions, &Reader::take_positions);
-            put(LayerKind::attention, &Reader::attention);
-            put(LayerKind::rope, &Reader::rope);
-            put(LayerKind::slice, &Reader::slice);
-            put(LayerKind::shuffle, &Reader::shuffle);
+            put(LayerKind::dropout, &Reader::dropout, {"probability"});
+            put(LayerKind::linear, &Reader::linear, {"features", "bias", "each_position", "weights_of"});
+            put(LayerKind::embedding, &Reader::embedding, {"vocabulary", "channels"});
+            put(LayerKind::positions, &Reader::positions, {"count"});
+            put(LayerKind::take_positions, &Reader::take_positions, {"first", "count"});
+            put(LayerKind::attention, &Reader::attention, {"heads", "causal", "kv_heads"});
+            put(LayerKind::rope, &Reader::rope, {"heads", "theta", "kv_heads"});
+            put(LayerKind::slice, &Reader::slice, {"first", "channels"});
+            put(LayerKind::shuffle, &Reader::shuffle, {"groups"});
             for (const LayerKind kind : {LayerKind::add, LayerKind::multiply, LayerKind::concat})
                 put(kind, &Reader::joined);
             put(LayerKind::relu, &Reader::activation);
@@ -95,15 +102,12 @@ class Reader {
         if (found == kinds().end()) throw InputError(place + ": " + unknown_word("kind of layer", kind, legal));
         try {
             if (!settings_.IsMap()) throw InputError("its settings are no map");
-            read_ = {"name", "from"};
+            for (const auto& pair : settings_)
+                if (const auto key = pair.first.as<std::string>();
+                    std::ranges::find(found->second.settings, key) == found->second.settings.end())
+                    throw InputError(unknown_word("setting", key, found->second.settings));
             name_ = settings_["name"] ? settings_["name"].as<std::string>() : kind + std::to_string(count_);
-            const int made = (this->*found->second.second)(found->second.first);
-            for (const auto& pair : settings_) {
-                const auto key = pair.first.as<std::string>();
-                if (!read_.contains(key))
-                    throw InputError(
-                        unknown_word("setting", key, std::vector<std::string>(read_.begin(), read_.end())));
-            }
+            const int made = (this->*found->second.function)(found->second.kind);
             if (!names_.emplace(name_, made).second)
                 throw InputError("a layer '" + printable(name_) + "' exists already");
         } catch (const YAML::Exception& error) {
@@ -129,8 +133,10 @@ class Reader {
     int layer_named(const std::string& key, const std::string& wanted) const
     {
         const auto found = names_.find(wanted);
-        if (found == names_.end()) throw InputError(key + ": no layer before it is named '" + printable(wanted) + "'");
-        return found->second;
+        if (found != names_.end()) return found->second;
+        std::vector<std::string> legal;
+        for (const auto& known : names_) legal.push_back(known.first);
+        throw InputError(key + ": " + unknown_word("earlier layer", wanted, legal));
     }
     int source()
     {
@@ -141,7 +147,6 @@ class Reader {
 
     int number(const std::string& key, int least, std::optional<int> usual = {})
     {
-        read_.insert(key);
         const YAML::Node node = settings_[key];
         if (!node && !usual) throw InputError(key + " is missing");
         const int given = node ? node.as<int>() : *usual;
@@ -153,7 +158,6 @@ class Reader {
     template <class Value>
     Value setting(const std::string& key, Value usual)
     {
-        read_.insert(key);
         return settings_[key] ? settings_[key].as<Value>() : usual;
     }
     Window window(int stride)
@@ -180,8 +184,8 @@ class Reader {
     /// Without a window: of the whole map.
     int average_pool(LayerKind)
     {
-        read_.insert("window");
-        if (!settings_["window"]) return graph_.average_pool(name_, source(), 1);
+        if (!settings_["window"] && !settings_["stride"] && !settings_["padding"])
+            return graph_.average_pool(name_, source(), 1);
         const Window of = window(0);
         if (of.padding != 0) throw InputError("padding: an average pool has none");
         return graph_.average_pool(name_, source(), of);
@@ -205,7 +209,6 @@ class Reader {
         const int from = source();
         const int features = number("features", 1);
         const bool bias = setting("bias", true);
-        read_.insert("weights_of");
         const YAML::Node other = settings_["weights_of"];
         const int weights_of = other ? layer_named("weights_of", other.as<std::string>()) : -1;
         if (!setting("each_position", weights_of >= 0)) return graph_.linear(name_, from, features, bias);
@@ -249,9 +252,8 @@ class Reader {
     Graph graph_;
     std::map<std::string, int> names_;
     int count_ = 0;
-    YAML::Node settings_;         ///< of the layer that is read
-    std::string name_;            ///< its name
-    std::set<std::string> read_;  ///< the settings that its kind has
+    YAML::Node settings_;  ///< of the layer that is read
+    std::string name_;     ///< its name
 };
 
 }  // namespace

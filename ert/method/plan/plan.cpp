@@ -4,6 +4,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/base/yaml_text.hpp"
+#include "ert/method/bench/measurement.hpp"
 
 #include <fmt/format.h>
 
@@ -135,11 +136,20 @@ class Parser : YamlReader {
                 entry.axis_where[key] = where(pair.first);
             }
         }
-        if (entry.bench.empty()) throw InputError(entry.where + ": run: the entry names no bench");
+        if (entry.bench.empty()) refuse_without_bench(node);
         for (const std::string& device : here) {
             entry.device = device;
             plan.entries.push_back(entry);
         }
+    }
+
+    /// Of an entry with a bench, expand() compares the axes with those of the bench.
+    [[noreturn]] void refuse_without_bench(const YAML::Node& node) const
+    {
+        std::vector<std::string> legal{"bench", "device", "measure", "profile"};
+        legal.insert(legal.end(), axis_names().begin(), axis_names().end());
+        check_keys(node, legal, "key of an entry");
+        fail(node, "run: the entry names no bench");
     }
 
     std::vector<std::string> plan_keys_{"name",
