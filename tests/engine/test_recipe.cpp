@@ -31,6 +31,15 @@ TEST_CASE("A learning rate that is negative or not finite is refused before anyt
     for (const char* rate : {"nan", "inf", "-1", "1e999"}) CHECK_THROWS_AS(require_legal(with_rate(rate)), InputError);
 }
 
+TEST_CASE("Tokens beyond the positions of a network are refused before anything is measured")
+{
+    Point point;
+    for (const auto& [axis, value] :
+         {std::pair{"model", "gpt2"}, {"data", "synthetic"}, {"lr", "0.1"}, {"tokens", "5000"}})
+        point.set(axis, value);
+    CHECK_THROWS_WITH(require_legal(point), Catch::Contains("gpt2 has 1024 positions, fewer than 5000 tokens"));
+}
+
 TEST_CASE("FLOPs that an implementation saves are subtracted from the executed FLOPs")
 {
     const model::Graph graph = model::build_model("alexnet");

@@ -73,6 +73,23 @@ TEST_CASE("A table of more positions than a sequence has is trained whole, and r
     CHECK(work.update.flops.value == 6 * table);
 }
 
+TEST_CASE("A sequence longer than the positions that a decoder was made for is refused with their number")
+{
+    CHECK_NOTHROW(build_model("gpt2", 1000, 1024));
+    CHECK_THROWS_WITH(build_model("gpt2", 1000, 1025), "tokens: gpt2 has 1024 positions, fewer than 1025 tokens");
+    CHECK_THROWS_WITH(build_model("gpt2_xl", 1000, 5000, Use::decode), Catch::Contains("has 1024 positions"));
+    CHECK_NOTHROW(build_model("llama_1b", 1000, 65536));
+    const auto with = [](std::string config, const std::string& more) { return config.insert(1, more); };
+    CHECK_NOTHROW(decoder(mistral, 70));  // rotary positions have no bound but the one that a file states
+    CHECK_THROWS_WITH(decoder(with(mistral, R"("max_position_embeddings": 64, )"), 70),
+                      "tokens: made has 64 positions, fewer than 70 tokens");
+    CHECK_THROWS_WITH(
+        decoder(
+            R"({"model_type": "gptj", "n_embd": 64, "n_layer": 3, "n_head": 4, "vocab_size": 100, "n_positions": 32})",
+            33),
+        Catch::Contains("has 32 positions"));
+}
+
 TEST_CASE("Llama 3.2 1B by its config has its 1,235,814,400 parameters, and attends with 8 heads of keys")
 {
     const Graph all = decoder(llama_1b, 512);
@@ -199,6 +216,7 @@ TEST_CASE("A config that is no decoder's, or whose extents do not fit, is refuse
     for (const auto& [config, reason] : std::vector<std::pair<std::string, std::string>>{
              {R"({"model_type": "lama"})", "llama"},
              {R"({"model_type": "gpt2"})", "it lacks 'n_embd'"},
+             {with(gpt2, "n_embd", "n_emdb"), "it lacks 'n_embd'; is it 'n_emdb'?"},
              {with(gpt2, "768", "-1"), "'n_embd' is not a whole number"},
              {with(gpt2, "768", "770"), "'n_embd' is no multiple of 'n_head'"},
              {with(gpt2, "\"n_layer\": 12", "\"n_layer\": 5000"), "'n_layer' is not a whole number from 1 to 1024"},

@@ -109,7 +109,8 @@ void require_legal(const Point& point)
 {
     learning_rate(point);
     data::require_source(point.text("data"));
-    if (model::is_own_network(point.text("model"))) network_of(point);
+    const std::string& model = point.text("model");
+    if (model::is_own_network(model) || model::usual_tokens(model) > 0) network_of(point);
 }
 
 TrainBench::TrainBench(TrainTraits traits, std::filesystem::path memory)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace roof::model {
 namespace {
@@ -52,7 +53,7 @@ class Config {
     }
     int number(const char* key, int most = largest, int least = 1) const
     {
-        if (!has(key)) throw InputError(std::string("it lacks '") + key + "'");
+        if (!has(key)) refuse_without(key);
         if (!json_[key].is_number_integer() || json_[key] < least || json_[key] > most)
             throw InputError(std::string("'") + key + "' is not a whole number from " + std::to_string(least) + " to " +
                              std::to_string(most));
@@ -61,6 +62,12 @@ class Config {
     int number_or(const char* key, int usual, int least = 1) const
     {
         return has(key) ? number(key, largest, least) : usual;
+    }
+    /// Decoder::longest
+    int longest() const
+    {
+        const char* key = "max_position_embeddings";
+        return has(key) ? number(key, std::numeric_limits<int>::max()) : 0;
     }
     float real(const char* key, float usual) const
     {
@@ -80,6 +87,15 @@ class Config {
     }
 
   private:
+    /// Other keys are legal, so they are looked at only then.
+    [[noreturn]] void refuse_without(const std::string& key) const
+    {
+        std::vector<std::string> keys;
+        for (const auto& pair : json_.items()) keys.push_back(pair.key());
+        const std::string near = nearest(key, keys);
+        throw InputError("it lacks '" + key + "'" + (near.empty() ? "" : "; is it '" + printable(near) + "'?"));
+    }
+
     nlohmann::json json_;
 };
 
@@ -121,6 +137,7 @@ Decoder llama(const Config& config, bool is_qwen, bool slides)
             .head = head,
             .hidden = config.number("intermediate_size"),
             .vocabulary = config.number("vocab_size"),
+            .longest = config.longest(),
             .window = slides ? config.number_or("sliding_window", 0) : 0,
             .whole_blocks = is_qwen ? config.number_or("max_window_layers", 28, 0) : 0,
             .activation = config.activation("hidden_act", "silu"),
@@ -166,6 +183,7 @@ Decoder counted(Config config, const Form& form)
     const auto is = [&](std::string_view type) { return form.type == type; };
     for (const auto& [from, to] :
          std::vector<std::pair<const char*, const char*>>{{"n_embd", "hidden_size"},
+                                                          {"n_positions", "max_position_embeddings"},
                                                           {"n_layer", "num_hidden_layers"},
                                                           {"n_head", "num_attention_heads"},
                                                           {"n_inner", "intermediate_size"},
@@ -213,6 +231,7 @@ Decoder counted(Config config, const Form& form)
             .positions = is("opt")           ? config.number("max_position_embeddings") + 2
                          : is("gpt_bigcode") ? config.number("n_positions")
                                              : 0,
+            .longest = config.longest(),
             .window = slides ? config.number_or("sliding_window", 0) : 0,
             .whole_blocks = is("qwen3") ? config.number_or("max_window_layers", 28, 0) : 0,
             .period = period > 0 ? config.first_whole_block(period) : 0,
@@ -240,7 +259,7 @@ Decoder extents(const Config& config)
         return counted(config, *form);
     std::vector<std::string> known{"gpt2", "llama", "mistral", "qwen2"};
     for (const Form& form : forms) known.emplace_back(form.type);
-    throw InputError("model_type '" + kind + "' is not read; those that are: " + join(known, ", "));
+    throw InputError(unknown_word("model_type", kind, known));
 }
 
 }  // namespace

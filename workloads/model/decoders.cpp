@@ -64,8 +64,9 @@ Graph build(const Decoder& decoder, int tokens, Use use)
     Graph net(decoder.name, {1, 1, decodes ? 1 : tokens});
     const int embedding = net.embedding(is_llama ? "embed_tokens" : "wte", 0, decoder.vocabulary, decoder.channels);
     const int positions = decoder.positions > 0 ? decoder.positions : tokens;
-    if (positions < tokens)
-        throw InputError(decoder.name + " has " + std::to_string(positions) + " positions, fewer than " +
+    const int longest = decoder.longest > 0 ? decoder.longest : positions;
+    if (longest < tokens)
+        throw InputError("tokens: " + decoder.name + " has " + std::to_string(longest) + " positions, fewer than " +
                          std::to_string(tokens) + " tokens");
     int x = decoder.is_rotary ? embedding : net.positions("wpe", embedding, positions, decodes ? tokens - 1 : 0);
     Decoder of_block = decoder;
@@ -92,7 +93,8 @@ std::vector<Decoder> known_decoders()
                        .kv_heads = heads,
                        .head = channels / heads,
                        .hidden = 4 * channels,
-                       .vocabulary = 50257});
+                       .vocabulary = 50257,
+                       .longest = 1024});
     };
     gpt2("gpt2", 12, 768, 12);
     gpt2("gpt2_medium", 24, 1024, 16);
@@ -110,6 +112,7 @@ std::vector<Decoder> known_decoders()
                    .head = 64,
                    .hidden = 8192,
                    .vocabulary = 128256,
+                   .longest = 131072,
                    .activation = LayerKind::silu,
                    .theta = 500'000,
                    .qkv_bias = false,

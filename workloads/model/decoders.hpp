@@ -22,7 +22,8 @@ struct Decoder {
     int head = 0;    ///< channels of a head
     int hidden = 0;  ///< channels within the perceptron of a block
     int vocabulary = 0;
-    int positions = 0;     ///< GPT-2: rows of its table, at least as many as tokens; 0: as many
+    int positions = 0;     ///< GPT-2: rows of its table, at least as many as tokens; 0: as many as tokens
+    int longest = 0;       ///< without such a table: tokens of a sequence at most; 0: any
     int window = 0;        ///< positions that a token reads, its own as the last; 0: all up to its own
     int whole_blocks = 0;  ///< blocks at the begin that have no window
     int period = 0;        ///< neither has every such block
