@@ -89,6 +89,9 @@ std::chrono::year_month_day day_of(const std::string& time);
 /// "cpu compute core mean of 8 avx2 threads=26", or each.
 enum class Twins { as_mean, each };
 
+/// Digest::kind of a run on these devices: the CPU's kind, and the models of the GPUs.
+std::string kind_of(const Machine& machine, const std::vector<std::string>& devices);
+
 /// The ceilings of a run, most useful first: memory and caches with all threads, arithmetic, latencies, links and small pages, part of the
 /// threads; of equal names, such as those of two ways to load from one level, the fastest. A folder without a node's name gives the digest
 /// the name "unknown".

@@ -121,6 +121,15 @@ void judge_beside(const Digest& now, const std::map<std::string, std::vector<dou
     }
 }
 
+/// Not judged, or a kind that has lost something of `others`.
+void compare_kinds(const std::string& kind, const std::set<std::string>& others, HealthFinding& finding)
+{
+    const bool lost = std::ranges::any_of(others, [&](const std::string& other) { return has_lost(kind, other); });
+    finding.finding = std::max(finding.finding, lost ? Finding::changed_kind : Finding::not_judged);
+    finding.reason = fmt::format("it is {}, and the reference is {}", kind,
+                                 join(std::vector<std::string>(others.begin(), others.end()), " and "));
+}
+
 void judge_one(const Digest& now, const Fleet& reference, HealthFinding& finding)
 {
     const Nodes nodes = group_for(now, reference);
@@ -130,12 +139,7 @@ void judge_one(const Digest& now, const Fleet& reference, HealthFinding& finding
         return;
     }
     const std::string& kind = nodes.front()->kind;
-    if (now.kind != kind) {
-        finding.finding =
-            std::max(finding.finding, has_lost(now.kind, kind) ? Finding::changed_kind : Finding::not_judged);
-        finding.reason = fmt::format("it is {}, and the reference is {}", now.kind, kind);
-        return;
-    }
+    if (now.kind != kind) return compare_kinds(now.kind, {kind}, finding);
     const auto rates = rates_of(nodes);
     const Digest one = as_one_of(now, nodes, rates);
     std::set<std::string> names;
@@ -150,6 +154,20 @@ void judge_one(const Digest& now, const Fleet& reference, HealthFinding& finding
 }
 
 }  // namespace
+
+std::optional<HealthFinding> judge_reference(const std::string& node, const std::vector<std::string>& kinds,
+                                             const Fleet& reference)
+{
+    std::set<std::string> others;
+    for (const Digest& digest : reference.digests)
+        if (digest.node != node && !digest.ceilings.empty()) others.insert(digest.kind);
+    HealthFinding finding{.node = node, .reason = "the reference has no other node"};
+    if (others.empty()) return finding;
+    if (kinds.empty() || std::ranges::any_of(kinds, [&](const std::string& kind) { return others.contains(kind); }))
+        return std::nullopt;
+    for (const std::string& kind : kinds) compare_kinds(kind, others, finding);
+    return finding;
+}
 
 HealthFinding judge_health(const std::vector<Digest>& now, const Fleet& reference)
 {

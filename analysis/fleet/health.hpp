@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ struct HealthFinding {
     std::vector<HealthRate> rates{};  ///< all that could be compared
     std::size_t nodes = 0;            ///< of the reference
 };
+
+/// What can be said of a node before it is measured: a finding if the reference has no other node, or none of one of `kinds`, those of the
+/// digests that would be made.
+std::optional<HealthFinding> judge_reference(const std::string& node, const std::vector<std::string>& kinds,
+                                             const Fleet& reference);
 
 /// `now`: digests of one node, of its CPU, of its GPUs, in any order. Each is compared with the newest digests of the other nodes of its kind,
 /// by the plan and revision that most of them ran and that has most of its ceilings. `now` counts as one node more of that fleet, so it is

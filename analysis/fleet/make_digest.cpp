@@ -27,19 +27,6 @@ constexpr std::size_t longest_text = 200;
 constexpr std::size_t longest_plain = 10'000;  ///< bytes; a longer digest is compressed
 constexpr std::size_t fewest_twins = 3;
 
-/// The CPU's kind, and the models of the GPUs that have ceilings.
-std::string kind_of(const Machine& machine, const std::vector<Ceiling>& ceilings)
-{
-    std::set<std::string> devices;
-    for (const Ceiling& ceiling : ceilings) devices.insert(ceiling.device);
-    std::map<std::string, int> models;
-    for (const Device& device : machine.devices)
-        if (device.kind != "cpu" && devices.contains(device.name)) ++models[device.model];
-    std::string kind = machine.name;
-    for (const auto& [model, number] : models) kind += fmt::format(", {} x {}", number, model);
-    return kind;
-}
-
 std::map<std::string, std::string> facts_of(const Machine& machine)
 {
     std::map<std::string, std::string> facts;
@@ -121,7 +108,24 @@ DigestRate mean_of(const std::vector<const Ceiling*>& twins, const Machine& mach
     return mean;
 }
 
+std::vector<std::string> devices_of(const std::vector<Ceiling>& ceilings)
+{
+    std::vector<std::string> devices;
+    for (const Ceiling& ceiling : ceilings) devices.push_back(ceiling.device);
+    return devices;
+}
+
 }  // namespace
+
+std::string kind_of(const Machine& machine, const std::vector<std::string>& devices)
+{
+    std::map<std::string, int> models;
+    for (const Device& device : machine.devices)
+        if (device.kind != "cpu" && std::ranges::find(devices, device.name) != devices.end()) ++models[device.model];
+    std::string kind = machine.name;
+    for (const auto& [model, number] : models) kind += fmt::format(", {} x {}", number, model);
+    return shortened(printable(kind), longest_text);
+}
 
 Digest make_digest(const Results& results, Twins twins)
 {
@@ -130,7 +134,7 @@ Digest make_digest(const Results& results, Twins twins)
     std::ranges::stable_sort(ceilings.all, {}, [&](const Ceiling& ceiling) { return rank_of(ceiling, ceilings); });
     const auto revision = machine.versions.find("revision");
     Digest digest{.node = machine.node.empty() ? "unknown" : machine.node,
-                  .kind = shortened(printable(kind_of(machine, ceilings.all)), longest_text),
+                  .kind = kind_of(machine, devices_of(ceilings.all)),
                   .plan = fingerprint(results.plan),
                   .revision = revision == machine.versions.end() ? "unknown" : revision->second,
                   .time = {},

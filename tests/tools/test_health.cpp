@@ -102,7 +102,9 @@ TEST_CASE("one digest is a reference: 10% below it is slow")
     CHECK(health(bench, {"--reference", bench.path("fleet/n2/digest.csv")}).status == 0);
     write_reference(bench, 2, 1.3);
     CHECK(health(bench, {"--reference", bench.path("fleet/n2/digest.csv")}).status == 1);
-    CHECK(health(bench, {"--reference", bench.path("fleet/n1/digest.csv")}).status == 2);  // its own
+    const Said own = health(bench, {"--reference", bench.path("fleet/n1/digest.csv"), "--json"});
+    CHECK(own.status == 2);
+    CHECK_THAT(own.out, Contains("n1 is not judged: the reference has no other node"));
     CHECK(health(bench, {"--reference", bench.path("nothing")}).status == 2);
 }
 
@@ -167,6 +169,23 @@ TEST_CASE("a lost GPU is a finding, another kind is not judged, and nothing meas
     CHECK(judge_health({}, fleet).finding == Finding::not_judged);
     CHECK(judge_health({now}, {}).finding == Finding::not_judged);
     CHECK(status_of(judge_health({now}, {})) == 2);
+}
+
+TEST_CASE("a reference without another node of the kind is told before anything is measured")
+{
+    Fleet fleet = reference_of(3);
+    const std::string kind = fleet.digests.front().kind, node = fleet.digests.front().node;
+    CHECK_FALSE(judge_reference("other", {kind}, fleet));
+    CHECK_FALSE(judge_reference("other", {"xeon-4cpu", kind}, fleet));  // of its CPU, or of its GPUs
+    const auto finding = [&](const std::vector<std::string>& kinds) {
+        return judge_reference("other", kinds, fleet).value();
+    };
+    CHECK(health_line(finding({"xeon-4cpu"})) == "other is not judged: it is xeon-4cpu, and the reference is " + kind);
+    for (Digest& digest : fleet.digests) digest.kind = "epyc-26cpu, 8 x H100";
+    CHECK(finding({"epyc-26cpu, 7 x H100"}).finding == Finding::changed_kind);
+    fleet.digests.resize(1);
+    CHECK(health_line(judge_reference(node, {kind}, fleet).value()) ==
+          node + " is not judged: the reference has no other node");
 }
 
 TEST_CASE("CPU and GPUs are compared each with their own digests, and the worse counts")

@@ -71,6 +71,20 @@ class Measuring {
     {
     }
 
+    /// One digest of the CPU if `with_cpu`, one of all `gpus`; those that could be made.
+    std::vector<analysis::Digest> digests(bool with_cpu, const std::vector<std::string>& gpus, TimeLimit& limit) const
+    {
+        std::vector<analysis::Digest> made;
+        if (with_cpu)
+            if (auto digest = of_cpu()) made.push_back(std::move(*digest));
+        if (gpus.empty()) return made;
+        limit.forwards = true;
+        if (auto digest = of_gpus(gpus)) made.push_back(std::move(*digest));
+        limit.forwards = false;
+        return made;
+    }
+
+  private:
     std::optional<analysis::Digest> of_cpu() const
     {
         constexpr double share = 0.5;  // of the time; the GPUs have the rest
@@ -91,7 +105,6 @@ class Measuring {
         return rows ? digest_of(scratch_, plan, *rows) : std::nullopt;
     }
 
-  private:
     std::optional<analysis::Digest> digest_of(const fs::path& folder, const std::string& plan,
                                               const std::vector<Measurement>& rows) const
     {
@@ -134,17 +147,16 @@ int check_health(const HealthOptions& options, Context& context)
     const std::vector<std::string> devices = devices_of(options, context.registry);
     std::vector<std::string> gpus;
     std::ranges::copy_if(devices, std::back_inserter(gpus), [](const std::string& d) { return d.starts_with("gpu:"); });
+    const bool with_cpu = gpus.size() < devices.size();
+    const Machine machine = machine_named(options.node, context);
+    std::vector<std::string> kinds;
+    if (with_cpu) kinds.push_back(analysis::kind_of(machine, {"cpu"}));
+    if (!gpus.empty()) kinds.push_back(analysis::kind_of(machine, gpus));
+    const std::optional<analysis::HealthFinding> before = analysis::judge_reference(machine.node, kinds, reference);
     const Measuring measuring(options, seconds, scratch.path(), context);
-    std::vector<analysis::Digest> digests;
-    if (gpus.size() < devices.size())
-        if (auto digest = measuring.of_cpu()) digests.push_back(std::move(*digest));
-    if (!gpus.empty()) {
-        limit.forwards = true;
-        if (auto digest = measuring.of_gpus(gpus)) digests.push_back(std::move(*digest));
-        limit.forwards = false;
-    }
-    analysis::HealthFinding finding = analysis::judge_health(digests, reference);
-    finding.node = machine_named(options.node, context).node;
+    analysis::HealthFinding finding =
+        before ? *before : analysis::judge_health(measuring.digests(with_cpu, gpus, limit), reference);
+    finding.node = machine.node;
     const double taken = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (options.json)
         print_json(context.out, analysis::health_json(finding, taken));
