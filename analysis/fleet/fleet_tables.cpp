@@ -37,7 +37,8 @@ std::string remark_of(const NodeRow& row)
     return c.days > 1 ? fmt::format("mean of {} days; {}", c.days, text) : text;
 }
 
-DataTable rates_table(const FleetGroup& group)
+/// `all`: also the ceilings that a node lacks; else they are in lacking_text().
+DataTable rates_table(const FleetGroup& group, bool all)
 {
     using R = const NodeRow&;
     static const std::vector<ColumnOf<NodeRow>> columns{
@@ -57,7 +58,8 @@ DataTable rates_table(const FleetGroup& group)
     };
     std::vector<NodeRow> rows;
     for (const NodeFinding& node : group.nodes)
-        for (const NodeCeiling& ceiling : node.ceilings) rows.push_back({&node, &ceiling});
+        for (const NodeCeiling& ceiling : node.ceilings)
+            if (all || ceiling.finding != Finding::missing) rows.push_back({&node, &ceiling});
     std::ranges::stable_sort(rows, {}, [](const NodeRow& row) {
         return std::pair(-static_cast<int>(row.ceiling->finding), row.ceiling->ratio);
     });
@@ -104,7 +106,14 @@ std::string populations_text(const CeilingFinding& c)
                        upper.nodes.size(), format_si(upper.median, c.unit));
 }
 
-DataTable ceilings_table(const FleetGroup& group)
+/// Whether there is more to say of the ceiling than its name.
+bool is_told(const CeilingFinding& ceiling)
+{
+    return ceiling.nodes > 0 || ceiling.slow > 0 || ceiling.undecided > 0;
+}
+
+/// `all`: also those of which no node has a rate; else their number is in lacking_text().
+DataTable ceilings_table(const FleetGroup& group, bool all)
 {
     using R = const CeilingFinding&;
     static const std::vector<ColumnOf<CeilingFinding>> columns{
@@ -124,8 +133,10 @@ DataTable ceilings_table(const FleetGroup& group)
         {"undecided", "undecided", [](R r) { return count(r.undecided); }},
         {"", "populations", [](R r) { return word(populations_text(r)); }, Shown::everywhere},
     };
+    std::vector<CeilingFinding> rows;
+    std::ranges::copy_if(group.ceilings, std::back_inserter(rows), [&](R r) { return all || is_told(r); });
     DataTable table = table_of(
-        columns, group.ceilings,
+        columns, rows,
         "Ceilings of the group; scatter: between nodes, beyond their intervals; visible: the smallest difference "
         "of one node that is found in 95% of cases");
     table.columns.back().title = "remark";
@@ -179,6 +190,28 @@ std::string visible_text(const FleetGroup& group)
     return text + " would be found in 95% of cases.";
 }
 
+/// What the tables leave out.
+std::string lacking_text(const FleetGroup& group)
+{
+    std::string text;
+    const auto bounds =
+        std::ranges::count_if(group.ceilings, [](const auto& one) { return one.rates == 1 && !is_told(one); });
+    if (bounds > 0)
+        text +=
+            fmt::format(" Of {} there are only lower bounds.", how_many(static_cast<std::size_t>(bounds), "ceiling"));
+    std::vector<std::string> nodes;
+    for (const NodeFinding& node : group.nodes)
+        if (const auto lacks = std::ranges::count(node.ceilings, Finding::missing, &NodeCeiling::finding); lacks > 0)
+            nodes.push_back(fmt::format("{} {}", printable(node.node), lacks));
+    constexpr std::size_t most_listed = 10;
+    if (const std::size_t number = nodes.size(); number > most_listed) {
+        nodes.resize(most_listed);
+        nodes.push_back(fmt::format("and {} nodes more", number - most_listed));
+    }
+    if (!nodes.empty()) text += " Ceilings that a node's digest lacks: " + join(nodes, ", ") + ".";
+    return text;
+}
+
 std::string lead_of(const FleetGroup& group)
 {
     std::string text = fmt::format("{}: {}.", how_many(group.nodes.size(), "node"), counts_of(group.nodes));
@@ -188,7 +221,7 @@ std::string lead_of(const FleetGroup& group)
     if (!drained.empty()) text += " To be drained: " + join(drained, ", ") + ".";
     if (group.nodes.size() >= fewest_compared && group.nodes.size() < fewest_drained)
         text += " With fewer than 12 nodes none is to be drained.";
-    return text + visible_text(group);
+    return text + visible_text(group) + lacking_text(group);
 }
 
 DataTable links_table(const LinkFindings& links)
@@ -272,8 +305,8 @@ nlohmann::json fleet_json(const FleetFindings& findings, const std::vector<LinkF
                           {"revision", json_text(group.revision)},
                           {"by", json_text(group.by)},
                           {"nodes", nodes},
-                          {"node_ceilings", to_json(rates_table(group))},
-                          {"ceilings", to_json(ceilings_table(group))},
+                          {"node_ceilings", to_json(rates_table(group, true))},
+                          {"ceilings", to_json(ceilings_table(group, true))},
                           {"populations", populations},
                           {"associations", to_json(associations_table(group))}});
     }
@@ -291,10 +324,10 @@ FleetReport report_of(const FleetFindings& findings, const std::vector<LinkFindi
 {
     FleetReport report{.sections = {}, .notes = findings.notes};
     for (const FleetGroup& group : findings.groups)
-        report.sections.push_back(
-            {title_of(group),
-             lead_of(group),
-             {nodes_table(group.nodes), rates_table(group), ceilings_table(group), associations_table(group)}});
+        report.sections.push_back({title_of(group),
+                                   lead_of(group),
+                                   {nodes_table(group.nodes), rates_table(group, false), ceilings_table(group, false),
+                                    associations_table(group)}});
     for (const LinkFindings& found : links) report.sections.push_back(section_of(found));
     if (!findings.refused.empty() || !findings.aside.empty())
         report.sections.push_back({"Not judged",

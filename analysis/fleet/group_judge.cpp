@@ -1,6 +1,7 @@
 #include "analysis/fleet/group_judge.hpp"
 
 #include "analysis/fleet/quantity_judge.hpp"
+#include "analysis/table/quantities.hpp"
 
 #include <fmt/format.h>
 
@@ -102,8 +103,8 @@ void find_unjudged(std::vector<Member>& members, const std::vector<std::size_t>&
         if (node.finding >= Finding::not_judged || 2 * judged[i] > ceilings) continue;
         node.finding = Finding::not_judged;
         node.reason = members.size() < fewest_compared
-                          ? fmt::format("{} of its kind, plan and revision {} too few to tell", members.size(),
-                                        members.size() == 1 ? "node is" : "nodes are")
+                          ? fmt::format("{} of its kind, plan and revision {} too few to tell",
+                                        how_many(members.size(), "node"), members.size() == 1 ? "is" : "are")
                           : fmt::format("{} of {} ceilings can be compared: the others are lower bounds or lacking",
                                         judged[i], ceilings);
     }

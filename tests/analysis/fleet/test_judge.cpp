@@ -150,6 +150,23 @@ TEST_CASE("expected nodes without a digest are missing, and a missing row costs 
     CHECK(finding_of(findings, "n00003").ceilings.front().finding == Finding::missing);
 }
 
+TEST_CASE("what no node or one node lacks is one line of the report, and rows of the JSON")
+{
+    Fleet fleet = make_fleet({.nodes = 20});
+    fleet.digests[3].ceilings.resize(15);
+    for (Digest& digest : fleet.digests) digest.ceilings[7].high = std::numeric_limits<double>::infinity();
+    const FleetFindings findings = judge(fleet);
+    const FleetReport report = report_of(findings, {});
+    REQUIRE(report.sections.size() == 1);
+    CHECK_THAT(report.sections[0].lead, Catch::EndsWith(" Of 1 ceiling there are only lower bounds. Ceilings that a "
+                                                        "node's digest lacks: n00003 5."));
+    CHECK(report.sections[0].tables[1].rows.empty());
+    const std::size_t told = report.sections[0].tables[2].rows.size();
+    const auto group = fleet_json(findings, {})["groups"][0];
+    CHECK(group["ceilings"].size() == told + 1);
+    CHECK(group["node_ceilings"].size() == 5);
+}
+
 TEST_CASE("a claim above the spec of the others is implausible")
 {
     Fleet fleet = make_fleet({.nodes = 20});
