@@ -23,10 +23,9 @@ constexpr const char* no_node = "unknown";  ///< as make_digest() names a node w
 constexpr double most_of_spec = 1.02;
 constexpr std::array shown_levels{"L1", "L2", "L3", "DRAM"};
 
-/// A device of a machine, and the roofs over it. They point into `ceilings`.
+/// A device of a machine, and the roofs over it. They point into the machine's ceilings.
 struct AtlasDevice {
     const AtlasMachine* machine;
-    const Ceilings* ceilings;
     Roofs roofs;
 };
 using D = const AtlasDevice&;
@@ -44,9 +43,8 @@ void check(const AtlasMachine& machine)
         if (rate.state() == name(Steadiness::steady) && rate.spec > 0 && rate.value > most_of_spec * rate.spec)
             throw InputError(fmt::format("{}: {} is {} of what the core's spec allows", machine.name,
                                          printable(rate.name()), percent(rate.value / rate.spec)));
-    const Ceilings ceilings = ceilings_of(machine.digest);
-    for (const std::string& device : devices_of(ceilings)) {
-        const Roofs roofs = roofs_of(ceilings, device);
+    for (const std::string& device : devices_of(machine.ceilings)) {
+        const Roofs roofs = roofs_of(machine.ceilings, device);
         if (roofs.level("DRAM") != nullptr && !roofs.compute.empty()) return;
     }
     throw InputError(machine.name + ": no device has both the bandwidth of DRAM and a peak");
@@ -76,19 +74,20 @@ std::optional<Ceiling> ceiling_of(const DigestRate& rate)
     return c;
 }
 
-std::vector<Ceilings> all_ceilings(const std::vector<AtlasMachine>& machines)
+Ceilings ceilings_of(const Digest& digest)
 {
-    std::vector<Ceilings> all;
-    for (const AtlasMachine& machine : machines) all.push_back(ceilings_of(machine.digest));
-    return all;
+    Ceilings ceilings;
+    for (const DigestRate& rate : digest.ceilings)
+        if (std::optional<Ceiling> ceiling = ceiling_of(rate)) ceilings.all.push_back(std::move(*ceiling));
+    return ceilings;
 }
 
-std::vector<AtlasDevice> devices_in(const std::vector<AtlasMachine>& machines, const std::vector<Ceilings>& ceilings)
+std::vector<AtlasDevice> devices_in(const std::vector<AtlasMachine>& machines)
 {
     std::vector<AtlasDevice> devices;
-    for (std::size_t i = 0; i < machines.size(); ++i)
-        for (const std::string& device : devices_of(ceilings[i]))
-            devices.push_back({&machines[i], &ceilings[i], roofs_of(ceilings[i], device)});
+    for (const AtlasMachine& machine : machines)
+        for (const std::string& device : devices_of(machine.ceilings))
+            devices.push_back({&machine, roofs_of(machine.ceilings, device)});
     return devices;
 }
 
@@ -109,31 +108,24 @@ Cell ridge_cell(D d)
 
 AtlasMachine for_atlas(const std::string& name, const Results& results)
 {
-    AtlasMachine machine{name, make_digest(results, Twins::each)};
+    AtlasMachine machine{name, make_digest(results, Twins::each), {}};
     machine.digest.node = no_node;
     machine.digest.links.clear();
+    machine.ceilings = ceilings_of(machine.digest);
     check(machine);
     return machine;
 }
 
 AtlasMachine parse_atlas(const std::string& name, const std::string& text)
 {
-    AtlasMachine machine{name, parse_digest(text, name + ".csv")};
+    AtlasMachine machine{name, parse_digest(text, name + ".csv"), {}};
+    machine.ceilings = ceilings_of(machine.digest);
     check(machine);
     return machine;
 }
 
-Ceilings ceilings_of(const Digest& digest)
-{
-    Ceilings ceilings;
-    for (const DigestRate& rate : digest.ceilings)
-        if (std::optional<Ceiling> ceiling = ceiling_of(rate)) ceilings.all.push_back(std::move(*ceiling));
-    return ceilings;
-}
-
 DataTable atlas_table(const std::vector<AtlasMachine>& machines)
 {
-    const std::vector<Ceilings> ceilings = all_ceilings(machines);
     std::vector<ColumnOf<AtlasDevice>> columns{
         {"machine", "machine", [](D d) { return word(d.machine->name); }},
         {"device", "device", [](D d) { return word(printable(d.roofs.device)); }},
@@ -155,7 +147,7 @@ DataTable atlas_table(const std::vector<AtlasMachine>& machines)
     columns.push_back({"", "kind", [](D d) { return word(printable(d.machine->digest.kind)); }});
     columns.push_back({"day", "time", [](D d) { return word(d.machine->digest.day(), d.machine->digest.time); }});
     columns.push_back({"", "revision", [](D d) { return word(printable(d.machine->digest.revision)); }});
-    DataTable table = table_of(columns, devices_in(machines, ceilings));
+    DataTable table = table_of(columns, devices_in(machines));
     drop_empty_columns(table);
     table.expendable = {"day", "int32", "tf32", "int8", "L1", "L2"};
     table.identifying = {"machine", "device"};
@@ -166,11 +158,10 @@ Figure atlas_figure(const std::vector<AtlasMachine>& machines)
 {
     constexpr std::array<const char*, 4> precisions{"fp64", "fp32", "bf16", "fp8"};
     constexpr double room = 2;
-    const std::vector<Ceilings> ceilings = all_ceilings(machines);
     Figure figure{.title = "Peaks over the bandwidth of memory"};
     Extent bandwidths, peaks;
     int rank = 0;
-    for (D d : devices_in(machines, ceilings)) {
+    for (D d : devices_in(machines)) {
         const Ceiling* const memory = d.roofs.level("DRAM");
         if (memory == nullptr) continue;
         bandwidths.add(memory->rate.median.value);

@@ -15,6 +15,7 @@ namespace roof::analysis {
 struct AtlasMachine {
     std::string name;  ///< "amd-epyc-zen4-2cpu"
     Digest digest;
+    Ceilings ceilings;  ///< as far as the names of the digest tell; without working sets
 };
 
 /// The digest of a run without the name of its node. Throws InputError for a name that is not of small letters, digits and hyphens, and
@@ -24,9 +25,6 @@ AtlasMachine for_atlas(const std::string& name, const Results& results);
 /// Reads a file of the atlas, which `name` and ".csv" name. Throws InputError as parse_digest() and for_atlas(), for a digest that names a
 /// node, and for a steady ceiling that is more than 2% above what the core's spec allows.
 AtlasMachine parse_atlas(const std::string& name, const std::string& text);
-
-/// The ceilings of a digest, as far as its names tell; without working sets.
-Ceilings ceilings_of(const Digest& digest);
 
 /// One row for each device: its peaks, bandwidths and ridge point at the most threads, and what they are known by.
 DataTable atlas_table(const std::vector<AtlasMachine>& machines);

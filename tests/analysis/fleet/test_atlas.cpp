@@ -91,13 +91,14 @@ TEST_CASE("the H100 of the atlas is that of docs/gpu_first_run.md")
 
 TEST_CASE("a device has the roofs at its most threads: multiply-adds, the fastest access, no special conditions")
 {
-    const DataTable table = atlas_table({{"made", made_digest()}});
+    const std::vector<AtlasMachine> machines{parse_atlas("made", to_csv(made_digest()))};
+    const DataTable table = atlas_table(machines);
     REQUIRE(table.rows.size() == 1);
     CHECK(table.cell(0, "threads").text == "2");
     CHECK(table.cell(0, "DRAM").text == "≥ 20.0 GB/s");
     CHECK(table.cell(0, "fp32").text == "300 GFLOP/s");
     CHECK(std::get<double>(table.cell(0, "ridge, fp32").value) == Approx(15));
-    const Figure figure = atlas_figure({{"made", made_digest()}});
+    const Figure figure = atlas_figure(machines);
     REQUIRE(figure.marks.size() == 1);
     CHECK(figure.marks[0].x.median == 2e10);
     CHECK(figure.marks[0].y.median == 3e11);
