@@ -26,6 +26,7 @@ constexpr std::array<Pass, 1> forward_alone{&LayerWork::forward};
 constexpr std::array<Pass, 3> each_pass{&LayerWork::forward, &LayerWork::backward_data, &LayerWork::backward_weights};
 using Texts = std::vector<std::vector<std::string>>;
 constexpr std::string_view known = "analytic";
+constexpr const char* loss_kind = "softmax_cross_entropy";
 
 PassWork operator+(const PassWork& a, const PassWork& b)
 {
@@ -90,6 +91,15 @@ std::vector<LayerEstimate> layer_estimates(const model::Graph& graph, int batch,
                           .least_executed = least_executed(graph, index, batch)});
     }
     return layers;
+}
+
+/// With the name and kind that it has in measured steps.
+LayerEstimate loss_estimate(const model::Graph& graph, int batch, Precision precision, bool trains)
+{
+    return {.name = "loss",
+            .kind = loss_kind,
+            .output_shape = {},
+            .work = {.forward = loss_work(graph, batch, precision, trains)}};
 }
 
 std::vector<LayerEstimate> layer_estimates(const model::Operations& operations, int batch, Precision precision,
@@ -189,7 +199,8 @@ std::string layer_table(const ModelEstimate& estimate)
             return true;
         });
         if (forward.compulsory.value > 0)
-            rows.push_back(layer_cells(fmt::format("{}, all {}", kind, layers), "", parameters, forward, false));
+            rows.push_back(layer_cells(kind == loss_kind ? "loss" : fmt::format("{}, all {}", kind, layers), "",
+                                       parameters, forward, false));
     }
     return to_text(
         text_table({"forward of layer", "output", "parameters", "MACs", "FLOPs", "bytes", "FLOP/byte", "known"}, rows));
@@ -306,6 +317,8 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
                                             : inference_bytes(layers, batch, precision);
         },
         network.layers);
+    if (const auto* const graph = std::get_if<model::Graph>(&network.layers))
+        estimate.layers.push_back(loss_estimate(*graph, batch, precision, network.passes == Passes::train));
     for (LayerEstimate& layer : estimate.layers) {
         LayerWork& work = layer.work;
         if (network.passes != Passes::train) work.backward_data = work.backward_weights = work.update = {};

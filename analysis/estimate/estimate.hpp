@@ -13,7 +13,7 @@
 
 namespace roof::analysis {
 
-/// One layer over the whole batch.
+/// One layer over the whole batch, or the loss.
 struct LayerEstimate {
     std::string name;
     std::string kind;
@@ -47,7 +47,7 @@ struct ModelEstimate {
     long long multiply_adds = 0;           ///< forward, full window
     long long multiply_adds_unpadded = 0;  ///< forward, without the taps that fall on padding
     model::StepWork flops;
-    std::vector<LayerEstimate> layers;  ///< in the order they run, without the input
+    std::vector<LayerEstimate> layers;  ///< in the order they run, without the input; of a Graph with the loss
     Footprint step_memory;
     Footprint forward_memory;
     Bytes inference_memory;     ///< with the caches of keys and values, if `passes` are those of inference

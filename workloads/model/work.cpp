@@ -262,6 +262,14 @@ PassWork update_work(double parameters, Precision precision, Optimizer optimizer
                        written * parameters);
 }
 
+PassWork loss_work(const Graph& graph, int batch, Precision precision, bool trains)
+{
+    constexpr double logit_bytes = 4;
+    const double logits = static_cast<double>(batch * graph.layers().back().output.elements());
+    const double gradient = trains ? logits * element_bytes(precision).stored : 0;
+    return elementwise(loss_flops(trains) * logits, logit_bytes * logits + gradient, gradient);
+}
+
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision, Optimizer optimizer)
 {
     const ElementBytes size = element_bytes(precision);

@@ -62,6 +62,16 @@ long long attended_pairs(const Layer& layer);
 /// Formats below 4 bytes keep fp32 masters, and one more move writes the narrow copy (22 bytes in bf16).
 PassWork update_work(double parameters, Precision precision, Optimizer optimizer);
 
+/// Per logit: the softmax, and its gradient if the step trains.
+constexpr double loss_flops(bool trains)
+{
+    return trains ? 5 : 3;
+}
+
+/// Softmax cross-entropy behind the last layer, as a part of the forward pass: reads the logits in fp32 and writes their gradient if the step
+/// trains.
+PassWork loss_work(const Graph& graph, int batch, Precision precision, bool trains);
+
 /// Returns the work of layer `layer` over `batch` images.
 LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision, Optimizer optimizer = Optimizer::sgd);
 

@@ -22,7 +22,7 @@ TEST_CASE("an estimate's FLOPs are twice its multiply-adds, and a step is the su
     CHECK(estimate["flops"]["forward"] == 16 * 8178368512LL);
     CHECK(estimate["flops"]["backward_data"] == 16 * 7942340608LL);
     CHECK(estimate["flops"]["backward_weights"] == 16 * 8178368512LL);
-    CHECK(estimate["flops"]["elementwise"] == 16 * (105745920LL + 137682944LL));
+    CHECK(estimate["flops"]["elementwise"] == 16 * (105745920LL + 137682944LL + 5 * 1000));  // the loss last
     CHECK(estimate["flops"]["step"] == 16 * 24299077632LL);
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("every count in an estimate's JSON is an integer")
 TEST_CASE("the layers of an estimate have names, kinds and shapes, and vectors after the flatten")
 {
     const nlohmann::json layers = to_json(estimate_model("alexnet", 8, Precision::fp32))["layers"];
-    REQUIRE(layers.size() == 22);
+    REQUIRE(layers.size() == 23);
     const nlohmann::json first = {{"name", "features.0"},
                                   {"kind", "convolution"},
                                   {"parameters", 23296},
@@ -59,7 +59,14 @@ TEST_CASE("the layers of an estimate have names, kinds and shapes, and vectors a
     CHECK(layers[14]["name"] == "flatten");
     CHECK(layers[14]["output_shape"] == nlohmann::json({8, 9216}));
     CHECK(layers[15]["output_shape"] == nlohmann::json({8, 9216}));
-    CHECK(layers.back()["output_shape"] == nlohmann::json({8, 1000}));
+    CHECK(layers[21]["output_shape"] == nlohmann::json({8, 1000}));
+    const nlohmann::json loss = {{"name", "loss"},
+                                 {"kind", "softmax_cross_entropy"},
+                                 {"parameters", 0},
+                                 {"output_shape", nlohmann::json::array()},
+                                 {"forward_flops", 8 * 1000 * 5},
+                                 {"forward_bytes", 8 * 1000 * (4 + 4)}};
+    CHECK(layers.back() == loss);
 }
 
 TEST_CASE("the bytes of an estimate are the sums over its layers")
@@ -78,7 +85,29 @@ TEST_CASE("the elementwise FLOPs of an estimate have the additions of an embeddi
     const std::string model =
         "{name: small, image: [1, 1, 4], layers: [{embedding: {vocabulary: 10, channels: 8}}, {linear: {features: 10, "
         "each_position: true}}]}";
-    CHECK(to_json(estimate_model(model, 3, Precision::fp32))["flops"]["elementwise"] == 3 * 4 * 8);
+    CHECK(to_json(estimate_model(model, 3, Precision::fp32))["flops"]["elementwise"] ==
+          3 * 4 * (8 + 5 * 10));  // and the loss
+}
+
+TEST_CASE("the loss of an estimate is that of measured steps: fp32 logits read, their gradient written in training")
+{
+    // 50,257 scores of each of 2 x 64 tokens.
+    const double scores = 2.0 * 64 * 50257;
+    const auto loss_of = [](Passes passes, Precision precision) {
+        const Network network = network_of("gpt2", {{"tokens", 64}}, model::Optimizer::adamw, passes);
+        return estimate_model(network, 2, precision).layers.back();
+    };
+    const LayerEstimate trained = loss_of(Passes::train, Precision::bf16);
+    CHECK(trained.name == "loss");
+    CHECK(trained.work.forward.flops.value == 5 * scores);
+    CHECK(trained.work.forward.compulsory.value == 6 * scores);
+    CHECK(trained.work.forward.written.value == 2 * scores);
+    CHECK(trained.work.backward_data.compulsory.value == 0);
+    CHECK(loss_of(Passes::train, Precision::fp32).work.forward.compulsory.value == 8 * scores);
+    const LayerEstimate forward = loss_of(Passes::forward, Precision::fp32);
+    CHECK(forward.work.forward.flops.value == 3 * scores);
+    CHECK(forward.work.forward.compulsory.value == 4 * scores);
+    CHECK(loss_of(Passes::decode, Precision::fp32).work.forward.compulsory.value == 4.0 * 2 * 50257);
 }
 
 TEST_CASE("a decoded token of an ONNX file is refused, and not counted by the operators of all positions")

@@ -148,7 +148,8 @@ void softmax_cross_entropy(Builder& build)
     const int classes = gradient.channels;
     gradient.channels = logits.channels;
     gradient = trains ? build.program.tensor(gradient) : Tensor{};
-    build.program.add_work(moving({logits}, trains ? std::vector{gradient} : std::vector<Tensor>{}, trains ? 5 : 3));
+    build.program.add_work(
+        moving({logits}, trains ? std::vector{gradient} : std::vector<Tensor>{}, model::loss_flops(trains)));
     build.program.append(Loss{logits, build.labels, gradient, classes, build.row_losses}, "roof:softmax");
     if (trains) build.give(last, {gradient});
 }
