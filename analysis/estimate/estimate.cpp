@@ -276,9 +276,11 @@ long long Network::parameters() const
 
 Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer, Passes passes)
 {
+    const int tokens = sizes.contains("tokens") ? static_cast<int>(sizes.at("tokens")) : 0;
+    const auto other = std::ranges::find_if(sizes, [](const auto& size) { return size.first != "tokens"; });
+    if (other != sizes.end() && !model.ends_with(model::network_ending))
+        throw InputError("--size " + printable(other->first) + ": " + model + " leaves no such extent open");
     try {
-        const auto found = sizes.find("tokens");
-        const int tokens = found == sizes.end() ? 0 : static_cast<int>(found->second);
         return {model::build_model(model, 1000, tokens, passes), "", optimizer, passes};
     } catch (const InputError& refused) {
         if (!model.ends_with(model::network_ending) || is_inference(passes)) throw;

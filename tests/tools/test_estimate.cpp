@@ -65,6 +65,11 @@ TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless tol
     CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--tokens", "1025"}).err,
                Contains("has 1024 positions"));
     CHECK_THAT(bench.roof({"estimate", config, "--batch", "1", "--size", "tokens"}).err, Contains("is not NAME=N"));
+    CHECK_THAT(bench.roof({"estimate", "resnet18", "--batch", "1", "--size", "width=3"}).err,
+               Contains("--size width: resnet18 leaves no such extent open"));
+    CHECK(bench.roof({"estimate", "resnet18", "--batch", "1,x"}).out.empty());
+    CHECK_THAT(bench.roof({"estimate", "gpt2", "--batch", "1", "--tokens", "5000"}).err,
+               Contains("tokens: gpt2 has 1024 positions, fewer than 5000 tokens"));
     const Said said = bench.roof({"estimate", config, "--batch", "4"});
     CHECK(said.status == 0);
     CHECK_THAT(said.out, Contains("124439808 parameters") && Contains("a mask or a window leaves out") &&

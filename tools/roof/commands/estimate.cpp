@@ -106,8 +106,10 @@ int estimate_step(const EstimateOptions& options, Context& context)
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
     nlohmann::json documents = nlohmann::json::array();
     const std::vector<analysis::Target> targets = targets_in(options, context);
-    for (const std::string& batch : comma_list("--batch", options.batch)) {
-        const analysis::EstimateRequest request = request_of(options, batch);
+    std::vector<analysis::EstimateRequest> requests;  // all are read before the first is answered
+    for (const std::string& batch : comma_list("--batch", options.batch))
+        requests.push_back(request_of(options, batch));
+    for (const analysis::EstimateRequest& request : requests) {
         const auto model = analysis::estimate_model(
             analysis::network_of(request.model, request.sizes, request.optimizer, request.passes), request.batch,
             request.precision);
