@@ -49,6 +49,7 @@ std::string format_si(double value, std::string_view unit)
     if (value == 0) return fmt::format("0 {}", unit);
     const auto& [factor, letter] = si_prefix(value);
     const double magnitude = rounded_up(value) / factor;
+    if (magnitude >= 1e6) return fmt::format("{:.2e} {}", value, unit);
     return fmt::format("{:.{}f} {}{}", value / factor, magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2, letter, unit);
 }
 

@@ -17,6 +17,8 @@ TEST_CASE("SI prefixes keep three digits and never print 1000 of a unit")
     REQUIRE(format_si(0, "s") == "0 s");
     REQUIRE(format_si(5e-9, "s") == "5.00 ns");
     REQUIRE(format_si(2e-13, "s") == "0.00 ns");
+    REQUIRE(format_si(2e20, "FLOP") == "200000 PFLOP");
+    REQUIRE(format_si(1e99, "FLOP") == "1.00e+99 FLOP");
 }
 
 TEST_CASE("a number with a unit is read with its SI prefix, from k to P")
