@@ -17,6 +17,10 @@ TEST_CASE("a folder without rows is taken over by another plan or machine, and n
     const auto place = folder / "run";
     const std::string other_plan = "run: other\n";
     RunDirectory(place, plan_text, fake_machine()).close();
+    SECTION("reading it says that there are no rows")
+    {
+        REQUIRE_THROWS_WITH(read_results(place), Catch::Contains("has no rows: its run was stopped"));
+    }
     SECTION("another plan and another machine")
     {
         Machine other = fake_machine();

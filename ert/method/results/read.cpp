@@ -345,6 +345,11 @@ Results read_results(const fs::path& folder)
     Results results;
     results.folder = with_name(folder);
     results.machine = read_machine_of(folder);
+    const bool has_other_csv =
+        std::ranges::any_of(csv_files_in(folder), [](const fs::path& file) { return file.filename() != seal_file; });
+    if (!has_other_csv && !check_seal(folder).has_ended)
+        throw InputError(folder.string() +
+                         " has no rows: its run was stopped before the first one, or still measures it");
     if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
     const bool is_alone = has_rows_alone(folder);
     Reader reader(results, is_alone);
