@@ -21,6 +21,10 @@ TEST_CASE("a folder without rows is taken over by another plan or machine, and n
     {
         REQUIRE_THROWS_WITH(read_results(place), Catch::Contains("has no rows: its run was stopped"));
     }
+    SECTION("a folder of other files is none of a run")
+    {
+        REQUIRE_THROWS_WITH(read_results(folder / "."), Catch::Contains("is no results folder"));
+    }
     SECTION("another plan and another machine")
     {
         Machine other = fake_machine();

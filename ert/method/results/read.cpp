@@ -342,12 +342,12 @@ fs::path with_name(const fs::path& folder)
 Results read_results(const fs::path& folder)
 {
     if (!fs::is_directory(folder)) throw InputError("there is no results folder " + folder.string());
+    if (!fs::exists(folder / "machine.yaml") && !fs::exists(folder / "measurements.csv"))
+        throw InputError(folder.string() + " is no results folder: it has no machine.yaml");
     Results results;
     results.folder = with_name(folder);
     results.machine = read_machine_of(folder);
-    const bool has_other_csv =
-        std::ranges::any_of(csv_files_in(folder), [](const fs::path& file) { return file.filename() != seal_file; });
-    if (!has_other_csv && !check_seal(folder).has_ended)
+    if (has_no_row(folder))
         throw InputError(folder.string() +
                          " has no rows: its run was stopped before the first one, or still measures it");
     if (fs::exists(folder / "plan.yaml")) results.plan = read_file(folder / "plan.yaml");
@@ -370,6 +370,12 @@ Results read_results(const fs::path& folder)
     if (!check.has_ended && results.remarks.empty())
         results.remarks.emplace_back("the run has not ended: it was killed or still measures");
     return results;
+}
+
+bool has_no_row(const fs::path& folder)
+{
+    const auto is_other = [](const fs::path& file) { return file.filename() != seal_file; };
+    return std::ranges::none_of(csv_files_in(folder), is_other) && !check_seal(folder).has_ended;
 }
 
 std::vector<Measurement> read_rows(const fs::path& folder)

@@ -34,6 +34,9 @@ struct Results {
 /// lines and lines that contradict each other are listed, and their rows are `damaged`. An incomplete last line is left out.
 Results read_results(const std::filesystem::path& folder);
 
+/// Whether its run was stopped before the first row, or still measures it. False where rows were lost.
+bool has_no_row(const std::filesystem::path& folder);
+
 /// The rows alone: no samples, no layers, and nothing compared between files, so that a changed figure is not noticed.
 std::vector<Measurement> read_rows(const std::filesystem::path& folder);
 
