@@ -45,10 +45,10 @@ TEST_CASE("a file, a line or a machine of another run of the same plan is named"
     {
         write_file(folder.run / "machine.yaml", of_other("machine.yaml"));
         CHECK(all_are_damaged());
-        CHECK_THROWS_WITH(
-            RunDirectory(folder.run, read_file(folder.run / "plan.yaml"), read_machine_of(folder.run)),
-            Catch::Contains("the folder is damaged, so nothing is appended") &&
-                Catch::Contains("it is of the run ") && Catch::Contains("machine.yaml of the run " + run_of(other.run)));
+        CHECK_THROWS_WITH(RunDirectory(folder.run, read_file(folder.run / "plan.yaml"), read_machine_of(folder.run)),
+                          Catch::Contains("the folder is damaged, so nothing is appended") &&
+                              Catch::Contains("it is of the run ") &&
+                              Catch::Contains("machine.yaml of the run " + run_of(other.run)));
     }
     SECTION("a line")
     {
