@@ -86,23 +86,27 @@ void attribute_phases(ImportedRow& row)
 }
 
 /// Seconds of each step. A profiler's last step may be cut off: a step in which the host made less than half of the
-/// most calls does not count.
-std::vector<double> lengths_of_steps(const ImportedRow& row)
+/// most calls does not count, and is from here on a range of no kind, which no table of steps has.
+std::vector<double> lengths_of_steps(ImportedRow& row)
 {
-    std::vector<std::pair<double, std::ptrdiff_t>> steps;  // seconds, calls
+    std::vector<std::pair<RangeRecord*, std::ptrdiff_t>> steps;  // with its calls
     std::ptrdiff_t most = 0;
-    for (const RangeRecord& range : row.ranges) {
+    for (RangeRecord& range : row.ranges) {
         const auto is_within = [&](const ApiRecord& call) {
             return call.start && range.start && *call.start >= *range.start &&
                    *call.start < *range.start + range.duration;
         };
         if (range.kind != RangeKind::step) continue;
-        steps.emplace_back(range.duration.value, std::ranges::count_if(row.calls, is_within));
+        steps.emplace_back(&range, std::ranges::count_if(row.calls, is_within));
         most = std::max(most, steps.back().second);
     }
     std::vector<double> lengths;
-    for (const auto& [seconds, calls] : steps)
-        if (2 * calls >= most) lengths.push_back(seconds);
+    for (const auto& [range, calls] : steps) {
+        if (2 * calls >= most)
+            lengths.push_back(range->duration.value);
+        else
+            range->kind = RangeKind::nvtx;
+    }
     return lengths;
 }
 

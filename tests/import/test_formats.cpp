@@ -272,6 +272,8 @@ TEST_CASE("PyTorch's profile: a step that was cut off before its first call is n
                    "ts": 1790000000000000.000, "dur": 0.049},)"));
     CHECK(file.rows.at(0).measurement.seconds.n == 1);
     CHECK(file.rows.at(0).measurement.seconds.median.value == Approx(50e-6));
+    // The breakdown of the time is of the steps in this list.
+    CHECK(std::ranges::count(file.rows.at(0).ranges, RangeKind::step, &RangeRecord::kind) == 1);
 }
 
 TEST_CASE("PyTorch's profile: a step that was cut off after its first call is no step")
