@@ -98,7 +98,7 @@ TEST_CASE("A perceptron on vectors: products, biases and bytes of any batch")
     const LayerWork bias = work_of(of_kind(all, "Add"), 8, all.batch, Precision::bf16);
     CHECK(bias.forward.flops == Flops{80});
     CHECK(bias.forward.compulsory == Bytes{2.0 * (80 + 10 + 80)});
-    CHECK(bias.backward_data.compulsory == Bytes{2.0 * (80 + 80 + 80) + 2 * 4.0 * 10});
+    CHECK(bias.backward_data.compulsory == Bytes{2.0 * (80 + 80) + 4.0 * 10});  // a sum needs none of its inputs
 }
 
 TEST_CASE("Attention of a decoder counts all pairs, and as executed those of its causal mask")
@@ -237,6 +237,46 @@ TEST_CASE("A recurrent layer's gradients go through time, and to its input where
         set_number(model, "hidden_size", 4);
         CHECK(of_kind(operations(model), "LSTM").gradient_flops == of_state + (trains_before ? of_input : 0));
     }
+}
+
+TEST_CASE("Gradients of inputs read no input where the operator is linear in it")
+{
+    onnx::ModelProto model = network_of({3, 8, 8});
+    add_weights(model, "first", {5, 3, 1, 1});
+    add_weights(model, "w", {5, 5, 3, 3});
+    add_weights(model, "b", {5});
+    add_node(model, "Conv", {"images", "first"}, "before");
+    add_node(model, "Conv", {"before", "w", "b"}, "map");
+    set_numbers(model, "pads", {1, 1, 1, 1});
+    add_node(model, "Add", {"map", "before"}, "sum");
+    add_node(model, "Tanh", {"sum"}, "bent");
+    add_node(model, "MatMul", {"map", "bent"}, "scores");
+    add_node(model, "GlobalAveragePool", {"scores"}, "logits");
+    const Operations all = operations(model);
+    const auto backward = [&](const Operation& one) {
+        return work_of(one, 2, all.batch, Precision::fp32).backward_data.compulsory;
+    };
+    const double map = 2 * 5 * 8 * 8;
+    CHECK(backward(all.all.at(1)) == Bytes{4 * (map + 5 * 5 * 9 + map)});  // docs/method.md, section 5
+    CHECK(backward(of_kind(all, "Add")) == Bytes{4 * 3 * map});
+    CHECK(backward(of_kind(all, "Tanh")) == Bytes{4 * 3 * map});
+    CHECK(backward(of_kind(all, "GlobalAveragePool")) == Bytes{4 * (2 * 5 + map)});
+    CHECK(backward(of_kind(all, "MatMul")) ==
+          Bytes{4 * (map + 2 * map + 2 * map)});  // of two maps: each needs the other
+}
+
+TEST_CASE("The last states of a recurrent layer have a shape that the file need not give")
+{
+    onnx::ModelProto model = network_of({3, 8});
+    add_weights(model, "w", {2, 12, 8});
+    add_weights(model, "r", {2, 12, 4});
+    add_node(model, "GRU", {"images", "w", "r"}, "");
+    model.mutable_graph()->mutable_node(0)->add_output("last");
+    set_number(model, "hidden_size", 4);
+    add_node(model, "Neg", {"last"}, "logits");
+    const Operations all = operations(model);
+    CHECK(of_kind(all, "GRU").flops == 2.0 * 3 * 2 * (12 * 8 + 12 * 4));
+    CHECK(of_kind(all, "Neg").output == Extents{2, 3, 4});
 }
 
 TEST_CASE("An operator without a rule counts by its bytes, and so does all that reads a result of unknown shape")

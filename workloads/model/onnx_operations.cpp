@@ -108,18 +108,18 @@ class OperationReader {
             std::optional<Numbers> shape =
                 is_blind ? tensors_.told(node.output(index)) : shape_of(node, index, tensors_);
             if (!shape && index == 0 && numbers) shape = Numbers{static_cast<long long>(numbers->size())};
-            if (!shape && (is_blind || !cost_of(node.operation()))) {
+            if (!shape && (is_blind || index > 0 || !cost_of(node.operation()))) {
                 unknown_.insert(node.output(index));
                 continue;
             }
-            if (!shape && index > 0) continue;
             if (!shape) fail(node, "has a result whose shape neither its rule nor the file gives");
             Tensor tensor = like;
             tensor.dims = *shape;
             tensor.is_float = gives_floats(node, tensors_);
             if (index == 0) tensor.numbers = numbers;
             if (index == 0) first = *shape;
-            const bool is_written = index == 0 || node.operation() == "Split" || !cost_of(node.operation());
+            const bool is_written =
+                index == 0 || node.operation() == "Split" || is_recurrent(node) || !cost_of(node.operation());
             if (tensor.is_float && is_written) written += count(*shape);
             tensors_.put(node.output(index), std::move(tensor));
         }
@@ -141,6 +141,21 @@ class OperationReader {
         return fresh;
     }
 
+    static bool is_recurrent(const Node& node) { return node.attribute("hidden_size") != nullptr; }
+
+    bool is_trained(const Node& node, int index) const
+    {
+        const Tensor* const given = tensors_.find(node, index);
+        return given != nullptr && given->is_constant && given->is_float;
+    }
+
+    static bool is_sum(const std::string& operation)
+    {
+        static const std::set<std::string> sums{
+            "Add", "Sub", "Neg", "Sum", "Mean", "ReduceSum", "ReduceMean", "AveragePool", "GlobalAveragePool"};
+        return sums.contains(operation);
+    }
+
     void count_work(const Node& node, std::optional<Cost> cost, int gradients, Operation& done)
     {
         const std::optional<double> products = cost == Cost::product ? product_flops(node, done.output) : std::nullopt;
@@ -149,7 +164,12 @@ class OperationReader {
         done.moves = cost == Cost::moves;
         done.flops = products.value_or(0);
         done.gradient_flops = done.flops * gradients;
-        if (products && node.attribute("hidden_size") != nullptr) {  // recurrent: through time, and to the input
+        done.is_linear = is_sum(node.operation());
+        if (products && !is_recurrent(node) && node.operation() != "Attention") {
+            done.is_linear = is_trained(node, 0) || is_trained(node, 1);
+            if (is_trained(node, 2)) done.biases = count(tensors_.dims(node, 2));
+        }
+        if (products && is_recurrent(node)) {  // through time, and to the input
             const double of_input = count(tensors_.dims(node, 1)), of_state = count(tensors_.dims(node, 2));
             const bool to_input = tensors_.find(node, 0)->needs_gradient;
             done.gradient_flops = done.flops / (of_input + of_state) * (of_state + (to_input ? of_input : 0));

@@ -233,6 +233,12 @@ Result recurrent(const Node& node, const Tensors& tensors)
     const Numbers &in = tensors.dims(node, 0), &weights = tensors.dims(node, 2);
     return Numbers{in.at(0), weights.at(0), in.at(1), weights.at(2)};
 }
+/// Of the last state, and of an LSTM's last cell.
+Result last_state(const Node& node, const Tensors& tensors)
+{
+    const Numbers &in = tensors.dims(node, 0), &weights = tensors.dims(node, 2);
+    return Numbers{weights.at(0), in.at(1), weights.at(2)};
+}
 Result attended(const Node& node, const Tensors& tensors)
 {
     const auto [batch, heads, queries, keys, width, width_of_values] = attention_of(node, tensors);
@@ -341,6 +347,8 @@ Result shape_of(const Node& node, int output, const Tensors& tensors)
         made = part_of(node, output, tensors);
     else if (output == 0 && found != rules().end())
         made = found->second.shape(node, tensors);
+    else if (node.attribute("hidden_size") != nullptr)
+        made = last_state(node, tensors);
     return made ? made : tensors.told(node.output(output));
 }
 

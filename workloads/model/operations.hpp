@@ -25,8 +25,10 @@ struct Operation {
     double executed = 1;        ///< share of the FLOPs that a causal mask leaves
     double read = 0;            ///< of other operators' results
     double written = 0;
-    double constants = 0;  ///< weights, biases, tables that it reads
-    double rows = 0;       ///< of an embedding's table, what it reads; else 0
+    double constants = 0;    ///< weights, biases, tables that it reads
+    double biases = 0;       ///< of the constants, those that are only added
+    bool is_linear = false;  ///< the gradients of `read` need none of it: a product with weights, a sum, a mean
+    double rows = 0;         ///< of an embedding's table, what it reads; else 0
 };
 
 struct Operations {
@@ -38,8 +40,8 @@ struct Operations {
     std::vector<Operation> all{};
 };
 
-/// The work over `images` where `operation` counts `batch` of them. A contraction's gradient of weights costs its forward FLOPs; backward, any
-/// other operator reads its inputs and the gradient of its result, and writes the gradients of its inputs.
+/// The work over `images` where `operation` counts `batch` of them. A contraction's gradient of weights costs its forward FLOPs. Gradients of
+/// inputs read the gradient of the result, the weights, and the inputs unless the operator is linear in them.
 LayerWork work_of(const Operation& operation, double images, double batch, Precision precision,
                   Optimizer optimizer = Optimizer::sgd);
 
