@@ -168,6 +168,42 @@ class Operators(unittest.TestCase):
                 self.assertEqual(2 * 128 * 64, mode.work[("forward", "product")].contraction_flops)
                 self.assertEqual(2 * 128 * 64, mode.work[("backward", "product")].contraction_flops)
 
+    @staticmethod
+    def counted(compute):
+        mode = counting_mode(lambda: ("forward", "one"))
+        with mode:
+            compute()
+        return mode.work[("forward", "one")]
+
+    def test_products_that_pytorchs_counter_lacks_have_two_flops_per_multiply_add(self):
+        matrix, vector, bias = torch.ones(6, 8), torch.ones(8), torch.ones(6)
+        cases = ((lambda: matrix @ vector, 6 * 8, 4 * (48 + 8 + 6)),
+                 (lambda: torch.addmv(bias, matrix, vector), 6 * 8, 4 * (6 + 48 + 8 + 6)))
+        for compute, multiply_adds, bytes_moved in cases:
+            work = self.counted(compute)
+            self.assertEqual((2 * multiply_adds, 2 * multiply_adds, bytes_moved), (work.flops, work.contraction_flops, work.compulsory))
+        parts = torch.ones(5, 4), torch.ones(3, 5, 7), torch.ones(3, 7, 4)
+        self.assertEqual(2 * 3 * 5 * 7 * 4, work_of(torch.ops.aten.addbmm.default, parts, {}, parts[0], False).flops)
+
+    def test_a_product_in_groups_meets_each_row_with_the_matrix_of_its_group_alone(self):
+        grouped = torch.ops.aten._grouped_mm.default if hasattr(torch.ops.aten, "_grouped_mm") else self.skipTest("no such operator")
+        rows, experts, both = self.tensor(32, 64), self.tensor(2, 64, 16), self.tensor(2, 32, 64)
+        once = 2 * 32 * 64 * 16
+        self.assertEqual(once, work_of(grouped, (rows, experts), {}, self.tensor(32, 16), False).flops)
+        self.assertEqual(2 * once, work_of(grouped, (both, experts), {}, self.tensor(2, 32, 16), False).flops)
+        self.assertEqual(once, work_of(grouped, (both, self.tensor(64, 16)), {}, self.tensor(32, 16), False).flops)
+        self.assertEqual(once, work_of(grouped, (rows, self.tensor(64, 16)), {}, self.tensor(2, 32, 16), False).flops)
+
+    def test_what_does_not_follow_from_elements_is_named_and_has_its_bytes_alone(self):
+        matrix, weight = torch.eye(16) + torch.ones(16, 16), torch.ones(4, 16, 16)
+        for compute, name, values in ((lambda: torch.linalg.cholesky(matrix @ matrix.T), "aten.linalg_cholesky_ex", 5 * 256),
+                                      (lambda: torch.nn.functional.bilinear(matrix, matrix, weight), "aten._trilinear", 6 * 256 + 64)):
+            work = self.counted(compute)
+            self.assertEqual((work.contraction_flops, {name}), (work.flops, work.uncounted))
+            self.assertAlmostEqual(4 * values, work.compulsory, delta=4)  # and a flag
+        norm = self.counted(lambda: torch.linalg.vector_norm(matrix))
+        self.assertEqual((256, set()), (norm.flops, norm.uncounted))
+
     def test_an_operator_of_another_library_is_named(self):
         with torch.library._scoped_library("roof_test", "DEF") as library:
             library.define("double(Tensor x) -> Tensor")

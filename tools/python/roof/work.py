@@ -224,6 +224,12 @@ def sparse_product(factors: Sequence[Any], result: Any) -> Optional[float]:
     return 2.0 * parts_of_sparse(sparse[0])[0].numel() * result.numel() / max(1, rows_of_result)
 
 
+def dense_product(left: Any, right: Any) -> float:
+    """Two FLOPs for each number of the left factor and each column of the right one; columns that are divided among groups meet one group."""
+    groups = left.shape[0] if left.dim() == 3 and right.dim() == 2 else 1
+    return 2.0 * left.numel() * (right.shape[-1] if right.dim() > 1 else 1) / groups
+
+
 def recurrent(x: Any, weights: Sequence[Any], results: Sequence[Any], times: int = 1) -> Work:
     """Every matrix of the weights meets every row of the input, so many times."""
     rows = x.numel() // x.shape[-1]
@@ -268,6 +274,11 @@ def is_view(operator: Any) -> bool:
 ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_", "_flash_attn_", "_cudnn_attention_")
 #: Matrix products that torch.utils.flop_counter lacks.
 SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
+DENSE_PRODUCTS = ("mv", "addmv", "addbmm", "_int_mm", "_grouped_mm")
+#: Operators whose FLOPs do not follow from the number of their elements: solvers, decompositions, Fourier transforms, distances, other products.
+NO_FORMULA = ("linalg_", "_linalg_", "_fft_", "cholesky", "_cdist", "_euclidean_dist", "_pdist", "_trilinear", "conv_tbc", "triangular_solve",
+              "lu_unpack", "ormqr", "geqrf", "_weight_int", "_scaled_grouped_mm", "_addmm_activation", "segment_reduce")
+OF_ELEMENTS = {"linalg_vector_norm", "linalg_cross", "_linalg_check_errors"}
 
 
 def arguments_by_name(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
@@ -293,10 +304,12 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
 
     inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
     formula = flop_registry.get(packet)
-    if formula is not None or name in SPARSE_PRODUCTS:
-        bias = inputs[:1] if "addmm" in name or name == "baddbmm" else []
+    if formula is not None or name in SPARSE_PRODUCTS + DENSE_PRODUCTS:
+        bias = inputs[:1] if "addmm" in name or name in ("baddbmm", "addmv", "addbmm") else []
         factors = inputs[len(bias):]
-        if formula is None or any(is_sparse(tensor) for tensor in factors):
+        if name in DENSE_PRODUCTS:
+            flops = dense_product(*factors[:2])
+        elif formula is None or any(is_sparse(tensor) for tensor in factors):
             flops = sparse_product(factors, results[0])
         else:
             flops = float(formula(*args, **kwargs, out_val=out))
@@ -305,6 +318,10 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
         return contraction(flops, factors, results, moved(bias))
     if not any(tensor.is_floating_point() for tensor in inputs + results):
         return Work()
+    if name.startswith(NO_FORMULA) and name not in OF_ELEMENTS:
+        work = elementwise(0.0, moved(inputs) + moved(results))
+        work.uncounted.add(str(packet))
+        return work
     if name == "sum" and in_backward:
         # The gradient of a broadcast operand: summed from what the operator's other gradients read.
         return elementwise(0.0, moved(results))
