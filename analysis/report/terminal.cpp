@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace roof::analysis {
 
@@ -170,14 +171,16 @@ void add_functions(Figure& figure, const std::vector<CountedKernel>& kernels, co
     }
 }
 
-/// The threads of the roofs over all these functions; -1, the most, if they differ or there are none.
-int threads_over(const std::vector<CountedKernel>& kernels)
+/// The threads of the roofs over all that is drawn on a device.
+std::set<int> threads_over(const std::vector<CountedKernel>& kernels, const std::vector<const Placement*>& steps,
+                           const std::string& device)
 {
-    const auto function = std::ranges::find_if(kernels, &CountedKernel::is_function);
-    if (function == kernels.end()) return -1;
-    const bool is_one = std::ranges::all_of(
-        kernels, [&](const CountedKernel& kernel) { return kernel.roof_threads == function->roof_threads; });
-    return is_one && function->roof_threads > 0 ? function->roof_threads : -1;
+    std::set<int> threads;
+    for (const CountedKernel& kernel : kernels)
+        if (kernel.is_function() && kernel.device == device) threads.insert(kernel.roof_threads);
+    for (const Placement* step : steps) threads.insert(step->roof_threads);
+    threads.erase(0);
+    return threads;
 }
 
 }  // namespace
@@ -196,10 +199,12 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
     const std::vector<CountedKernel> kernels = counted_kernels(study);
     for (const std::string& device : devices_of(study.ceilings)) {
         CanvasPlot plot(frame->intensity, frame->rate, columns, std::clamp(columns / 3, 14, 34), plain);
-        const Roofs roofs = roofs_of(study.ceilings, device, threads_over(kernels));
         std::vector<const Placement*> steps;
         for (const Placement& p : study.placements)
             if (p.scope == Scope::step && p.device == device) steps.push_back(&p);
+        const std::set<int> threads = threads_over(kernels, steps, device);
+        constexpr int most = -1;
+        const Roofs roofs = roofs_of(study.ceilings, device, threads.size() == 1 ? *threads.begin() : most);
         Figure figure = roofs_figure(device, roofs, *frame);
         add_placements(figure, steps);
         for (Mark& mark : figure.marks) mark.title = explain(*mark.of, names.at(mark.of->row));
@@ -209,6 +214,9 @@ std::string terminal_roofline(const Study& study, int width, bool plain)
         const std::string legend = draw_marks(plot, figure);
         text += printable(device) + "\n" + with_axes(plot, figure, plain) + roofs_legend(roofs, wide, plain) +
                 fitted_lines(legend, wide);
+        if (threads.size() > 1)
+            text += fitted_lines(
+                "  Points with other threads were placed under the roofs of those, which are not drawn.\n", wide);
     }
     return text;
 }

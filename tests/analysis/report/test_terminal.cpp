@@ -129,6 +129,20 @@ TEST_CASE("every roof is named and every step has a letter with a legend")
     CHECK(text.find("DRAM load 10.0 GB/s") != std::string::npos);
 }
 
+TEST_CASE("the roofs are those over the steps that are drawn")
+{
+    const auto text = [](const std::vector<Measurement>& rows) {
+        return terminal_roofline(made::study(rows), 100, true);
+    };
+    const std::string one = text({made::row("net", 8, 1)}),
+                      both = text({made::row("net", 8, 1), made::row("net", 8, 2)});
+    CHECK(one.find("roofs (measured, 1 thread)") != std::string::npos);
+    CHECK(one.find("DRAM load 5.00 GB/s") != std::string::npos);
+    CHECK(both.find("DRAM load 10.0 GB/s") != std::string::npos);
+    CHECK(one.find("Points with other threads") == std::string::npos);
+    CHECK(both.find("Points with other threads were placed under the roofs of those") != std::string::npos);
+}
+
 TEST_CASE("the list of roofs marks those that are lower bounds")
 {
     Study study = made::study({made::row()});
