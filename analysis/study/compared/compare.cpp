@@ -307,12 +307,14 @@ std::string to_text(const Comparison& c, int columns)
     std::string head = "a: " + printable(c.a) + "\nb: " + printable(c.b) + "\n";
     for (const std::string& note : c.notes) head += "note: " + printable(note) + "\n";
     std::string text = fitted(head);
-    text += c.steps.empty()
-                ? "\nNo step was measured on both sides. " + side_by_side(c)
-                : "\n" +
-                      changes_text(c.steps, c.judged == Judged::by_time ? "step time" : "step time over the least",
-                                   columns) +
-                      how_many_steps(c);
+    const bool are_calibrations = c.only_a.empty() && c.only_b.empty() && !c.ceilings.empty();
+    if (!c.steps.empty() || !are_calibrations)
+        text += c.steps.empty()
+                    ? "\nNo step was measured on both sides. " + side_by_side(c)
+                    : "\n" +
+                          changes_text(c.steps, c.judged == Judged::by_time ? "step time" : "step time over the least",
+                                       columns) +
+                          how_many_steps(c);
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
                                    percent(std::exp(c.floor) - 1)));
