@@ -48,8 +48,11 @@ void write_import(const std::filesystem::path& folder, const std::vector<Importe
 
 /// The row of a program that another tool measured.
 ImportedRow imported_row(const std::string& name, const std::string& device);
-/// Sets the row's work to what was counted: FLOPs with their precision, and the bytes at DRAM where they are known.
+/// Sets the row's work to what was counted: FLOPs with their precision, of several the one of most, and the bytes at DRAM where they are
+/// known.
 void set_work(Measurement& row, const CountedWork& work);
+/// Of several precisions a remark has the FLOPs of each.
+void remark_on_precisions(const CountedWork& work, Imported& imported);
 /// A row on the device "cpu" with counted work. Adds what is missing to `imported`. `seconds` is 0 if unknown.
 ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported);
 

@@ -1,6 +1,7 @@
 #include "analysis/recordings/import.hpp"
 
 #include "ert/base/names.hpp"
+#include "ert/base/text.hpp"
 #include "ert/recording/records.hpp"
 
 #include <fmt/format.h>
@@ -211,10 +212,26 @@ void set_work(Measurement& row, const CountedWork& work)
         row.work.compulsory = row.work.no_reuse = memory->second;
 }
 
+void remark_on_precisions(const CountedWork& work, Imported& imported)
+{
+    const std::string most = work.precision();
+    if (most.empty()) return;
+    std::string others;
+    for (const auto& [precision, count] : work.flops)
+        if (precision != most && count.value > 0)
+            others +=
+                fmt::format(", {} in {}", format_si(count.value, "FLOP"), precision.empty() ? "either" : precision);
+    if (!others.empty())
+        imported.remarks.push_back(
+            fmt::format("FLOPs of several precisions: {} in {}{}. The row counts them together, as {}.",
+                        format_si(work.flops.at(most).value, "FLOP"), most, others, most));
+}
+
 ImportedRow processor_row(const std::string& name, Seconds seconds, const CountedWork& work, Imported& imported)
 {
     ImportedRow row = imported_row(name, "cpu");
     set_work(row.measurement, work);
+    remark_on_precisions(work, imported);
     if (!work.bytes.contains("DRAM")) imported.missing.push_back("bytes at DRAM: there is no metric");
     if (seconds.value > 0) row.measurement.seconds = Estimate<Seconds>::of(std::vector<double>{seconds.value});
     imported.missing.insert(imported.missing.end(), work.missing.begin(), work.missing.end());

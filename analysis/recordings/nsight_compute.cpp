@@ -263,7 +263,7 @@ void add_once(std::vector<std::string>& sentences, const std::vector<std::string
 void add_up(Measurement& row, const std::vector<const Launch*>& launches, Imported& imported)
 {
     double seconds = 0;
-    bool timed = true, counted = true, moved = true;
+    bool timed = true, counted = true, moved = true, moves_some = false;
     CountedWork sum;
     for (const Launch* launch : launches) {
         const auto time = launch->metrics.find(time_metric);
@@ -273,15 +273,17 @@ void add_up(Measurement& row, const std::vector<const Launch*>& launches, Import
         add_once(imported.missing, work.missing);
         counted = counted && !work.flops.empty();
         moved = moved && work.bytes.contains("DRAM");
+        moves_some = moves_some || work.bytes.contains("DRAM");
         for (const auto& [precision, count] : work.flops) sum.flops[precision] += count;
         if (moved) sum.bytes["DRAM"] += work.bytes.at("DRAM");
     }
     if (!counted) sum.flops.clear();
     if (!moved) sum.bytes.clear();
     set_work(row, sum);
+    remark_on_precisions(sum, imported);
     if (timed) row.seconds = Estimate<Seconds>::of(std::vector<double>{seconds});
     if (!timed) add_once(imported.missing, {"time: gpu__time_duration.sum is missing for some launches"});
-    if (!moved) add_once(imported.missing, {"bytes at DRAM: missing for some launches"});
+    if (!moved && moves_some) add_once(imported.missing, {"bytes at DRAM: missing for some launches"});
 }
 
 }  // namespace

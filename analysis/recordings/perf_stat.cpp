@@ -68,15 +68,18 @@ void add(Events& events, const Json& line, const std::string& where)
     place->second.value += *value * unit->factor;
 }
 
-/// A line of `perf stat -x` as that of -j: [time] [core, number of processors] value, unit, event, run time, percent … Null for others.
+/// A line of `perf stat -x` as that of -j: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time,
+/// percent … Null for others.
 Json separated(std::string_view line)
 {
     const auto is_value = [](const std::string& field) { return number_of(field) || field.starts_with('<'); };
     for (const char separator : {',', ';', '\t', '|', ' '}) {
-        const std::vector<std::string> fields = split(line, separator);
+        std::vector<std::string> fields = split(line, separator);
         for (std::size_t at = 0; at + 4 < fields.size() && at < 4; ++at) {
             const std::string& event = fields[at + 2];
             const bool names = !event.empty() && std::isalpha(static_cast<unsigned char>(event.front())) != 0;
+            if (names && fields[at + 3].ends_with('%') && fields.size() > at + 5)
+                fields.erase(fields.begin() + static_cast<std::ptrdiff_t>(at + 3));
             if (!names || !is_value(fields[at]) || !number_of(fields[at + 3]) || !number_of(fields[at + 4])) continue;
             Json made{{"counter-value", fields[at]},
                       {"unit", fields[at + 1]},

@@ -217,6 +217,8 @@ TEST_CASE("Nsight Compute: lines of metrics are shorter than the header where th
     const ImportedRow& row = file.rows.at(0);
     REQUIRE(row.kernels.size() == 1);
     CHECK(row.kernels[0].duration.value == Approx(406240e-9));
+    CHECK(names(file.missing, "bytes: there is no metric at any level"));
+    CHECK_FALSE(names(file.missing, "some launches"));  // there is one, and it has none
     const auto processors = std::ranges::find(row.counters, "# SMs", &CounterRecord::metric);
     REQUIRE(processors != row.counters.end());
     CHECK(processors->unit == "SM");
