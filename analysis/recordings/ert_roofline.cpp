@@ -105,10 +105,10 @@ Imported read_ert_roofline(const std::string& text, const std::string& name, con
     if (imported.rows.empty()) throw InputError(name + ": it holds no rate");
     imported.remarks.push_back(
         "Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a cache "
-        "or "
-        "DRAM is a ceiling by name. The file says only in its metadata whether the device is a GPU; `--device` names "
-        "the "
-        "device.");
+        "or DRAM is a "
+        "ceiling by name. The file says only in its metadata whether the device is a GPU, which `--device` names, and "
+        "not on how many "
+        "threads a rate was reached: tables say 1 thread.");
     return imported;
 }
 
