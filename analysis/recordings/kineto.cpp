@@ -346,6 +346,8 @@ void count_by_shapes(const OperatorTrace& trace, Imported& imported)
     ImportedRow host;
     Imported unused;
     make_layers(trace, host, unused);
+    for (const std::string& missing : unused.missing)
+        if (missing.starts_with(without_formula)) imported.missing.push_back(missing);
     const Work& work = host.measurement.work;
     if (work.flops.value <= 0) return;
     Measurement& row = imported.rows.back().measurement;

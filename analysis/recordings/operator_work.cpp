@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace roof::analysis {
 namespace {
@@ -65,19 +67,52 @@ double outputs(long long extent, long long window, long long stride, long long p
     return static_cast<double>(steps + 1);
 }
 
+/// Positions along an axis that windows of a convolution read: none of a rest at its end or between windows.
+double read(long long extent, double windows, long long window, long long stride, long long padding, long long dilation)
+{
+    const auto all = static_cast<double>(extent), size = static_cast<double>(window),
+               before = static_cast<double>(padding);
+    const double end =
+        (windows - 1) * static_cast<double>(stride) - before + static_cast<double>(dilation) * (size - 1) + 1;
+    if (stride <= window || dilation != 1) return std::min(all, end);
+    return windows * size - std::min(before, size) - std::max(0.0, end - all);
+}
+
+double bias(const OperatorCall& call, std::size_t input)
+{
+    return dims_of(call, input).empty() ? 0 : product(dims_of(call, input));
+}
+
+/// Values of the input that windows read, and of the result. `first`: where the strides stand among the inputs.
+std::pair<double, double> maps(const OperatorCall& call, const Dims& x, const Dims& w, std::size_t first,
+                               bool transposed)
+{
+    const Dims strides = list_in(call, first), paddings = list_in(call, first + 1),
+               dilations = list_in(call, first + 2);
+    const Dims rests = list_in(call, first + 4), groups = list_in(call, first + 5);
+    double in = product({x[0], x[1]}), out = static_cast<double>(x[0]) * static_cast<double>(w[0]);
+    if (transposed) out = static_cast<double>(x[0]) * static_cast<double>(w[1] * at(groups, 0, 1));
+    for (std::size_t axis = 2; axis < x.size(); ++axis) {
+        const long long stride = at(strides, axis - 2, 1), padding = at(paddings, axis - 2, 0),
+                        dilation = at(dilations, axis - 2, 1);
+        const double windows = outputs(x[axis], w[axis], stride, padding, dilation);
+        in *= transposed ? static_cast<double>(x[axis]) : read(x[axis], windows, w[axis], stride, padding, dilation);
+        out *= transposed ? static_cast<double>((x[axis] - 1) * stride - 2 * padding + dilation * (w[axis] - 1) +
+                                                at(rests, axis - 2, 0) + 1)
+                          : windows;
+    }
+    return {in, out};
+}
+
 Result convolution(const OperatorCall& call)
 {
     const Dims& x = dims_of(call, 0);
     const Dims& w = dims_of(call, 1);
     const bool transposed = call.name != "aten::conv2d" && call.values.size() > 6 && call.values[6] == "True";
-    const Dims strides = list_in(call, 3), paddings = list_in(call, 4), dilations = list_in(call, 5);
-    if (x.size() < 3 || w.size() != x.size() || strides.empty() || paddings.empty()) return {};
-    double out = static_cast<double>(x[0]) * static_cast<double>(w[0]);
-    for (std::size_t axis = 2; axis < x.size(); ++axis)
-        out *=
-            outputs(x[axis], w[axis], at(strides, axis - 2, 1), at(paddings, axis - 2, 0), at(dilations, axis - 2, 1));
+    if (x.size() < 3 || w.size() != x.size() || list_in(call, 3).empty() || list_in(call, 4).empty()) return {};
+    const auto [in, out] = maps(call, x, w, 3, transposed);
     const double flops = 2 * (transposed ? product(x) : out) * product(w, 1);
-    return contraction("convolution", call, flops, product(x) + product(w) + (transposed ? 0 : out));
+    return contraction("convolution", call, flops, in + product(w) + bias(call, 2) + out);
 }
 
 Result convolution_backward(const OperatorCall& call)
@@ -91,8 +126,11 @@ Result convolution_backward(const OperatorCall& call)
     const std::string& mask = call.values[10];  // "[True, True, False]": the input, the weights, the bias
     const bool to_input = mask.starts_with("[True");
     const bool to_weights = mask.find(", True,") != mask.npos;
-    return contraction("convolution", call, flops * ((to_input ? 1 : 0) + (to_weights ? 1 : 0)),
-                       (product(y) + product(x) + product(w)) * ((to_input ? 1 : 0) + (to_weights ? 1 : 0)));
+    const double in = maps(call, x, w, 4, transposed).first;
+    const double biases = mask.ends_with("True]") ? static_cast<double>(at(list_in(call, 3), 0, 0)) : 0;
+    const double values = (to_input ? product(y) + product(w) + product(x) : 0) +
+                          (to_weights ? product(y) + in + product(w) + biases : 0);
+    return contraction("convolution", call, flops * ((to_input ? 1 : 0) + (to_weights ? 1 : 0)), values);
 }
 
 /// x [..., in] by w [out][in].
@@ -102,7 +140,8 @@ Result linear(const OperatorCall& call)
     const Dims& w = dims_of(call, 1);
     if (x.empty() || w.size() != 2 || x.back() != w[1] || w[1] == 0) return {};
     const double out = product(x) / static_cast<double>(w[1]) * static_cast<double>(w[0]);
-    return contraction("linear", call, 2 * out * static_cast<double>(w[1]), product(x) + product(w) + out);
+    const double values = product(x) + product(w) + bias(call, 2) + out;
+    return contraction("linear", call, 2 * out * static_cast<double>(w[1]), values);
 }
 
 /// [..., n, k] by [..., k, m]; batches are broadcast.
@@ -131,7 +170,33 @@ Result matrix_product(const OperatorCall& call)
 
 Result added_product(const OperatorCall& call)
 {
-    return matrices(call, 1, "linear");
+    Result work = matrices(call, 1, "linear");
+    if (work) work->bytes += Bytes{bias(call, 0) * call.element_bytes};
+    return work;
+}
+
+/// Rows of several groups by a matrix for each group: [rows, k] by [groups, k, n], and other forms.
+Result in_groups(const OperatorCall& call)
+{
+    const Dims& a = dims_of(call, 0);
+    const Dims& b = dims_of(call, 1);
+    if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) return {};
+    const double groups = a.size() == 3 && b.size() == 3 ? static_cast<double>(a[0]) : 1;
+    const double out = groups * static_cast<double>(a[a.size() - 2]) * static_cast<double>(b.back());
+    return contraction("linear", call, 2 * out * static_cast<double>(a.back()), product(a) + product(b) + out);
+}
+
+/// A recurrent layer of a CPU: x [tokens, batch, in] by weights [gates, in], and states by [gates, state]. Two products for each backward.
+Result recurrent(const OperatorCall& call)
+{
+    const Dims& x = dims_of(call, 0);
+    const Dims& in = dims_of(call, 1);
+    const Dims& state = dims_of(call, 2);
+    if (x.size() != 3 || in.size() != 2 || state.size() != 2 || x[2] != in[1]) return {};
+    const double rows = product({x[0], x[1]}), weights = product(in) + product(state);
+    const double times = call.name.ends_with("_backward") ? 2 : 1;
+    return contraction("recurrent", call, 2 * times * rows * weights,
+                       times * (product(x) + weights + rows * static_cast<double>(state[1])));
 }
 
 Result norm(const OperatorCall& call)
@@ -223,9 +288,10 @@ Result attention(const OperatorCall& call, const Attention& inputs)
     const bool is_backward = inputs.queries == 1;
     const double per_pair = 2 * (static_cast<double>(q.back()) * (is_backward ? 3 : 1) +
                                  static_cast<double>(v.back()) * (is_backward ? 2 : 1));
-    const double values = product(q) + product(k) + product(v) + product(q);
     const double heads = product({q.begin(), q.end() - 2});
-    OperatorWork work = contraction("attention", call, per_pair * heads * queries * keys, values);
+    const double values = product(q) + product(k) + product(v) + heads * queries * static_cast<double>(v.back());
+    OperatorWork work =
+        contraction("attention", call, per_pair * heads * queries * keys, (is_backward ? 2 : 1) * values);
     const std::string causal = inputs.is_causal < call.values.size() ? call.values[inputs.is_causal] : "";
     work.mask_is_unknown = !dims_of(call, inputs.mask).empty() || (causal != "True" && causal != "False");
     const double both = std::min(queries, keys);
@@ -251,6 +317,13 @@ const std::map<std::string_view, Function>& formulas()
         {"aten::matmul", matrix_product},
         {"aten::addmm", added_product},
         {"aten::baddbmm", added_product},
+        {"aten::mv", matrix_product},
+        {"aten::addmv", added_product},
+        {"aten::_int_mm", matrix_product},
+        {"aten::_scaled_mm", matrix_product},
+        {"aten::_grouped_mm", in_groups},
+        {"aten::mkldnn_rnn_layer", recurrent},
+        {"aten::mkldnn_rnn_layer_backward", recurrent},
         {"aten::batch_norm", norm},
         {"aten::native_batch_norm", norm},
         {"aten::cudnn_batch_norm", norm},
@@ -275,6 +348,11 @@ const std::map<std::string_view, Function>& formulas()
 
 std::optional<OperatorWork> work_of(const OperatorCall& call)
 {
+    static const std::set<std::string_view> unknown{"aten::_cudnn_rnn", "aten::_cudnn_rnn_backward",
+                                                    "aten::miopen_rnn", "aten::miopen_rnn_backward",
+                                                    "aten::conv_tbc",   "aten::_scaled_grouped_mm"};
+    if (unknown.contains(call.name))
+        return OperatorWork{.kind = "recurrent", .is_contraction = true, .is_unknown = true};
     const auto found = formulas().find(call.name);
     const Attention* const attends = attention_of(call.name);
     if (found == formulas().end() && attends == nullptr) return {};

@@ -1,6 +1,9 @@
 #include "analysis/recordings/operators.hpp"
 
+#include "ert/base/text.hpp"
+
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace roof::analysis {
@@ -198,6 +201,11 @@ void list_missing(const OperatorTrace& trace, Imported& imported)
 {
     const bool has_shapes = std::ranges::any_of(trace.operators, &OperatorSpan::has_shapes);
     if (!has_shapes) imported.missing.push_back("FLOPs: the trace has no shapes; profile with record_shapes=True");
+    std::set<std::string> unknown;
+    for (const OperatorSpan& span : trace.operators)
+        if (span.work && span.work->is_unknown) unknown.insert(span.name);
+    if (has_shapes && !unknown.empty())
+        imported.missing.push_back(without_formula + join(std::vector(unknown.begin(), unknown.end()), ", "));
     imported.missing.push_back(
         "bytes of the step: operators without a formula have none; the layers that have one show theirs");
     const auto has_unknown_mask = [](const OperatorSpan& span) { return span.work && span.work->mask_is_unknown; };
@@ -262,6 +270,8 @@ void make_layers(const OperatorTrace& trace, ImportedRow& row, Imported& importe
         of.work.flops += part.work.flops;
         masked += part.work.masked;
     }
+    const auto is_unknown = [](const OperatorSpan& span) { return span.work && span.work->is_unknown; };
+    if (std::ranges::any_of(trace.operators, is_unknown)) of.work.flops = masked = Flops{};
     if (masked.value > 0) of.work.executed = of.work.flops - masked;
     add_parts(whole, order, of);
     list_missing(trace, imported);

@@ -22,16 +22,20 @@ struct OperatorCall {
 
 struct OperatorWork {
     std::string kind;  ///< as in our own rows: convolution, linear, batch_norm, …
-    Flops flops;
-    Bytes bytes;                   ///< compulsory: each operand once
-    Bytes no_reuse;                ///< each multiply-add loads both operands again; elementwise as `bytes`
+    Flops flops{};
+    Bytes bytes{};                 ///< compulsory: each operand once
+    Bytes no_reuse{};              ///< each multiply-add loads both operands again; elementwise as `bytes`
     bool is_contraction = false;   ///< its FLOPs are the model's
     Flops masked{};                ///< of `flops`, not executed: a causal mask leaves them out
     bool mask_is_unknown = false;  ///< of attention: `flops` and no `masked`
+    bool is_unknown = false;       ///< a contraction that its shapes do not tell
 };
 
 /// Nothing for an operator without a formula, or whose shapes or values are missing.
 std::optional<OperatorWork> work_of(const OperatorCall& call);
+
+/// What `make_layers` says of the FLOPs of a trace with such operators, before their names.
+inline constexpr const char* without_formula = "FLOPs: these operators multiply and have no formula: ";
 
 /// An interval on one thread, in nanoseconds.
 struct ThreadSpan {
@@ -73,7 +77,7 @@ struct OperatorTrace {
 
 /// Sets the row's time, phases, work and parts: a layer is a module, or else an operator with its place in the step. Each operator is
 /// counted once, at the outermost call that has a formula. Steps in which less than half of the most operators ran were
-/// cut off and are left out. Lists in `imported` what is missing.
+/// cut off and are left out. Lists in `imported` what is missing: the FLOPs too if an operator multiplies and has no formula.
 void make_layers(const OperatorTrace& trace, ImportedRow& row, Imported& imported);
 
 /// Gives the calls of a GPU's library, and the kernels and copies that they started, the layer of the operator that made them and,

@@ -79,7 +79,7 @@ TEST_CASE("a compressed trace of a CPU has modules as layers, gradients by their
     }
     CHECK(row.work.flops.value == 2 * stem + 3 * deep + 16384 * 3 + 1280 * 3 + 3.5 * attention);
     CHECK(part_of(row, "optimizer", Phase::update).seconds.median == row.update.median);
-    CHECK(part_of(row, "Conv2d_1", Phase::forward).part.work.compulsory.value == 4 * (2048 + 72 + 2048));
+    CHECK(part_of(row, "Conv2d_1", Phase::forward).part.work.compulsory.value == 4 * (2048 + 72 + 8 + 2048));
     CHECK(row.work.compulsory.value == 0);  // a partial sum is not shown
 }
 
@@ -193,6 +193,51 @@ TEST_CASE("operators count as PyTorch's flop counter counts them")
     CHECK(flops_of({"aten::conv2d", {{2, 6, 9, 9}, {8, 3, 3, 3}}, {}}) == -1);
     CHECK(flops_of({"aten::mm", {{2, 3}, {4, 5}}}) == -1);
     CHECK(flops_of({"aten::relu", {{2, 3}}}) == -1);
+}
+
+TEST_CASE("bytes of operators are those of docs/method.md")
+{
+    const auto values = [](const OperatorCall& call) {
+        const auto work = work_of(call);
+        return work ? work->bytes.value / 4 : -1;
+    };
+    const std::vector<std::string> plain{"", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"};
+    const std::vector<std::vector<long long>> map{{2, 3, 9, 9}, {5, 3, 1, 1}, {5}};
+    CHECK(values({"aten::convolution", map, plain}) == 2 * 3 * 81 + 15 + 5 + 2 * 5 * 81);
+    std::vector<std::string> strided = plain;
+    strided[3] = "[2, 2]";  // a window of 1 x 1 reads 5 x 5 of 9 x 9 positions
+    CHECK(values({"aten::convolution", map, strided}) == 2 * 3 * 25 + 15 + 5 + 2 * 5 * 25);
+    strided[3] = "[4, 4]";
+    CHECK(values({"aten::convolution", {{2, 3, 11, 11}, {5, 3, 2, 2}}, strided}) == 2 * 3 * 36 + 60 + 2 * 5 * 9);
+    std::vector<std::string> turned = plain;
+    turned[3] = "[2, 2]", turned[6] = "True", turned[7] = "[1, 1]", turned[8] = "2";
+    CHECK(values({"aten::convolution", {{2, 6, 4, 4}, {6, 5, 3, 3}}, turned}) ==
+          2 * 6 * 16 + 6 * 5 * 9 + 2 * 10 * (3 * 2 + 3 + 1) * (3 * 2 + 3 + 1));
+    CHECK(values({"aten::linear", {{2, 3, 5}, {6, 5}, {6}}}) == 30 + 30 + 6 + 36);
+    CHECK(values({"aten::addmm", {{6}, {4, 5}, {5, 6}}}) == 6 + 20 + 30 + 24);
+    const std::vector<std::string> of_gradient{
+        "", "", "", "[5]", "[2, 2]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, True]"};
+    CHECK(values({"aten::convolution_backward", {{2, 5, 5, 5}, {2, 3, 9, 9}, {5, 3, 1, 1}}, of_gradient}) ==
+          (250 + 15 + 2 * 3 * 81) + (250 + 2 * 3 * 25 + 15 + 5));
+    const std::string attention = "aten::_scaled_dot_product_flash_attention_for_cpu";
+    const std::vector<long long> q{2, 4, 6, 8}, v{2, 4, 6, 10};
+    CHECK(values({attention, {q, q, v}}) == 2 * 384 + 480 + 480);
+    const std::string backward = attention + "_backward";
+    CHECK(values({backward, {v, q, q, v, v}}) == 2 * (2 * 384 + 480 + 480));
+}
+
+TEST_CASE("a recurrent layer counts its weights for each token, or is named where the trace has no shapes of them")
+{
+    const std::vector<std::vector<long long>> layer{{26, 4, 156}, {80, 156}, {80, 20}, {80}, {80}, {4, 20}, {4, 20}};
+    CHECK(flops_of({"aten::mkldnn_rnn_layer", layer}) == 2.0 * 26 * 4 * (80 * 156 + 80 * 20));
+    CHECK(flops_of({"aten::mkldnn_rnn_layer_backward", layer}) == 2 * 2.0 * 26 * 4 * (80 * 156 + 80 * 20));
+    CHECK(flops_of({"aten::_grouped_mm", {{32, 64}, {2, 64, 16}}}) == 2.0 * 32 * 64 * 16);
+    nlohmann::json document = trace_json();
+    for (nlohmann::json& event : document["traceEvents"])
+        if (event.value("name", "") == "aten::max_pool2d") event["name"] = "aten::_cudnn_rnn";
+    const Imported file = imported_bytes(document.dump());
+    CHECK(file.rows.at(0).measurement.work.flops == Flops{});  // a partial sum is not shown
+    CHECK(join(file.missing, "; ").find("have no formula: aten::_cudnn_rnn") != std::string::npos);
 }
 
 TEST_CASE("attention counts all pairs of query and key, and executed are those that a causal mask keeps")
