@@ -112,6 +112,9 @@ class Operators(unittest.TestCase):
         self.assertEqual(2 * 8 * pairs * per_pair, work.flops)
         self.assertEqual(2 * 8 * (pairs - kept) * per_pair, work.masked)
         self.assertEqual(2 * 8 * kept * 2 * 16 if is_backward else 0, work.again)
+        maps = 4 * 2 * 6 * (8 * 16 + 2 * 16 + 2 * 32 + 8 * 32)  # queries, keys, values and results; and all again, with their gradients
+        if name.startswith("_scaled_dot_product_flash_attention_for_cpu"):
+            self.assertEqual(maps * (2 if is_backward else 1), work.compulsory)
         if operator._overloadpacket in flop_registry:
             self.assertEqual(flop_registry[operator._overloadpacket](*args, out_val=out), work.flops)
         return work
@@ -120,7 +123,8 @@ class Operators(unittest.TestCase):
         t, all_pairs, causal = self.tensor(1), 36, 1 + 2 + 3 + 4 + 5 + 6
         for is_causal, kept in ((False, all_pairs), (True, causal)):
             self.attention("_scaled_dot_product_flash_attention_for_cpu", (0.0, is_causal), all_pairs, kept)
-            self.attention("_scaled_dot_product_flash_attention_for_cpu_backward", (t, t, 0.0, is_causal), all_pairs, kept)
+            self.attention("_scaled_dot_product_flash_attention_for_cpu_backward", (self.tensor(2, 8, 6, 32), t, 0.0, is_causal),
+                           all_pairs, kept)
             self.attention("_scaled_dot_product_flash_attention", (0.0, is_causal), all_pairs, kept)
             self.attention("_scaled_dot_product_flash_attention_backward", (t, t, None, None, 6, 6, 0.0, is_causal, t, t),
                            all_pairs, kept)

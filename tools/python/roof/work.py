@@ -205,7 +205,8 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
     kept = q.shape[heads] * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
     per_pair = 2.0 * (q.shape[-1] + v.shape[-1] if gradient is None else 3 * q.shape[-1] + 2 * v.shape[-1])
     results = tensors_in(out)[:1 if gradient is None else 3] or [q]
-    work = contraction(per_pair * kept, [q, k, v, *tensors_in([gradient])], results, moved(tensors_in([mask])))
+    reread = [] if gradient is None else [gradient, given.get("out")]  # the result: rows of its product with the gradient
+    work = contraction(per_pair * kept, [q, k, v, *tensors_in(reread)], results, moved(tensors_in([mask])))
     work.attention, work.masked = per_pair * pairs, per_pair * (pairs - kept)
     work.flops = work.contraction_flops = work.attention
     work.again = 0.0 if gradient is None else 2.0 * kept * q.shape[-1]
