@@ -149,12 +149,10 @@ def bar(cell):
     shares = [record.get(name) for name in ("compute_bound", "bandwidth_bound", "unexplained")]
     if record.get("time") is None or not any(shares):
         return cell.same("-")
-    whole = record["inside"]  # also of layers without a roof
-    rest = max(0.0, 1 - whole)
     words, *widths = re.split(r" width:", cell.text)
-    cell.figures(*shares, rest, text=words)
-    for shown, share in zip(widths, (*shares, rest)):
-        cell.figures(share / max(1, whole), text=shown)
+    cell.figures(*(share for share in (*shares, record["outside"], record["exposed_share"], record["waiting_share"]) if share), text=words)
+    for shown, share in zip(widths, (*shares, 1 - record["inside"])):  # inside: also layers without a roof
+        cell.figures(share, text=shown)
 
 
 def length(cell):

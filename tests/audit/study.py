@@ -159,17 +159,17 @@ class Step:
 
     def time_by_verdict(self):
         if not self.layers:  # unknown
-            return dict.fromkeys(("compute", "bandwidth", "unexplained", "inside", "outside"))
+            return dict.fromkeys(("compute", "bandwidth", "unexplained", "inside", "outside", "exposed_share", "waiting_share"))
         shares = {"compute": 0.0, "bandwidth": 0.0, "unexplained": 0.0}
         for layer in self.layers:
             if layer.verdict != "unknown":
                 shares[layer.verdict if layer.verdict in shares else "unexplained"] += layer.time
-        shares = {name: seconds / self.step.time for name, seconds in shares.items()}
         # A layer without a roof is in no share, and not outside.
-        inside = sum(layer.time for layer in self.layers) / self.step.time
-        outside = 1 - inside if any(shares.values()) else 0.0
-        shares |= {"inside": inside, "outside": outside if outside >= 0 else None}
-        return shares
+        inside = sum(layer.time for layer in self.layers)
+        exposed, waiting = (float(self.row[f"{name}_median_s"] or 0) for name in ("exposed", "data"))
+        outside = None if inside > self.step.time else max(0.0, self.step.time - inside - exposed)
+        shares |= {"inside": inside, "outside": outside if any(shares.values()) else 0.0, "exposed_share": exposed, "waiting_share": waiting}
+        return {name: None if seconds is None else seconds / (waiting + max(self.step.time, inside)) for name, seconds in shares.items()}
 
     def phase_seconds(self):
         return {phase: float(self.row[f"{phase}_median_s"] or 0) for phase in PHASES}

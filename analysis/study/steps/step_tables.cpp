@@ -26,11 +26,9 @@ struct PlacedStep {
     bool no_roof_binds;
 
     bool is_placed() const { return p != nullptr && !p->binds.empty(); }
-    /// Of the step's time; unknown without layers.
-    Cell share_of_time(double seconds) const
-    {
-        return only_if(is_placed() && !row.parts.empty(), number(seconds / times.step));
-    }
+    bool has_shares() const { return is_placed() && !row.parts.empty(); }
+    /// Of the time that the answer divides too; unknown without layers.
+    Cell share_of_time(double seconds) const { return only_if(has_shares(), number(seconds / times.all())); }
     bool has_peak() const { return p != nullptr && p->compute_roof.value > 0; }
 };
 using S = const PlacedStep&;
@@ -72,30 +70,34 @@ Cell time_cell(S s)
 
 Cell shares_cell(S s)
 {
-    if (!s.is_placed() || s.row.parts.empty()) return absent();
-    const auto of_step = [&](double seconds) { return percent(seconds / s.times.step); };
-    return numeric_text(fmt::format("{} / {} / {}", of_step(s.times.compute), of_step(s.times.bandwidth),
-                                    of_step(s.times.unexplained)));
+    if (!s.has_shares()) return absent();
+    const auto share = [&](double seconds) { return percent(seconds / s.times.all()); };
+    return numeric_text(
+        fmt::format("{} / {} / {}", share(s.times.compute), share(s.times.bandwidth), share(s.times.unexplained)));
 }
 
 /// The shares as a bar, with the numbers in its title.
 Cell shares_bar(S s)
 {
-    if (!s.is_placed() || s.row.parts.empty()) return absent();
+    if (!s.has_shares()) return absent();
     const StepTimes& times = s.times;
-    const double rest = std::max(0.0, times.step - times.layers);
-    const auto of_step = [&](double seconds) { return percent(seconds / times.step); };
+    std::string title;
+    for (const auto& [seconds, what] : {std::pair{times.compute, "compute-bound"},
+                                        {times.bandwidth, "bandwidth-bound"},
+                                        {times.unexplained, "unexplained"},
+                                        {times.outside(), "outside the layers"},
+                                        {times.communication, "exposed communication"},
+                                        {times.data, "waiting for data"}})
+        if (seconds > 0)
+            title += fmt::format("{}{} {}", title.empty() ? "" : ", ", what, percent(seconds / times.all()));
     Cell cell;
-    const std::string title =
-        fmt::format("compute-bound {}, bandwidth-bound {}, unexplained {}, outside the layers {}",
-                    of_step(times.compute), of_step(times.bandwidth), of_step(times.unexplained), of_step(rest));
     cell.html = fmt::format("<span class=\"bar\" role=\"img\" title=\"{0}\" aria-label=\"{0}\">", title);
     for (const auto& [seconds, css_class] : {std::pair{times.compute, "compute"},
                                              {times.bandwidth, "bandwidth"},
                                              {times.unexplained, "unexplained"},
-                                             {rest, "rest"}})
-        cell.html += fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class,
-                                 100 * seconds / std::max(times.step, times.layers));
+                                             {times.all() - times.layers, "rest"}})
+        cell.html +=
+            fmt::format("<i class=\"{}\" style=\"width:{:.1f}%\"></i>", css_class, 100 * seconds / times.all());
     cell.html += "</span>";
     return cell;
 }
@@ -157,14 +159,14 @@ DataTable verdict_table(const Study& study)
          [](S s) { return s.is_placed() && !s.no_roof_binds ? word(bottleneck_text(*s.p), s.p->binds) : absent(); }},
         {"", "attainable_s", [](S s) { return s.is_placed() ? number(s.p->attainable.value) : absent(); }},
         {"compute / bandwidth / unexplained", "", shares_cell, Shown::terminal},
-        {"time bound by", "", shares_bar, Shown::page},
+        {"step and wait bound by", "", shares_bar, Shown::page},
         {"headroom", "headroom_s",
          [](S s) { return only_if(s.is_placed(), seconds(s.p ? s.p->headroom() : Seconds{})); }},
         {"", "share_compute_bound", [](S s) { return s.share_of_time(s.times.compute); }},
         {"", "share_bandwidth_bound", [](S s) { return s.share_of_time(s.times.bandwidth); }},
         {"", "share_unexplained", [](S s) { return s.share_of_time(s.times.unexplained); }},
         {"", "share_outside_layers",
-         [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.step - s.times.layers)); }},
+         [](S s) { return only_if(s.times.step >= s.times.layers, s.share_of_time(s.times.outside())); }},
     };
     const std::vector<PlacedStep> steps = steps_of(study);
     DataTable table = table_of_steps(row_of, columns, steps);

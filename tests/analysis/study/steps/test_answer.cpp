@@ -1,6 +1,7 @@
 // What binds a step, and what is most worthwhile to do about it.
 #include "analysis/study/exports/export.hpp"
 #include "analysis/study/steps/answer.hpp"
+#include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "made.hpp"
 
@@ -154,4 +155,24 @@ TEST_CASE("layers that took longer than the step leave nothing outside them")
     for (std::size_t i = 0; i < table.rows.size(); ++i) CHECK(std::get<double>(table.cell(i, "time_s").value) >= 0);
     CHECK(verdict_table(study).cell(0, "share_outside_layers").is_absent);
     CHECK(answer({row}).headline == "compute-bound: 75% of the time under the fp32 roof");
+}
+
+TEST_CASE("the table divides by the time that the answer divides by: the step, or its layers, and the wait for data")
+{
+    Measurement row = step(22, 14);  // 36 ms of layers in 40 ms
+    row.exposed.median = {0.001};
+    row.data.median = {0.004};
+    CHECK(answer({row}).headline == "mixed: 50% compute, 32% DRAM");  // 22 and 14 of 44
+    const Study study = made::study({row});
+    const DataTable table = verdict_table(study);
+    const auto share = [&](const char* column) { return std::get<double>(table.cell(0, column).value); };
+    CHECK(share("share_compute_bound") == Approx(22. / 44));
+    CHECK(share("share_bandwidth_bound") == Approx(14. / 44));
+    CHECK(share("share_outside_layers") == Approx(3. / 44));
+    CHECK(table.cell(0, "compute / bandwidth / unexplained").text == "50% / 32% / 0.0%");
+    const std::string page = made::panel("verdict", study);
+    CHECK_THAT(page, Catch::Contains("compute-bound 50%, bandwidth-bound 32%, outside the layers 6.8%, "
+                                     "exposed communication 2.3%, waiting for data 9.1%\""));
+    CHECK_THAT(page, Catch::Contains("<th scope=\"col\">step and wait bound by</th>"));
+    CHECK_THAT(verdict_text(study, 4000), Catch::Contains("of the step and its wait for data"));
 }
