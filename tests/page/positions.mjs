@@ -110,6 +110,22 @@ async function check(tab, what) {
   return {checked, outside, worst};
 }
 
+/// For each visible roofline, how many of its slanted roofs have a tenth of their length or more within the frame.
+const slantedRoofs = (tab) =>
+    tab.$$eval("#roofline .live-figure:not([hidden]) .chart > svg", (charts) => charts.map((chart) => {
+      const {left, right, top, bottom} = chart.querySelector(".axis").getBoundingClientRect();
+      return [...chart.querySelectorAll("[data-roof] .edge")]
+          .filter((edge) => {
+            const at = edge.getScreenCTM(), length = edge.getTotalLength();
+            const spots = Array.from({length: 101}, (_, i) => edge.getPointAtLength(length * i / 100));
+            const isSlanted = Math.abs(spots[0].y - spots[100].y) > 1;
+            const inside = spots.map(({x, y}) => [at.a * x + at.e, at.d * y + at.f]).filter(([x,
+              y]) => x >= left && x <= right && y >= top && y <= bottom);
+            return isSlanted && inside.length > 10;
+          })
+          .length;
+    }));
+
 const press = (tab, text) => tab.$$eval(
     "#roofline .roofs button", (buttons, name) => buttons.find((button) => button.textContent === name).click(), text);
 const select = async (tab, id) => {
@@ -127,6 +143,10 @@ try {
     sums.worst = Math.max(sums.worst, worst);
   };
   add(await check(tab, "at first"));
+  await tab.select("#choose-step", "*");
+  await pause(60);
+  add(await check(tab, "with all steps"));
+  for (const slanted of await slantedRoofs(tab)) assert.ok(slanted > 0, "no slanted roof is in the view of all steps");
   for (let step = 0; step < 10; ++step) {
     const what = pick([
       "Zoom in", "Zoom out", "Zoom out", "choose-step", "choose-model", "choose-level", "choose-phase", "choose-kind",

@@ -218,7 +218,11 @@ export class Page {
     } :
                                             fitted;
     const rates = roofs.filter(({slanted}) => !slanted).map(({rate}) => rate[0]);
-    return {run, marks, curves, roofs, rates, view: near ?? boundsOf(marks.length ? marks : ridges(roofs), rates)};
+    // The ridges of the farthest level are in view beside the marks, those of all levels without marks.
+    const slanted = roofs.filter((roof) => roof.slanted && !roof.extra).map(({rate}) => rate[0]);
+    const bends =
+        ridges(marks.length ? roofs.filter((roof) => !roof.slanted || roof.rate[0] === Math.min(...slanted)) : roofs);
+    return {run, marks, curves, roofs, rates, view: near ?? boundsOf([...marks, ...bends], rates)};
   }
 
   drawPlot(plot, drawn) {
@@ -255,8 +259,9 @@ export class Page {
     const layers = this.layers();
     this.showRoofs(together);
     const without = layers.filter(({flops}) => !(flops > 0));
-    this.remark.textContent =
-        without.length ? `${without.length} of ${layers.length} layers do no FLOPs and have no place here.` : "";
+    this.remark.textContent = without.length ?
+        `Without FLOPs, and so without a place here: ${without.length} of ${layers.length} layers.` :
+        "";
     this.follow(drawn);
     for (const {run, chart} of this.times) {
       const keys = new Set(layers.filter(({row}) => row.run === run).map(({key}) => key));
