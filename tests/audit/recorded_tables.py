@@ -2,7 +2,7 @@
 
 import told
 from reading import number
-from recordings import Recording
+from recordings import Recording, work_of
 
 
 def recording(study):
@@ -56,14 +56,19 @@ def of_unrecorded(study, one):
 
 
 def step_counters(records, study):
-    """Counters of a whole step, beside the analytic amounts of its row."""
+    """The FLOPs and bytes of each level that the counters of a whole step add up to, beside the analytic amounts of its row."""
+    sums = {}
     for record in records.records["counters"]:
-        row = row_of(study, record["id"])
-        if record["scope"] == "step" and record["unit"] in ("FLOP", "byte") and row:
-            is_flops, analytic = record["unit"] == "FLOP", row["work_known"] == "analytic"
-            names = (("flops",) if is_flops else ("compulsory_bytes", "no_reuse_bytes")) if analytic else ()
-            amounts = [number(row[name], 0.0) for name in names]
-            yield {"id": record["id"], "metric": record["metric"], "kernel_device": record.get("device") or "", "amount": float(record["value"]), "analytic": (amounts + [None, None])[:2]}
+        if record["scope"] == "step" and row_of(study, record["id"]):
+            of = sums.setdefault((record["id"], record.get("device") or ""), {})
+            of[record["metric"]] = (of.get(record["metric"], (0.0, ""))[0] + float(record["value"]), record["unit"])
+    for (identity, device), metrics in sorted(sums.items()):
+        row, (flops, moved) = row_of(study, identity), work_of(metrics)
+        analytic = lambda *names: [number(row[name], 0.0) for name in names] if row["work_known"] == "analytic" else []
+        amounts = {"FLOPs": (sum(flops.values()), analytic("flops"))} if flops else {}
+        amounts |= {f"bytes at {level}": (moved[level], [] if level == "shared" else analytic("compulsory_bytes", "no_reuse_bytes")) for level in sorted(moved)}
+        for what, (amount, beside) in amounts.items():
+            yield {"id": identity, "metric": what, "kernel_device": device, "amount": amount, "analytic": (beside + [None, None])[:2]}
 
 
 def most_threads(study, device):

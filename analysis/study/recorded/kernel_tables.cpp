@@ -250,34 +250,48 @@ DataTable phase_counts_table(const Study& study)
 DataTable step_counters_table(const Study& study)
 {
     struct Counted {
-        CounterRecord counter;
+        std::string what;  ///< "FLOPs", or a memory level
+        double value;
+        std::string device;
         const Measurement& row;
+        bool is_flops() const { return what == "FLOPs"; }
     };
     using Row = const Counted&;
     static const std::vector<ColumnOf<Counted>> columns{
-        {"counted", "", [](Row c) { return word(c.counter.metric); }},
+        {"counted", "", [](Row c) { return word(c.is_flops() ? c.what : "bytes at " + c.what); }},
         {"step", "", [](Row c) { return step_cell(&c.row); }},
-        {"device", "", [](Row c) { return device_cell(c.counter.device, &c.row); }},
-        {"amount", "", [](Row c) { return amount(c.counter.value, c.counter.unit == "FLOP" ? "FLOP" : "B"); }},
+        {"device", "", [](Row c) { return device_cell(c.device, &c.row); }},
+        {"amount", "", [](Row c) { return amount(c.value, c.is_flops() ? "FLOP" : "B"); }},
         {"analytic", "",
          [](Row c) {
              const Work& work = c.row.work;
-             if (work.known != Known::analytic) return absent();
-             if (c.counter.unit == "FLOP") return amount(work.flops.value, "FLOP");
+             if (work.known != Known::analytic || c.what == "shared") return absent();
+             if (c.is_flops()) return amount(work.flops.value, "FLOP");
              return numeric_text(format_si(work.compulsory.value, "B") + " to " + format_si(work.no_reuse.value, "B"));
          }},
     };
+    std::map<std::pair<std::string, std::string>, Metrics> metrics;  // by row and device
+    bool has_lines = false;
+    read_records<CounterRecord>(recorded_folder(study), [&](const std::string& id, const CounterRecord& counter) {
+        if (counter.scope != CounterScope::step) return;
+        Metric& metric = metrics[{id, counter.device}][counter.metric];
+        metric = {metric.value + counter.value, counter.unit};
+        has_lines = has_lines || counter.metric.starts_with("lines ");
+    });
     const RowsById rows(study);
     std::vector<Counted> counted;
-    read_records<CounterRecord>(recorded_folder(study), [&](const std::string& id, const CounterRecord& counter) {
-        const Measurement* const row = rows.find(id);
-        const bool has_analytic = counter.unit == "FLOP" || counter.unit == "byte";
-        if (row != nullptr && counter.scope == CounterScope::step && has_analytic) counted.push_back({counter, *row});
-    });
+    for (const auto& [key, of] : metrics) {
+        const Measurement* const row = rows.find(key.first);
+        if (row == nullptr) continue;
+        const CountedWork work = count_work(of);
+        if (!work.flops.empty()) counted.push_back({"FLOPs", work.total().value, key.second, *row});
+        for (const auto& [level, bytes] : work.bytes) counted.push_back({level, bytes.value, key.second, *row});
+    }
     DataTable table = table_of(columns, counted);
     const bool is_simulated = std::ranges::any_of(counted, [](Row c) { return c.row.work.known == Known::simulated; });
-    table.title = fmt::format("Counted in a step ({}), beside the analytic amounts",
-                              name(is_simulated ? Known::simulated : Known::counter));
+    table.title = fmt::format("Counted in a step ({}), reads and writes, beside the analytic amounts{}",
+                              name(is_simulated ? Known::simulated : Known::counter),
+                              has_lines ? "; of lines only the fetches, not what is written back" : "");
     table.expendable = {"device"};
     return table;
 }

@@ -80,7 +80,7 @@ TEST_CASE("kernels, calls, copies and memory are read once")
         CHECK_THAT(made::panel(panel, study), Catch::Contains("<table>"));
 }
 
-TEST_CASE("counted FLOPs and bytes of a step are beside the analytic ones, other metrics are left out")
+TEST_CASE("counted FLOPs and bytes of a step, reads and writes added up, are beside the analytic ones of both")
 {
     const fakes::TemporaryFolder folder;
     Study study = made::study({made::row()});
@@ -90,12 +90,18 @@ TEST_CASE("counted FLOPs and bytes of a step are beside the analytic ones, other
     };
     append_records<CounterRecord>(
         folder.path(), study.results.rows.front().id(),
-        std::vector{counter("FLOPs of fp32", 1.6e9, "FLOP"), counter("lines from memory", 3e7, "byte"),
-                    counter("skx::L1D:REPLACEMENT", 5, "event")});
+        std::vector{counter("FLOPs of fp32 by FMA, 256 bits", 1.2e9, "FLOP"), counter("FLOPs of fp32", 4e8, "FLOP"),
+                    counter("read from memory", 3e7, "byte"), counter("written to memory", 1e7, "byte"),
+                    counter("bytes of operands", 5e8, "byte"), counter("skx::L1D:REPLACEMENT", 5, "event")});
     const DataTable table = step_counters_table(study);
-    REQUIRE(table.rows.size() == 2);
-    CHECK(texts(table, 0) == std::vector<std::string>{"FLOPs of fp32", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
-    CHECK(table.cell(1, "analytic").text == "24.0 MB to 12.0 GB");
+    REQUIRE(table.rows.size() == 3);
+    CHECK(texts(table, 0) == std::vector<std::string>{"FLOPs", "net b8", "cpu", "1.60 GFLOP", "1.50 GFLOP"});
+    CHECK(texts(table, 1) ==
+          std::vector<std::string>{"bytes at DRAM", "net b8", "cpu", "40.0 MB", "24.0 MB to 12.0 GB"});
+    CHECK(table.cell(2, "counted").text == "bytes at L1");
+    CHECK_THAT(table.title, !Catch::Contains("only the fetches"));
     CHECK_THAT(made::panel("counted", study), Catch::Contains("1.60 GFLOP"));
-    CHECK_THAT(recording_text(study, 0), Catch::Contains("lines from memory"));
+    append_records<CounterRecord>(folder.path(), study.results.rows.front().id(),
+                                  std::vector{counter("lines into L1", 6e8, "byte")});
+    CHECK_THAT(recording_text(study, 0), Catch::Contains("of lines only the fetches, not what is written back"));
 }
