@@ -60,6 +60,15 @@ class Peaks(unittest.TestCase):
         self.assertEqual(0.125, roof.mfu(5e10, 2, "fp32", "cpu", devices=2))
         self.assertEqual("fp32", roof.place(1e9, 1, device="cpu")["binds"])
 
+    def test_an_amount_that_is_not_above_zero_is_refused_in_one_sentence(self):
+        for name, call in (("seconds", lambda x: roof.mfu(5e10, x, "fp32", "cpu")), ("flops", lambda x: roof.mfu(x, 1, "fp32", "cpu")),
+                           ("devices", lambda x: roof.mfu(5e10, 1, "fp32", "cpu", devices=x)), ("seconds", lambda x: roof.place(1e9, x, device="cpu")),
+                           ("flops", lambda x: roof.place(x, 1, device="cpu")), ("bytes", lambda x: roof.place(1e9, 1, x, device="cpu"))):
+            for amount in (0, -2.5, math.nan, math.inf):
+                with self.subTest(name=name, amount=amount), self.assertRaises(ValueError) as raised:
+                    call(amount)
+                self.assertEqual(f"{name} must be a number above 0, not {amount!r}", str(raised.exception))
+
     def test_a_lower_bound_says_so_with_its_reason(self):
         rate = roof.peak("bf16", "cpu")
         self.assertTrue(rate.is_lower_bound)

@@ -68,15 +68,24 @@ def bandwidth(level: str = "DRAM", device: Optional[str] = None) -> Rate:
 
 def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> float:
     """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower bound. FLOPs of a model
-    leave out what is computed again, and count a multiply-add as two."""
+    leave out what is computed again, and count a multiply-add as two. Raises ValueError for what is not above 0."""
+    _above_zero(flops=flops, seconds=seconds, devices=devices)
     return flops / seconds / (devices * peak(precision, device))
 
 
 def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32", device: Optional[str] = None) -> Any:
-    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time."""
+    """The point under the roofs, as `roof place --json` has it: what binds, the share of attainable, the least time.
+    Raises ValueError for what is not above 0."""
+    _above_zero(flops=flops, seconds=seconds, **({} if bytes is None else {"bytes": bytes}))
     words = ["place", "--flops", repr(flops), "--seconds", repr(seconds), "--precision", precision, "--device", device or default_device()]
     words += ["--bytes", repr(bytes)] if bytes is not None else []
     return run_json(*words, "--calibration", calibration(device), "--json")["points"][0]
+
+
+def _above_zero(**amounts: float) -> None:
+    for name, amount in amounts.items():
+        if not 0 < amount < float("inf"):
+            raise ValueError(f"{name} must be a number above 0, not {amount!r}")
 
 
 def default_device() -> str:
