@@ -21,7 +21,7 @@ using tests::Workbench;
 
 namespace {
 
-const std::string small_plan = "name: small\nrounds: 3\nrun:\n  - {bench: flops, operation: fma}\n";
+const std::string health_plan = "name: small\nrounds: 3\nrun:\n  - {bench: flops, operation: fma}\n";
 
 Said health(const Workbench& bench, const std::vector<std::string>& more)
 {
@@ -33,7 +33,7 @@ Said health(const Workbench& bench, const std::vector<std::string>& more)
 /// Digests of this machine as the reference, on nodes n1 to n`nodes`; their rates are `times` those measured.
 void write_reference(const Workbench& bench, int nodes, double times)
 {
-    write_file(bench.path("plan.yaml"), small_plan);
+    write_file(bench.path("plan.yaml"), health_plan);
     REQUIRE(bench.roof({"sweep", bench.path("plan.yaml"), "--out", bench.path("run"), "--node", "n1"}).status == 0);
     Digest digest = parse_digest(read_file(bench.path("run/digest.csv")), "digest.csv");
     std::filesystem::remove_all(bench.path("run"));
