@@ -42,6 +42,11 @@ class Columns {
         add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
     }
 
+    bool any(const std::function<bool(const MachineEstimate&)>& is) const
+    {
+        return std::ranges::any_of(estimates_, is);
+    }
+
     std::string text() const
     {
         std::vector<std::string> titles{" "};
@@ -80,7 +85,8 @@ void add_roofs(Columns& columns, std::span<const MachineEstimate> estimates)
             };
         };
         columns.add_placed(name + " bandwidth", machines, at_level([](const LevelPlacement& l, FlopRate) {
-                               return rate_text(l.roof.value, "B/s", l.is_lower_bound);
+                               return rate_text(l.roof.value, "B/s", l.is_lower_bound) +
+                                      (l.access.empty() ? "" : ", " + l.access);
                            }));
         columns.add_placed(name + " ridge point, FLOP/B", machines,
                            at_level([](const LevelPlacement& l, FlopRate peak) {
@@ -125,6 +131,9 @@ void add_bound(Columns& columns)
     columns.add_placed("time, network at once", both, [](const MachineEstimate& e) {
         return fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds);
     });
+    if (columns.any([](const MachineEstimate& e) { return e.loss.value > 0; }))
+        columns.add_placed("loss, in no time above", counted,
+                           [](const MachineEstimate& e) { return format_si(e.loss.value, "B"); });
 }
 
 void add_scaling(Columns& columns, const EstimateRequest& request)
@@ -164,7 +173,7 @@ void add_throughput(Columns& columns, const EstimateRequest& request)
     }
     columns.add_placed("images/s, layer by layer", both,
                        [](const MachineEstimate& e) { return plain_number(e.images_per_second()); });
-    columns.add_placed(fmt::format("epoch of {} images", request.images), both,
+    columns.add_placed("epoch of " + how_many(static_cast<std::size_t>(request.images), "image"), both,
                        [](const MachineEstimate& e) { return format_duration(e.epoch().value); });
 }
 
@@ -228,6 +237,7 @@ nlohmann::json levels_json(const MachineEstimate& estimate)
     for (const LevelPlacement& level : estimate.levels) {
         levels.push_back({{"name", level.level},
                           {"bytes_per_second", json_number(level.roof.value)},
+                          {"access", level.access.empty() ? nlohmann::json(nullptr) : nlohmann::json(level.access)},
                           {"is_lower_bound", level.is_lower_bound},
                           {"compulsory_bytes", level.low.value},
                           {"most_bytes", level.high.value},
@@ -283,6 +293,7 @@ std::string to_text(std::span<const MachineEstimate> estimates)
 nlohmann::json to_json(const MachineEstimate& e)
 {
     const bool placed = e.reason.empty();
+    const double tokens = tokens_each(e.request);  // of these nobody knows an epoch
     return {{"machine", json_text(e.machine)},
             {"title", json_text(e.title)},
             {"quality", e.quality.empty() ? nlohmann::json(nullptr) : nlohmann::json(json_text(e.quality))},
@@ -307,9 +318,11 @@ nlohmann::json to_json(const MachineEstimate& e)
               {"forward", e.forward.value},
               {"backward", e.backward.value},
               {"update", e.update.value}}},
-            {"images_per_second", placed ? json_number(e.images_per_second()) : nullptr},
-            {"epoch_images", e.request.images},
-            {"epoch_seconds", placed ? json_number(e.epoch().value) : nullptr},
+            {"images_per_second", placed && !tokens ? json_number(e.images_per_second()) : nullptr},
+            {"tokens_per_second", placed && tokens ? json_number(tokens * e.images_per_second()) : nullptr},
+            {"epoch_images", tokens ? nlohmann::json(nullptr) : nlohmann::json(e.request.images)},
+            {"epoch_seconds", placed && !tokens ? json_number(e.epoch().value) : nullptr},
+            {"loss_bytes", e.loss.value > 0 ? json_number(e.loss.value) : nullptr},
             {"memory", memory_json(e)},
             {"largest_batch", e.largest_batch},
             {"scaling", scaling_json(e)},

@@ -16,6 +16,7 @@
 using namespace roof;
 using namespace roof::analysis;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -222,6 +223,40 @@ TEST_CASE("a layer is estimated under the roof for its own reads and writes")
     // Reads 64 maps of 64 x 56 x 56 numbers twice and writes them: as many written bytes are updated, the rest is loaded.
     const double map = 64.0 * 64 * 56 * 56 * 4;
     CHECK(add->attainable.value == Approx(2 * map / 15e9 + map / 10e9));
+    // The bandwidth that is shown is that of the whole step, and says of which mix.
+    const LevelPlacement& memory = estimate.levels.back();
+    CHECK_THAT(memory.access, StartsWith("mix "));
+    CHECK_THAT(to_text(std::vector{estimate}), Contains(format_si(memory.roof.value, "B/s") + ", " + memory.access));
+    CHECK(to_json(estimate)["levels"].back()["access"] == memory.access);
+    CHECK(to_json(estimate_on(made_gpu(), request("resnet18", 1)))["levels"][1]["access"].is_null());
+}
+
+TEST_CASE("the loss, which a training step has and the times leave out, stands below them with its bytes")
+{
+    EstimateRequest asked = request("gpt2", 2);
+    asked.sizes["tokens"] = 64;
+    asked.precision = Precision::tf32;
+    // A score of each of 50,257 classes at 128 positions is read in fp32, and its gradient written in fp32.
+    const MachineEstimate tokens = estimate_on(made_gpu(), asked);
+    CHECK(tokens.loss == Bytes{2.0 * 64 * 50257 * 8});
+    CHECK_THAT(to_text(std::vector{tokens}), Contains("loss, in no time above") && Contains("51.5 MB"));
+    CHECK(to_json(tokens)["loss_bytes"] == 2.0 * 64 * 50257 * 8);
+    CHECK(estimate_on(made_gpu(), request("resnet18", 10)).loss == Bytes{10 * 1000 * 8});
+    const MachineEstimate forward = estimate_on(made_gpu(), request("resnet18", 10, Passes::forward));
+    CHECK(to_json(forward)["loss_bytes"].is_null());
+    CHECK_THAT(to_text(std::vector{forward}), !Contains("loss"));
+}
+
+TEST_CASE("of a network of tokens no epoch and no rate of images is said")
+{
+    EstimateRequest asked = request("gpt2", 2);
+    asked.sizes["tokens"] = 64;
+    const MachineEstimate estimate = estimate_on(made_gpu(), asked);
+    const nlohmann::json json = to_json(estimate);
+    for (const char* key : {"images_per_second", "epoch_images", "epoch_seconds"}) CHECK(json[key].is_null());
+    CHECK(json["tokens_per_second"] == Approx(2 * 64 / estimate.layer_by_layer.value));
+    CHECK_THAT(to_text(std::vector{estimate}), !Contains("epoch"));
+    CHECK(to_json(estimate_on(made_gpu(), request("resnet18", 2)))["tokens_per_second"].is_null());
 }
 
 TEST_CASE("a decoder's attention is placed by the FLOPs that its causal mask leaves")
