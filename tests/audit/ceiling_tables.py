@@ -1,5 +1,6 @@
 """Records of the tables of ceilings: the ceilings themselves, levels, sweeps, curves, named ceilings, data sheets."""
 
+import collections
 import functools
 import math
 from pathlib import Path
@@ -34,6 +35,16 @@ def spec_of(study, made):
                  and spec["isa"] in ("", made.isa) and spec["precision"] in ("", made.precision)), None)
 
 
+def name_of(made):
+    return made.kind, made.device, made.level, made.operation, made.condition, made.threads
+
+
+@functools.cache
+def alike(study):
+    """How many ceilings have a name: those of one name are told apart by their working sets."""
+    return collections.Counter(map(name_of, study.made))
+
+
 def record(study, made):
     found, row = made.sustained, made.point.row
     clock = made.clock or None
@@ -51,7 +62,7 @@ def record(study, made):
             "known": of_folder.timed(row), "study": study.name, "at_least": at_least,
             # as people see them
             "device_unless_cpu": made.device if made.device != "cpu" else "", "condition_unless_level": made.condition if made.condition != made.level else "",
-            "working_set": made.working_set or None, "giga_clock": clock / 1e9 if clock else None, "clocks": clock / found.rate[0] if clock and made.kind == "latency" else None,
+            "working_set": made.working_set or None if made.kind == "latency" or alike(study)[name_of(made)] > 1 else None, "giga_clock": clock / 1e9 if clock else None, "clocks": clock / found.rate[0] if clock and made.kind == "latency" else None,
             "per_clock": of_core, "of_spec": share, "above_spec": is_above, "verdict": "" if found.state == "steady" else found.state, "spec": spec}
 
 

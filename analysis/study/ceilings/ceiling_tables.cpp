@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <tuple>
 
 namespace roof::analysis {
 
@@ -53,6 +54,20 @@ Cell verdict_cell(C ceiling)
     return warning_if(true, word(name(ceiling.steadiness)));
 }
 
+Cell working_set_cell(C c)
+{
+    return only_if(c.working_set.value > 0, numeric_text(format_capacity(c.working_set.value)));
+}
+
+/// Whether its working set alone tells it from another one, such as half the L2 from four times the L2.
+bool is_alike(C c, const Ceilings& ceilings)
+{
+    const auto name = [](C one) {
+        return std::tie(one.kind, one.device, one.level, one.operation, one.condition, one.threads);
+    };
+    return std::ranges::count_if(ceilings.all, [&](C other) { return name(other) == name(c); }) > 1;
+}
+
 /// Adds the columns rate, clock, rate per clock and core, and how the rate was reached.
 Columns with_rate(Columns columns, const char* rate, const char* per_clock, const Ceilings& ceilings,
                   const Machine& machine)
@@ -77,9 +92,11 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock, cons
 Columns columns_of(Role kind, const Ceilings& ceilings, const Machine& machine)
 {
     if (kind == Role::bandwidth)
-        return with_rate({{"level", "", [](C c) { return name_cell(c.level); }},
-                          {"operation", "", [](C c) { return name_cell(c.operation); }}},
-                         "bandwidth [95%]", "B/clock", ceilings, machine);
+        return with_rate(
+            {{"level", "", [](C c) { return name_cell(c.level); }},
+             {"operation", "", [](C c) { return name_cell(c.operation); }},
+             {"working set", "", [&](C c) { return only_if(is_alike(c, ceilings), working_set_cell(c)); }}},
+            "bandwidth [95%]", "B/clock", ceilings, machine);
     if (kind == Role::compute)
         return with_rate({{"precision", "", [](C c) { return name_cell(c.precision); }},
                           {"isa", "", [](C c) { return name_cell(c.isa); }},
@@ -88,8 +105,7 @@ Columns columns_of(Role kind, const Ceilings& ceilings, const Machine& machine)
     return {{"device", "", [](C c) { return name_cell(c.device == "cpu" ? "" : c.device); }},
             {"level", "", [](C c) { return name_cell(c.level); }},
             {"condition", "", [](C c) { return name_cell(c.condition == c.level ? "" : c.condition); }},
-            {"working set", "",
-             [](C c) { return only_if(c.working_set.value > 0, numeric_text(format_capacity(c.working_set.value))); }},
+            {"working set", "", working_set_cell},
             {"per access [95%]", "",
              [](C c) {
                  if (c.steadiness == Steadiness::at_least)

@@ -233,3 +233,19 @@ TEST_CASE("a level lists the thread counts that do not show it")
     CHECK(*cell(table, 1, "verdict") == "agree; not seen with 2 threads");
     CHECK(*cell(table, 2, "verdict") == "-");
 }
+
+TEST_CASE("two ceilings of one name are told apart by their working sets, others show none")
+{
+    std::vector<Ceiling> all(3, made::bandwidth("words", 1, 8e12));
+    all[0].operation = all[1].operation = "stride_1";
+    all[0].working_set = {30 * 1024 * 1024};
+    all[1].working_set = {240 * 1024 * 1024};
+    all[2].working_set = {30 * 1024 * 1024};
+    const DataTable table = only_table(only(all), made::machine());
+    REQUIRE(cell(table, 0, "working set") != nullptr);
+    CHECK(*cell(table, 0, "working set") == "30 MiB");
+    CHECK(*cell(table, 1, "working set") == "240 MiB");
+    CHECK(*cell(table, 2, "working set") == "-");
+    all.erase(all.begin());
+    CHECK(cell(only_table(only(all), made::machine()), 0, "working set") == nullptr);
+}
