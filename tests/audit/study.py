@@ -175,7 +175,8 @@ class Step:
         return {phase: float(self.row[f"{phase}_median_s"] or 0) for phase in PHASES}
 
     def breakdown(self):
-        """(by, name, seconds): phases as measured; kinds of layer, updates apart; what is left, if anything, is outside the layers."""
+        """(by, name, seconds): phases as measured; kinds of layer, updates apart; then exposed communication; what is left, if anything, is
+        outside the layers."""
         kinds = {}
         for layer in self.layers:
             name = kind_of(layer)
@@ -186,6 +187,9 @@ class Step:
                 continue
             found += [(by, name, seconds) for name, seconds in parts.items()]
             rest = self.step.time - sum(parts.values())
+            exposed = min(float(self.row["exposed_median_s"] or 0), max(0.0, rest))
+            found += [(by, "exposed communication", exposed)] if exposed > 1e-9 * self.step.time else []
+            rest -= exposed
             found += [(by, "outside the layers", rest)] if rest > 1e-9 * self.step.time else []
         return found
 

@@ -82,11 +82,11 @@ Cell shares_bar(S s)
     if (!s.has_shares()) return absent();
     const StepTimes& times = s.times;
     std::string title;
-    for (const auto& [seconds, what] : {std::pair{times.compute, "compute-bound"},
+    for (const auto& [seconds, what] : {std::pair<double, std::string_view>{times.compute, "compute-bound"},
                                         {times.bandwidth, "bandwidth-bound"},
                                         {times.unexplained, "unexplained"},
                                         {times.outside(), "outside the layers"},
-                                        {times.communication, "exposed communication"},
+                                        {times.communication, exposed_communication},
                                         {times.data, "waiting for data"}})
         if (seconds > 0)
             title += fmt::format("{}{} {}", title.empty() ? "" : ", ", what, percent(seconds / times.all()));

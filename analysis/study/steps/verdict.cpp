@@ -80,13 +80,16 @@ std::string minute_of(const std::string& started)
     return started.substr(0, 10) + " " + started.substr(11, to_minute - 11) + " UTC";
 }
 
-std::vector<Segment> with_rest(std::vector<Segment> segments, double step)
+std::vector<Segment> with_rest(std::vector<Segment> segments, const Measurement& row)
 {
-    constexpr double rounding = 1e-9;
+    const double step = row.seconds.median.value, rounding = 1e-9 * step;
     double sum = 0;
     for (const Segment& segment : segments) sum += segment.seconds;
     if (sum <= 0) return {};
-    if (step - sum > rounding * step) segments.push_back({.name = std::string(outside_layers), .seconds = step - sum});
+    const double exposed = std::clamp(row.exposed.median.value, 0.0, std::max(0.0, step - sum));
+    if (exposed > rounding) segments.push_back({.name = std::string(exposed_communication), .seconds = exposed});
+    const double rest = step - sum - exposed;
+    if (rest > rounding) segments.push_back({.name = std::string(outside_layers), .seconds = rest});
     return segments;
 }
 
@@ -233,7 +236,7 @@ std::vector<Segment> phases_of(const Measurement& row)
     return with_rest({{.name = "forward", .seconds = row.forward.median.value, .is_phase = true},
                       {.name = "backward", .seconds = row.backward.median.value, .is_phase = true},
                       {.name = "update", .seconds = row.update.median.value, .is_phase = true}},
-                     row.seconds.median.value);
+                     row);
 }
 
 std::vector<Segment> kinds_of(const Measurement& row)
@@ -255,7 +258,7 @@ std::vector<Segment> kinds_of(const Measurement& row)
         segments.push_back(by_kind[kind]);
         segments.back().name = kind;
     }
-    return with_rest(std::move(segments), row.seconds.median.value);
+    return with_rest(std::move(segments), row);
 }
 
 }  // namespace roof::analysis

@@ -66,11 +66,12 @@ std::string headroom_text(const Study& study, int n, int columns = 0);
 // The time of a step by phase and by kind of layer. Both are partitions: their parts add up to the step, or to more
 // if the layers, which are timed apart, took longer than it.
 
-/// The rest of the step, if there is any.
+/// The rest of the step, if there is any: of several ranks what the layers waited for, and what is then left.
+inline constexpr std::string_view exposed_communication = "exposed communication";
 inline constexpr std::string_view outside_layers = "outside the layers";
 
 struct Segment {
-    std::string name;  ///< a phase's, a kind's, "update", "other" of kinds not known here, or outside_layers
+    std::string name;  ///< a phase's, a kind's, "update", "other" of kinds not known here, or the rest
     double seconds = 0;
     double forward = 0, backward = 0;  ///< parts of a kind's `seconds`; the update is a kind of its own
     bool is_phase = false;

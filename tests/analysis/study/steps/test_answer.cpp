@@ -176,3 +176,18 @@ TEST_CASE("the table divides by the time that the answer divides by: the step, o
     CHECK_THAT(page, Catch::Contains("<th scope=\"col\">step and wait bound by</th>"));
     CHECK_THAT(verdict_text(study, 4000), Catch::Contains("of the step and its wait for data"));
 }
+
+TEST_CASE("the breakdown has exposed communication apart from what is outside the layers, as the answer has")
+{
+    Measurement row = step(10, 2);  // 12 ms of layers in 40 ms
+    row.exposed.median = {0.025};
+    const std::vector<Segment> kinds = kinds_of(row);
+    REQUIRE(kinds.size() == 4);
+    CHECK(kinds[2].name == "exposed communication");
+    CHECK(kinds[2].seconds == Approx(0.025));
+    CHECK(kinds[3].name == "outside the layers");
+    CHECK(kinds[3].seconds == Approx(0.003));
+    row.exposed.median = {0.030};  // timed apart: no more than is left
+    CHECK(kinds_of(row).back().seconds == Approx(0.028));
+    CHECK(answer({row}).headline == "communication-bound: 75% of the time is exposed communication");
+}
