@@ -210,10 +210,10 @@ std::string atlas_page(const std::vector<AtlasMachine>& machines)
 {
     const Figure figure = atlas_figure(machines);
     const std::string lead = fmt::format(
-        "{} machines, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
+        "{}, measured by roof, each in one calibration. ≥ stands before a lower bound: what was measured "
         "where the machine was "
         "disturbed. Peaks are multiply-adds, bandwidths the fastest access, both with the most threads.",
-        machines.size());
+        how_many(machines.size(), "machine"));
     const std::string picture =
         figure.marks.empty() ? "" : roof::analysis::figure(figure.title, draw(figure, "atlas").str());
     return html_document("atlas of measured roofs",

@@ -208,9 +208,9 @@ Fleet read_fleet(const std::vector<fs::path>& folders)
     const auto cut = std::ranges::count_if(fleet.digests, [](const Digest& d) { return d.facts.contains("left out"); });
     if (cut > 0)
         fleet.notes.push_back(fmt::format(
-            "{} of {} digests lack rates that did not fit, which are not judged: see `left out` there. Their runs "
-            "make whole ones where digest.csv is deleted.",
-            cut, fleet.digests.size()));
+            "{} of {} digests {} rates that did not fit, which are not judged: see `left out` there. The run "
+            "makes a whole one where digest.csv is deleted.",
+            cut, fleet.digests.size(), cut == 1 ? "lacks" : "lack"));
     return fleet;
 }
 

@@ -102,8 +102,8 @@ std::string populations_text(const CeilingFinding& c)
     if (c.populations.empty()) return "";
     const Population& lower = c.populations.front();
     const Population& upper = c.populations.back();
-    return fmt::format("two populations: {} nodes at {}, {} at {}", lower.nodes.size(), format_si(lower.median, c.unit),
-                       upper.nodes.size(), format_si(upper.median, c.unit));
+    return fmt::format("two populations: {} at {}, {} at {}", how_many(lower.nodes.size(), "node"),
+                       format_si(lower.median, c.unit), upper.nodes.size(), format_si(upper.median, c.unit));
 }
 
 /// Whether there is more to say of the ceiling than its name.

@@ -3,6 +3,7 @@
 #include "analysis/fleet/members.hpp"
 #include "analysis/fleet/quantities.hpp"
 #include "analysis/fleet/robust.hpp"
+#include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/text.hpp"
 
@@ -194,7 +195,7 @@ std::string health_line(const HealthFinding& finding)
     for (std::size_t k = 0; k < std::min(finding.low.size(), most_listed); ++k)
         parts.push_back(fmt::format("{} at {:.3f}", finding.low[k].ceiling, finding.low[k].ratio));
     if (finding.low.size() > most_listed) parts.push_back(fmt::format("and {} more", finding.low.size() - most_listed));
-    text += parts.empty() ? fmt::format(": {} rates", finding.rates.size()) : ": " + join(parts, ", ");
+    text += parts.empty() ? ": " + how_many(finding.rates.size(), "rate") : ": " + join(parts, ", ");
     if (finding.nodes > 0) text += fmt::format("; to {} node{}", finding.nodes, finding.nodes == 1 ? "" : "s");
     return printable(text);
 }

@@ -1,6 +1,7 @@
 #include "analysis/fleet/links.hpp"
 
 #include "analysis/fleet/quantities.hpp"
+#include "analysis/table/quantities.hpp"
 
 #include <fmt/format.h>
 
@@ -57,8 +58,8 @@ class LinkJudge {
         fit();
         findings.median = std::exp(median_);
         if (names_.size() < fewest_compared || links_.size() < 2 * names_.size()) {
-            findings.note =
-                fmt::format("{} links of {} nodes are too few to tell nodes from links", links_.size(), names_.size());
+            findings.note = fmt::format("too few to tell nodes from links: {} of {}", how_many(links_.size(), "link"),
+                                        how_many(names_.size(), "node"));
             return findings;
         }
         find_slow_nodes(findings);

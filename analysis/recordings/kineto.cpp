@@ -374,7 +374,8 @@ Imported read_kineto(const std::string& text, const std::string& name, const std
     Handler handler(name, row);
     Json::sax_parse(text, &handler);
     for (const auto& [category, count] : handler.left)
-        imported.remarks.push_back(fmt::format("not read: {} events of '{}'", count, printable(category)));
+        imported.remarks.push_back(
+            fmt::format("not read, of '{}': {} event{}", printable(category), count, count == 1 ? "" : "s"));
     const bool has_gpu = !row.kernels.empty() || !row.calls.empty() || !row.copies.empty() || !row.counters.empty();
     if (!has_gpu && handler.trace.operators.empty())
         throw InputError(fmt::format("{}: none of its {} events is an operator, a kernel, a copy or a CUDA call", name,

@@ -39,10 +39,11 @@ std::string sentence(const Ceiling& roof, double spec)
     const std::string known = roof.devices > 1 ? roof.variant
                                                : fmt::format("{} {} {}", how, roof.device == "cpu" ? "with" : "on",
                                                              processors_text(roof.device, roof.threads));
-    std::string text = fmt::format("{} roof, {}: {}, {} samples, {}{}{}", level_or_precision(roof), known,
+    std::string text = fmt::format("{} roof, {}: {}, {}, {}{}{}", level_or_precision(roof), known,
                                    roof.steadiness == Steadiness::at_least ? rate_text(roof) + ", a lower bound"
                                                                            : with_interval(roof.rate, roof.unit()),
-                                   roof.rate.n, roof.operation, roof.isa.empty() ? "" : " on ", roof.isa);
+                                   how_many(static_cast<std::size_t>(roof.rate.n), "sample"), roof.operation,
+                                   roof.isa.empty() ? "" : " on ", roof.isa);
     if (spec > 0)
         text += fmt::format("; {} of the {} that a guide specifies at that clock",
                             percent(roof.rate.median.value / spec), format_si(spec, roof.unit()));

@@ -134,8 +134,13 @@ std::string calibration_quality(std::span<const Ceiling> ceilings, std::span<con
     add(bounds, "is a lower bound", "are lower bounds");
     add(unsteady, "is unsteady", "are unsteady");
     const auto skipped = std::ranges::count(rows, Status::skipped, &Measurement::status);
-    const std::string left = skipped == 0 ? "" : fmt::format(" {} of {} rows were not measured.", skipped, rows.size());
-    if (states.empty()) return fmt::format("All {} ceilings are steady.{}", ceilings.size(), left);
+    const std::string left = skipped == 0 ? ""
+                                          : fmt::format(" {} of {} rows {} not measured.", skipped, rows.size(),
+                                                        skipped == 1 ? "was" : "were");
+    if (states.empty())
+        return fmt::format(
+            "{} steady.{}",
+            ceilings.size() == 1 ? "The one ceiling is" : fmt::format("All {} ceilings are", ceilings.size()), left);
     return join(states, ", ") + most_frequent_disturbance(rows) + "." + left;
 }
 

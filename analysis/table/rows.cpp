@@ -241,7 +241,8 @@ std::string disturbances(const Measurement& row)
 {
     const Disturbed found = disturbed_of({&row, 1});
     if (found.number == 0 && is_busy(row.host)) return "the machine was busy";
-    if (found.number == 0) return fmt::format("no disturbance was recorded in {} samples", found.taken);
+    if (found.number == 0)
+        return "no disturbance was recorded in " + how_many(static_cast<std::size_t>(found.taken), "sample");
     std::vector<std::string> reasons;
     for (const auto& [reason, number] : found.reasons) reasons.push_back(reason);
     return fmt::format("{} of {} samples disturbed: {}", found.number, found.taken, join(reasons, ", "));

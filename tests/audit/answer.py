@@ -105,7 +105,7 @@ def disturbances(row):
     count, taken, reasons = disturbed(row)
     if not count and is_busy(row.cells):
         return "the machine was busy"
-    return f"{count} of {taken} samples disturbed: {reasons}" if count else f"no disturbance was recorded in {taken} samples"
+    return f"{count} of {taken} samples disturbed: {reasons}" if count else f"no disturbance was recorded in {told.counted(taken, 'sample')}"
 
 
 def actions(step):

@@ -149,7 +149,7 @@ def roof_told(study, made, owner_device, threads):
     else:
         known = f"{made['known']} {'with' if made['device'] == 'cpu' else 'on'} {told.processors(made['device'], made['threads'])}"
     shown, figures = ("≥ {}, a lower bound", made["rate"][:1]) if made["at_least"] else ("{} [{}, {}]", made["rate"])
-    text = f"{what} roof, {known}: {shown}, {made['samples']} samples, {made['operation']}{' on ' if made['isa'] else ''}{made['isa']}"
+    text = f"{what} roof, {known}: {shown}, {told.counted(made['samples'], 'sample')}, {made['operation']}{' on ' if made['isa'] else ''}{made['isa']}"
     sentence = Said(text, *figures, needed=False)
     found = [label, name, sentence]
     if made.get("of_spec"):

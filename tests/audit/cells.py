@@ -4,6 +4,7 @@ import re
 
 import answer
 import exported
+import told
 from exported import figure
 from figures import NUMBER
 from roofs import READ_SHARE
@@ -244,7 +245,7 @@ def counted_time(cell):
 def added(cell):
     if not cell.record["added_told"]:
         return cell.same("as a whole")
-    cell.same(f"{cell.record['added_told']} kernels, added up")
+    cell.same(f"{told.counted(cell.record['added_told'], 'kernel')}, added up")
 
 
 def steps(cell):

@@ -30,13 +30,15 @@ def quality(study):
     bounds = states.count("at least")
     unsteady = len(states) - bounds - states.count("steady")
     skipped = sum(row.status == "skipped" for row in rows)
-    left = (" {} of {} rows were not measured.", [skipped, len(rows)]) if skipped else ("", [])
+    left = (f" {{}} of {{}} rows {'was' if skipped == 1 else 'were'} not measured.", [skipped, len(rows)]) if skipped else ("", [])
     words, values = [], []
     for count, one, many in ((bounds, "is a lower bound", "are lower bounds"), (unsteady, "is unsteady", "are unsteady")):
         if count:
             words.append(f"{{}}{' of {} ceilings' if not words else ''} {one if count == 1 else many}")
             values += [count] + ([len(states)] if len(words) == 1 else [])
     if not words:
+        if len(states) == 1:
+            return "The one ceiling is steady." + left[0], left[1]
         return "All {} ceilings are steady." + left[0], [len(states), *left[1]]
     every, by_reason = 0.0, {}
     for row in rows:
@@ -178,11 +180,11 @@ def above(study):
         return
     _, highest = max(found, key=lambda item: item[1].share)
     served = sum(bool(above_roof(step, point)["served"]) and point.bound != step.row["precision"] for step, point in found)
-    pattern = (f"{{}} of {{}} placed points lie above their roof, beyond all intervals; the highest, {highest.name}, took 1/{{}} of the time that the "
+    pattern = (f"{{}} of {{}} placed points {'lies above its' if len(found) == 1 else 'lie above their'} roof, beyond all intervals; the highest, {highest.name}, took 1/{{}} of the time that the "
                f"{highest.bound} roof allows.")
     values = [len(found), len(points), highest.share]
     if served:
-        pattern += " {} of them are within the roof of a cache: their operands were still there from the layer before."
+        pattern += f" {{}} of them {'is' if served == 1 else 'are'} within the roof of a cache: the operands were still there from the layer before."
         values.append(served)
     if any(point.bound == step.row["precision"] for step, point in found):
         pattern += " Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save."
@@ -260,7 +262,8 @@ def devices(study):
 def recordings(study):
     records = list(TABLES["kernels"]([study]))
     if records:
-        yield Said("{} launches, added up by name to {} kernels and by category here.", sum(record["launches"] for record in records), len(records), needed=False)
+        launches = sum(record["launches"] for record in records)
+        yield Said(f"{{}} launch{'' if launches == 1 else 'es'}, added up by name to {{}} kernel{'' if len(records) == 1 else 's'} and by category here.", launches, len(records), needed=False)
 
 
 def names(study):

@@ -52,7 +52,7 @@ class Folder(unittest.TestCase):
         self.write()
         check = [os.environ["ROOF_PROGRAM"], "check", self.folder]
         done = subprocess.run(check, capture_output=True, text=True, check=False, timeout=120)
-        self.assertEqual((0, "1 rows, 0 of them damaged: nothing is wrong with this folder\n"), (done.returncode, done.stdout))
+        self.assertEqual((0, "1 row, 0 of them damaged: nothing is wrong with this folder\n"), (done.returncode, done.stdout))
         file = self.folder / "layers.csv"
         file.write_text(file.read_text(encoding="utf-8").replace("5", "6", 1), encoding="utf-8")
         self.assertEqual(1, subprocess.run(check, capture_output=True, check=False, timeout=120).returncode)
@@ -68,7 +68,7 @@ class Folder(unittest.TestCase):
         self.write(replace=True)
         (self.folder / "report.html").write_text("of the second", encoding="utf-8")
         done = subprocess.run([os.environ["ROOF_PROGRAM"], "check", self.folder], capture_output=True, text=True, check=False, timeout=120)
-        self.assertEqual((0, "1 rows, 0 of them damaged: nothing is wrong with this folder\n"), (done.returncode, done.stdout))
+        self.assertEqual((0, "1 row, 0 of them damaged: nothing is wrong with this folder\n"), (done.returncode, done.stdout))
 
     def test_other_results_are_never_replaced(self):
         self.write()

@@ -79,7 +79,7 @@ class Peaks(unittest.TestCase):
         self.assertTrue(math.isnan(roof.peak("int8", "cpu").low))
 
     def test_what_a_busy_machine_left_out_is_measured_again_by_a_later_call(self):
-        self.use(LEFT_OUT=". 82 of 102 rows were not measured")
+        self.use(LEFT_OUT=". 82 of 102 rows were not measured.")
         with self.assertRaisesRegex(ValueError, "measured: bf16, fp32, int8 .*; a core was shared. 82 of 102 rows were not measured"):
             roof.peak("fp8", "cpu")
         self.assertEqual(1, len(self.calibrations()))

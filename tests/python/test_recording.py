@@ -165,7 +165,7 @@ class Recorded(unittest.TestCase):
                 if i % 2:
                     optimizer.step()
         self.assertEqual(3, len(self.rows("samples.csv")))
-        self.assertIn("1 forward passes after the last update are left out", "; ".join(recording.remarks))
+        self.assertIn("left out: 1 forward pass after the last update", "; ".join(recording.remarks))
 
     def test_inference_has_a_forward_phase_alone(self):
         model = networks.LSTM()

@@ -63,7 +63,7 @@ TEST_CASE("an interrupted sweep keeps its complete rows and prints how to contin
     const Said said = bench.roof(words);
     CHECK(said.status == 130);
     CHECK(said.out.empty());
-    CHECK_THAT(said.err, Catch::Contains("1 of 3 rows are complete in " + bench.path("run")));
+    CHECK_THAT(said.err, Catch::Contains("1 of 3 rows is complete in " + bench.path("run")));
     CHECK_THAT(said.err, Catch::Contains("to continue: roof sweep " + plan + " --out " + bench.path("run")));
     REQUIRE(read_results(bench.folder / "run").rows.size() == 1);
     const std::string first_started = read_results(bench.folder / "run").rows.front().id();

@@ -165,14 +165,16 @@ std::string how_many_moved(const Comparison& c)
     const std::string rest = unjudged == 0 ? "" : fmt::format("; {} not judged: {}", unjudged, why);
     if (all > 0 && unjudged == all) return fmt::format("none of {} ceilings was judged: {}", all, why);
     if (changed == 0) return fmt::format("none of {} ceilings moved beyond its interval{}", all, rest);
-    return fmt::format("{} of {} ceilings moved beyond their intervals{}", changed, all, rest);
+    return fmt::format("{} of {} ceilings moved beyond {}{}", changed, all,
+                       changed == 1 ? "its interval" : "their intervals", rest);
 }
 
 std::string how_many_steps(const Comparison& c)
 {
     const auto changed = std::ranges::count_if(c.steps, &Change::shown);
     const std::size_t unjudged = not_judged(c.steps);
-    return fmt::format("{} of {} steps differ{}\n", changed, c.steps.size(),
+    return fmt::format("{} of {} {}{}\n", changed, how_many(c.steps.size(), "step"),
+                       changed == 1 ? "differs" : "differ",
                        unjudged == 0 ? "" : fmt::format("; {} not judged: too few samples", unjudged));
 }
 

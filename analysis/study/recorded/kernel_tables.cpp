@@ -2,6 +2,7 @@
 #include "analysis/study/recorded/counted_kernels.hpp"
 #include "analysis/study/recorded/recorded_rows.hpp"
 #include "analysis/study/tables.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
 
@@ -92,8 +93,9 @@ DataTable kernel_categories_table(const Study& study)
     };
     const KernelDigest& digest = kernels_of(study).digest;
     DataTable table = table_of(columns, categories_of(study));
-    table.note = fmt::format("{} launches, added up by name to {} kernels and by category here.", digest.launches,
-                             digest.totals.size());
+    table.note = fmt::format("{}, added up by name to {} and by category here.",
+                             digest.launches == 1 ? "1 launch" : fmt::format("{} launches", digest.launches),
+                             how_many(digest.totals.size(), "kernel"));
     table.title = "Kernels by category (measured)";
     table.expendable = {"device"};
     return table;
@@ -209,7 +211,7 @@ DataTable phase_counts_table(const Study& study)
         {"device", "device", [](A a) { return device_cell(a.of.device, a.row); }},
         {"counted", "kernels_added_up",
          [](A a) {
-             return a.of.kernels > 0 ? count(a.of.kernels, fmt::format("{} kernels, added up", a.of.kernels))
+             return a.of.kernels > 0 ? count(a.of.kernels, how_many(a.of.kernels, "kernel") + ", added up")
                                      : Cell{.text = "as a whole"};
          }},
         {"", "of", [](A a) { return word(a.what); }},

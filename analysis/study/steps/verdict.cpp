@@ -111,15 +111,14 @@ std::string above_text(const Study& study)
     const bool computes = std::ranges::any_of(above, [](const Placement* p) { return p->binds_compute; });
     const auto served = std::ranges::count_if(above, [](const Placement* p) { return !p->served_by.empty(); });
     std::string text = fmt::format(
-        "{} of {} placed points lie above their roof, beyond all intervals; the highest, {}, took 1/{} of the time "
-        "that "
-        "the {} roof allows.",
-        above.size(), study.placements.size(), printable(highest.name), plain_number(highest.fraction()),
-        printable(highest.binds));
+        "{} of {} placed points {}, beyond all intervals; the highest, {}, took 1/{} of the time that the {} roof "
+        "allows.",
+        above.size(), study.placements.size(), above.size() == 1 ? "lies above its roof" : "lie above their roof",
+        printable(highest.name), plain_number(highest.fraction()), printable(highest.binds));
     if (served > 0)
         text += fmt::format(
-            " {} of them are within the roof of a cache: their operands were still there from the layer before.",
-            served);
+            " {} of them {} within the roof of a cache: the operands were still there from the layer before.", served,
+            served == 1 ? "is" : "are");
     if (computes)
         text +=
             " Some counted FLOPs may not be executed: taps on padding, and multiplications that some algorithms save.";

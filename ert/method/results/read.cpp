@@ -250,9 +250,10 @@ class Reader {
         }
         if (orphans_ > 0)
             results_.remarks.push_back(
-                fmt::format("{}: the last {} lines are of a row that is not in measurements.csv: its run was killed or "
+                fmt::format("{}: {} at its end, of a row that is not in measurements.csv: its run was killed or "
                             "still writes it",
-                            fs::path(lines.name()).filename().string(), orphans_));
+                            fs::path(lines.name()).filename().string(),
+                            orphans_ == 1 ? "1 line" : fmt::format("{} lines", orphans_)));
     }
 
     void prove(Measurement& row, const Proof& proof)

@@ -40,5 +40,5 @@ TEST_CASE("a calibration's quality counts what is not steady and names the most 
     Measurement skipped = made::row();
     skipped.status = Status::skipped;
     CHECK(calibration_quality(made::ceilings().all, std::vector{skipped, made::row()}) ==
-          "All 10 ceilings are steady. 1 of 2 rows were not measured.");
+          "All 10 ceilings are steady. 1 of 2 rows was not measured.");
 }

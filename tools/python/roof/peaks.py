@@ -30,7 +30,7 @@ from roof.program import run, run_json
 FACTS = ("name", "node", "cpu_model", "family", "model", "stepping", "threads", "features", "isa", "governor")
 VERSIONS = ("NVIDIA driver", "microcode", "kernel")
 #: What the program says of a calibration that ran out of time.
-LEFT_OUT = "rows were not measured"
+LEFT_OUT = " not measured."
 
 
 class Rate(float):

@@ -179,7 +179,7 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     if not timed:
         remarks.append(f"the step that was timed was also counted or compiled, which slows it: record {len(steps) + 1} steps or more")
     if left_over:
-        remarks.append(f"{left_over} forward passes after the last update are left out")
+        remarks.append(f"left out: {left_over} forward pass{'' if left_over == 1 else 'es'} after the last update")
     remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
     recording.remarks = remarks + recorder.remarks
     write(recording, recorder, steps, device, named, losses)

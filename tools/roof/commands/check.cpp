@@ -1,6 +1,7 @@
 // `roof check`: lists what is wrong with the files of a results folder, and accepts edits.
 #include "ert/method/results/results.hpp"
 
+#include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -63,7 +64,7 @@ int check_folder(const CheckOptions& options, Context& context)
     for (const std::string& note : accepted) say("accepted: ", note);
     for (const std::string& damage : results.damage) say("damaged: ", damage);
     for (const std::string& remark : results.remarks) say("remark: ", remark);
-    context.out << fmt::format("{} rows, {} of them damaged{}\n", results.rows.size(), damaged,
+    context.out << fmt::format("{}, {} of them damaged{}\n", analysis::how_many(results.rows.size(), "row"), damaged,
                                results.damage.empty() ? ": nothing is wrong with this folder" : "");
     return status;
 }

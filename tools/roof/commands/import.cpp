@@ -1,6 +1,7 @@
 // `roof import`: converts files of other tools into a results folder.
 #include "analysis/recordings/import.hpp"
 
+#include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -42,8 +43,11 @@ std::string summary(const std::string& file, const analysis::Imported& imported)
 {
     std::string text = fmt::format("{}: {}\n", printable(file), imported.format);
     for (const analysis::ImportedRow& row : imported.rows)
-        text += fmt::format("  {}: {} kernels, {} calls, {} copies, {} counters\n", printable(row.measurement.id()),
-                            row.kernels.size(), row.calls.size(), row.copies.size(), row.counters.size());
+        text +=
+            fmt::format("  {}: {}, {}, {}, {}\n", printable(row.measurement.id()),
+                        analysis::how_many(row.kernels.size(), "kernel"), analysis::how_many(row.calls.size(), "call"),
+                        row.copies.size() == 1 ? "1 copy" : fmt::format("{} copies", row.copies.size()),
+                        analysis::how_many(row.counters.size(), "counter"));
     for (const std::string& missing : imported.missing)
         text += "  missing for a point on a roofline: " + printable(missing) + "\n";
     for (const std::string& remark : imported.remarks) text += "  " + printable(remark) + "\n";

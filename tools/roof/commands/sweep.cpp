@@ -1,6 +1,7 @@
 // `roof sweep`: measures every item of a plan into a results folder; an interrupted sweep can be continued.
 #include "analysis/fleet/digest.hpp"
 #include "analysis/study/exports/export.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
@@ -171,8 +172,8 @@ std::string dry_run_text(const std::vector<Item>& items, const std::vector<std::
     if (time.remembered > 0) from.push_back(fmt::format("{} from earlier rows", time.remembered));
     if (time.predicted > 0) from.push_back(fmt::format("{} predicted from the ceilings", time.predicted));
     if (time.budgeted > 0) from.push_back(fmt::format("{} from their time budgets alone", time.budgeted));
-    return text + fmt::format("{} items, about {}{}{}\n", items.size(), format_duration(time.total.value),
-                              from.empty() ? "" : ": ", join(from, ", "));
+    return text + fmt::format("{}, about {}{}{}\n", analysis::how_many(items.size(), "item"),
+                              format_duration(time.total.value), from.empty() ? "" : ": ", join(from, ", "));
 }
 
 /// {"items":[{"id","command","missing"}],"estimated_seconds","remembered","predicted","budgeted"}; "missing" is null if the item can be

@@ -95,7 +95,7 @@ std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, 
     is_of_one_thread = is_of_one_thread && sampler.threads() < 2;
     int lost = 0;
     std::vector<SampledPlace> places = sampler.places(lost);
-    if (lost > 0) remark(row, fmt::format("{} samples were lost", lost));
+    if (lost > 0) remark(row, fmt::format("samples that were lost: {}", lost));
     if (sampled.value > 0)
         for (SampledPlace& place : places) place.time = place.time * (row.seconds.median / sampled);
     return places;
@@ -190,7 +190,7 @@ std::string about_same_code(const SampledFunctions& sampled)
     constexpr double enough = 0.98;
     constexpr int fewest = 100;
     if (sampled.samples < fewest)
-        return fmt::format("{} samples are too few to see whether the timed run took the same code", sampled.samples);
+        return fmt::format("too few samples, {}, to see whether the timed run took the same code", sampled.samples);
     const double share = static_cast<double>(sampled.executed) / sampled.samples;
     if (share >= enough)
         return fmt::format("{:.1f}% of the time was in instructions that valgrind ran, too", 100 * share);

@@ -4,6 +4,7 @@
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/tables.hpp"
 #include "analysis/table/fitted_text.hpp"
+#include "analysis/table/quantities.hpp"
 #include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
@@ -172,8 +173,9 @@ void keep_predictions(const std::vector<analysis::Prediction>& predictions, cons
                          "take another folder with --out");
     const std::string text = with_checksums(analysis::to_csv(predictions), run_of(folder));
     write_file(file, text);
-    context.err << fmt::format("predicted {} rows before the first is measured: {}, fingerprint {}\n",
-                               predictions.size(), file.string(), analysis::fingerprint(text));
+    context.err << fmt::format("predicted {} before the first is measured: {}, fingerprint {}\n",
+                               analysis::how_many(predictions.size(), "row"), file.string(),
+                               analysis::fingerprint(text));
 }
 
 std::string predictions_text(const analysis::Study& study, int columns)

@@ -101,7 +101,8 @@ class Progress {
         if (!context_.terminal.live) return;
         drawn_ = context_.clock();
         const double elapsed = (drawn_ - started_).value;
-        std::string times = fmt::format("{} samples, {}", launches, format_duration(elapsed));
+        std::string times =
+            fmt::format("{} sample{}, {}", launches, launches == 1 ? "" : "s", format_duration(elapsed));
         if (finished_ > 0) {
             const double each = elapsed / static_cast<double>(finished_);
             times += ", ETA " + format_duration(each * static_cast<double>(left_ - finished_));

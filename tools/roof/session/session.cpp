@@ -129,8 +129,9 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     }
     if (session.interrupted) {
         const std::size_t left = job.scheduler.next(rows).size();
-        context.err << fmt::format("interrupted: {} of {} rows are complete in {}\nto continue: {}\n", rows.size(),
-                                   rows.size() + left, session.folder.string(), context.command_line);
+        context.err << fmt::format("interrupted: {} of {} rows {} complete in {}\nto continue: {}\n", rows.size(),
+                                   rows.size() + left, rows.size() == 1 ? "is" : "are", session.folder.string(),
+                                   context.command_line);
     } else {
         session.rows = std::move(rows);
     }

@@ -100,10 +100,10 @@ TEST_CASE("drift names only the ceilings that moved beyond their intervals")
     const Comparison c = compare(made::study({}), made::study({}, later));
     REQUIRE(moved(c).size() == 1);
     CHECK(moved(c)[0].id() == "cpu bandwidth L1 load threads=1");
-    CHECK_THAT(drift_text(c), Catch::StartsWith("drift since results/made/run: 1 of 10 ceilings moved beyond their") &&
+    CHECK_THAT(drift_text(c), Catch::StartsWith("drift since results/made/run: 1 of 10 ceilings moved beyond its") &&
                                   Catch::Contains("L1 load threads=1"));
     CHECK_THAT(drift_text(c), !Catch::Contains("DRAM"));
-    CHECK_THAT(to_text(c), Catch::Contains("1 of 10 ceilings moved beyond their intervals"));
+    CHECK_THAT(to_text(c), Catch::Contains("1 of 10 ceilings moved beyond its interval"));
     CHECK_THAT(to_text(c), !Catch::Contains("No step"));  // of two calibrations
     const nlohmann::json json = drift_json(c);
     CHECK(json["compared"] == 10);

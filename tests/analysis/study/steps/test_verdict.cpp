@@ -178,7 +178,7 @@ TEST_CASE("points above their roof beyond all intervals are counted, with the ca
     const Study study = made::study({beyond});
     REQUIRE(above_their_roof(study).size() == 1);
     const std::string text = above_text(study);
-    CHECK(holds(text, "1 of 8 placed points lie above their roof"));
+    CHECK(holds(text, "1 of 8 placed points lies above its roof"));
     CHECK(holds(text, "conv1, took 1/2.00 of the time that the fp32 roof allows"));
     CHECK(holds(text, "taps on padding"));
     CHECK_FALSE(holds(text, "of a cache"));
@@ -188,7 +188,7 @@ TEST_CASE("points above their roof beyond all intervals are counted, with the ca
     Measurement cached = made::row();
     cached.parts[1].seconds = made::about<Seconds>(0.0004);
     const std::string served = above_text(made::study({cached}));
-    CHECK(holds(served, "1 of them are within the roof of a cache"));
+    CHECK(holds(served, "1 of them is within the roof of a cache"));
     CHECK_FALSE(holds(served, "`roof calibrate`"));
 }
 
