@@ -69,8 +69,9 @@ std::string format_capacity(double bytes)
 std::string format_duration(double seconds)
 {
     if (seconds >= 120) {
-        const auto whole = static_cast<long long>(std::llround(seconds));
-        return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+        const auto whole = std::llround(seconds), minutes = std::llround(seconds / 60);
+        return whole < 7200 ? fmt::format("{} min {:02} s", whole / 60, whole % 60)
+                            : fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
     }
     return format_si(seconds, "s");
 }

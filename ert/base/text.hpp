@@ -14,7 +14,7 @@ std::string format_si(double value, std::string_view unit);
 /// A capacity with binary prefixes, as usual for caches: 32768 -> "32 KiB".
 std::string format_capacity(double bytes);
 
-/// A readable duration: "12.3 ms", "4.56 s", "3 min 20 s".
+/// A readable duration: "12.3 ms", "4.56 s", "3 min 20 s", "4 h 48 min".
 std::string format_duration(double seconds);
 
 /// The shortest decimal text that parses to the same double; empty for what is not finite. Used in CSV.

@@ -5,7 +5,7 @@ import re
 
 SMALL = 1e-13
 PREFIXES = {"": 1.0, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
-UNITS = {f"{prefix}{unit}": factor for unit in ("s", "Hz", "FLOP/s", "FLOP", "B/s", "B", "images/s", "inputs/s", "sequences/s", "images/J", "FLOP/J", "B/J", "J", "W") for prefix, factor in PREFIXES.items()}
+UNITS = {f"{prefix}{unit}": factor for unit in ("s", "Hz", "FLOP/s", "FLOP", "B/s", "B", "images/s", "inputs/s", "sequences/s", "images/J", "inputs/J", "sequences/J", "FLOP/J", "B/J", "J", "W") for prefix, factor in PREFIXES.items()}
 UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "%": 1e-2, "FLOP/B": 1.0, "min": 60.0, "h": 3600.0, "": 1.0}
 NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 UNIT = "|".join(sorted((re.escape(unit) for unit in UNITS if unit), key=len, reverse=True))

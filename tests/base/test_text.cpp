@@ -43,6 +43,9 @@ TEST_CASE("capacities have binary prefixes")
 TEST_CASE("long durations are in minutes and seconds")
 {
     REQUIRE(format_duration(200) == "3 min 20 s");
+    REQUIRE(format_duration(7199) == "119 min 59 s");
+    REQUIRE(format_duration(7199.6) == "2 h 00 min");
+    REQUIRE(format_duration(17270) == "4 h 48 min");
     REQUIRE(format_duration(1.5) == "1.50 s");
 }
 

@@ -108,8 +108,8 @@ class WhatIf(Page):
                 self.assertIn("rows agree", run(NODE, HERE / "whatif.mjs", data, answers, settings))
 
     def test_writes_minutes_as_the_terminal_does(self):
-        script = f"import {{duration}} from '{HERE.parents[1]}/analysis/report/page/format.js'; console.log([125, 179.7, 0.0015].map(duration).join());"
-        self.assertEqual("2 min 05 s,3 min 00 s,1.50 ms", run(NODE, "--input-type=module", "-e", script).strip())
+        script = f"import {{duration}} from '{HERE.parents[1]}/analysis/report/page/format.js'; console.log([125, 179.7, 0.0015, 7199.6, 17270].map(duration).join());"
+        self.assertEqual("2 min 05 s,3 min 00 s,1.50 ms,2 h 00 min,4 h 48 min", run(NODE, "--input-type=module", "-e", script).strip())
 
     def test_a_faster_memory_never_slows_a_step(self):
         study = copy_of_example(self.folder)

@@ -197,6 +197,8 @@ def holds(left, sign, right):
 def amounts(text):
     """The numbers of a text in SI units: "2.64", "10.6 GFLOP", "107 min 35 s", "80%"."""
     text, found = text.replace("µ", "u"), []
+    for hours, minutes in re.findall(r"(\d+) h (\d+) min", text):
+        found.append(60 * (60 * int(hours) + int(minutes)))
     for minutes, seconds in re.findall(r"(\d+) min (\d+) s", text):
         found.append(60 * int(minutes) + int(seconds))
     factors = {"T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "m": 1e-3, "u": 1e-6, "": 1}

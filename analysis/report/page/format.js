@@ -20,8 +20,10 @@ export function si(value, unit) {
 }
 
 export function duration(seconds) {
-  const whole = Math.round(seconds);
-  if (seconds >= 120) return `${Math.floor(whole / 60)} min ${String(whole % 60).padStart(2, "0")} s`;
+  const whole = Math.round(seconds), minutes = Math.round(seconds / 60);
+  const of60 = (many) => `${many % 60}`.padStart(2, "0");
+  if (whole >= 7200) return `${Math.floor(minutes / 60)} h ${of60(minutes)} min`;
+  if (seconds >= 120) return `${Math.floor(whole / 60)} min ${of60(whole)} s`;
   return si(seconds, "s");
 }
 

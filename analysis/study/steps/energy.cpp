@@ -135,7 +135,10 @@ DataTable energy_table(const Study& study)
         {"part", "part", [](E e) { return word(e.phase ? name(*e.phase) : "step"); }},
         {"joules", "energy_*_j", [](E e) { return only_if(e.joules() > 0, range(Range::of(e.energy()), "J")); }},
         {"what lasts", "sustained_*_s", [](E e) { return e.if_whole(range(e.row.sustained.seconds, "s")); }},
-        {"images/J", "images_per_j_*", [](E e) { return over(e.phase ? 0 : e.row.images(), e.energy(), "images/J"); }},
+        {"images/J", "images_per_j_*",
+         [](E e) {
+             return over(e.phase ? 0 : e.row.images(), e.energy(), batch_items({&e.row, 1}) + "/J");
+         }},
         {"of the step", "share_of_step",
          [](E e) { return only_if(e.joules() > 0, share(e.joules() / e.row.sustained.energy.median.value)); }},
         {"of the energy roof", "share_of_roof",
@@ -154,6 +157,7 @@ DataTable energy_table(const Study& study)
     }
     DataTable table = table_of_steps(
         [](E e) -> auto& { return e.row; }, columns, rows);
+    table.columns[table.column("images/J")].title = batch_items(study.results.rows) + "/J";
     table.title = "What lasts of each step, and joules (counter)";
     table.expendable = {"limit", "power"};
     return table;

@@ -136,3 +136,11 @@ TEST_CASE("a damaged step has no joules")
     study.results.rows.front().status = Status::damaged;
     CHECK(energy_table(study).rows.empty());
 }
+
+TEST_CASE("joules of a network of tokens are told by sequences")
+{
+    Study study = sustained_study();
+    for (Measurement& row : study.results.rows) row.point.set("tokens", "128");
+    const DataTable table = energy_table(study);
+    CHECK(table.cell(0, "sequences/J").text == "19.0 sequences/J [18.2, 20.0]");  // 8 in 0.42 J, 0.44 and 0.40
+}
