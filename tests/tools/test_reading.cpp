@@ -1,4 +1,5 @@
 // The commands that read results, from a run on the fake registry to files and exit statuses.
+#include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
 #include <catch2/catch.hpp>
@@ -59,6 +60,8 @@ TEST_CASE("without a folder the newest run is reported")
     CHECK_THAT(bench.roof({"report"}).err, Catch::Contains("there is no run in"));
     for (const char* run : {"results/a/2026-01-02", "results/b/2026-01-01"})
         REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", bench.path(run)}).status == 0);
+    CHECK_THAT(bench.roof({"report"}).out, Catch::Contains("results/a/2026-01-02/report.html"));
+    RunDirectory(bench.folder / "results/a/2026-01-03", "stopped before its first row", fakes::fake_machine()).close();
     CHECK_THAT(bench.roof({"report"}).out, Catch::Contains("results/a/2026-01-02/report.html"));
     const std::string other = bench.path("results/b/2026-01-01");
     CHECK_THAT(bench.roof({"report", other, bench.path("results/a/2026-01-02")}).out,

@@ -94,18 +94,31 @@ std::string metrics_by_chip(const std::string& set)
     return lines;
 }
 
-/// Environment variables that make the recorder count; empty without --counters. The folder must exist.
-std::map<std::string, std::string> counters_for(const ProfileOptions& options, const fs::path& folder)
+/// Of --counters.
+struct ToCount {
+    std::string metrics{};  ///< as metrics_by_chip() has them; empty: nothing is counted
+    int kernels = usual_kernels;
+};
+
+ToCount to_count(const ProfileOptions& options)
 {
     if (!options.counters && !(options.metrics + options.kernels).empty())
         throw InputError("profile: --metrics and --kernels choose what --counters counts; give it, too");
-    if (!options.counters) return {};
-    const int kernels = options.kernels.empty()
-                            ? usual_kernels
-                            : whole_number("--kernels", options.kernels, 1, std::numeric_limits<int>::max());
+    ToCount count;
+    if (!options.counters) return count;
+    if (!options.kernels.empty())
+        count.kernels = whole_number("--kernels", options.kernels, 1, std::numeric_limits<int>::max());
+    count.metrics = metrics_by_chip(options.metrics.empty() ? "usual" : options.metrics);
+    return count;
+}
+
+/// Environment variables that make the recorder count. The folder must exist.
+std::map<std::string, std::string> counters_for(const ToCount& count, const fs::path& folder)
+{
+    if (count.metrics.empty()) return {};
     const fs::path file = fs::absolute(folder) / metrics_file;
-    write_file(file, metrics_by_chip(options.metrics.empty() ? "usual" : options.metrics));
-    return {{"ROOF_PROFILE_COUNTERS", file}, {"ROOF_PROFILE_KERNELS", std::to_string(kernels)}};
+    write_file(file, count.metrics);
+    return {{"ROOF_PROFILE_COUNTERS", file}, {"ROOF_PROFILE_KERNELS", std::to_string(count.kernels)}};
 }
 
 std::map<std::string, std::string> variables_for(const ProfileOptions& options, const fs::path& folder)
@@ -229,12 +242,13 @@ int profile_program(const ProfileOptions& options, Context& context)
     const Machine& machine = context.registry.machine();
     if (options.simulate || options.time_only || (!has_gpu(machine) && !asks_for_gpus(options)))
         return profile_on_cpu(options, context);
+    const ToCount count = to_count(options);
     const std::string plan = plan_text(options, "gpu:0");
     const fs::path folder = folder_for(options, plan, context);
     auto variables = variables_for(options, folder);
     RunDirectory run(folder, plan, machine);
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
-    variables.merge(counters_for(options, folder));
+    variables.merge(counters_for(count, folder));
     std::string problem;
     const int status = run_child(options.program, variables, problem);
     fs::remove(folder / metrics_file);

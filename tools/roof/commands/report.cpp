@@ -75,10 +75,11 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
                 << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
 }
 
-/// The newest run of all. Throws InputError without one.
+/// The newest run of all that has a row. Throws InputError without one.
 std::string newest_run(const Context& context)
 {
-    const std::vector<std::filesystem::path> runs = runs_below(context.results);
+    std::vector<std::filesystem::path> runs = runs_below(context.results);
+    std::erase_if(runs, has_no_row);
     if (runs.empty())
         throw InputError("there is no run in '" + printable(context.results.string()) +
                          "'; `roof run` and `roof sweep` make one, `roof help report` says more");
