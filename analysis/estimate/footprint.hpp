@@ -30,10 +30,11 @@ struct Footprint {
     Bytes masks;      ///< a byte for each value of a dropout and each winner of a max pool
     Bytes working;    ///< gradients of the largest layer; in a forward pass, activations that are not kept
     Bytes pool_winners;  ///< the part of `masks` for max pools; PyTorch uses 8 bytes instead of one
+    Bytes pool_inputs;   ///< of max pools, as far as nothing else keeps them; PyTorch keeps them
 
     Bytes kept() const { return activations + masks; }
-    /// kept() if pool indices take 8 bytes, as in PyTorch.
-    Bytes kept_by_pytorch() const { return kept() + 7.0 * pool_winners; }
+    /// With pool indices of 8 bytes and what was pooled.
+    Bytes kept_by_pytorch() const { return kept() + 7.0 * pool_winners + pool_inputs; }
     Bytes total() const { return parameters + gradients + momentum + images + kept() + working; }
 };
 
