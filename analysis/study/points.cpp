@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -70,9 +71,13 @@ double positive_number(const std::string& text, const std::string& where, std::s
 {
     auto value = parse_number<double>(text);
     if (!value) value = parse_si(text, unit);
+    constexpr std::array<std::pair<std::string_view, double>, 3> parts{{{"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}}};
+    for (const auto& [name, in_a_second] : parts)
+        if (unit == "s" && !value && text.ends_with(name))
+            if (const auto count = parse_si(text, name)) value = *count / in_a_second;
     if (value && *value > 0 && std::isfinite(*value)) return *value;
     throw InputError(fmt::format("{}: '{}' is not a number above 0, such as {}", where, printable(text),
-                                 unit == "s" ? "0.002 or 5s" : fmt::format("2e12 or 2T{}", unit)));
+                                 unit == "s" ? "0.002, 20ms or 5s" : fmt::format("2e12 or 2T{}", unit)));
 }
 
 std::vector<GivenPoint> parse_points(std::string_view text, const std::string& file, const GivenPoint& usual)

@@ -79,7 +79,9 @@ TEST_CASE("numbers of points are plain or have their unit, also in a file")
     CHECK(points[0].seconds.value == Approx(0.002));
     CHECK(points[0].bytes.value == Approx(3e10));
     CHECK(points[1].bytes.value == 3e10);
-    CHECK_THROWS_WITH(positive_number("2 hours", "--seconds", "s"), Contains("such as 0.002 or 5s"));
+    CHECK(positive_number("20ms", "--seconds", "s") == Approx(0.02));
+    CHECK(positive_number("3 us", "--seconds", "s") == Approx(3e-6));
+    CHECK_THROWS_WITH(positive_number("2 hours", "--seconds", "s"), Contains("such as 0.002, 20ms or 5s"));
 }
 
 TEST_CASE("the roofs over points are marked where they are lower bounds")
