@@ -42,11 +42,6 @@ class Columns {
         add(what, known, [&](const MachineEstimate& e) { return e.reason.empty() ? cell(e) : std::string("-"); });
     }
 
-    bool any(const std::function<bool(const MachineEstimate&)>& is) const
-    {
-        return std::ranges::any_of(estimates_, is);
-    }
-
     std::string text() const
     {
         std::vector<std::string> titles{" "};
@@ -131,9 +126,6 @@ void add_bound(Columns& columns)
     columns.add_placed("time, network at once", both, [](const MachineEstimate& e) {
         return fmt::format("{}, {}", format_duration(e.at_once.value), e.at_once_binds);
     });
-    if (columns.any([](const MachineEstimate& e) { return e.loss.value > 0; }))
-        columns.add_placed("loss, in no time above", counted,
-                           [](const MachineEstimate& e) { return format_si(e.loss.value, "B"); });
 }
 
 void add_scaling(Columns& columns, const EstimateRequest& request)
@@ -322,7 +314,6 @@ nlohmann::json to_json(const MachineEstimate& e)
             {"tokens_per_second", placed && tokens ? json_number(tokens * e.images_per_second()) : nullptr},
             {"epoch_images", tokens ? nlohmann::json(nullptr) : nlohmann::json(e.request.images)},
             {"epoch_seconds", placed && !tokens ? json_number(e.epoch().value) : nullptr},
-            {"loss_bytes", e.loss.value > 0 ? json_number(e.loss.value) : nullptr},
             {"memory", memory_json(e)},
             {"largest_batch", e.largest_batch},
             {"scaling", scaling_json(e)},

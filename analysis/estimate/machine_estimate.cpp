@@ -51,15 +51,6 @@ Measurement planned_step(const ModelEstimate& network, const EstimateRequest& re
     return row;
 }
 
-/// A score of each class is read in fp32, its gradient is written.
-Bytes bytes_of_loss(const ModelEstimate& network)
-{
-    const Bytes each{1.0 * (traits(Precision::fp32).storage_bytes + traits(network.precision).storage_bytes)};
-    double scores = 1;
-    for (const long long extent : network.layers.back().output_shape) scores *= static_cast<double>(extent);
-    return scores * each;
-}
-
 void check(const EstimateRequest& request)
 {
     if (request.batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", request.batch));
@@ -191,7 +182,6 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
         return estimate;
     }
     const ModelEstimate counted = estimate_model(network, request.batch, request.precision);
-    if (request.passes == Passes::train && network.why_operators.empty()) estimate.loss = bytes_of_loss(counted);
     Measurement planned = planned_step(counted, request, target.device);
     estimate.layers = place(planned, target.ceilings, target.machine);
     const Placement step = estimate.layers.front();

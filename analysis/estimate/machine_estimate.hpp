@@ -82,7 +82,6 @@ struct MachineEstimate {
     Seconds forward, backward, update;  ///< add up to layer_by_layer
     std::optional<ScalingEstimate> scaling;
     Footprint footprint;
-    Bytes loss;             ///< that the loss of a training step moves, which is in none of the times; 0 if unknown
     Bytes memory;           ///< 0 if unknown
     int largest_batch = 0;  ///< largest batch that fits; 0 if unknown or none fits
     std::vector<Placement> layers;
@@ -107,7 +106,7 @@ std::string to_text(std::span<const MachineEstimate> estimates);
 /// {"machine", "title", "known", "reason", "peak_flops_per_second", "peak_is_lower_bound", "levels", "bound", "binds", "compute_share",
 /// "seconds": {"layer_by_layer", "layer_by_layer_low", "layer_by_layer_high", "without_overlap", …, "at_once", "forward", "backward", "update"},
 /// "images_per_second", "tokens_per_second", "epoch_images", "epoch_seconds",
-/// "loss_bytes", "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
+/// "memory": {…}, "largest_batch", "scaling", "layers": [{"layer", "kind", "phase", "flops", "compulsory_bytes",
 /// "seconds", "binds"}]}; null if unknown.
 nlohmann::json to_json(const MachineEstimate& estimate);
 

@@ -231,22 +231,6 @@ TEST_CASE("a layer is estimated under the roof for its own reads and writes")
     CHECK(to_json(estimate_on(made_gpu(), request("resnet18", 1)))["levels"][1]["access"].is_null());
 }
 
-TEST_CASE("the loss, which a training step has and the times leave out, stands below them with its bytes")
-{
-    EstimateRequest asked = request("gpt2", 2);
-    asked.sizes["tokens"] = 64;
-    asked.precision = Precision::tf32;
-    // A score of each of 50,257 classes at 128 positions is read in fp32, and its gradient written in fp32.
-    const MachineEstimate tokens = estimate_on(made_gpu(), asked);
-    CHECK(tokens.loss == Bytes{2.0 * 64 * 50257 * 8});
-    CHECK_THAT(to_text(std::vector{tokens}), Contains("loss, in no time above") && Contains("51.5 MB"));
-    CHECK(to_json(tokens)["loss_bytes"] == 2.0 * 64 * 50257 * 8);
-    CHECK(estimate_on(made_gpu(), request("resnet18", 10)).loss == Bytes{10 * 1000 * 8});
-    const MachineEstimate forward = estimate_on(made_gpu(), request("resnet18", 10, Passes::forward));
-    CHECK(to_json(forward)["loss_bytes"].is_null());
-    CHECK_THAT(to_text(std::vector{forward}), !Contains("loss"));
-}
-
 TEST_CASE("of a network of tokens no epoch and no rate of images is said")
 {
     EstimateRequest asked = request("gpt2", 2);
