@@ -1,5 +1,6 @@
 """`roof fleet` on fleets of the second generator (other_fleets.py): states and exit statuses."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -107,7 +108,8 @@ class Fleets(unittest.TestCase):
         self.assertEqual((1, {"n7"}), (self.judge()[0], self.nodes(self.judge()[1], "slow")))
 
     def test_health_ends_when_its_time_is_over_and_leaves_nothing(self):
-        self.digest("n1")
+        machine = json.loads(subprocess.run([ROOF, "doctor", "--json"], capture_output=True, text=True, check=True).stdout)["machine"]["name"]
+        self.digest("n1", kind=machine)
         plan = Path(self.place.name, "plan.yaml")
         plan.write_text("name: long\nmeasure: {warmup: 1, min_samples: 1000000, max_samples: 1000000, interval: 0.0001, budget_seconds: 600}\n"
                         "run:\n  - {bench: flops, operation: fma, precision: fp32, threads: 1}\n", encoding="ascii")
