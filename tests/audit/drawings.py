@@ -51,10 +51,17 @@ def roofline(findings, place, drawing, study):
     for text in drawing.legend:
         if text.startswith("not drawn, behind another letter: ") or text.startswith("at the edge, because outside the drawing: "):
             hidden |= set(text.rpartition(": ")[2].split(", "))
+    # The roofs are those that the steps were placed under; of steps under several, those of the most threads.
+    under = {study.roofs_for(step.row).threads for step in steps if step.step.rate[0] > 0} if "," not in device else {0}
+    several = len(under) > 1
+    beside = under.pop() if len(under) == 1 else 10**9
     seen = 0
     for text in drawing.legend:
         if text.startswith("roofs ("):
-            roofs(findings, place, text, study, device)
+            roofs(findings, place, text, study.roofs_at(device, beside), device)
+        elif text.startswith("Points with other threads "):
+            findings.text(f"{place}: other threads", text, "Points with other threads were placed under the roofs of those, which are not drawn.")
+            findings.text(f"{place}: other threads", several, True)
         elif re.match(r"(not drawn|at the edge), ", text):
             continue
         else:
@@ -71,9 +78,8 @@ def roofline(findings, place, drawing, study):
     findings.text(f"{place}: steps", seen, sum(step.step.rate[0] > 0 for step in steps))
 
 
-def roofs(findings, place, text, study, device):
+def roofs(findings, place, text, expected, device):
     """'roofs (measured, 2 threads): L1 load 400 GB/s  …  fp32 fma 100 GFLOP/s'"""
-    expected = study.roofs_at(device, 10**9) if "," not in device else study.roofs_at(device, 0)
     head, _, items = text.partition("):")
     wanted = [(level.name, level.best) for level in expected.levels] + list(expected.compute.items())
     shown = re.findall(r"(\S+) (\S+) ((?:≥|>=) )?([\d.]+) (\S+)", items)
