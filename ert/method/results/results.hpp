@@ -55,8 +55,8 @@ std::vector<std::string> accept_edits(const std::filesystem::path& folder);
 
 class RunDirectory {
   public:
-    /// Opens or creates, locks and repairs. A folder of a run that was stopped before its first row is as a new one. Throws InputError if the folder holds another plan, another machine's or node's rows or another
-    /// format, is damaged, in use, or cannot be written.
+    /// Opens or creates, locks and repairs. A folder of a run that was stopped before its first row is as a new one. Throws InputError if the
+    /// folder holds another plan, another machine's or node's rows or another format, is damaged, in use, or cannot be written.
     RunDirectory(std::filesystem::path folder, const std::string& plan_text, const Machine& machine);
     /// As close(), but silent.
     ~RunDirectory();
