@@ -68,19 +68,38 @@ int format_of(const fs::path& folder)
 }
 
 /// Removes what a run that was stopped before its first row has left, so that the folder is as a new one. Nothing is removed where any other
-/// file is, or where one of these is not as it was written.
-void remove_run_without_rows(const fs::path& folder)
+/// file is, or where one of these is not as it was written. Returns whether it has removed them.
+bool remove_run_without_rows(const fs::path& folder)
 {
     const std::array<fs::path, 3> left{seal_file, "machine.yaml",
                                        "plan.yaml"};  // the seal first: without it, nothing is removed
     std::ptrdiff_t files = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
         if (entry.path().filename() == ".lock") continue;
-        if (std::ranges::find(left, entry.path().filename()) == left.end()) return;
+        if (std::ranges::find(left, entry.path().filename()) == left.end()) return false;
         ++files;
     }
-    if (files != std::ssize(left) || is_of_other_format(folder) || !check_seal(folder).damage.empty()) return;
+    if (files != std::ssize(left) || is_of_other_format(folder) || !check_seal(folder).damage.empty()) return false;
     for (const fs::path& file : left) fs::remove(folder / file);
+    return true;
+}
+
+/// Why this folder is none of this plan and machine: a sentence; empty if it is, or is a new one.
+std::string why_no_row_is_appended(const fs::path& folder, const std::string& plan_text, const Machine& machine)
+{
+    const fs::path plan_file = folder / "plan.yaml";
+    if (fs::exists(plan_file) && read_file(plan_file) != plan_text)
+        return folder.string() + " holds the results of another plan (see its plan.yaml); give --out another folder";
+    if (!fs::exists(folder / "machine.yaml")) return {};
+    const Machine other = read_machine_of(folder);
+    if (format_of(folder) != format)
+        return folder.string() +
+               " holds results of an older format, to which nothing is appended; give --out another folder";
+    if (other.name != machine.name) return folder.string() + " holds rows of another machine, " + printable(other.name);
+    if (other.node != machine.node && !other.node.empty() && !machine.node.empty())
+        return fmt::format("{} holds rows of another node, {}; if this is the same one, give --node {}",
+                           folder.string(), printable(other.node), printable(other.node));
+    return {};
 }
 
 /// Letters in the name of a run, by chance.
@@ -193,25 +212,10 @@ RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const 
 {
     make_folder(folder_);
     lock_.emplace(folder_);
-    remove_run_without_rows(folder_);
     const fs::path plan_file = folder_ / "plan.yaml";
-    if (fs::exists(plan_file) && read_file(plan_file) != plan_text) {
-        throw InputError(folder_.string() +
-                         " holds the results of another plan (see its plan.yaml); give --out another folder");
-    }
     const fs::path machine_file = folder_ / "machine.yaml";
-    if (fs::exists(machine_file)) {
-        const Machine other = read_machine_of(folder_);
-        if (format_of(folder_) != format)
-            throw InputError(
-                folder_.string() +
-                " holds results of an older format, to which nothing is appended; give --out another folder");
-        if (other.name != machine.name)
-            throw InputError(folder_.string() + " holds rows of another machine, " + printable(other.name));
-        if (other.node != machine.node && !other.node.empty() && !machine.node.empty())
-            throw InputError(fmt::format("{} holds rows of another node, {}; if this is the same one, give --node {}",
-                                         folder_.string(), printable(other.node), printable(other.node)));
-    }
+    const std::string reason = why_no_row_is_appended(folder_, plan_text, machine);
+    if (!reason.empty() && !remove_run_without_rows(folder_)) throw InputError(reason);
     keep_document(plan_file, plan_text);
     keep_document(machine_file, fmt::format("format: {}\nrun: {}\n", format, random_letters(letters_of_run)) +
                                     YAML::Dump(to_yaml(machine)) + "\n");
