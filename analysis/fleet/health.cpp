@@ -196,7 +196,7 @@ std::string health_line(const HealthFinding& finding)
         parts.push_back(fmt::format("{} at {:.3f}", finding.low[k].ceiling, finding.low[k].ratio));
     if (finding.low.size() > most_listed) parts.push_back(fmt::format("and {} more", finding.low.size() - most_listed));
     text += parts.empty() ? ": " + how_many(finding.rates.size(), "rate") : ": " + join(parts, ", ");
-    if (finding.nodes > 0) text += fmt::format("; to {} node{}", finding.nodes, finding.nodes == 1 ? "" : "s");
+    if (finding.nodes > 0) text += "; to " + how_many(finding.nodes, "node");
     return printable(text);
 }
 

@@ -1,6 +1,7 @@
 #include "analysis/recordings/operators.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/base/units.hpp"
 
 #include <algorithm>
 #include <set>
@@ -148,7 +149,7 @@ using Step = std::map<PartName, Part>;
 
 void add(const Call& call, Part& part)
 {
-    part.seconds += static_cast<double>(call.outermost->end - call.outermost->begin) * 1e-9;
+    part.seconds += static_cast<double>(call.outermost->end - call.outermost->begin) * nanosecond;
     for (const OperatorWork* const work : call.work) {
         if (!part.has_work || (work->is_contraction && !part.work.is_contraction)) part.kind = work->kind;
         part.has_work = true;
