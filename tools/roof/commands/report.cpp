@@ -17,6 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace roof {
@@ -75,15 +76,33 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
                 << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
 }
 
-/// The newest run of all that has a row. Throws InputError without one.
+/// Whether each of its rows is of what this machine cannot measure, or was left out.
+bool measured_nothing(const std::filesystem::path& run)
+try {
+    if (has_no_row(run)) return true;
+    const std::vector<Measurement> rows = read_rows(run);
+    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
+        return row.status == Status::unsupported || row.status == Status::skipped;
+    });
+} catch (const Error&) {
+    return false;  // it is named when it is read
+}
+
+/// The newest run of all that measured something. Throws InputError without one.
 std::string newest_run(const Context& context)
 {
-    std::vector<std::filesystem::path> runs = runs_below(context.results);
-    std::erase_if(runs, has_no_row);
+    std::vector<std::string> unread;
+    std::vector<Neighbour> runs = runs_below(context.results, &unread);
+    while (!runs.empty() && measured_nothing(runs.front().place)) {
+        unread.push_back("'" + runs.front().place.string() + "' measured nothing");
+        runs.erase(runs.begin());
+    }
+    for (const std::string& one : unread) context.err << "roof: " << printable(one) << "; it was passed over\n";
+    if (!runs.empty() && !runs.front().odd.empty()) context.err << "roof: " << printable(runs.front().odd) << '\n';
     if (runs.empty())
         throw InputError("there is no run in '" + printable(context.results.string()) +
                          "'; `roof run` and `roof sweep` make one, `roof help report` says more");
-    return runs.front().string();
+    return runs.front().place.string();
 }
 
 int make_report(ReportOptions options, Context& context)
