@@ -13,6 +13,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
+#include "tools/roof/commands/plain_names.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <nlohmann/json.hpp>
@@ -32,6 +33,7 @@ struct ReportOptions {
     std::string& pictures = parser.value("--pictures");
     std::string& data = parser.value("--data");
     std::string& kernels = parser.value("--kernels");
+    bool& anonymise = parser.flag("--anonymise");
     bool& brief = parser.flag("--brief");
     bool& plain = parser.flag("--plain");
     bool& json = parser.flag("--json");
@@ -109,9 +111,24 @@ std::string newest_run(const Context& context)
     return runs.front().place.string();
 }
 
+/// Gives the folders plain names. Files to write keep theirs.
+void hide_names(ReportOptions& options, PlainNames& names, const std::filesystem::path& before, Context& context)
+{
+    for (std::string* file : {&options.out, &options.pictures, &options.data, &options.kernels})
+        if (!file->empty()) *file = (before / *file).string();
+    for (std::string* folder : {&options.calibration, &options.baseline})
+        if (!folder->empty()) *folder = names.of(*folder).string();
+    for (std::string& folder : options.folders) folder = names.of(folder).string();
+    context.results = names.of_results(context.results);
+}
+
 int make_report(ReportOptions options, Context& context)
 {
     if (options.folders.empty()) options.folders = {newest_run(context)};
+    const std::filesystem::path before = options.anonymise ? std::filesystem::current_path() : "";
+    const std::filesystem::path first = before / options.folders.front();
+    std::optional<PlainNames> names;
+    if (options.anonymise) hide_names(options, names.emplace(), before, context);
     std::optional<analysis::Study> baseline;
     if (!options.baseline.empty()) baseline = open_with_calibration(options.baseline, options.calibration, context);
     std::vector<analysis::Study> studies;
@@ -121,6 +138,10 @@ int make_report(ReportOptions options, Context& context)
         if (baseline) studies.back().baseline = &*baseline;
         if (!options.kernels.empty())
             studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
+    }
+    if (names) {
+        for (analysis::Study& study : studies) names->hide_in(study);
+        if (baseline) names->hide_in(*baseline);
     }
     for (analysis::Study& study : studies) study.beside = studies;
     nlohmann::json list = nlohmann::json::array();
@@ -133,7 +154,7 @@ int make_report(ReportOptions options, Context& context)
     analysis::thin_steps(studies);
     const bool is_chosen = !options.out.empty();
     const std::filesystem::path page =
-        is_chosen ? std::filesystem::path(options.out) : std::filesystem::path(options.folders.front()) / "report.html";
+        is_chosen ? std::filesystem::path(options.out) : first / "report.html";
     try {
         (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {
@@ -141,7 +162,7 @@ int make_report(ReportOptions options, Context& context)
     }
     write_extras(options, studies, context);
     if (options.json) {
-        print_json(context.out, {{"studies", list}, {"page", page.string()}});
+        print_json(context.out, {{"studies", list}, {"page", (names ? page.filename() : page).string()}});
         return 0;
     }
     const bool plain = options.plain || context.terminal.plain;
