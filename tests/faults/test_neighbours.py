@@ -78,9 +78,11 @@ def bind(file):
     server = socket.socket(socket.AF_UNIX)
     here = os.getcwd()
     os.chdir(file.parent)  # a socket's path is short
-    server.bind(file.name)
-    os.chdir(here)
-    server.close()
+    try:
+        server.bind(file.name)
+    finally:
+        os.chdir(here)
+        server.close()
 
 
 def renamed(name):
@@ -138,9 +140,9 @@ KINDS = {
     "an older name": (renamed("2025-01-01T000000Z-fake-node-test"), True, "odd"),
     "a later name": (renamed("2031-01-01T000000Z-fake-node-test"), True, "odd"),
     "a plain name": (renamed("0"), True, None), "a name with letters": (renamed("old"), True, None),
-    "a clock that was ahead": (lambda folder: sealed(folder.with_name(OLDER), "measurements.csv", at("2025-01-01T00:00:00Z")), True, None),
+    "a clock that was ahead": (lambda folder: sealed(folder.with_name(OLDER), "measurements.csv", at("2025-01-01T00:00:00Z")), True, "odd"),
     "the older one has a later name": (lambda folder: folder.with_name(OLDER).rename(folder.with_name("zz")), True, None),
-    "names exchanged": (exchanged, True, None),
+    "names exchanged": (exchanged, True, "odd"),
     "a copy": (copied("Copy of it"), True, "page"),
     "moved into the run": (lambda folder: folder.rename(folder.with_name(RUN) / folder.name), True, None),
     "the older one within the run": (lambda folder: folder.with_name(OLDER).rename(folder.with_name(RUN) / "inner"), True, None),
@@ -197,7 +199,8 @@ class Neighbours(unittest.TestCase):
                 if not one.is_symlink() and not stat.S_IMODE(one.stat().st_mode) & 0o400:
                     one.chmod(0o755)
         for name, done in said.items():
-            self.assertIn(done.returncode, (0, 1), f"{names}, {name}: {done.stderr}")
+            if "no calibration" not in done.stderr:  # that of two accidents none is left is an answer
+                self.assertIn(done.returncode, (0, 1), f"{names}, {name}: {done.stderr}")
             self.assertNotRegex(done.stderr, "filesystem error|exception|unexpected", names)
         return said
 
@@ -226,7 +229,7 @@ class Neighbours(unittest.TestCase):
             try:
                 self.answers(pair)
                 tried += 1
-            except (FileNotFoundError, FileExistsError, NotADirectoryError, AssertionError) as error:
+            except (OSError, AssertionError) as error:
                 if isinstance(error, AssertionError) and str(error) not in ("machine.yaml", "measurements.csv"):
                     raise  # else the second accident has no place after the first
                 chance.random()
