@@ -5,6 +5,7 @@ and names once what it could not take; nothing is refused.
 usage: test_neighbours.py FAKE_ROOF [PAIRS [SEED]]; PAIRS: accidents of two at once, chosen by chance
 """
 
+import itertools
 import json
 import os
 import random
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOF = None
 PAIRS, SEED = 4, 1
@@ -220,6 +222,23 @@ class Neighbours(unittest.TestCase):
                         self.assertEqual(1 if told == "odd" else 0, len(sentences), (taker, said[taker].stderr))
                 if told is not None:
                     self.assertIn("Damaged files" if told == "damage" else "Remarks on the files", self.page)
+
+    def test_two_files_lost_emptied_or_halved_are_told_or_change_no_answer(self):
+        files = ["measurements.csv", "samples.csv", "machine.yaml", "plan.yaml", "checksums.csv"]
+        accidents = {"lost": Path.unlink, "emptied": lambda file: file.write_bytes(b""),
+                     "halved": lambda file: file.write_bytes(file.read_bytes()[:file.stat().st_size // 2])}
+        pairs = [(*two, how, then) for two in itertools.combinations(files, 2) for how in accidents for then in accidents]
+        whole = self.answers(["nothing"])
+        for first, second, how, then in random.Random(SEED).sample(pairs, min(len(pairs), 2 * PAIRS)):
+            def change(folder, first=first, second=second, how=how, then=then):
+                accidents[how](folder / first)
+                accidents[then](folder / second)
+
+            with self.subTest(files=(first, second), how=(how, then)), mock.patch.dict(KINDS, {"pair": (change, None, None)}):
+                said = self.answers(["pair"])
+                for taker in TAKERS:
+                    if (said[taker].returncode, said[taker].stdout) != (whole[taker].returncode, whole[taker].stdout):
+                        self.assertIn(NEWER, said[taker].stderr, taker)
 
     def test_two_at_once_end_no_command(self):
         chance = random.Random(SEED)

@@ -145,8 +145,7 @@ def locked(place: Path) -> Iterator[None]:
             raise FileExistsError(f"another process writes to {place}") from None
         except OSError:  # a file system without locks
             pass
-        own, there = os.fstat(descriptor), (place / ".lock").stat() if (place / ".lock").exists() else None
-        if there is None or (own.st_dev, own.st_ino) != (there.st_dev, there.st_ino):
+        if not (place / ".lock").exists() or not os.path.samestat(os.fstat(descriptor), (place / ".lock").stat()):
             raise FileExistsError(f"another process has replaced {place}")
         yield
     finally:

@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
@@ -169,18 +169,13 @@ def _serves(folder: Path) -> bool:
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
     """Of several processes, such as the ranks of a training script, one measures, and the others take what it kept."""
-    descriptor = None
-    try:
-        _memory().mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(_memory(), os.O_RDONLY)
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except OSError:  # a file system without locks
-        pass
-    try:
+    with ExitStack() as stack:
+        with suppress(OSError):  # a file system without locks
+            _memory().mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(_memory(), os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
 
 
 def _memory() -> Path:
