@@ -32,8 +32,8 @@ CALLS = re.compile(r"Runtime|\w+_(runtime|driver)")
 DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"), ("DeviceToHost", "D2H"),
               ("HostToHost", "H2H"))
 VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
-#: A text with quotes that PyTorch did not escape, as it writes it: up to the quote before the next key or the end of the line.
-QUOTED = re.compile(r'("[\w ]+": ")(.*?)("(?=,? *(?:"[\w ]+":|\n|\})))', re.DOTALL)
+#: A text with quotes that PyTorch did not escape, up to the key that it writes next.
+QUOTED = re.compile(r'("(?:name|CallFrom)": ")(.*?)(",\s*"(?:pid|ts|args|Python [a-z]+ id)":)', re.DOTALL)
 
 
 def reads(path: Path, head: bytes) -> bool:
