@@ -1,0 +1,119 @@
+"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes them in their
+line (blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an operator is its own, without the operators
+that it calls, so that the times add up; on a GPU it is the GPU's. Several tables are several rows."""
+
+import re
+from pathlib import Path
+from typing import Dict, List, Optional, Tuple
+
+from roof.errors import InputError
+from roof.importing import Imported, Layer, Row
+from roof.importing.counted import add_once
+from roof.importing.files import Source
+from roof.texts import printable
+
+RULER = re.compile(r"(?P<before>.*?)(?P<dashes>-{3,}(?: +-{3,})+)\s*")
+HEADING = re.compile(r"Self CPU (?:%|total).*(?:# of|Number of) Calls")
+TIME = re.compile(r"(-?)([0-9]+(?:\.[0-9]+)?)(us|ms|s)")
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+DEVICE = re.compile(r"Self (?!CPU)(\w+)")  #: the column of the times on CUDA, XPU, …
+FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
+TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)")
+Line = Tuple[int, str]  #: with its number
+
+
+def reads(path: Path, head: bytes) -> bool:
+    return bool(HEADING.search(head.decode("utf-8", "replace")))
+
+
+class Table:
+    """One table. `lines`: those that begin with `before`, from the heading on, without it."""
+
+    def __init__(self, name: str, lines: List[Line]) -> None:
+        self.name = name
+        end = next((at for at, (_, line) in enumerate(lines) if at > 1 and RULER.fullmatch(line)), 0)
+        if not end:
+            raise InputError(f"{name}: line {lines[-1][0]}: the table is cut off")
+        self.begins = [match.start() for match in re.finditer(r"-+", lines[1][1])]
+        self.heading = self.cells(lines[0][1])
+        self.own, self.calls = ("Self CPU" if "Self CPU" in self.heading else "Self CPU total",
+                                "# of Calls" if "# of Calls" in self.heading else "Number of Calls")
+        self.on = next((column for column in self.heading if DEVICE.fullmatch(column)), "")  #: the column of a device; empty on a CPU
+        self.rows = [(number, dict(zip(self.heading, self.cells(line)))) for number, line in lines[2:end]]
+        self.rows = [(number, row) for number, row in self.rows if any(list(row.values())[:-1])]  # others are blank, or go on with a stack
+        for number, row in self.rows:
+            for column in ("Name", self.own, self.calls):
+                if not row.get(column):
+                    raise InputError(f"{name}: line {number}: its cell '{column}' is empty")
+        device = self.on.partition(" ")[2] or "CPU"
+        totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.search(line))}
+        self.total = self.seconds(*totals[device]) if device in totals else None
+        if not self.total:
+            raise InputError(f"{name}: line {lines[end][0]}: the table does not end in 'Self {device} time total: …'")
+
+    def cells(self, line: str) -> List[str]:
+        return [line[begin:end].strip() for begin, end in zip(self.begins, [*self.begins[1:], None])]
+
+    def seconds(self, number: int, text: str) -> Optional[float]:
+        """None for a time below 0, which old versions print where a clock ran backwards."""
+        match = TIME.fullmatch(text)
+        if not match:
+            raise InputError(f"{self.name}: line {number}: '{printable(text)}' is not a time")
+        return None if match[1] else float(match[2]) * UNITS[match[3]]
+
+
+def tables_in(source: Source) -> List[Table]:
+    lines = list(enumerate(source.text().splitlines(), 1))
+    headings = {number for number, line in lines if HEADING.search(line)}
+    found: Dict[int, Table] = {}
+    for before in dict.fromkeys(match["before"] for _, line in lines if (match := RULER.fullmatch(line))):
+        own = [(number, line[len(before):]) for number, line in lines if line.startswith(before)]
+        starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and RULER.fullmatch(own[at + 1][1])
+                  and own[at + 1][1].startswith("-")]
+        for at, end in zip(starts, [*starts[1:], len(own)]):
+            found[own[at][0]] = Table(source.name, own[at:end])
+    if headings - found.keys():
+        raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below its heading")
+    return [table for _, table in sorted(found.items())]
+
+
+def phase_of(name: str) -> str:
+    if name.startswith("Optimizer."):
+        return "update"
+    return "backward" if name.startswith("autograd::") or "backward" in name.lower() else "forward"
+
+
+def row_of(table: Table, name: str, imported: Imported) -> Row:
+    steps = max([1.0] + [float(row[table.calls]) for _, row in table.rows
+                         if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
+    column = next((match for heading in table.heading if (match := FLOPS.fullmatch(heading))), None)
+    row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[(table.total or 0.0) / steps], known="analytic")
+    kernels: List[Layer] = []  # their times are also those of the operators that launched them
+    for number, cells in table.rows:
+        operator, shapes = cells["Name"], f" {cells['Input Shapes']}" if "Input Shapes" in cells else ""
+        if operator.startswith("ProfilerStep"):
+            continue
+        on_host, time = (table.seconds(number, cells[of]) for of in (table.own, table.on or table.own))
+        if time is None:
+            imported.remarks.append(f"line {number}: the time of {printable(operator)} is below 0 and was left out")
+        count = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cells[column[0]]) if column else None
+        flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
+        layer = Layer(operator + shapes, operator, phase_of(operator), [] if time is None else [time / steps], flops)
+        if not table.on or time or flops is not None:  # the others did not run on the device
+            is_kernel = table.on and on_host == 0 and table.seconds(number, cells.get("CPU total", "1s")) == 0
+            (kernels if is_kernel else row.layers).append(layer)
+    if not any(any(layer.times) for layer in row.layers):
+        row.layers += kernels
+    counted = [layer.flops for layer in row.layers if layer.flops is not None]
+    row.flops = sum(counted) if counted else None
+    add_once(imported.missing, [] if column else ["FLOPs: profile with with_flops=True"])
+    return row
+
+
+def read(source: Source) -> Imported:
+    imported = Imported("PyTorch's table of operators")
+    for place, table in enumerate(tables_in(source)):
+        imported.rows.append(row_of(table, source.row + f" {place + 1}" * (place > 0), imported))
+    imported.missing.append("bytes: the table has none")
+    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time is its own")
+    return imported
