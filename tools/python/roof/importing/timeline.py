@@ -121,7 +121,7 @@ def on_device(steps: List[Range], process: Process, device: str) -> List[Range]:
 
 
 def span_of(records: Iterable[Record]) -> Optional[Tuple[int, int]]:
-    timed: List[Any] = [one for one in records if one.start is not None and not isinstance(one, Memory)]  # type: ignore[attr-defined]
+    timed: List[Any] = [one for one in records if getattr(one, "start", None) is not None and not isinstance(one, Memory)]
     return (min(one.start for one in timed), max(one.start + one.duration for one in timed)) if timed else None
 
 
