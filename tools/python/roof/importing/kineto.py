@@ -5,7 +5,6 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter as Tally
-from contextlib import closing
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
@@ -57,24 +56,17 @@ class Document:
     def __init__(self, source: Source) -> None:
         self.source, self.others = source, {}  # type: Source, Dict[str, Any]
         self.decoder = json.JSONDecoder(parse_float=str, parse_constant=str, strict=False)
-        self.text, self.at, self.before, self.rest, self.ended = "", 0, 0, b"", False
-        self.mended = 0
+        self.text, self.at, self.before, self.ended, self.mended = "", 0, 0, False, 0
 
     def fail(self, what: str, at: int) -> InputError:
-        byte = self.before + len(self.text[:at].encode("utf-8", "replace"))
-        last = printable(self.text[max(0, at - 20):at])
-        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{last}'")
+        byte = self.before + len(self.text[:at].encode())
+        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{printable(self.text[max(0, at - 20):at])}'")
 
     def more(self, length: int = PIECE) -> bool:
         """Drops what was read, and reads on. False at the end of the file."""
-        self.before += len(self.text[:self.at].encode("utf-8", "replace"))
-        self.text, self.at = self.text[self.at:], 0
+        self.before += len(self.text[:self.at].encode())
         piece = self.source.read(self.stream, length)
-        whole = self.rest + piece
-        cut = len(whole) if not piece else next((end for end in range(len(whole), max(0, len(whole) - 4), -1)
-                                                 if whole[end - 1] < 0x80 or whole[end - 1] >= 0xC0), len(whole))
-        cut -= bool(piece and whole[cut - 1] >= 0xC0)
-        self.text, self.rest, self.ended = self.text + whole[:cut].decode("utf-8", "replace"), whole[cut:], not piece
+        self.text, self.at, self.ended = self.text[self.at:] + piece, 0, not piece
         return not self.ended
 
     def next(self) -> str:
@@ -137,7 +129,7 @@ class Document:
                 return
 
     def events(self) -> Iterator[Any]:
-        with closing(self.source.stream()) as self.stream:
+        with self.source.stream() as self.stream:
             if self.take("{[") == "[":
                 for _ in self.members("]"):
                     yield self.value()
