@@ -5,7 +5,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter as Tally
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
@@ -152,17 +152,17 @@ class Document:
 def nanoseconds(value: Any) -> Optional[int]:
     """Of microseconds: 1690000000000041.123, 1.69e15; None for what is no time."""
     if type(value) is int:
-        time = 1000 * value
+        time: Any = 1000 * value
     else:
         whole, _, fraction = str(value).partition(".")
         try:
-            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() or not fraction else int(Decimal(str(value)) * 1000)
-        except (ValueError, InvalidOperation, OverflowError):
-            try:
-                time = int(Decimal(str(value)) * 1000)
-            except (ValueError, InvalidOperation, OverflowError):
-                return None
-    return time if -FARTHEST <= time <= FARTHEST else None
+            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
+        except (ValueError, ArithmeticError):
+            return None
+    try:
+        return int(time) if -FARTHEST <= time <= FARTHEST else None
+    except ArithmeticError:  # not a number
+        return None
 
 
 def number(value: Any) -> Optional[int]:

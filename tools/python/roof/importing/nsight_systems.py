@@ -192,7 +192,7 @@ def read(source: Source) -> Imported:
             return imported(source, Database(source, connection))
     except sqlite3.OperationalError as error:
         raise InputError(f"{source.name}: {error}") from None
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError, MemoryError) as error:
         raise InputError(f"{source.name}: the database is damaged or cut off: {error}") from None
 
 
