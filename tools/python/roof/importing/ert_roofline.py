@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, NoReturn, Tuple
 from roof.errors import InputError
 from roof.importing import Imported, Row
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
 LARGEST = 1 << 20  #: characters; the tool writes some kB
 PRECISIONS = {"FP64": "fp64", "FP32": "fp32", "FP16": "fp16"}  #: in labels; without one it is unknown, since the default depends on the build
@@ -31,7 +31,7 @@ def rates(empirical: Dict[str, Any], key: str, name: str) -> Iterator[Tuple[str,
     for pair in data:
         label, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
         if not isinstance(label, str) or type(value) not in (int, float):
-            raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {printable(json.dumps(pair)[:60])}")
+            raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
         if not 0 < value < 1e300 or not math.isfinite(value):
             raise InputError(f"{name}: {key}: expected a rate above 0")
         yield label, value * 1e9
@@ -58,7 +58,7 @@ def read(source: Source) -> Imported:
         precision = next((known for part, known in PRECISIONS.items() if part in label), "")
         imported.rows.append(Row(device, {"operation": label, "precision": precision}, "compute", [1.0], flops=rate, known="measured"))
         if not precision:
-            imported.missing.append(f"precision of '{printable(label)}': its label names none")
+            imported.missing.append(f"precision of '{shown(label)}': its label names none")
     if not imported.rows:
         raise InputError(f"{name}: it holds no rate")
     imported.remarks.append(

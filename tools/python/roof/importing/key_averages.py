@@ -10,20 +10,30 @@ from roof.errors import InputError
 from roof.importing import Imported, Layer, Row
 from roof.importing.counted import add_once
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
-RULER = re.compile(r"(?P<before>.*?)(?P<dashes>-{3,}(?: +-{3,})+)\s*")
-HEADING = re.compile(r"Self CPU (?:%|total).*(?:# of|Number of) Calls")
 TIME = re.compile(r"(-?)([0-9]+(?:\.[0-9]+)?)(us|ms|s)")
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 DEVICE = re.compile(r"Self (?!CPU)(\w+)")  #: the column of the times on CUDA, XPU, …
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
-TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)")
+TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
 Line = Tuple[int, str]  #: with its number
 
 
+def is_heading(line: str) -> bool:
+    return "Self CPU" in line and ("# of Calls" in line or "Number of Calls" in line)
+
+
+def ruler(line: str) -> Optional[str]:
+    """What precedes two or more groups of dashes that end the line; None for another line."""
+    line = line.rstrip()
+    rest = line[len(line.rstrip("- ")):]
+    groups = rest[max(0, rest.find("---")):].split()
+    return line[:len(line) - len(rest)] + rest[:rest.find("---")] if len(groups) > 1 and min(map(len, groups)) > 2 else None
+
+
 def reads(path: Path, head: bytes) -> bool:
-    return bool(HEADING.search(head.decode("utf-8", "replace")))
+    return any(map(is_heading, head.decode("utf-8", "replace").splitlines()))
 
 
 class Table:
@@ -31,7 +41,7 @@ class Table:
 
     def __init__(self, name: str, lines: List[Line]) -> None:
         self.name = name
-        end = next((at for at, (_, line) in enumerate(lines) if at > 1 and RULER.fullmatch(line)), 0)
+        end = next((at for at, (_, line) in enumerate(lines) if at > 1 and ruler(line) is not None), 0)
         if not end:
             raise InputError(f"{name}: line {lines[-1][0]}: the table is cut off")
         self.begins = [match.start() for match in re.finditer(r"-+", lines[1][1])]
@@ -46,7 +56,7 @@ class Table:
                 if not row.get(column):
                     raise InputError(f"{name}: line {number}: its cell '{column}' is empty")
         device = self.on.partition(" ")[2] or "CPU"
-        totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.search(line))}
+        totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.match(line.strip()))}
         self.total = self.seconds(*totals[device]) if device in totals else None
         if not self.total:
             raise InputError(f"{name}: line {lines[end][0]}: the table does not end in 'Self {device} time total: …'")
@@ -58,18 +68,17 @@ class Table:
         """None for a time below 0, which old versions print where a clock ran backwards."""
         match = TIME.fullmatch(text)
         if not match:
-            raise InputError(f"{self.name}: line {number}: '{printable(text)}' is not a time")
+            raise InputError(f"{self.name}: line {number}: '{shown(text)}' is not a time")
         return None if match[1] else float(match[2]) * UNITS[match[3]]
 
 
 def tables_in(source: Source) -> List[Table]:
     lines = list(enumerate(source.text().splitlines(), 1))
-    headings = {number for number, line in lines if HEADING.search(line)}
+    headings = {number for number, line in lines if is_heading(line)}
     found: Dict[int, Table] = {}
-    for before in dict.fromkeys(match["before"] for _, line in lines if (match := RULER.fullmatch(line))):
+    for before in dict.fromkeys(before for before in (ruler(line) for _, line in lines) if before is not None):
         own = [(number, line[len(before):]) for number, line in lines if line.startswith(before)]
-        starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and RULER.fullmatch(own[at + 1][1])
-                  and own[at + 1][1].startswith("-")]
+        starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
         for at, end in zip(starts, [*starts[1:], len(own)]):
             found[own[at][0]] = Table(source.name, own[at:end])
     if headings - found.keys():
@@ -95,7 +104,7 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
             continue
         on_host, time = (table.seconds(number, cells[of]) for of in (table.own, table.on or table.own))
         if time is None:
-            imported.remarks.append(f"line {number}: the time of {printable(operator)} is below 0 and was left out")
+            imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
         count = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cells[column[0]]) if column else None
         flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
         layer = Layer(operator + shapes, operator, phase_of(operator), [] if time is None else [time / steps], flops)

@@ -11,7 +11,8 @@ from roof.errors import InputError
 from roof.importing import Imported, quantities
 from roof.importing.counted import CountedWork, Metrics, add_processor
 from roof.importing.files import Source
-from roof.texts import how_many, printable, si
+from roof.importing.quantities import shown
+from roof.texts import how_many, si
 
 #: A table: of each metric the values by hardware thread in SI units (None where LIKWID has none), the unit, and what stands behind it.
 Table = Dict[str, Tuple[List[Optional[float]], str, str]]
@@ -79,7 +80,7 @@ class Tables:
 
     def metric(self, cells: List[str], threads: int) -> Optional[Tuple[Any, ...]]:
         """Name, values, unit and what stands behind it. None for a metric in no known unit."""
-        match = METRIC.fullmatch(cells[0].strip())
+        match = METRIC.fullmatch(cells[0].strip()[:200])
         unit = quantities.unit(match["unit"] if match["bare"] is None else match["bare"]) if match else None
         if not match or unit is None:
             return None
@@ -88,7 +89,7 @@ class Tables:
         values = [None if text.strip() in ABSENT else quantities.number(text) for text in cells[1:threads + 1]]
         wrong = next((text for text, value in zip(cells[1:], values) if value is None and text.strip() not in ABSENT), None)
         if wrong is not None:
-            raise InputError(f"{self.name}:{self.number}: {printable(cells[0])}: '{printable(wrong)}' is not a number")
+            raise InputError(f"{self.name}:{self.number}: {shown(cells[0])}: '{shown(wrong)}' is not a number")
         return match["name"], [None if value is None else value * unit[0] for value in values], unit[1], match["behind"] or ""
 
 
@@ -107,13 +108,15 @@ def flops_in(table: Table, group: str) -> Dict[str, Tuple[float, str]]:
     for precision, known in {**names, "": ["FP rate"]}.items():
         if (rates := find(table, "FLOP/s", *known)) and len(times) == len(rates):
             flops = sum(rate * time for rate, time in zip(rates, times) if rate is not None and time is not None)
-            found[precision] = flops, next(table[name][2] for name in known if table.get(name, (None,))[0] is rates)
+            if flops >= 0:
+                found[precision] = flops, next(table[name][2] for name in known if table.get(name, (None,))[0] is rates)
     return found
 
 
 def volume(table: Table, *names: str) -> Optional[float]:
-    values = find(table, "byte", *names)
-    return None if values is None else sum(value for value in values if value is not None)
+    """Bytes of all threads. None where there is no value, and below 0: counters that overflowed."""
+    amount = sum(value for value in find(table, "byte", *names) or [-1.0] if value is not None)
+    return amount if amount >= 0 else None
 
 
 def bytes_in(table: Table) -> Dict[str, float]:
@@ -132,15 +135,15 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
     for precision in flops[0]:
         assumed = flops[0][precision][1]
         if assumed:
-            work.missing.append(f"FLOPs of {precision}: LIKWID does not know the width of the instructions: {printable(assumed)}")
+            work.missing.append(f"FLOPs of {precision}: LIKWID does not know the width of the instructions: {shown(assumed)}")
         elif all(precision in one for one in flops):
             work.add(precision, sum(one[precision][0] for one in flops))
             work.missing += [] if precision else ["precision: LIKWID counts FLOPs of all precisions together"]
     work.bytes = {level: sum(one[level] for one in volumes) for level in volumes[0] if all(level in one for one in volumes)}
     for name, match in ((name, CHANNELS.fullmatch(name)) for name in tables[0]):
         if match and (amount := sum(volume(table, name) or 0.0 for table in tables)):
-            work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {printable(match[1])}, which are a part of the "
-                                f"processor's; {printable(group)} has no others, so measure the group of the rest as well (MEM1 and MEM2)")
+            work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are a part of the "
+                                f"processor's; {shown(group)} has no others, so measure the group of the rest as well (MEM1 and MEM2)")
     if not work.flops and not any(one.startswith("FLOPs") for one in work.missing):
         work.missing.append("FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP")
     return work
@@ -161,7 +164,7 @@ def read(source: Source) -> Imported:
                 metrics[metric] = metrics.get(metric, (0.0,))[0] + sum(value for value in values if value is not None), unit
             add_processor(imported, name, [max(times)] if max(times, default=0.0) > 0 else [], work_of(tables, group), metrics)
             if len(tables) > 1:
-                imported.remarks.append(f"{printable(name)}: {how_many(len(tables), 'table')}, as of ranks that ran together: FLOPs and "
+                imported.remarks.append(f"{shown(name)}: {how_many(len(tables), 'table')}, as of ranks that ran together: FLOPs and "
                                         "bytes are their sums, the time is the longest.")
     if not imported.rows:
         raise InputError(f"{source.name}: it holds no table of metrics by hardware thread")

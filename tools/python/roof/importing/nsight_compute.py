@@ -4,13 +4,13 @@ for each metric and a second line of units (raw). The program's output precedes 
 import csv
 import re
 from pathlib import Path
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Dict, Iterator, List, Optional, Set, Tuple
 
 from roof.errors import InputError
 from roof.importing import Counter, Imported, Kernel, Row, quantities
 from roof.importing.counted import CountedWork, Metrics, add_once, count_work, set_work
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
 TIME, CYCLES = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
 #: Another program that saved the table may have left the quotes out, put an index before it, or changed the separator.
@@ -72,49 +72,54 @@ class Tables:
         self.unknown_units: Set[str] = set()
         self.left_out = {"were not numbers (n/a, text)": 0, "were below 0": 0}
         header = HEADER.search(text)
-        self.error = next((printable(match[2]) for match in LOG.finditer(text) if match[1] == "ERROR"), "")
+        self.error = next((shown(match[2]) for match in LOG.finditer(text) if match[1] == "ERROR"), "")
         if not header:
             self.refuse(text)
-        start = header.start() if header else 0
-        before, lines = text[:start].count("\n"), csv.reader(text[start:].splitlines(keepends=True), delimiter=header[1] if header else ",")
-        try:
-            rows = [(f"{self.name}:{before + lines.line_num}", cells) for cells in lines if cells and not cells[0].startswith("==")]
-        except csv.Error as error:
-            raise InputError(f"{self.name}:{before + lines.line_num}: this is no CSV: {error}") from None
-        self.columns = rows[0][1]
+        self.first = text[:header.start()].count("\n") if header else 0
+        self.by, self.lines = header[1] if header else ",", text[header.start() if header else 0:].splitlines(keepends=True)
+        where, self.columns = next(self.rows())
         self.raw = "Metric Name" not in self.columns
         if "ID" not in self.columns or "Invocations" in self.columns:
-            raise InputError(f"{rows[0][0]}: this is a summary of Nsight Compute, which has no launches: leave --print-summary out")
-        if not self.raw and "Metric Value" not in self.columns:
-            raise InputError(f"{rows[0][0]}: there is no column 'Metric Value'")
-        self.mark = self.mark_of([cells for _, cells in rows])
-        self.read(rows)
+            raise InputError(f"{where}: this is a summary of Nsight Compute, which has no launches: leave --print-summary out")
+        for column in ["Kernel Name"] + ["Metric Value"] * (not self.raw):
+            if column not in self.columns:
+                raise InputError(f"{where}: there is no column '{column}'")
+        self.mark = self.mark_of_values()
+        self.read()
         if not text.endswith("\n"):
-            raise InputError(f"{rows[-1][0]}: the line is cut off")
+            raise InputError(f"{self.name}:{self.first + len(self.lines)}: the line is cut off")
         if not self.launches:
             raise InputError(f"{self.name}: it holds no launch of a kernel")
 
     def refuse(self, text: str) -> None:
-        warning = self.error or next((printable(match[2]) for match in LOG.finditer(text) if match[1]), "")
+        warning = self.error or next((shown(match[2]) for match in LOG.finditer(text) if match[1]), "")
         if warning:
             raise InputError(f"{self.name}: Nsight Compute counted nothing: {warning}")
         raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw --print-units base "
                          "--log-file FILE PROGRAM` writes a file that can be read")
 
-    def mark_of(self, rows: List[List[str]]) -> str:
+    def rows(self) -> Iterator[Tuple[str, List[str]]]:
+        """Each row with its place."""
+        rows = csv.reader(self.lines, delimiter=self.by)
+        try:
+            yield from ((f"{self.name}:{self.first + rows.line_num}", cells) for cells in rows if cells and not cells[0].startswith("=="))
+        except csv.Error as error:
+            raise InputError(f"{self.name}:{self.first + rows.line_num}: this is no CSV: {error}") from None
+
+    def mark_of_values(self) -> str:
         """The decimal mark of the metrics' values. Other cells, as the compute capability, have a point in every locale."""
         of_values = [at for at, name in enumerate(self.columns) if ("__" in name if self.raw else name == "Metric Value")]
-        values = [cells[at] for cells in rows for at in of_values if at < len(cells)]
-        shown = {mark for mark in map(quantities.mark_of, values) if mark}
-        if len(shown) > 1:
+        values = {cells[at] for _, cells in self.rows() for at in of_values if at < len(cells)}
+        marks = set(map(quantities.mark_of, values)) - {""}
+        if len(marks) > 1:
             raise InputError(f"{self.name}: some of its numbers have decimal points and others decimal commas; {LOCALE}")
-        return shown.pop() if shown else "," if any(map(GROUPED.search, values)) else "."
+        return marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
 
-    def read(self, rows: List[Tuple[str, List[str]]]) -> None:
+    def read(self) -> None:
         width, table, units = len(self.columns), 0, None
         # A line of a metric in a file with rules ends with an empty "Rule Name".
         short = self.columns.index("Rule Name") + 1 if "Rule Name" in self.columns else width
-        for where, line in rows:
+        for where, line in self.rows():
             if line == self.columns:
                 table, units = table + 1, None
                 continue
@@ -147,7 +152,10 @@ class Tables:
         known = self.launches.get((*of, again), {}).get(number)
         if known and known.table < table and (metric in known.metrics or known.name != cells["Kernel Name"]):
             again = self.again[(table, *of)] = table - 1
-        launch = self.launches.setdefault((*of, again), {}).setdefault(number, Launch(number, table, cells))
+        launches = self.launches.setdefault((*of, again), {})
+        if number not in launches:
+            launches[number] = Launch(number, table, cells)
+        launch = launches[number]
         if launch.name != cells["Kernel Name"]:
             raise InputError(f"{where}: its ID is that of another kernel")
         return launch
@@ -156,16 +164,16 @@ class Tables:
         name = TIME if metric == "Duration" else metric
         value, unit = quantities.number(text, self.mark), quantities.unit(unit_text)
         if value is None and re.match(r"[-0-9]", text) and name.endswith(".sum"):
-            raise InputError(f"{where}: {printable(metric)}: '{printable(text)}' is not a number; {LOCALE}")
+            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a number; {LOCALE}")
         if value is None or (name.endswith(".sum") and value < 0):
             self.left_out["were not numbers (n/a, text)" if value is None else "were below 0"] += 1
         elif unit is None:
-            self.unknown_units.add(printable(unit_text))
+            self.unknown_units.add(shown(unit_text))
         elif name.endswith(".sum") and unit[0] == 1 and unit[1] in ("byte", "inst", "sector") and value % 1:
-            raise InputError(f"{where}: {printable(metric)}: '{printable(text)}' is not a whole number of {unit[1]}: its thousands may be "
+            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a whole number of {unit[1]}: its thousands may be "
                              f"separated by points; {LOCALE}")
         elif launch.metrics.setdefault(name, (value * unit[0], unit[1]))[0] != value * unit[0] and "__" in metric and name != TIME:
-            raise InputError(f"{where}: {printable(metric)} occurs twice with different values")
+            raise InputError(f"{where}: {shown(metric)} occurs twice with different values")
 
 
 def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
@@ -187,7 +195,7 @@ def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
         add_once(imported.missing, [f"time: {TIME} is missing for some launches"])
     for launch in launches:
         if launch.metrics.get(TIME, (0.0, ""))[1] == "s":
-            row.records.append(Kernel(duration=launch.metrics[TIME][0] * 1e9, **launch.cause))
+            row.records.append(Kernel(duration=round(launch.metrics[TIME][0] * 1e9), **launch.cause))
         row.records += [Counter(device=launch.device, scope="kernel", name=launch.name, launch=launch.number, metric=metric, value=value,
                                 unit=unit) for metric, (value, unit) in sorted(launch.metrics.items())]
 

@@ -11,13 +11,13 @@ from roof.errors import InputError
 from roof.importing import Imported, quantities
 from roof.importing.counted import CountedWork, Metrics, add_processor
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
 AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "thread")
 LONGEST = 1 << 16  #: characters of a line
 #: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
 SEPARATED = {one: re.compile(r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
-                             r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]+)(?:S|$)"
+                             r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]{1,3}[.,][0-9]{2})(?:S|$)"
                              .replace("S", re.escape(one))) for one in (",", ";", "\t", "|", " ")}
 FOR_PEOPLE = "Performance counter stats for"
 ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
@@ -96,13 +96,13 @@ class Events:
         value, unit = quantities.number(text), quantities.unit(str(of.get("unit") or ""))
         if value is None or value < 0:
             advice = "; run perf stat with LC_ALL=C" if "," in text else ""
-            raise InputError(f"{where}: {printable(event)}: '{printable(text)}' is not a count{advice}")
+            raise InputError(f"{where}: {shown(event)}: '{shown(text)}' is not a count{advice}")
         if unit is None:
-            raise InputError(f"{where}: {printable(event)}: the unit '{printable(str(of['unit']))}' is unknown")
+            raise InputError(f"{where}: {shown(event)}: the unit '{shown(str(of['unit']))}' is unknown")
         share = quantities.number(str(of.get("pcnt-running", "")))
         self.scaled = self.scaled or (share is not None and share < 99.5)
         if event in self.metrics and not any(key in of for key in AGGREGATED):
-            raise InputError(f"{where}: {printable(event)} occurs twice: the file has several runs; import them one by one")
+            raise InputError(f"{where}: {shown(event)} occurs twice: the file has several runs; import them one by one")
         before, value = self.metrics.get(event, (0.0, ""))[0], value * unit[0]
         self.metrics[event] = (max(before, value) if "duration_time" in event else before + value, unit[1])
 
@@ -129,7 +129,7 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
             counts["fp32" if match[2] == "SINGLE" else "fp64", match[1]].setdefault((pmu, mode), value)
         elif AMD.search(event):
             work.add("", value)
-            work.missing.append(f"precision: AMD's {printable(name)} counts single and double together")
+            work.missing.append(f"precision: AMD's {shown(name)} counts single and double together")
     uncounted = {split(name): text for name, text in events.uncounted.items() if ARITHMETIC.fullmatch(split(name)[1])}
     has_512 = any(width == "512B_PACKED" for _, width in counts) or any("512B" in event and "not counted" in text
                                                                         for (_, event, _), text in uncounted.items())
@@ -183,7 +183,7 @@ def read(source: Source) -> Imported:
         imported.missing.append("time: add the event duration_time")
     add_processor(imported, source.row, times[:1], work, events.metrics)
     if events.uncounted:
-        imported.missing.append("not counted: " + ", ".join(f"{printable(one)} ({printable(why)})" for one, why in events.uncounted.items()))
+        imported.missing.append("not counted: " + ", ".join(f"{shown(one)} ({shown(why)})" for one, why in events.uncounted.items()))
     if events.scaled:
         imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are estimates.")
     return imported

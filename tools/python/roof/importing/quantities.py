@@ -4,6 +4,8 @@ import math
 import re
 from typing import Optional, Tuple
 
+from roof.texts import printable
+
 SMALL = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 LARGE = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 BINARY = {"": 1.0, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
@@ -47,3 +49,8 @@ def mark_of(text: str) -> str:
     """The decimal mark that a number shows; empty if it is a number with either, or with none."""
     able = [mark for mark in NUMBERS if number(text, mark) is not None]
     return able[0] if len(able) == 1 else ""
+
+
+def shown(text: str) -> str:
+    """A text of a file in a message."""
+    return printable(text if len(text) <= 100 else f"{text[:100]}…")
