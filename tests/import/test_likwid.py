@@ -95,6 +95,8 @@ class Likwid(unittest.TestCase):
         self.assertIn("the table is cut off", refusal(replaced(text, "Operational intensity [FLOP/Byte],nan,0,\n", "")))
         self.assertIn("the number of rows is missing", refusal(replaced(text, "Metric,MEM_SP,6", "Metric,MEM_SP,many")))
         self.assertIn("FLOPs: measure the group", "; ".join(imported(replaced(text, "SP [MFLOP/s]", "SP [furlong]")).missing))
+        people = "Group 1: MEM_DP\n+---+---+\n|        Metric        | HWThread 0 |\n+---+---+\n|  Runtime (RDTSC) [s] |    2.0 |\n"
+        self.assertIn("these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv", refusal(people))
         self.assertIn("no table of metrics by hardware thread", refusal(HEAD + table(TIME, DP, thread="GPU")))
 
 

@@ -140,7 +140,7 @@ class NsightCompute(unittest.TestCase):
         text = text_of("ncu_rules.csv")
         file = imported(text)
         self.assertEqual([one.duration for one in file.rows[0].of(Kernel)], [406240])
-        self.assertIn("bytes: there is no metric at any level", file.missing)
+        self.assertIn("bytes at DRAM: there is no metric", file.missing)
         processors = next(one for one in file.rows[0].of(Counter) if one.metric == "# SMs")
         self.assertEqual((processors.value, processors.unit), (152, "SM"))
         self.assertIn("15 cells, not 20", refusal(replaced(text, '"ns","406240",', '"406240",')))

@@ -72,7 +72,7 @@ class PerfStat(unittest.TestCase):
         self.check(as_json(arithmetic + halves))
         for one in ("unc_m_cas_count_sch1", "unc_m_cas_count_sch0"):
             file = self.check(as_json(arithmetic + [half for half in halves if one not in half[0]]), bytes_=None)
-            self.assertIn("bytes at DRAM: one of two sub-channels or controllers was counted", file.missing)
+            self.assertIn("bytes at DRAM: only one of two sub-channels or controllers was counted", file.missing)
         same = (("uncore_imc/data_reads/", "uncore_imc/data_writes/"), ("uncore_imc_free_running/data_read/", "uncore_imc_free_running/data_write/"),
                 ("uncore_imc_0/cas_count_read/", "uncore_imc_0/cas_count_write/"), ("amd_umc/umc_cas_cmd.rd/", "amd_umc/umc_cas_cmd.wr/"),
                 ("unc_m_cas_count_rd", "unc_m_cas_count_wr"))

@@ -73,6 +73,13 @@ class KeyAverages(unittest.TestCase):
         frame, blank = ("",) * len(COLUMNS) + ("train.py(7): step",), ("",) * len(columns)
         self.check(printed(columns, [line for one in LINES for line in ((*one, "model.py(3): forward"), frame, blank)]))
 
+    def test_up_to_pytorch_1_5_only_the_whole_time_on_the_device_is_known(self):
+        columns = ("Name", "Self CPU total %", "Self CPU total", "CPU total %", "CPU total", "CPU time avg", "CUDA total %", "CUDA total",
+                   "CUDA time avg", "Number of Calls")
+        lines = [("addmm", "5.00%", "500.000us", "8.00%", "800.000us", "160.000us", "90.00%", "90.000ms", "18.000ms", "5")]
+        (row,) = imported(printed(columns, lines, "Self CPU time total: 10.000ms\nCUDA time total: 100.000ms\n")).rows
+        self.assertEqual(("gpu:0", [0.1], None, []), (row.device, row.times, row.flops, row.layers[0].times))
+
     def test_steps_and_an_old_heading(self):
         step = ("ProfilerStep*", "1%", "1.000ms", "1%", "1.000ms", "1.000ms", "0.000us", "0%", "0.000us", "0.000us", "5", "--")
         self.check(printed(lines=[step, *LINES]), seconds=0.02, flops=1e12)
