@@ -1,5 +1,5 @@
 """Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. The meaning of NVIDIA's metrics is that of
-configs/counters/nvidia.yaml, which the program prints. A precision or level with an incomplete set of metrics is not counted; it is named."""
+configs/counters/nvidia.yaml, which the program prints. A precision with an incomplete set of metrics is not counted; it is named."""
 
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -112,7 +112,8 @@ def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
     most = max(sorted(work.flops), key=lambda one: work.flops[one], default="")
     if most:
         row.point["precision"] = most
-    each = [f"{si(work.flops[one], 'FLOP')} in {one or 'either'}" for one in sorted(work.flops, key=lambda one: one != most) if work.flops[one] > 0]
+    each = [f"{si(work.flops[one], 'FLOP')} in {one or 'either'}" for one in sorted(work.flops, key=lambda one: one != most)
+            if work.flops[one] > 0]
     if most and len(each) > 1:
         imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as {most}.")
 

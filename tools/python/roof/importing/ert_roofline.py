@@ -10,10 +10,11 @@ from roof.importing.files import Source
 from roof.importing.quantities import shown
 
 LARGEST = 1 << 20  #: characters; the tool writes some kB
-PRECISIONS = {"FP64": "fp64", "FP32": "fp32", "FP16": "fp16"}  #: in labels; without one it is unknown, since the default depends on the build
-REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a cache or DRAM is a ceiling by "
-          "name. The file says only in its metadata whether the device is a GPU, which `--device` names, and not on how many threads a rate was "
-          "reached: tables say 1 thread.")
+#: In labels; without one it is unknown, since the default depends on the build.
+PRECISIONS = {"FP64": "fp64", "FP32": "fp32", "FP16": "fp16"}
+REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a cache or DRAM is a "
+          "ceiling by name. The file says only in its metadata whether the device is a GPU, which `--device` names, and not on how many "
+          "threads a rate was reached: tables say 1 thread.")
 
 
 def reads(path: Path, head: bytes) -> bool:

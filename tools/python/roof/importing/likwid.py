@@ -1,5 +1,5 @@
-"""`likwid-perfctr`'s CSV, of LIKWID 4.0 to 5.4: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Reads the metrics
-by hardware thread; each region becomes a row, and each group of it where there are several: they were measured one after the other."""
+"""`likwid-perfctr`'s CSV, of LIKWID 4.0 to 5.4: tables, each under a line "TABLE,[Region name,]Group 1 Metric,GROUP,rows". Reads the
+metrics by hardware thread; each region becomes a row, and each group of it where there are several, measured one after the other."""
 
 import csv
 import re
@@ -45,8 +45,8 @@ class Tables:
         text = source.text()
         first = HEADER.search(text)
         if not first:
-            raise InputError(f"{source.name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes a file that can "
-                             "be read")
+            raise InputError(f"{source.name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes a file "
+                             "that can be read")
         self.lines: Iterator[List[str]] = csv.reader(text.splitlines(keepends=True), delimiter=first[1])
         self.name, self.where, region = source.name, source.name, ""
         self.of: Dict[str, Dict[Tuple[int, str], List[Table]]] = defaultdict(lambda: defaultdict(list))
@@ -151,8 +151,8 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
     work.moved = None if None in moved else sum(amount or 0.0 for amount in moved)
     for name, match in ((name, CHANNELS.fullmatch(name)) for name in tables[0]):
         if match and (amount := sum(volume(table, name) or 0.0 for table in tables)):
-            work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are a part of the processor's; "
-                                f"{shown(group)} has no others, so measure the group of the rest as well (MEM1 and MEM2)")
+            work.missing.append(f"bytes at DRAM: {si(amount, 'B')} went over the channels {shown(match[1])}, which are a part of the "
+                                f"processor's; {shown(group)} has no others, so measure the group of the rest as well (MEM1 and MEM2)")
     if not work.flops and not any(one.startswith("FLOPs") for one in work.missing):
         work.missing.append("FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP")
     return work
@@ -172,8 +172,8 @@ def read(source: Source) -> Imported:
                 metrics[metric] = metrics.get(metric, (0.0,))[0] + sum(value for value in values if value is not None), unit
             add_processor(imported, name, seconds, work_of(tables, group), metrics)
             if len(tables) > 1:
-                imported.remarks.append(f"{shown(name)}: {how_many(len(tables), 'table')}, as of ranks that ran together: FLOPs and bytes are "
-                                        "their sums, the time is the longest.")
+                imported.remarks.append(f"{shown(name)}: {how_many(len(tables), 'table')}, as of ranks that ran together: FLOPs and bytes "
+                                        "are their sums, the time is the longest.")
     if not imported.rows:
         raise InputError(f"{source.name}: it holds no table of metrics by hardware thread")
     imported.remarks.append("Values in counters.csv are sums over the hardware threads.")

@@ -1,5 +1,5 @@
-"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a column
-for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
+"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a
+column for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
 
 import csv
 import re
@@ -113,7 +113,7 @@ class Tables:
                 table, units = table + 1, None
                 continue
             if len(line) not in (width, short):
-                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu keeps its lines from the program's own")
+                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the program's")
             cells = dict(zip(self.columns, line))
             if self.raw and units is None:
                 units = cells
@@ -153,8 +153,8 @@ class Tables:
         elif unit is None:
             self.unknown_units.add(shown(unit_text))
         elif is_sum and unit[0] == 1 and unit[1] in ("byte", "inst", "sector") and value % 1:
-            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a whole number of {unit[1]}: its thousands may be separated by "
-                             f"points; {LOCALE}")
+            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a whole number of {unit[1]}: its thousands may be "
+                             f"separated by points; {LOCALE}")
         elif launch.metrics.setdefault(name, (value * unit[0], unit[1]))[0] != value * unit[0] and "__" in metric and name != TIME:
             raise InputError(f"{where}: {shown(metric)} occurs twice with different values")
 
@@ -195,8 +195,8 @@ def read(source: Source) -> Imported:
         for device, of_device in sorted(of_devices.items()):
             imported.rows.append(Row(device, {"model": source.row + which * (len(tables.launches) > 1)}))
             add_up(imported.rows[-1], of_device, imported)
-    imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked clocks. "
-                            "They differ from the times of the run.")
+    imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked "
+                            "clocks. They differ from the times of the run.")
     imported.remarks += [f"Nsight Compute reported: {tables.error}"] * bool(tables.error)
     imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown." for unit in sorted(tables.unknown_units)]
     imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items() if count]

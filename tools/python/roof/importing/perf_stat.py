@@ -17,7 +17,7 @@ AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "threa
 LONGEST = 1 << 16  #: characters of a line
 #: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …; S is the separator.
 SEPARATED = [re.compile(r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
-                        r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]{1,3}[.,][0-9]{2})(?:S|$)"
+                        r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)"
                         .replace("S", re.escape(one))) for one in (",", ";", "\t", "|", " ")]
 FOR_PEOPLE = "Performance counter stats for"
 ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
@@ -76,7 +76,8 @@ class Events:
             raise InputError(f"{where}: this is {what}; {ADVICE}")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
-        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key]) for key in ("event", "counter-value", "unit", "pcnt-running"))
+        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key])
+                                         for key in ("event", "counter-value", "unit", "pcnt-running"))
         if not event or not text:
             return
         if text.startswith("<"):
@@ -163,5 +164,6 @@ def read(source: Source) -> Imported:
     if events.uncounted:
         imported.missing.append("not counted: " + ", ".join(f"{shown(one)} ({shown(why)})" for one, why in events.uncounted.items()))
     if events.scaled:
-        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are estimates.")
+        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are "
+                                "estimates.")
     return imported

@@ -11,9 +11,10 @@ SMALL = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 LARGE = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 BINARY = {"": 1.0, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 #: Texts, the SI unit that they mean if it is another, and the prefixes that they take.
-TEXTS = (("byte Byte Bytes", "byte", LARGE), ("B", "byte", BINARY), ("second sec s", "s", SMALL), ("Hz hz", "Hz", LARGE), ("Joules", "J", NONE),
-         ("FLOP inst sector cycle", "", LARGE), ("request warp thread block register SM cluster pass J W", "", NONE))
-UNITS = {prefix + text: (factor, name or text) for texts, name, prefixes in TEXTS for text in texts.split() for prefix, factor in prefixes.items()}
+TEXTS = (("byte Byte Bytes", "byte", LARGE), ("B", "byte", BINARY), ("second sec s", "s", SMALL), ("Hz hz", "Hz", LARGE),
+         ("Joules", "J", NONE), ("FLOP inst sector cycle", "", LARGE), ("request warp thread block register SM cluster pass J W", "", NONE))
+UNITS = {prefix + text: (factor, name or text) for texts, name, prefixes in TEXTS for text in texts.split()
+         for prefix, factor in prefixes.items()}
 UNITS.update({"": (1.0, ""), "1": (1.0, ""), "%": (0.01, "")})
 
 #: What separates thousands, besides the comma or point that is not the decimal mark. U+FFFD: a blank of an encoding that is not UTF-8.
