@@ -1,9 +1,8 @@
 """Texts that a terminal shows."""
 
+from roof.errors import printable
 
-def printable(text: str) -> str:
-    """Without control characters and what is no text."""
-    return "".join(letter if letter.isprintable() or letter == " " else "?" for letter in text)
+__all__ = ["how_many", "printable", "si"]
 
 
 def how_many(number: int, thing: str, many: str = "") -> str:

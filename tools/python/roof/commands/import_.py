@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import gc
 import json
 import os
 import sys
@@ -86,6 +87,7 @@ def summary(file: Path, imported: Imported) -> str:
 
 def main(arguments: List[str]) -> int:
     given = options(arguments)
+    gc.disable()  # millions of records, without cycles
     imported = [import_file(file, given.name) for file in given.files]
     for one in imported if given.device else []:
         rename_device(one, given.device)

@@ -4,7 +4,7 @@
     def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
 
 `head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source` (files.py) gives the
-rest in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name` stands in messages, and `source.row` is the
+whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name` stands in messages, and `source.row` is the
 name of the row in the results. The frame writes the results folder, prints the summary and answers the command line.
 
 What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are seconds.

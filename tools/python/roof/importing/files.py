@@ -4,11 +4,9 @@ import codecs
 import gzip
 import importlib
 import io
-import sqlite3
 import zlib
-from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, List
+from typing import Any, TextIO
 
 from roof.errors import InputError
 from roof.importing import Imported
@@ -18,7 +16,9 @@ READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofl
 
 HEAD = 64 << 10
 LARGEST_TEXT = 1 << 30  #: of files that are read at once
-MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+CUT_OFF = "the compressed file is damaged or cut off"
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
 SQLITE = b"SQLite format 3\0"
 
 #: Files that other programs convert: their first bytes, the ends of their names, what they are, and what to do.
@@ -45,67 +45,39 @@ class Source:
                 self.raw = file.read(HEAD)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
-        self.is_compressed = self.raw.startswith(b"\x1f\x8b")
-        with closing(self.stream()) as stream:
-            self.head = self._read(stream, HEAD)
+        self.head = self.raw
+        if not self.raw.startswith(SQLITE):
+            with self.stream() as stream:
+                self.head = self.read(stream, HEAD).encode()
 
-    def stream(self) -> BinaryIO:
-        """The text in UTF-8, without a byte-order mark and not compressed. What is no text of its encoding is replaced. Reading raises
-        OSError, EOFError or zlib.error where the compression is damaged; `read` tells of that."""
-        file: BinaryIO = gzip.open(self.path, "rb") if self.is_compressed else open(self.path, "rb")  # type: ignore[assignment]
+    def stream(self) -> TextIO:
+        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be read by `read`."""
+        file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
         try:
             first = file.read(4)
-        except (OSError, EOFError, zlib.error):
+        except DAMAGED:
             file.close()
-            raise InputError(f"{self.name}: the compressed file is damaged or cut off") from None
-        mark, encoding = next(((mark, name) for mark, name in MARKS if first.startswith(mark)), (b"", "utf-8"))
-        file.seek(len(mark))
-        if encoding == "utf-8":
-            return file
-        return io.BufferedReader(_Recoded(file, encoding))  # type: ignore[arg-type]
+            raise InputError(f"{self.name}: {CUT_OFF}") from None
+        encoding = next((name for mark, name in MARKS if first.startswith(mark)), "utf-8")
+        file.seek(0)
+        return io.TextIOWrapper(file, encoding, "replace", newline="")
 
-    def _read(self, stream: BinaryIO, length: int) -> bytes:
+    def read(self, stream: TextIO, length: int) -> str:
+        """The next characters of a stream; empty at its end. Raises InputError."""
         try:
             return stream.read(length)
-        except (OSError, EOFError, zlib.error) as error:
-            damaged = self.is_compressed or not isinstance(error, OSError)
-            raise InputError(f"{self.name}: " + ("the compressed file is damaged or cut off" if damaged else str(error))) from None
-
-    def read(self, stream: BinaryIO, length: int) -> bytes:
-        """The next bytes of a stream; empty at its end. Raises InputError."""
-        return self._read(stream, length)
+        except DAMAGED:
+            raise InputError(f"{self.name}: {CUT_OFF}") from None
+        except OSError as error:
+            raise InputError(f"{self.name}: {error.strerror}") from None
 
     def text(self) -> str:
-        """The whole text, up to 1 GiB. Bytes that are no text become U+FFFD."""
-        with closing(self.stream()) as stream:
-            content = self._read(stream, LARGEST_TEXT + 1)
+        """The whole text, up to 2**30 characters."""
+        with self.stream() as stream:
+            content = self.read(stream, LARGEST_TEXT + 1)
         if len(content) > LARGEST_TEXT:
-            raise InputError(f"{self.name}: it holds more than 1 GiB of text")
-        return content.decode("utf-8", "replace")
-
-
-class _Recoded(io.RawIOBase):
-    """A stream of another encoding, as UTF-8."""
-
-    def __init__(self, file: BinaryIO, encoding: str) -> None:
-        self.file, self.decoder, self.rest = file, codecs.getincrementaldecoder(encoding)("replace"), b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, into: bytearray) -> int:  # type: ignore[override]
-        while not self.rest:
-            piece = self.file.read(HEAD)
-            self.rest = self.decoder.decode(piece, final=not piece).encode()
-            if not piece:
-                break
-        length = min(len(into), len(self.rest))
-        into[:length], self.rest = self.rest[:length], self.rest[length:]
-        return length
-
-    def close(self) -> None:
-        self.file.close()
-        super().close()
+            raise InputError(f"{self.name}: it holds more than {LARGEST_TEXT} characters")
+        return content
 
 
 def foreign(source: Source, by_name: bool) -> None:
@@ -113,15 +85,6 @@ def foreign(source: Source, by_name: bool) -> None:
     for begin, ends, what, how in FOREIGN:
         if source.name.endswith(ends) if by_name else begin and source.raw.startswith(begin):
             raise InputError(f"{source.name}: this is {what}; convert it: {how.format(source.name)}")
-
-
-def tables(path: Path) -> List[str]:
-    """The names of a database's tables; none if it is damaged."""
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as base:
-            return [name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-    except sqlite3.Error:
-        return []
 
 
 def import_file(path: Path, row: str = "") -> Imported:

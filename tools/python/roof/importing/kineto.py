@@ -5,35 +5,38 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter as Tally
-from contextlib import closing
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from roof.errors import InputError
+from roof.importing import counted
 from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row
 from roof.importing.files import Source
 from roof.importing.nsight_systems import memory_in
 from roof.importing.operators import Operators, Span, processor_row, set_work, split
 from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, rows_of, shift, timed, whole_steps
-from roof.importing.traced import Traced, work_of
+from roof.importing.traced import Traced, has_formula, work_of
 from roof.texts import how_many, printable
 from roof.work import Work
 
+BLANKS = re.compile(r"[ \t\r\n]*")
 PIECE = 4 << 20  #: characters that are read at once
 LONGEST = 16 << 20  #: an event
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
-#: Categories that repeat what others say, or say nothing about times of devices and operators.
-LEFT = {"python_function", "gpu_user_annotation", "Trace", "overhead", "cuda_sync", "cpu_instant_event", "ac2g", "fwdbwd", ""}
-KERNELS, COPIES, FILLS = {"kernel", "Kernel"}, {"gpu_memcpy", "Memcpy"}, {"gpu_memset", "Memset"}
-CALLS = re.compile(r"Runtime|\w+_(runtime|driver)")
+#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing about devices and operators.
+KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill", "Memset": "fill",
+         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range", "cpu_op": "operator", "Operator": "old",
+         "fwdbwd": "flow", "Runtime": "call", **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync",
+                                                               "cpu_instant_event", "ac2g", ""), "")}
+CALLS = re.compile(r"\w+_(runtime|driver)")
 #: Parts of a copy's name; roctracer's old names last.
 DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"), ("DeviceToHost", "D2H"),
               ("HostToHost", "H2H"))
 VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
-#: A text with quotes that PyTorch did not escape, as it writes it: up to the quote before the next key or the end of the line.
-QUOTED = re.compile(r'("[\w ]+": ")(.*?)("(?=,? *(?:"[\w ]+":|\n|\})))', re.DOTALL)
+#: A text with quotes that PyTorch did not escape, up to the key that it writes next.
+QUOTED = re.compile(r'("(?:name|CallFrom)": ")(.*?)(",\s*"(?:pid|ts|args|Python [a-z]+ id)":)', re.DOTALL)
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -53,31 +56,23 @@ class Document:
     def __init__(self, source: Source) -> None:
         self.source, self.others = source, {}  # type: Source, Dict[str, Any]
         self.decoder = json.JSONDecoder(parse_float=str, parse_constant=str, strict=False)
-        self.text, self.at, self.before, self.rest, self.ended = "", 0, 0, b"", False
-        self.mended = 0
+        self.text, self.at, self.before, self.ended, self.mended = "", 0, 0, False, 0
 
     def fail(self, what: str, at: int) -> InputError:
-        byte = self.before + len(self.text[:at].encode("utf-8", "replace"))
-        last = printable(self.text[max(0, at - 20):at])
-        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{last}'")
+        byte = self.before + len(self.text[:at].encode())
+        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{printable(self.text[max(0, at - 20):at])}'")
 
     def more(self, length: int = PIECE) -> bool:
         """Drops what was read, and reads on. False at the end of the file."""
-        self.before += len(self.text[:self.at].encode("utf-8", "replace"))
-        self.text, self.at = self.text[self.at:], 0
+        self.before += len(self.text[:self.at].encode())
         piece = self.source.read(self.stream, length)
-        whole = self.rest + piece
-        cut = len(whole) if not piece else next((end for end in range(len(whole), max(0, len(whole) - 4), -1)
-                                                 if whole[end - 1] < 0x80 or whole[end - 1] >= 0xC0), len(whole))
-        cut -= bool(piece and whole[cut - 1] >= 0xC0)
-        self.text, self.rest, self.ended = self.text + whole[:cut].decode("utf-8", "replace"), whole[cut:], not piece
+        self.text, self.at, self.ended = self.text[self.at:] + piece, 0, not piece
         return not self.ended
 
     def next(self) -> str:
         """The next character that is no blank; empty at the end."""
         while True:
-            while self.at < len(self.text) and self.text[self.at] in " \t\r\n":
-                self.at += 1
+            self.at = BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
             if self.at < len(self.text) or not self.more():
                 return self.text[self.at:self.at + 1]
 
@@ -134,7 +129,7 @@ class Document:
                 return
 
     def events(self) -> Iterator[Any]:
-        with closing(self.source.stream()) as self.stream:
+        with self.source.stream() as self.stream:
             if self.take("{[") == "[":
                 for _ in self.members("]"):
                     yield self.value()
@@ -157,17 +152,17 @@ class Document:
 def nanoseconds(value: Any) -> Optional[int]:
     """Of microseconds: 1690000000000041.123, 1.69e15; None for what is no time."""
     if type(value) is int:
-        time = 1000 * value
+        time: Any = 1000 * value
     else:
         whole, _, fraction = str(value).partition(".")
         try:
-            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() or not fraction else int(Decimal(str(value)) * 1000)
-        except (ValueError, InvalidOperation, OverflowError):
-            try:
-                time = int(Decimal(str(value)) * 1000)
-            except (ValueError, InvalidOperation, OverflowError):
-                return None
-    return time if -FARTHEST <= time <= FARTHEST else None
+            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
+        except (ValueError, ArithmeticError):
+            return None
+    try:
+        return int(time) if -FARTHEST <= time <= FARTHEST else None
+    except ArithmeticError:  # not a number
+        return None
 
 
 def number(value: Any) -> Optional[int]:
@@ -203,100 +198,104 @@ class Trace:
         self.works: Dict[Any, Optional[Traced]] = {}
         self.ranges = 0  #: with counters
 
-    def process(self, event: Dict[str, Any]) -> Process:
-        return self.processes.setdefault(event.get("pid"), Process())
+    def process(self, key: Any) -> Process:
+        return self.processes.setdefault(key, Process())
 
     def add(self, event: Any) -> None:
         self.events += 1
-        if not isinstance(event, dict):
+        if type(event) is not dict:
             return
-        category, name, args = (event.get(key) for key in ("cat", "name", "args"))
-        args = args if isinstance(args, dict) else {}
-        name = name if isinstance(name, str) else ""
-        name = self.names.setdefault(name, name)
-        for key in ("pid", "tid"):
-            if isinstance(event.get(key), (dict, list)):
-                event[key] = str(event[key])
-        category = category if isinstance(category, str) else ""
+        name, phase, category = event.get("name"), event.get("ph"), event.get("cat")
+        category = category if type(category) is str else ""
+        kind = KINDS.get(category, "call" if CALLS.fullmatch(category) else "other")
+        if type(name) is not str:
+            name = ""
+        if kind == "module" and not name.startswith(MODULE):
+            return
+        args = event.get("args")
+        if type(args) is not dict:
+            args = {}
+        where = tuple(one if type(one) in (int, str) else str(one) for one in (event.get("pid"), event.get("tid")))
         if name == "[memory]":
-            self.add_memory(event, args)
-        if category == "fwdbwd" and event.get("ph") in ("s", "f") and not isinstance(event.get("id"), (dict, list)):
-            ends = self.flows.setdefault(event.get("pid"), {}).setdefault(event.get("id"), [None, None])
-            ends[event["ph"] == "f"] = event.get("tid"), nanoseconds(event.get("ts"))
-        if event.get("ph") != "X":
+            self.add_memory(event, args, where[0])
+        if kind == "flow" and phase in ("s", "f"):
+            ends = self.flows.setdefault(where[0], {}).setdefault(str(event.get("id")), [None, None])
+            ends[phase == "f"] = where[1], nanoseconds(event.get("ts"))
+        if phase != "X" or kind in ("", "flow"):
             return
-        if category == "cuda_profiler_range":
-            self.add_counters(event, args, name)
+        name = self.names.setdefault(name, name)
+        if kind == "counters":
+            self.add_counters(where[0], args, name)
             return
-        module = category == "python_function" and name.startswith(MODULE)
-        device = category in KERNELS or category in COPIES or category in FILLS
-        old = category == "Operator"  # in 2021 of operators and ranges
-        is_range = category == "user_annotation" or old and kind_in(name) != "nvtx" and not name.startswith("autograd::")
-        operator = not is_range and (old or category == "cpu_op")
-        call = not device and not operator and not is_range and CALLS.fullmatch(category) is not None
-        if not (module or device or is_range or operator or call):
-            if category not in LEFT:
-                self.left[category] += 1
+        if kind == "other":
+            self.left[category] += 1
             return
         start, duration = nanoseconds(event.get("ts")), nanoseconds(event.get("dur"))
         if start is None or duration is None or duration < 0:
             self.wrong.append(f"event {self.events}, '{printable(name[:100])}'")
-        elif device:
-            self.add_device(category, name, start, duration, args)
-        elif call:
+            return
+        if kind == "old":
+            kind = "range" if kind_in(name) != "nvtx" and not name.startswith("autograd::") else "operator"
+        span = Span(start, start + duration, kind, name)
+        if kind == "operator":
+            dims = args.get("Input Dims")
+            span = Span(start, start + duration, kind, name, self.work(name, args), type(dims) is list and any(dims))
+        elif kind == "module":
+            span = Span(start, start + duration, kind, name[len(MODULE):])
+        elif kind == "range":
+            self.process(where[0]).ranges.append(Range(thread=number(where[1]), name=name, start=start, duration=duration))
+        elif kind == "call":
             self.vendor = category.partition("_")[0] if "_" in category else self.vendor
-            self.process(event).calls.append(Call(
-                thread=number(event.get("tid")), correlation=number(args.get("correlation")), name=name, start=start, duration=duration,
-                domain="driver" if category.endswith("driver") else "runtime"))
-            self.span(event, Span(start, start, "call", name, self.processes[event.get("pid")].calls[-1]))
-        elif module:
-            self.span(event, Span(start, start + duration, "module", self.names.setdefault(name, name)[len(MODULE):]))
-        elif is_range:
-            self.process(event).ranges.append(Range(thread=number(event.get("tid")), name=name, start=start, duration=duration))
-            self.span(event, Span(start, start + duration, "range", name))
+            call = Call(thread=number(where[1]), correlation=number(args.get("correlation")), name=name, start=start, duration=duration,
+                        domain="driver" if category.endswith("driver") else "runtime")
+            self.process(where[0]).calls.append(call)
+            span = Span(start, start, kind, name, call)
         else:
-            shaped = isinstance(args.get("Input Dims"), list) and any(args["Input Dims"])
-            self.span(event, Span(start, start + duration, "operator", name, self.work(name, args), shaped))
-
-    def span(self, event: Dict[str, Any], span: Span) -> None:
-        self.threads.setdefault(event.get("pid"), {}).setdefault(event.get("tid"), []).append(span)
+            self.add_device(kind, name, start, duration, args)
+            return
+        self.threads.setdefault(where[0], {}).setdefault(where[1], []).append(span)
 
     def work(self, name: str, args: Dict[str, Any]) -> Optional[Traced]:
         """By its shapes, or of a kernel that Inductor made by what Inductor says."""
         if "kernel_flop" in args or "kernel_num_gb" in args:
             flops, size = real(args.get("kernel_flop")) or 0.0, 1e9 * (real(args.get("kernel_num_gb")) or 0.0)
             return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops, size) else None
+        if not has_formula(name):
+            return None
         inputs = [args.get(key) if isinstance(args.get(key), list) else [] for key in ("Input Dims", "Input type", "Concrete Inputs")]
-        return work_of(name, *map(json.dumps, inputs)) if inputs[0] else None
+        call = name, repr(inputs)
+        if call not in self.works:
+            self.works[call] = work_of(name, *inputs)
+        return self.works[call]
 
-    def add_device(self, category: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
+    def add_device(self, kind: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
         cause = {"device": f"gpu:{number(args.get('device')) or 0}", "stream": number(args.get("stream")),
                  "correlation": number(args.get("correlation")), "start": start if start or duration else None, "duration": duration}
-        if category in KERNELS:
+        if kind == "kernel":
             self.device.append(Kernel(
                 **cause, name=name, grid=extent(args.get("grid")), block=extent(args.get("block")),
                 registers=number(args.get("registers per thread")), shared_bytes=number(args.get("shared memory")),
                 graph_node=number(args.get("graph node id"))))
             return
         before, arrow, after = name.partition("->")
-        kind = "memset" if category in FILLS else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
+        kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
         ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
         self.device.append(Copy(**cause, kind=kind, source=ends[0], destination=ends[1], bytes=number(args.get("bytes"))))
 
-    def add_memory(self, event: Dict[str, Any], args: Dict[str, Any]) -> None:
+    def add_memory(self, event: Dict[str, Any], args: Dict[str, Any], process: Any) -> None:
         """A record of PyTorch's allocator on a device: the allocated bytes, negative for a release to the pool."""
         size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
         if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
-            self.process(event).device.append(Memory(
+            self.process(process).device.append(Memory(
                 device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate", memory="pool",
                 address=number(args.get("Addr")), bytes=abs(size), start=start))
 
-    def add_counters(self, event: Dict[str, Any], args: Dict[str, Any], name: str) -> None:
+    def add_counters(self, device: Any, args: Dict[str, Any], name: str) -> None:
         """CUPTI's counters of a kernel. Its times are no times: the profiler divides the whole equally."""
         for metric, value in sorted(args.items()):
             found = real(value)
             if found is not None:
-                self.device.append(Counter(device=f"gpu:{number(event.get('pid')) or 0}", scope="kernel", name=name, launch=self.ranges,
+                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name, launch=self.ranges,
                                            metric=metric, value=found, unit=""))
         self.ranges += 1
 
@@ -383,4 +382,23 @@ def of_devices(source: Source, trace: Trace, document: Document, found: Imported
             found.missing.remove(MISSING)
             found.missing.append("bytes: this is a recording of times; Nsight Compute counts them")
             found.remarks.append("FLOPs are those of one step's operators that have a formula, from their shapes")
+    for row in found.rows:
+        add_counted(row, found)
     return found
+
+
+def add_counted(row: Row, found: Imported) -> None:
+    """The FLOPs of CUPTI's counters, which are of the whole recording; where it marks steps they are a remark alone."""
+    sums: Dict[str, Tuple[float, str]] = {}
+    for counter in row.of(Counter):
+        sums[counter.metric] = sums.get(counter.metric, (0.0, ""))[0] + counter.value, ""
+    if not sums:
+        return
+    work = counted.count_work(sums)
+    if any(one.kind == "step" for one in row.of(Range)):
+        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole recording, not by steps")
+    else:
+        counted.set_work(row, work, found)
+        row.known = "counter"
+    found.missing = [one for one in found.missing if one != MISSING]
+    counted.add_once(found.missing, [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])

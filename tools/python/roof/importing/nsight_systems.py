@@ -192,7 +192,7 @@ def read(source: Source) -> Imported:
             return imported(source, Database(source, connection))
     except sqlite3.OperationalError as error:
         raise InputError(f"{source.name}: {error}") from None
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError, MemoryError) as error:
         raise InputError(f"{source.name}: the database is damaged or cut off: {error}") from None
 
 
@@ -200,6 +200,8 @@ def imported(source: Source, base: Database) -> Imported:
     whose = next((other for other in OTHERS if any(name.startswith(other[0].lower()) for name in base.tables)), None)
     if whose and "stringids" not in base.tables:
         raise InputError(f"{source.name}: this is a database of {whose[1]}, not an export of Nsight Systems; {whose[2]}")
+    if "stringids" not in base.tables and not any(name.startswith(CUPTI.lower()) for name in base.tables):
+        raise InputError(f"{source.name}: this database is no export of Nsight Systems")
     export = Export(base)
     if not any(process.calls or process.device for process in export.processes.values()):
         raise InputError(f"{source.name}: it holds no kernels, no copies and no CUDA calls; record with --trace=cuda,nvtx")

@@ -86,22 +86,23 @@ def attribute_phases(process: Process) -> None:
 
 def launched_work(process: Process, device: str) -> List[Tuple[int, int]]:
     """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is known of was launched
-    after what ran before it. First on its stream, it was launched when it began, or before the recording if a later launch came first."""
+    after what ran before it, and else when it began. But where calls are missing only of what ran first, those were before the recording."""
     begun = {call.correlation: call.start for call in process.calls if call.correlation is not None}
     streams: Dict[Any, List[Any]] = {}
     for one in process.device:
         if one.device == device and isinstance(one, (Kernel, Copy)) and one.start is not None:
             streams.setdefault(one.stream, []).append(one)
-    work = []
+    work, complete = [], True
     for records in streams.values():
         records.sort(key=lambda one: one.start)
-        first = next((begun[one.correlation] for one in records if one.correlation in begun), None)
-        last = None
+        last: Optional[int] = None
         for one in records:
+            complete = complete and (last is None or one.correlation in begun)
             last = begun.get(one.correlation, last)
-            at = last if last is not None else one.start if first is None or one.start <= first else 0
-            work.append((at, one.start + one.duration))
-    return sorted(work)
+            work.append((last, one.start, one.start + one.duration, records))
+    known = {id(records) for last, *_, records in work if last is not None}
+    return sorted(((0 if complete and id(records) in known else start) if last is None else last, end)
+                  for last, start, end, records in work)
 
 
 def on_device(steps: List[Range], process: Process, device: str) -> List[Range]:
@@ -120,7 +121,7 @@ def on_device(steps: List[Range], process: Process, device: str) -> List[Range]:
 
 
 def span_of(records: Iterable[Record]) -> Optional[Tuple[int, int]]:
-    timed: List[Any] = [one for one in records if one.start is not None and not isinstance(one, Memory)]  # type: ignore[attr-defined]
+    timed: List[Any] = [one for one in records if getattr(one, "start", None) is not None and not isinstance(one, Memory)]
     return (min(one.start for one in timed), max(one.start + one.duration for one in timed)) if timed else None
 
 
@@ -138,7 +139,7 @@ def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], R
         moved = on_device(steps, process, device)
         started: Dict[Any, Set[str]] = {}
         for one in process.device:
-            if one.correlation is not None and isinstance(one, (Kernel, Copy)):
+            if isinstance(one, (Kernel, Copy)) and one.correlation is not None:
                 started.setdefault(one.correlation, set()).add(one.device)
         records: List[Any] = [one for one in process.device if one.device == device]
         records += [call for call in process.calls if device in started.get(call.correlation, {device})]

@@ -174,19 +174,22 @@ KNOWN = {"conv1d", "conv2d", "conv3d", *ATTENTION, *work.PRODUCTS, *AVERAGES, *S
 
 
 @lru_cache(maxsize=65536)
-def work_of(name: str, dims: str, types: str, values: str) -> Optional[Traced]:
-    """The work of an operator "aten::mm" by JSON of its inputs' extents, types and values. None if it has no formula, or they do not tell."""
-    own = short(name)
-    if own not in KNOWN or not name.startswith(("aten::", "flash_attn::")):
+def has_formula(name: str) -> bool:
+    return short(name) in KNOWN and name.startswith(("aten::", "flash_attn::"))
+
+
+def work_of(name: str, dims: Sequence[Any], types: Sequence[Any], values: Sequence[Any]) -> Optional[Traced]:
+    """The work of an operator "aten::mm" by the extents, types and values of its inputs. None if it has no formula, or they do not tell."""
+    if not has_formula(name):
         return None
-    extents, kinds, texts = json.loads(dims), json.loads(types), json.loads(values)
+    own = short(name)
     try:
-        done = counted(own, arguments(extents, kinds, texts), bool(texts))
+        done = counted(own, arguments(dims, types, values), bool(values))
     except (ValueError, TypeError, AttributeError, IndexError, ZeroDivisionError, OverflowError, KeyError):
         return None
     if done is None or not 0 <= min(done.flops, done.compulsory, done.no_reuse) <= max(done.flops, done.no_reuse) < 1e30:
         return None
-    return Traced(done, next(kind for part, kind in KINDS if part in own), type_of(kinds)[0])
+    return Traced(done, next(kind for part, kind in KINDS if part in own), type_of(types)[0])
 
 
 #: Parts of an innermost operator's name that tells that it multiplies nothing: it moves, communicates, or was fused by Inductor from others that do not.
