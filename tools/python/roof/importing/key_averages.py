@@ -10,68 +10,75 @@ from roof.errors import InputError
 from roof.importing import Imported, Layer, Row
 from roof.importing.counted import add_once
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
-RULER = re.compile(r"(?P<before>.*?)(?P<dashes>-{3,}(?: +-{3,})+)\s*")
-HEADING = re.compile(r"Self CPU (?:%|total).*(?:# of|Number of) Calls")
 TIME = re.compile(r"(-?)([0-9]+(?:\.[0-9]+)?)(us|ms|s)")
-UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
-DEVICE = re.compile(r"Self (?!CPU)(\w+)")  #: the column of the times on CUDA, XPU, …
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
-TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)")
-Line = Tuple[int, str]  #: with its number
+TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
+CALLS = ("# of Calls", "Number of Calls")
+
+
+def is_heading(line: str) -> bool:
+    return "Self CPU" in line and any(calls in line for calls in CALLS)
+
+
+def ruler(line: str) -> Optional[str]:
+    """What precedes two or more groups of dashes that end the line; None for another line."""
+    line = line.rstrip()
+    rest = line[len(line.rstrip("- ")):]
+    groups = rest[max(0, rest.find("---")):].split()
+    return line[:len(line) - len(rest)] + rest[:rest.find("---")] if len(groups) > 1 and min(map(len, groups)) > 2 else None
 
 
 def reads(path: Path, head: bytes) -> bool:
-    return bool(HEADING.search(head.decode("utf-8", "replace")))
+    return any(map(is_heading, head.decode("utf-8", "replace").splitlines()))
 
 
 class Table:
-    """One table. `lines`: those that begin with `before`, from the heading on, without it."""
+    """One table. `lines`: those from its heading on, with their numbers and without what precedes the dashes."""
 
-    def __init__(self, name: str, lines: List[Line]) -> None:
+    def __init__(self, name: str, lines: List[Tuple[int, str]]) -> None:
         self.name = name
-        end = next((at for at, (_, line) in enumerate(lines) if at > 1 and RULER.fullmatch(line)), 0)
+        end = next((at for at, (_, line) in enumerate(lines) if at > 1 and ruler(line) is not None), 0)
         if not end:
             raise InputError(f"{name}: line {lines[-1][0]}: the table is cut off")
-        self.begins = [match.start() for match in re.finditer(r"-+", lines[1][1])]
-        self.heading = self.cells(lines[0][1])
-        self.own, self.calls = ("Self CPU" if "Self CPU" in self.heading else "Self CPU total",
-                                "# of Calls" if "# of Calls" in self.heading else "Number of Calls")
-        self.on = next((column for column in self.heading if DEVICE.fullmatch(column)), "")  #: the column of a device; empty on a CPU
-        self.rows = [(number, dict(zip(self.heading, self.cells(line)))) for number, line in lines[2:end]]
-        self.rows = [(number, row) for number, row in self.rows if any(list(row.values())[:-1])]  # others are blank, or go on with a stack
+        begins = [match.start() for match in re.finditer(r"-+", lines[1][1])]
+        cells = [[line[at:to].strip() for at, to in zip(begins, [*begins[1:], None])] for _, line in lines[:end]]
+        self.heading = cells[0]
+        self.own = "Self CPU" if "Self CPU" in self.heading else "Self CPU total"
+        self.calls = next((calls for calls in CALLS if calls in self.heading), "")
+        devices = [match for column in self.heading if (match := DEVICE.fullmatch(column)) and match[0] != match[1]]
+        device = devices[0][1] if devices else "CPU"
+        self.on = devices[0][0] if devices else ""  #: the column of a device; empty on a CPU
+        # Others are blank, or go on with a stack.
+        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:]) if any(row[:-1])]
         for number, row in self.rows:
             for column in ("Name", self.own, self.calls):
                 if not row.get(column):
                     raise InputError(f"{name}: line {number}: its cell '{column}' is empty")
-        device = self.on.partition(" ")[2] or "CPU"
-        totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.search(line))}
+        totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.match(line.strip()))}
         self.total = self.seconds(*totals[device]) if device in totals else None
         if not self.total:
             raise InputError(f"{name}: line {lines[end][0]}: the table does not end in 'Self {device} time total: …'")
-
-    def cells(self, line: str) -> List[str]:
-        return [line[begin:end].strip() for begin, end in zip(self.begins, [*self.begins[1:], None])]
 
     def seconds(self, number: int, text: str) -> Optional[float]:
         """None for a time below 0, which old versions print where a clock ran backwards."""
         match = TIME.fullmatch(text)
         if not match:
-            raise InputError(f"{self.name}: line {number}: '{printable(text)}' is not a time")
-        return None if match[1] else float(match[2]) * UNITS[match[3]]
+            raise InputError(f"{self.name}: line {number}: '{shown(text)}' is not a time")
+        return None if match[1] else float(match[2]) * SECONDS[match[3]]
 
 
 def tables_in(source: Source) -> List[Table]:
     lines = list(enumerate(source.text().splitlines(), 1))
-    headings = {number for number, line in lines if HEADING.search(line)}
+    headings = {number for number, line in lines if is_heading(line)}
     found: Dict[int, Table] = {}
-    for before in dict.fromkeys(match["before"] for _, line in lines if (match := RULER.fullmatch(line))):
+    for before in dict.fromkeys(before for before in (ruler(line) for _, line in lines) if before is not None):
         own = [(number, line[len(before):]) for number, line in lines if line.startswith(before)]
-        starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and RULER.fullmatch(own[at + 1][1])
-                  and own[at + 1][1].startswith("-")]
-        for at, end in zip(starts, [*starts[1:], len(own)]):
-            found[own[at][0]] = Table(source.name, own[at:end])
+        starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
+        found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
     if headings - found.keys():
         raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below its heading")
     return [table for _, table in sorted(found.items())]
@@ -93,20 +100,20 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
         operator, shapes = cells["Name"], f" {cells['Input Shapes']}" if "Input Shapes" in cells else ""
         if operator.startswith("ProfilerStep"):
             continue
-        on_host, time = (table.seconds(number, cells[of]) for of in (table.own, table.on or table.own))
+        time = table.seconds(number, cells[table.on or table.own])
         if time is None:
-            imported.remarks.append(f"line {number}: the time of {printable(operator)} is below 0 and was left out")
+            imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
         count = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cells[column[0]]) if column else None
         flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
-        layer = Layer(operator + shapes, operator, phase_of(operator), [] if time is None else [time / steps], flops)
+        # Up to PyTorch 1.5 the time on a device is not the operator's own.
+        times = [] if time is None or table.on.endswith(" total") else [time / steps]
         if not table.on or time or flops is not None:  # the others did not run on the device
-            is_kernel = table.on and on_host == 0 and table.seconds(number, cells.get("CPU total", "1s")) == 0
-            (kernels if is_kernel else row.layers).append(layer)
-    if not any(any(layer.times) for layer in row.layers):
-        row.layers += kernels
+            is_kernel = table.on and all(table.seconds(number, cells.get(of, "1s")) == 0 for of in (table.own, "CPU total"))
+            (kernels if is_kernel else row.layers).append(Layer(operator + shapes, operator, phase_of(operator), times, flops))
+    row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
     counted = [layer.flops for layer in row.layers if layer.flops is not None]
     row.flops = sum(counted) if counted else None
-    add_once(imported.missing, [] if column else ["FLOPs: profile with with_flops=True"])
+    add_once(imported.missing, ["FLOPs: profile with with_flops=True"] * (not column))
     return row
 
 

@@ -1,16 +1,16 @@
-"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a column
-for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
+"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a
+column for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
 
 import csv
 import re
 from pathlib import Path
-from typing import Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from roof.errors import InputError
 from roof.importing import Counter, Imported, Kernel, Row, quantities
 from roof.importing.counted import CountedWork, Metrics, add_once, count_work, set_work
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
 TIME, CYCLES = "gpu__time_duration.sum", "smsp__cycles_elapsed.avg.per_second"
 #: Another program that saved the table may have left the quotes out, put an index before it, or changed the separator.
@@ -18,10 +18,10 @@ HEADER = re.compile(r'^(?:"?\w*"?[,;\t])?"?(?:ID|Process ID)"?([,;\t]).*Kernel N
 LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Value)|^==PROF== ", re.MULTILINE)
 LOCALE = "export it again with LC_ALL=C"
 GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
+TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
 #: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds twice;
 #: "derived__sm__…_x2" is the peak.
 RATES = (("", ".sum.per_second", False, 1.0), ("", ".sum.per_cycle_elapsed", True, 1.0), ("derived__", "_x2", True, 0.5))
-Process = Tuple[str, str, int]  #: host, number, and how many tables before have the same two: of other nodes or containers
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -34,138 +34,129 @@ def whole(text: str) -> Optional[int]:
     return int(value) if value is not None and 0 <= value < 1e15 and value % 1 == 0 else None
 
 
-def extent(text: str) -> str:
-    """ "(128, 1, 1)" as "128x1x1"."""
-    return re.sub(r"[^0-9x]", "", text.replace(",", "x"))
-
-
 class Launch:
     def __init__(self, number: int, table: int, cells: Dict[str, str]) -> None:
         self.number, self.table, self.name = number, table, cells["Kernel Name"]
-        self.device = f"gpu:{whole(cells.get('Device', '')) or 0}"
-        self.cause = {"device": self.device, "stream": whole(cells.get("Stream", "")), "name": self.name,
-                      "grid": extent(cells.get("Grid Size", "")), "block": extent(cells.get("Block Size", ""))}
+        self.device, self.stream = f"gpu:{whole(cells.get('Device', '')) or 0}", whole(cells.get("Stream", ""))
+        # "(128, 1, 1)" as "128x1x1"
+        self.grid, self.block = (re.sub(r"[^0-9x]", "", cells.get(f"{of} Size", "").replace(",", "x")) for of in ("Grid", "Block"))
         self.metrics: Metrics = {}
-
-    def rate(self, name: str, *units: str) -> float:
-        value, unit = self.metrics.get(name, (0.0, ""))
-        return value if unit in units else 0.0
 
     def add_sums(self) -> None:
         """Those that follow from rates, as the sets "full" and "roofline" have them. What was counted stays."""
-        seconds = self.rate(TIME, "s")
+        (seconds, unit), (hertz, of_cycles) = (self.metrics.get(name, (0.0, "")) for name in (TIME, CYCLES))
+        lengths = (seconds * (unit == "s"), seconds * (unit == "s") * hertz * (of_cycles in ("Hz", "cycle/s")))
         for name, (value, unit) in list(self.metrics.items()):
             for prefix, end, over_cycles, factor in RATES:
-                length = seconds * (self.rate(CYCLES, "Hz", "cycle/s") if over_cycles else 1.0)
-                if name.startswith(prefix) and name.endswith(end) and not name.startswith("derived__sm__") and length > 0:
+                if name.startswith(prefix) and name.endswith(end) and not name.startswith("derived__sm__") and lengths[over_cycles] > 0:
                     stem = name[len(prefix):len(name) - len(end)]
-                    self.metrics.setdefault(f"{stem}.sum", (value * factor * length, unit.partition("/")[0]))
+                    self.metrics.setdefault(f"{stem}.sum", (value * factor * lengths[over_cycles], unit.partition("/")[0]))
 
 
 class Tables:
-    """The launches of a file, by process."""
+    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the same two, which are of
+    other nodes or containers."""
 
     def __init__(self, source: Source) -> None:
         self.name, text = source.name, source.text()
-        self.launches: Dict[Process, Dict[int, Launch]] = {}
-        self.again: Dict[Tuple[int, str, str], int] = {}  # by table, host and process
+        self.launches: Dict[Tuple[str, str, int], Dict[int, Launch]] = {}
+        self.again: Dict[Tuple[int, str, str], int] = {}
         self.unknown_units: Set[str] = set()
-        self.left_out = {"were not numbers (n/a, text)": 0, "were below 0": 0}
-        header = HEADER.search(text)
-        self.error = next((printable(match[2]) for match in LOG.finditer(text) if match[1] == "ERROR"), "")
+        self.left_out = {TEXT: 0, BELOW: 0}
+        header, logged = HEADER.search(text), {match[1]: shown(match[2]) for match in LOG.finditer(text) if match[1]}
+        self.error = logged.get("ERROR", "")
+        if not header and logged:
+            raise InputError(f"{self.name}: Nsight Compute counted nothing: {self.error or logged['WARNING']}")
         if not header:
-            self.refuse(text)
-        start = header.start() if header else 0
-        before, lines = text[:start].count("\n"), csv.reader(text[start:].splitlines(keepends=True), delimiter=header[1] if header else ",")
-        try:
-            rows = [(f"{self.name}:{before + lines.line_num}", cells) for cells in lines if cells and not cells[0].startswith("==")]
-        except csv.Error as error:
-            raise InputError(f"{self.name}:{before + lines.line_num}: this is no CSV: {error}") from None
-        self.columns = rows[0][1]
+            raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw --print-units base "
+                             "--log-file FILE PROGRAM` writes a file that can be read")
+        self.first, self.by = text[:header.start()].count("\n"), header[1]
+        self.lines = text[header.start():].splitlines(keepends=True)
+        where, self.columns = next(self.rows())
         self.raw = "Metric Name" not in self.columns
         if "ID" not in self.columns or "Invocations" in self.columns:
-            raise InputError(f"{rows[0][0]}: this is a summary of Nsight Compute, which has no launches: leave --print-summary out")
-        if not self.raw and "Metric Value" not in self.columns:
-            raise InputError(f"{rows[0][0]}: there is no column 'Metric Value'")
-        self.mark = self.mark_of([cells for _, cells in rows])
-        self.read(rows)
+            raise InputError(f"{where}: this is a summary of Nsight Compute, which has no launches: leave --print-summary out")
+        for column in ["Kernel Name"] + ["Metric Value"] * (not self.raw):
+            if column not in self.columns:
+                raise InputError(f"{where}: there is no column '{column}'")
+        self.mark = self.mark_of_values()
+        self.read()
         if not text.endswith("\n"):
-            raise InputError(f"{rows[-1][0]}: the line is cut off")
+            raise InputError(f"{self.name}:{self.first + len(self.lines)}: the line is cut off")
         if not self.launches:
             raise InputError(f"{self.name}: it holds no launch of a kernel")
 
-    def refuse(self, text: str) -> None:
-        warning = self.error or next((printable(match[2]) for match in LOG.finditer(text) if match[1]), "")
-        if warning:
-            raise InputError(f"{self.name}: Nsight Compute counted nothing: {warning}")
-        raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw --print-units base "
-                         "--log-file FILE PROGRAM` writes a file that can be read")
+    def rows(self) -> Iterator[Tuple[str, List[str]]]:
+        """Each row with its place."""
+        rows = csv.reader(self.lines, delimiter=self.by)
+        try:
+            yield from ((f"{self.name}:{self.first + rows.line_num}", cells) for cells in rows if cells and not cells[0].startswith("=="))
+        except csv.Error as error:
+            raise InputError(f"{self.name}:{self.first + rows.line_num}: this is no CSV: {error}") from None
 
-    def mark_of(self, rows: List[List[str]]) -> str:
+    def mark_of_values(self) -> str:
         """The decimal mark of the metrics' values. Other cells, as the compute capability, have a point in every locale."""
         of_values = [at for at, name in enumerate(self.columns) if ("__" in name if self.raw else name == "Metric Value")]
-        values = [cells[at] for cells in rows for at in of_values if at < len(cells)]
-        shown = {mark for mark in map(quantities.mark_of, values) if mark}
-        if len(shown) > 1:
+        values = {cells[at] for _, cells in self.rows() for at in of_values if at < len(cells)}
+        marks = set(map(quantities.mark_of, values)) - {""}
+        if len(marks) > 1:
             raise InputError(f"{self.name}: some of its numbers have decimal points and others decimal commas; {LOCALE}")
-        return shown.pop() if shown else "," if any(map(GROUPED.search, values)) else "."
+        return marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
 
-    def read(self, rows: List[Tuple[str, List[str]]]) -> None:
+    def read(self) -> None:
         width, table, units = len(self.columns), 0, None
         # A line of a metric in a file with rules ends with an empty "Rule Name".
-        short = self.columns.index("Rule Name") + 1 if "Rule Name" in self.columns else width
-        for where, line in rows:
+        short = self.columns.index("Rule Name") + 1 if "Rule Name" in self.columns and not self.raw else width
+        metrics = [name for name in self.columns if "__" in name]
+        for where, line in self.rows():
             if line == self.columns:
                 table, units = table + 1, None
                 continue
-            if len(line) != width and (self.raw or len(line) != short):
-                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu keeps its lines from the program's own")
+            if len(line) not in (width, short):
+                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the program's")
             cells = dict(zip(self.columns, line))
             if self.raw and units is None:
                 units = cells
                 if cells["ID"]:
                     raise InputError(f"{where}: the line of units is missing")
-            elif self.raw:
-                metrics = [name for name in self.columns if "__" in name]
-                launch = self.launch(cells, table, where, metrics[0] if metrics else "")
-                for name in metrics:
-                    self.add(launch, name, (units or {})[name], cells[name], where)
-            elif cells["Metric Name"]:
-                launch = self.launch(cells, table, where, cells["Metric Name"])
-                self.add(launch, cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"], where)
-            else:
-                self.launch(cells, table, where, "")
+                continue
+            of = [(name, (units or {})[name], cells[name]) for name in metrics] if self.raw else [
+                (cells["Metric Name"], cells.get("Metric Unit", ""), cells["Metric Value"])]
+            launch = self.launch(cells, table, where, of[0][0] if of else "")
+            for name, unit, value in of:
+                if name:
+                    self.add(launch, name, unit, value, where)
 
     def launch(self, cells: Dict[str, str], table: int, where: str, metric: str) -> Launch:
         """The launch of a line. A table that has a metric of a launch of an earlier one again is of another process of that number."""
-        number, of = whole(cells["ID"]), (cells.get("Host Name", ""), cells.get("Process ID", ""))
-        if number is None:
-            raise InputError(f"{where}: its ID is not the number of a launch")
-        if not cells["Kernel Name"]:
-            raise InputError(f"{where}: the kernel's name is missing")
-        again = self.again.setdefault((table, *of), 0)
-        known = self.launches.get((*of, again), {}).get(number)
-        if known and known.table < table and (metric in known.metrics or known.name != cells["Kernel Name"]):
-            again = self.again[(table, *of)] = table - 1
-        launch = self.launches.setdefault((*of, again), {}).setdefault(number, Launch(number, table, cells))
-        if launch.name != cells["Kernel Name"]:
+        number, name, host, process = whole(cells["ID"]), cells["Kernel Name"], cells.get("Host Name", ""), cells.get("Process ID", "")
+        if number is None or not name:
+            raise InputError(f"{where}: " + ("its ID is not the number of a launch" if name else "the kernel's name is missing"))
+        again = self.again.setdefault((table, host, process), 0)
+        known = self.launches.get((host, process, again), {}).get(number)
+        if known and known.table < table and (metric in known.metrics or known.name != name):
+            again = self.again[table, host, process] = table - 1
+        launches = self.launches.setdefault((host, process, again), {})
+        if number not in launches:
+            launches[number] = Launch(number, table, cells)
+        if launches[number].name != name:
             raise InputError(f"{where}: its ID is that of another kernel")
-        return launch
+        return launches[number]
 
     def add(self, launch: Launch, metric: str, unit_text: str, text: str, where: str) -> None:
         name = TIME if metric == "Duration" else metric
-        value, unit = quantities.number(text, self.mark), quantities.unit(unit_text)
-        if value is None and re.match(r"[-0-9]", text) and name.endswith(".sum"):
-            raise InputError(f"{where}: {printable(metric)}: '{printable(text)}' is not a number; {LOCALE}")
-        if value is None or (name.endswith(".sum") and value < 0):
-            self.left_out["were not numbers (n/a, text)" if value is None else "were below 0"] += 1
+        value, unit, is_sum = quantities.number(text, self.mark), quantities.unit(unit_text), name.endswith(".sum")
+        if value is None and is_sum and re.match(r"[-0-9]", text):
+            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a number; {LOCALE}")
+        if value is None or (is_sum and value < 0):
+            self.left_out[TEXT if value is None else BELOW] += 1
         elif unit is None:
-            self.unknown_units.add(printable(unit_text))
-        elif name.endswith(".sum") and unit[0] == 1 and unit[1] in ("byte", "inst", "sector") and value % 1:
-            raise InputError(f"{where}: {printable(metric)}: '{printable(text)}' is not a whole number of {unit[1]}: its thousands may be "
+            self.unknown_units.add(shown(unit_text))
+        elif is_sum and unit[0] == 1 and unit[1] in ("byte", "inst", "sector") and value % 1:
+            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a whole number of {unit[1]}: its thousands may be "
                              f"separated by points; {LOCALE}")
         elif launch.metrics.setdefault(name, (value * unit[0], unit[1]))[0] != value * unit[0] and "__" in metric and name != TIME:
-            raise InputError(f"{where}: {printable(metric)} occurs twice with different values")
+            raise InputError(f"{where}: {shown(metric)} occurs twice with different values")
 
 
 def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
@@ -175,21 +166,20 @@ def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
         add_once(imported.missing, work.missing)
         for precision, flops in work.flops.items() if all(one.flops for one in works) else ():
             total.add(precision, flops)
-    moved = [work.bytes["DRAM"] for work in works if "DRAM" in work.bytes]
-    if len(moved) == len(works):
-        total.bytes["DRAM"] = sum(moved)
-    elif moved:
-        add_once(imported.missing, ["bytes at DRAM: missing for some launches"])
-    set_work(row, total, imported)
+    moved = [work.moved for work in works if work.moved is not None]
+    total.moved = sum(moved) if len(moved) == len(works) else None
     times = [launch.metrics[TIME][0] for launch in launches if TIME in launch.metrics]
     row.times = [sum(times)] if len(times) == len(launches) else []
-    if not row.times:
-        add_once(imported.missing, [f"time: {TIME} is missing for some launches"])
-    for launch in launches:
-        if launch.metrics.get(TIME, (0.0, ""))[1] == "s":
-            row.records.append(Kernel(duration=launch.metrics[TIME][0] * 1e9, **launch.cause))
-        row.records += [Counter(device=launch.device, scope="kernel", name=launch.name, launch=launch.number, metric=metric, value=value,
-                                unit=unit) for metric, (value, unit) in sorted(launch.metrics.items())]
+    add_once(imported.missing, ["bytes at DRAM: missing for some launches"] * (0 < len(moved) < len(works)) +
+             [f"time: {TIME} is missing for some launches"] * (not row.times))
+    set_work(row, total, imported)
+    for one in launches:
+        seconds, unit = one.metrics.get(TIME, (0.0, ""))
+        if unit == "s":
+            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, duration=round(seconds * 1e9), grid=one.grid,
+                                      block=one.block))
+        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric, value=value, unit=of)
+                        for metric, (value, of) in sorted(one.metrics.items())]
 
 
 def read(source: Source) -> Imported:
@@ -198,15 +188,15 @@ def read(source: Source) -> Imported:
     hosts = {host for host, _, _ in tables.launches}
     for (host, process, again), launches in tables.launches.items():
         which = f" {host}" * (len(hosts) > 1) + f" process {process}" + f" table {again + 1}" * (again > 0)
-        for device in sorted({launch.device for launch in launches.values()}):
-            row = Row(device, {"model": source.row + which * (len(tables.launches) > 1)})
-            of_device = [launch for _, launch in sorted(launches.items()) if launch.device == device]
-            for launch in of_device:
-                launch.add_sums()
-            add_up(row, of_device, imported)
-            imported.rows.append(row)
-    imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked clocks. "
-                            "They differ from the times of the run.")
+        of_devices: Dict[str, List[Any]] = {}
+        for _, launch in sorted(launches.items()):
+            launch.add_sums()
+            of_devices.setdefault(launch.device, []).append(launch)
+        for device, of_device in sorted(of_devices.items()):
+            imported.rows.append(Row(device, {"model": source.row + which * (len(tables.launches) > 1)}))
+            add_up(imported.rows[-1], of_device, imported)
+    imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked "
+                            "clocks. They differ from the times of the run.")
     imported.remarks += [f"Nsight Compute reported: {tables.error}"] * bool(tables.error)
     imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown." for unit in sorted(tables.unknown_units)]
     imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items() if count]

@@ -9,29 +9,28 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from roof.errors import InputError
 from roof.importing import Imported, quantities
-from roof.importing.counted import CountedWork, Metrics, add_processor
+from roof.importing.counted import CountedWork, Metrics, add_once, add_processor
 from roof.importing.files import Source
-from roof.texts import printable
+from roof.importing.quantities import shown
 
 AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "thread")
 LONGEST = 1 << 16  #: characters of a line
-#: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
-SEPARATED = {one: re.compile(r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
-                             r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]+)(?:S|$)"
-                             .replace("S", re.escape(one))) for one in (",", ";", "\t", "|", " ")}
+#: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …; S is the separator.
+SEPARATED = [re.compile(r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
+                        r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)"
+                        .replace("S", re.escape(one))) for one in (",", ";", "\t", "|", " ")]
 FOR_PEOPLE = "Performance counter stats for"
 ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
 
-NAME = re.compile(r"(?:(?P<unit>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
+NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
 ARITHMETIC = re.compile(r"FP_ARITH_INST_RETIRED[._:](SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE)")
-#: FLOPs of an instruction in single precision. Intel's events already count a multiply-add twice.
-WIDTHS = {"SCALAR": 1.0, "128B_PACKED": 4.0, "256B_PACKED": 8.0, "512B_PACKED": 16.0}
+#: FLOPs of an instruction in single and double precision. Intel's events already count a multiply-add twice.
+WIDTHS = {"SCALAR": (1.0, 1.0), "128B_PACKED": (4.0, 2.0), "256B_PACKED": (8.0, 4.0), "512B_PACKED": (16.0, 8.0)}
 AMD = re.compile(r"FP_RET_SSE_AVX_OPS\.ALL|RETIRED_SSE_AVX_FLOPS_ALL|RETIRED_SSE_AVX_FLOPS:ANY")
-#: Lines of 64 bytes between memory and the last cache. `part`: of two controllers or sub-channels, which have the whole only together.
-MEMORY = re.compile(r"(?P<a>.*)_SCH(?P<part>[01])\.(?P<way>RD|WR|ALL)|(?P<c>UNC_MC)(?P<of>[01])_(?P<to>RD|WR)CAS_COUNT_FREERUN|"
-                    r"(?P<b>.*(?:CAS_COUNT|CAS_CMD))[._:](?P<in>RD|WR|READ|WRITE|ALL)|DATA_(?P<io>READ|WRITE|TOTAL)S?")
+#: Lines of 64 bytes between memory and the last cache, by spelling. Sub-channels and controllers 0 and 1 have the whole only together.
+MEMORY = re.compile(r"(.*)_SCH([01])\.(RD|WR|ALL)|(UNC_MC)([01])_(RD|WR)CAS_COUNT_FREERUN|"
+                    r"(.*(?:CAS_COUNT|CAS_CMD))()[._:](RD|WR|READ|WRITE|ALL)|(DATA_)()(READ|WRITE|TOTAL)S?")
 WAYS = {"READ": "RD", "WRITE": "WR", "TOTAL": "ALL"}
-LINE = 64.0
 
 
 def parsed(line: str) -> Optional[Dict[str, Any]]:
@@ -42,20 +41,15 @@ def parsed(line: str) -> Optional[Dict[str, Any]]:
         except ValueError:
             return None
         return found if isinstance(found, dict) else None
-    for pattern in SEPARATED.values():
-        if match := pattern.match(line):
-            cells = {key: cell for key, cell in match.groupdict().items() if cell is not None}
-            return {**cells, "counter-value": cells["value"], "pcnt-running": cells["share"]}
-    return None
-
-
-def is_line(line: str) -> bool:
-    return '"counter-value"' in line and '"event"' in line if line.startswith("{") else parsed(line[:LONGEST]) is not None
+    match = next(filter(None, (pattern.match(line) for pattern in SEPARATED)), None)
+    cells = {key: cell for key, cell in match.groupdict().items() if cell is not None} if match else None
+    return {**cells, "counter-value": cells["value"], "pcnt-running": cells["share"]} if cells else None
 
 
 def reads(path: Path, head: bytes) -> bool:
     lines = [line for line in map(str.strip, head.decode("utf-8", "replace").splitlines()) if line and not line.startswith("#")]
-    return any(map(is_line, lines[:20])) or any(line.startswith(FOR_PEOPLE) for line in lines)
+    return any(line.startswith(FOR_PEOPLE) for line in lines) or any(
+        '"counter-value"' in line and '"event"' in line if line.startswith("{") else parsed(line[:LONGEST]) for line in lines[:20])
 
 
 class Events:
@@ -65,44 +59,38 @@ class Events:
         self.metrics: Metrics = {}
         self.uncounted: Dict[str, str] = {}
         self.scaled = False  #: some counted only part of the time
-        text = source.text()
-        for line_number, line in enumerate(text.splitlines(keepends=True), 1):
-            where = f"{source.name}:{line_number}"
+        for number, line in enumerate(source.text().splitlines(keepends=True), 1):
             if not line.endswith("\n"):
-                raise InputError(f"{where}: the line is cut off")
+                raise InputError(f"{source.name}:{number}: the line is cut off")
             if line.strip() and not line.lstrip().startswith("#"):
-                self.add(line.strip(), where)
+                self.add(line.strip(), f"{source.name}:{number}")
         if not self.metrics:
             raise InputError(f"{source.name}: no event was counted")
 
     def add(self, line: str, where: str) -> None:
-        if len(line) > LONGEST:
-            raise InputError(f"{where}: the line is longer than 64 KiB, as none of perf's is")
-        of = parsed(line)
-        if of is None and line.startswith(FOR_PEOPLE):
-            raise InputError(f"{where}: this is the text of `perf stat` for people; {ADVICE}")
-        if "," in str((of or {}).get("share")) or (of is None and re.match(r"\{.*: *\"?[0-9]+,[0-9]", line)):
+        of = parsed(line) if len(line) <= LONGEST else None
+        if "," in str((of or {}).get("share")) or (of is None and re.match(r"\{.*: *\"?[0-9]+,[0-9]", line[:LONGEST])):
             raise InputError(f"{where}: perf's numbers have decimal commas: run perf stat with LC_ALL=C")
         if of is None:
-            raise InputError(f"{where}: this is not a line of `perf stat -j` or `-x`; {ADVICE}")
+            what = "the text of `perf stat` for people" if line.startswith(FOR_PEOPLE) else "not a line of `perf stat -j` or `-x`"
+            raise InputError(f"{where}: this is {what}; {ADVICE}")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
-        event, text = ("" if of.get(key) is None else str(of[key]) for key in ("event", "counter-value"))
+        event, text, unit_text, share = ("" if of.get(key) is None else str(of[key])
+                                         for key in ("event", "counter-value", "unit", "pcnt-running"))
         if not event or not text:
             return
         if text.startswith("<"):
             self.uncounted[event] = text
             return
-        value, unit = quantities.number(text), quantities.unit(str(of.get("unit") or ""))
+        value, unit = quantities.number(text), quantities.unit(unit_text)
         if value is None or value < 0:
-            advice = "; run perf stat with LC_ALL=C" if "," in text else ""
-            raise InputError(f"{where}: {printable(event)}: '{printable(text)}' is not a count{advice}")
+            raise InputError(f"{where}: {shown(event)}: '{shown(text)}' is not a count{'; run perf stat with LC_ALL=C' * (',' in text)}")
         if unit is None:
-            raise InputError(f"{where}: {printable(event)}: the unit '{printable(str(of['unit']))}' is unknown")
-        share = quantities.number(str(of.get("pcnt-running", "")))
-        self.scaled = self.scaled or (share is not None and share < 99.5)
+            raise InputError(f"{where}: {shown(event)}: the unit '{shown(unit_text)}' is unknown")
+        self.scaled = self.scaled or (quantities.number(share) or 100.0) < 99.5
         if event in self.metrics and not any(key in of for key in AGGREGATED):
-            raise InputError(f"{where}: {printable(event)} occurs twice: the file has several runs; import them one by one")
+            raise InputError(f"{where}: {shown(event)} occurs twice: the file has several runs; import them one by one")
         before, value = self.metrics.get(event, (0.0, ""))[0], value * unit[0]
         self.metrics[event] = (max(before, value) if "duration_time" in event else before + value, unit[1])
 
@@ -113,7 +101,7 @@ def split(event: str) -> Tuple[str, str, str]:
     if not match:
         return "", event.upper(), ""
     modes = set(match["in"] or match["by"] or "") & {"u", "k"}
-    return "" if match["unit"] in (None, "cpu") else match["unit"], match["event"].upper(), "".join(modes) if len(modes) == 1 else ""
+    return "" if match["pmu"] in (None, "cpu") else match["pmu"], match["event"].upper(), "".join(modes) if len(modes) == 1 else ""
 
 
 def whole(counts: Dict[Tuple[str, str], float]) -> float:
@@ -126,28 +114,26 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
     for name, (value, _) in events.metrics.items():
         pmu, event, mode = split(name)
         if match := ARITHMETIC.fullmatch(event):
-            counts["fp32" if match[2] == "SINGLE" else "fp64", match[1]].setdefault((pmu, mode), value)
+            counts[match[2], match[1]].setdefault((pmu, mode), value)
         elif AMD.search(event):
             work.add("", value)
-            work.missing.append(f"precision: AMD's {printable(name)} counts single and double together")
-    uncounted = {split(name): text for name, text in events.uncounted.items() if ARITHMETIC.fullmatch(split(name)[1])}
-    has_512 = any(width == "512B_PACKED" for _, width in counts) or any("512B" in event and "not counted" in text
-                                                                        for (_, event, _), text in uncounted.items())
-    for precision, size in (("fp32", 1.0), ("fp64", 0.5)):
-        seen = [width for width in WIDTHS if (precision, width) in counts]
-        if len(seen) == 4 or (seen == list(WIDTHS)[:3] and not has_512):  # three widths are all that a processor without AVX-512 has
-            work.add(precision, sum(max(1.0, WIDTHS[width] * size) * whole(counts[precision, width]) for width in seen))
-            is_sure = len(seen) == 4 or any("512B" in event for _, event, _ in uncounted) or any(pmu == "cpu_core" for pmu, _ in counts[precision, "SCALAR"])
-            if not is_sure:
+            work.missing.append(f"precision: AMD's {shown(name)} counts single and double together")
+    uncounted = [(*split(name)[:2], text) for name, text in events.uncounted.items() if ARITHMETIC.fullmatch(split(name)[1])]
+    widest = [text for _, event, text in uncounted if "512B" in event]
+    has_512 = any(width == "512B_PACKED" for _, width in counts) or any("not counted" in text for text in widest)
+    for at, (kind, precision) in enumerate((("SINGLE", "fp32"), ("DOUBLE", "fp64"))):
+        seen = [width for width in WIDTHS if (kind, width) in counts]
+        if len(seen) == 4 or (seen == list(WIDTHS)[:3] and not has_512):  # three are all that a processor without AVX-512 has
+            work.add(precision, sum(WIDTHS[width][at] * whole(counts[kind, width]) for width in seen))
+            if len(seen) == 3 and not widest and not any(pmu == "cpu_core" for pmu, _ in counts[kind, "SCALAR"]):
                 remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without AVX-512 has; on another "
                                "count the events of 512 bits as well")
         elif seen:
             work.missing.append(f"FLOPs of {precision}: only {len(seen)} of the 4 widths were counted (scalar, 128B, 256B, 512B)")
-    if any(pmu == "cpu_atom" for pmu, _, _ in uncounted) and work.flops:
+    if work.flops and any(pmu == "cpu_atom" and "not supported" in text for pmu, _, text in uncounted):  # not counted: ran on none of them
         work.at_least = True
         work.missing.append("FLOPs of the E cores (cpu_atom): nothing counted them")
-    if not work.flops and not work.missing:
-        work.missing.append("FLOPs: there is no metric")
+    work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
 
 
 def count_bytes(events: Events, work: CountedWork) -> None:
@@ -155,35 +141,29 @@ def count_bytes(events: Events, work: CountedWork) -> None:
     for name, (value, unit) in events.metrics.items():
         pmu, event, _ = split(name)
         match = MEMORY.fullmatch(event)
-        if match and (match["io"] is None or "imc" in pmu):  # one spelling of the events is enough, and two are not added up
-            way = match["way"] or match["to"] or match["in"] or match["io"]
-            spelling = match["a"] or match["b"] or match["c"] or "DATA"
-            ways[spelling][WAYS.get(way, way)][match["part"] or match["of"] or ""] += value * (1.0 if unit == "byte" else LINE)
-    reasons: List[str] = []
-    for of in ways.values():
-        if any(parts.keys() in ({"0"}, {"1"}) for parts in of.values()):
-            reasons.append("bytes at DRAM: one of two sub-channels or controllers was counted")
-        elif "RD" in of and "WR" in of:
-            work.bytes["DRAM"] = sum(sum(of[way].values()) for way in ("RD", "WR"))
+        if match and ("imc" in pmu or match.lastindex != 12):
+            spelling, part, way = (group for group in match.groups() if group is not None)
+            ways[spelling][WAYS.get(way, way)][part] += value * (1.0 if unit == "byte" else 64.0)
+    missing = []
+    for of in ways.values():  # one spelling is enough, and two are not added up
+        known = [of[way] for way in ("RD", "WR")] if "RD" in of and "WR" in of else [of["ALL"]] if "ALL" in of else []
+        if known and all(parts.keys() not in ({"0"}, {"1"}) for parts in known):
+            work.moved = sum(sum(parts.values()) for parts in known)
             return
-        elif "ALL" in of:
-            work.bytes["DRAM"] = sum(of["ALL"].values())
-            return
-        else:
-            reasons.append("bytes at DRAM: only one direction was counted")
-    work.missing += reasons[:1]
+        missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was counted")
+    add_once(work.missing, missing)
 
 
 def read(source: Source) -> Imported:
     events, work, imported = Events(source), CountedWork(), Imported("perf stat")
     count_flops(events, work, imported.remarks)
     count_bytes(events, work)
-    times = [value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s" and value > 0]
-    if not times:
-        imported.missing.append("time: add the event duration_time")
-    add_processor(imported, source.row, times[:1], work, events.metrics)
+    seconds = next((value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s"), 0.0)
+    imported.missing += ["time: add the event duration_time"] * (not seconds)
+    add_processor(imported, source.row, seconds, work, events.metrics)
     if events.uncounted:
-        imported.missing.append("not counted: " + ", ".join(f"{printable(one)} ({printable(why)})" for one, why in events.uncounted.items()))
+        imported.missing.append("not counted: " + ", ".join(f"{shown(one)} ({shown(why)})" for one, why in events.uncounted.items()))
     if events.scaled:
-        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are estimates.")
+        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are "
+                                "estimates.")
     return imported
