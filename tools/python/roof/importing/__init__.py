@@ -14,7 +14,8 @@ seconds.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Optional, Type
+from operator import attrgetter
+from typing import Any, Dict, List, Optional, Tuple, Type
 
 
 class Record:
@@ -22,20 +23,29 @@ class Record:
     nanoseconds, and become the columns `start_s` and `duration_s`. What is not given is None."""
 
     file = ""
-    __slots__ = ()
+    __slots__: Tuple[str, ...] = ()
+    times: List[int] = []  #: places of the slots that are nanoseconds
 
-    def __init__(self, **cells: Any) -> None:
-        for column in self.__slots__:
-            setattr(self, column, cells.get(column))
+    def __init_subclass__(cls) -> None:
+        # There may be millions: their constructor is written out, as a dataclass has it.
+        scope: Dict[str, Any] = {}
+        exec(f"def __init__(self, {', '.join(f'{one}=None' for one in cls.__slots__)}):\n" +
+             "".join(f"    self.{one} = {one}\n" for one in cls.__slots__), scope)
+        cls.__init__ = scope["__init__"]  # type: ignore[method-assign]
+        cls.values = attrgetter(*cls.__slots__)  # type: ignore[attr-defined]
+        cls.times = [place for place, one in enumerate(cls.__slots__) if one in ("start", "duration")]
 
-    def cells(self) -> List[Any]:
-        values = ((column, getattr(self, column)) for column in self.__slots__)
-        return ["" if value is None else value / 1e9 if column in ("start", "duration") else value
-                for column, value in values]
+    def cells(self, row: str) -> List[Any]:
+        """Of its line, after the name of its row; None is an empty cell."""
+        values = [row, *type(self).values(self)]  # type: ignore[attr-defined]
+        for place in self.times:
+            if values[place + 1] is not None:
+                values[place + 1] /= 1e9
+        return values
 
     @classmethod
     def columns(cls) -> List[str]:
-        return [f"{column}_s" if column in ("start", "duration") else column for column in cls.__slots__]
+        return ["id", *(f"{one}_s" if one in ("start", "duration") else one for one in cls.__slots__)]
 
 
 class Kernel(Record):

@@ -20,6 +20,8 @@ from roof.texts import how_many, printable
 from roof.work import Work
 
 BLANKS = re.compile(r"[ \t\r\n]*")
+BETWEEN = re.compile(r"\}\s*,\s*\{\s*\"ph\"")  #: two events
+LAST = 64 << 10  #: characters at the end of a piece, in which two events meet
 PIECE = 4 << 20  #: characters that are read at once
 LONGEST = 16 << 20  #: an event
 FARTHEST = 4 * 10**18  #: nanoseconds
@@ -132,11 +134,27 @@ class Document:
             if self.take("," + close) == close:
                 return
 
+    def many(self) -> List[Any]:
+        """The events of this piece but the last, at once; none where they are not what they seem."""
+        ends = [end.start() for end in BETWEEN.finditer(self.text, max(self.at, len(self.text) - LAST))]
+        try:
+            found = self.decoder.decode(f"[{self.text[self.at:ends[-1] + 1]}]") if ends else []
+        except (ValueError, RecursionError):
+            return []
+        self.at = ends[-1] + 1 if ends else self.at
+        return found
+
+    def list_of_events(self) -> Iterator[Any]:
+        for _ in self.members("]"):
+            found = self.many()
+            yield from found
+            if not found:
+                yield self.value()
+
     def events(self) -> Iterator[Any]:
         with self.source.stream() as self.stream:
             if self.take("{[") == "[":
-                for _ in self.members("]"):
-                    yield self.value()
+                yield from self.list_of_events()
                 return
             for _ in self.members("}"):
                 if self.next() != '"':
@@ -145,8 +163,7 @@ class Document:
                 self.take(":")
                 if key == "traceEvents" and self.next() == "[":
                     self.at += 1
-                    for _ in self.members("]"):
-                        yield self.value()
+                    yield from self.list_of_events()
                 else:
                     self.others[key] = self.value()
             if self.next():
@@ -171,7 +188,7 @@ def nanoseconds(value: Any) -> Optional[int]:
 
 
 def number(value: Any) -> Optional[int]:
-    if isinstance(value, str) and value.isdecimal() and len(value) < 21:
+    if type(value) is str and value.isdecimal() and len(value) < 21:
         value = int(value)
     return value if type(value) is int and 0 <= value < 2**64 else None
 
@@ -185,7 +202,7 @@ def real(value: Any) -> Optional[float]:
 
 
 def extent(value: Any) -> Optional[str]:
-    return "x".join(map(str, value)) if isinstance(value, list) else None
+    return "x".join(map(str, value)) if type(value) is list else None
 
 
 class Trace:
@@ -194,6 +211,7 @@ class Trace:
     def __init__(self) -> None:
         self.events = 0
         self.left, self.wrong = Tally(), []  # type: Tally, List[str]
+        self.kinds = dict(KINDS)
         self.processes: Dict[Any, Process] = {}
         self.threads: Dict[Any, Dict[Any, List[Span]]] = {}
         self.flows: Dict[Any, Dict[Any, List[Any]]] = {}
@@ -211,8 +229,11 @@ class Trace:
         if type(event) is not dict:
             return
         name, phase, category = event.get("name"), event.get("ph"), event.get("cat")
-        category = category if type(category) is str else ""
-        kind = KINDS.get(category, "call" if CALLS.fullmatch(category) else "other")
+        if type(category) is not str:
+            category = ""
+        kind = self.kinds.get(category)
+        if kind is None:
+            kind = self.kinds[category] = "call" if CALLS.fullmatch(category) else "other"
         if type(name) is not str:
             name = ""
         if kind == "module" and not name.startswith(MODULE):
@@ -220,17 +241,21 @@ class Trace:
         args = event.get("args")
         if type(args) is not dict:
             args = {}
-        where = tuple(one if type(one) in (int, str) else str(one) for one in (event.get("pid"), event.get("tid")))
+        process, thread = event.get("pid"), event.get("tid")
+        if type(process) is not int:
+            process = str(process)
+        if type(thread) is not int:
+            thread = str(thread)
         if name == "[memory]":
-            self.add_memory(event, args, where[0])
+            self.add_memory(event, args, process)
         if kind == "flow" and phase in ("s", "f"):
-            ends = self.flows.setdefault(where[0], {}).setdefault(str(event.get("id")), [None, None])
-            ends[phase == "f"] = where[1], nanoseconds(event.get("ts"))
+            ends = self.flows.setdefault(process, {}).setdefault(str(event.get("id")), [None, None])
+            ends[phase == "f"] = thread, nanoseconds(event.get("ts"))
         if phase != "X" or kind in ("", "flow"):
             return
         name = self.names.setdefault(name, name)
         if kind == "counters":
-            self.add_counters(where[0], args, name)
+            self.add_counters(process, args, name)
             return
         if kind == "other":
             self.left[category] += 1
@@ -241,26 +266,25 @@ class Trace:
             return
         if kind == "old":
             kind = "range" if kind_in(name) != "nvtx" and not name.startswith("autograd::") else "operator"
-        span = Span(start, start + duration, kind, name)
         if kind == "operator":
             dims = args.get("Input Dims")
             span = Span(start, start + duration, kind, name, self.work(name, args), type(dims) is list and any(dims))
         elif kind == "module":
             span = Span(start, start + duration, kind, name[len(MODULE):])
         elif kind == "range":
-            self.process(where[0]).ranges.append(Range(thread=number(where[1]), name=name, start=start,
-                                                       duration=duration))
+            self.process(process).ranges.append(Range(None if type(thread) is str else thread, None, name, start,
+                                                      duration))
+            span = Span(start, start + duration, kind, name)
         elif kind == "call":
             self.vendor = category.partition("_")[0] if "_" in category else self.vendor
-            call = Call(thread=number(where[1]), correlation=number(args.get("correlation")), name=name, start=start,
-                        duration=duration,
-                        domain="driver" if category.endswith("driver") else "runtime")
-            self.process(where[0]).calls.append(call)
+            call = Call(None if type(thread) is str else thread, number(args.get("correlation")), None, None,
+                        "driver" if category.endswith("driver") else "runtime", name, start, duration)
+            self.process(process).calls.append(call)
             span = Span(start, start, kind, name, call)
         else:
             self.add_device(kind, name, start, duration, args)
             return
-        self.threads.setdefault(where[0], {}).setdefault(where[1], []).append(span)
+        self.threads.setdefault(process, {}).setdefault(thread, []).append(span)
 
     def work(self, name: str, args: Dict[str, Any]) -> Optional[Traced]:
         """By its shapes, or of a kernel that Inductor made by what Inductor says."""
@@ -278,20 +302,19 @@ class Trace:
         return self.works[call]
 
     def add_device(self, kind: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
-        cause = {"device": f"gpu:{number(args.get('device')) or 0}", "stream": number(args.get("stream")),
-                 "correlation": number(args.get("correlation")), "start": start if start or duration else None,
-                 "duration": duration}
+        stream, correlation = number(args.get("stream")), number(args.get("correlation"))
+        device, begin = f"gpu:{number(args.get('device')) or 0}", start if start or duration else None
         if kind == "kernel":
-            self.device.append(Kernel(
-                **cause, name=name, grid=extent(args.get("grid")), block=extent(args.get("block")),
-                registers=number(args.get("registers per thread")), shared_bytes=number(args.get("shared memory")),
-                graph_node=number(args.get("graph node id"))))
+            self.device.append(Kernel(device, stream, correlation, None, None, name, begin, duration,
+                                      extent(args.get("grid")),
+                                      extent(args.get("block")), number(args.get("registers per thread")),
+                                      number(args.get("shared memory")), number(args.get("graph node id"))))
             return
         before, arrow, after = name.partition("->")
         kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
         ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
-        self.device.append(Copy(**cause, kind=kind, source=ends[0], destination=ends[1],
-                                bytes=number(args.get("bytes"))))
+        self.device.append(Copy(device, stream, correlation, None, None, kind, *ends, number(args.get("bytes")), begin,
+                                duration))
 
     def add_memory(self, event: Dict[str, Any], args: Dict[str, Any], process: Any) -> None:
         """A record of PyTorch's allocator on a device: the allocated bytes, negative for a release to the pool."""

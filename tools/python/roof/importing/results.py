@@ -72,10 +72,10 @@ def write(place: Path, files: Sequence[Imported], machine: str) -> None:
             for imported in files for row in imported.rows]
     records = []
     for kind in RECORDS:
-        lines = [([identity(row)], row.of(kind)) for imported in files for row in imported.rows]
+        lines = [(identity(row), row.of(kind)) for imported in files for row in imported.rows]
         if any(found for _, found in lines):
-            cells = chain.from_iterable(((one + record.cells()) for record in found) for one, found in lines)
-            records.append((kind.file, ["id", *kind.columns()], cells))
+            cells = chain.from_iterable((record.cells(name) for record in found) for name, found in lines)
+            records.append((kind.file, kind.columns(), cells))
     try:
         place.mkdir(parents=True, exist_ok=True)
         folder.put(place, plan_of(files), machine_of(files, machine), rows, records)
