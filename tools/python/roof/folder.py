@@ -137,7 +137,7 @@ def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow
         before = checksum([*block, whole])
         written.append(f"{line},{before}")
     for name, lines in tables.items():
-        if lines or not records:
+        if lines:
             (place / name).write_text(joined(lines), encoding="utf-8")
     (place / "measurements.csv").write_text(joined(written), encoding="utf-8")
     (place / "checksums.csv").write_text(seal(place, run), encoding="utf-8")

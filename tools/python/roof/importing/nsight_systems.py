@@ -57,9 +57,9 @@ class Database:
         self.others = set()  # views, and tables that a program computes
         for name, kind, page in base.execute("SELECT name, type, rootpage FROM sqlite_master"):
             if kind == "table" and page:
-                self.tables[name.lower()] = name
+                self.tables[str(name).lower()] = str(name)
             else:
-                self.others.add(name.lower())
+                self.others.add(str(name).lower())
         self.strings = self.pairs("StringIds", "value")
         self.left_out: Tally = Tally()
 

@@ -280,7 +280,8 @@ def processor_row(row: Row, operators: Operators, marked: List[Range], imported:
     if not ranges and calls:
         row.times = [(max(call.end for call in calls) - min(call.start for call in calls)) / 1e9]
     for phase in PHASES:
-        row.phases[phase] = [sum(part.seconds for (_, of), part in step.parts.items() if of == phase) for step in steps]
+        seconds = [sum(part.seconds for (_, of), part in step.parts.items() if of == phase) for step in steps]
+        row.phases[phase] = seconds if any(seconds) else []
     if not operators.has_shapes:
         imported.missing.append("FLOPs: the trace has no shapes; profile with record_shapes=True")
     set_work(row, steps, operators, imported)
