@@ -21,6 +21,11 @@ class CountedWork:
     missing: List[str] = field(default_factory=list)  #: sentences about what could not be counted
     at_least: bool = False  #: FLOPs are a lower bound
 
+    @property
+    def names_bytes(self) -> bool:
+        """Whether the bytes at DRAM are known, or a sentence says why not."""
+        return self.moved is not None or any(one.startswith("bytes at DRAM") for one in self.missing)
+
     def add(self, precision: str, flops: float) -> None:
         self.flops[precision] = self.flops.get(precision, 0.0) + flops
 
@@ -81,17 +86,16 @@ def count_tensor(metrics: Metrics, work: CountedWork) -> None:
         work.missing.append(f"FLOPs of tensor cores{' in ' * bool(absent)}{', '.join(sorted(absent))}: there is no metric")
 
 
-def count_bytes(metrics: Metrics, work: CountedWork) -> None:
-    """Those at DRAM; the report counts the other levels by the recorded metrics."""
+def bytes_at(metrics: Metrics, level: str, stem: str, work: CountedWork) -> Optional[float]:
     one_way = False
-    for unit, name, factor in (("byte", "dram__bytes", 1.0), ("sector", "dram__sectors", 32.0)):
+    for unit, name, factor in (("byte", f"{stem}bytes", 1.0), ("sector", f"{stem}sectors", 32.0)):
         ways = [value(metrics, unit, f"{name}_{way}.sum", f"{name}_op_{way}.sum") for way in ("read", "write")]
         whole = value(metrics, unit, f"{name}.sum")
         if whole is not None or None not in ways:
-            work.moved = factor * (sum(way or 0.0 for way in ways) if whole is None else whole)
-            return
+            return factor * (sum(way or 0.0 for way in ways) if whole is None else whole)
         one_way = one_way or ways != [None, None]
-    work.missing.append("bytes at DRAM: only one direction was counted" if one_way else NO_BYTES)
+    work.missing += [f"bytes at {level}: only one direction was counted"] * one_way
+    return None
 
 
 def count_work(metrics: Metrics) -> CountedWork:
@@ -100,7 +104,9 @@ def count_work(metrics: Metrics) -> CountedWork:
     count_scalar(metrics, work)
     count_tensor(metrics, work)
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
-    count_bytes(metrics, work)
+    for level, stem in (("L1", "l1tex__t_"), ("L2", "lts__t_"), ("DRAM", "dram__")):  # the report counts the others by the records
+        work.moved = bytes_at(metrics, level, stem, work)
+    work.missing += [NO_BYTES] * (not work.names_bytes)
     return work
 
 
@@ -124,8 +130,7 @@ def add_processor(imported: Imported, name: str, seconds: float, work: CountedWo
     set_work(row, work, imported)
     row.records = [Counter(device="cpu", scope="step", metric=metric, value=of[0], unit=of[1]) for metric, of in metrics.items()]
     imported.rows.append(row)
-    known = work.moved is not None or any(one.startswith("bytes at DRAM") for one in work.missing)
-    add_once(imported.missing, [NO_BYTES] * (not known) + work.missing)
+    add_once(imported.missing, [NO_BYTES] * (not work.names_bytes) + work.missing)
 
 
 def add_once(sentences: List[str], more: Iterable[str]) -> None:

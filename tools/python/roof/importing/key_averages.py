@@ -113,7 +113,9 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
     row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
     counted = [layer.flops for layer in row.layers if layer.flops is not None]
     row.flops = sum(counted) if counted else None
-    add_once(imported.missing, ["FLOPs: profile with with_flops=True"] * (not column))
+    if not counted:
+        add_once(imported.missing, ["FLOPs: " + ("no row that is printed has any; print all by row_limit=-1" if column else
+                                                 "profile with with_flops=True")])
     return row
 
 
