@@ -7,9 +7,9 @@ from typing import Any, Dict, Iterator, NoReturn, Tuple
 from roof.errors import InputError
 from roof.importing import Imported, Row
 from roof.importing.files import Source
-from roof.importing.quantities import shown
+from roof.importing.quantities import LARGEST, shown
 
-LARGEST = 1 << 20  #: characters; the tool writes some kB
+MOST = 1 << 20  #: characters; the tool writes some kB
 #: In labels; without one it is unknown, since the default depends on the build.
 PRECISIONS = {"FP64": "fp64", "FP32": "fp32", "FP16": "fp16"}
 REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a cache or DRAM is a "
@@ -35,14 +35,14 @@ def rates(empirical: Dict[str, Any], key: str, name: str) -> Iterator[Tuple[str,
         label, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
         if not isinstance(label, str) or type(value) not in (int, float):
             raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
-        if not 0 < value < 1e300:
+        if not 0 < value < LARGEST:
             raise InputError(f"{name}: {key}: expected a rate above 0")
         yield label, value * 1e9
 
 
 def read(source: Source) -> Imported:
     text, name = source.text(), source.name
-    if len(text) > LARGEST:
+    if len(text) > MOST:
         raise InputError(f"{name}: it is larger than 1 MiB, as no file of this tool is")
     try:
         document = json.loads(text, parse_constant=refuse)

@@ -12,7 +12,7 @@ from roof.importing.counted import add_once
 from roof.importing.files import Source
 from roof.importing.quantities import shown
 
-TIME = re.compile(r"(-?)([0-9]+(?:\.[0-9]+)?)(us|ms|s)")
+TIME = re.compile(r"(-?)([0-9]{1,30}(?:\.[0-9]+)?)(us|ms|s)")
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
@@ -103,7 +103,7 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
         time = table.seconds(number, cells[table.on or table.own])
         if time is None:
             imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
-        count = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cells[column[0]]) if column else None
+        count = re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]+)?", cells[column[0]]) if column else None
         flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
         # Up to PyTorch 1.5 the time on a device is not the operator's own.
         times = [] if time is None or table.on.endswith(" total") else [time / steps]

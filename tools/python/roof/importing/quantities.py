@@ -1,6 +1,5 @@
 """Texts of other tools: units ("Kbyte", "nsecond", "Ghz", "MiB", "MFLOP/s"), and numbers in the languages that tools write."""
 
-import math
 import re
 from typing import Optional, Tuple
 
@@ -22,6 +21,7 @@ BLANKS = "\u00a0\u2009\u202f\ufffd "
 GROUPED = r"[0-9]{{1,3}}(?P<a>[{0}])[0-9]{{3}}(?:(?P=a)[0-9]{{3}})*|[0-9]{{1,2}}(?:(?P<b>[{0}])[0-9]{{2}})+(?P=b)[0-9]{{3}}"
 NUMBERS = {mark: re.compile(rf"[-+]?(?:[0-9]+|{GROUPED.format(BLANKS + '’' + chr(39) + other)})(?:[{mark}][0-9]*)?(?:[eE][-+]?[0-9]+)?")
            for mark, other in (".,", ",.")}
+LARGEST = 1e100  #: products of what tools count stay finite
 
 
 def unit(text: str) -> Optional[Tuple[float, str]]:
@@ -32,11 +32,11 @@ def unit(text: str) -> Optional[Tuple[float, str]]:
 
 
 def number(text: str, mark: str = ".") -> Optional[float]:
-    """None for a text that is no finite number with that decimal mark, point or comma."""
+    """None for a text that is no number with that decimal mark, point or comma, or none below 1e100."""
     if not NUMBERS[mark].fullmatch(text):
         return None
     value = float(re.sub(r"[^-+0-9.eE]", "", text.replace("." if mark == "," else ",", "").replace(",", ".")))
-    return value if math.isfinite(value) else None
+    return value if abs(value) < LARGEST else None
 
 
 def mark_of(text: str) -> str:
