@@ -5,7 +5,7 @@ import csv
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Dict, Iterator, List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from roof.errors import InputError
 from roof.importing import Imported, quantities
@@ -38,71 +38,56 @@ def reads(path: Path, head: bytes) -> bool:
     return bool(HEADER.search(text) or FOR_PEOPLE.search(text))
 
 
-class Tables:
-    """The tables of a file by region, number and name of the group: one for each rank that wrote into it."""
+def metric(cells: List[str], threads: int, where: str) -> Optional[Tuple[str, Tuple[Values, str, str]]]:
+    """A line of a table. None for a metric in no known unit."""
+    match = METRIC.fullmatch(cells[0].strip()[:200])
+    unit = quantities.unit(match["unit"] if match["bare"] is None else match["bare"]) if match else None
+    if not match or unit is None:
+        return None
+    if len(cells) < threads + 1:
+        raise InputError(f"{where}: {len(cells) - 1} values, not {threads}")
+    values: Values = []
+    for text in map(str.strip, cells[1:threads + 1]):
+        value = quantities.number(text)
+        if value is None and text not in ABSENT:
+            raise InputError(f"{where}: {shown(cells[0])}: '{shown(text)}' is not a number")
+        values.append(None if value is None else value * unit[0])
+    return match["name"], (values, unit[1], match["behind"] or "")
 
-    def __init__(self, source: Source) -> None:
-        text = source.text()
-        first = HEADER.search(text)
-        if not first:
-            raise InputError(f"{source.name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes a file "
-                             "that can be read")
-        self.lines: Iterator[List[str]] = csv.reader(text.splitlines(keepends=True), delimiter=first[1])
-        self.name, self.where, region = source.name, source.name, ""
-        self.of: Dict[str, Dict[Tuple[int, str], List[Table]]] = defaultdict(lambda: defaultdict(list))
-        while (cells := self.next()) is not None:
-            if cells[:1] == ["TABLE"]:
-                self.table(cells, region)
-            elif cells[:3] == ["STRUCT", "Info", "5"]:  # LIKWID 4.0 names the region in the next line: number, group, region
-                region = ((self.next() or []) + [""] * 3)[2]
-        if not text.endswith("\n"):
-            raise InputError(f"{self.where}: the line is cut off")
 
-    def next(self) -> Optional[List[str]]:
-        try:
-            cells = next(self.lines, None)
-        except csv.Error as error:
-            raise InputError(f"{self.where}: the line after this one is no CSV: {error}") from None
-        if cells is not None:
-            self.where = f"{self.name}:{self.lines.line_num}"  # type: ignore[attr-defined]
-        return cells
-
-    def row(self) -> List[str]:
-        before, cells = self.where, self.next()
-        if not cells or cells[0] in ("TABLE", "STRUCT"):
-            raise InputError(f"{before}: the table is cut off after this line")
-        return cells
-
-    def table(self, cells: List[str], region: str) -> None:
-        at, kind = next(((at, match) for at, cell in enumerate(cells) if (match := KIND.fullmatch(cell))), (0, None))
-        if kind is None:
-            return
-        region = ",".join(cells[1:at])[len("Region "):] or region  # a comma in a region's name is not quoted
-        group, rows, *_ = [*cells[at + 1:], "", ""]
-        if not re.fullmatch(r"[0-9]{1,6}", rows):
-            raise InputError(f"{self.where}: the number of rows is missing")
-        threads, table = [cell for cell in self.row()[1:] if cell], {}  # type: List[str], Table
-        is_metrics = kind[2] == "Metric" and not kind[3]
-        for _ in range(int(rows) * is_metrics):
-            self.metric(self.row(), len(threads), table)
-        if is_metrics and not any(thread.startswith("GPU") for thread in threads):
-            self.of[region][int(kind[1]), group].append(table)
-
-    def metric(self, cells: List[str], threads: int, table: Table) -> None:
-        """Adds a metric, if its unit is known."""
-        match = METRIC.fullmatch(cells[0].strip()[:200])
-        unit = quantities.unit(match["unit"] if match["bare"] is None else match["bare"]) if match else None
-        if not match or unit is None:
-            return
-        if len(cells) < threads + 1:
-            raise InputError(f"{self.where}: {len(cells) - 1} values, not {threads}")
-        values: Values = []
-        for text in map(str.strip, cells[1:threads + 1]):
-            value = quantities.number(text)
-            if value is None and text not in ABSENT:
-                raise InputError(f"{self.where}: {shown(cells[0])}: '{shown(text)}' is not a number")
-            values.append(None if value is None else value * unit[0])
-        table[match["name"]] = values, unit[1], match["behind"] or ""
+def tables_in(source: Source) -> Dict[str, Dict[Tuple[int, str], List[Table]]]:
+    """By region, and by number and name of the group: a table for each rank that wrote into the file."""
+    name, text = source.name, source.text()
+    first = HEADER.search(text)
+    if not first:
+        raise InputError(f"{name}: these are likwid-perfctr's tables for people; `likwid-perfctr -o FILE.csv …` writes a file that can be read")
+    try:
+        rows = list(csv.reader(text.splitlines(keepends=True), delimiter=first[1]))
+    except csv.Error as error:
+        raise InputError(f"{name}: this is no CSV: {error}") from None
+    if not text.endswith("\n"):
+        raise InputError(f"{name}:{len(rows)}: the line is cut off")
+    found: Dict[str, Dict[Tuple[int, str], List[Table]]] = defaultdict(lambda: defaultdict(list))
+    of_struct = ""
+    for at, cells in enumerate(rows):
+        if cells[:3] == ["STRUCT", "Info", "5"]:  # LIKWID 4.0 names the region in the next line: number, group, region
+            of_struct = [*(cell for row in rows[at + 1:at + 2] for cell in row), "", "", ""][2]
+        place, kind = next(((place, match) for place, cell in enumerate(cells) if (match := KIND.fullmatch(cell))), (0, None))
+        if cells[:1] != ["TABLE"] or kind is None:
+            continue
+        region = ",".join(cells[1:place])[len("Region "):] or of_struct  # a comma in a region's name is not quoted
+        group, count, *_ = [*cells[place + 1:], "", ""]
+        if not re.fullmatch(r"[0-9]{1,6}", count):
+            raise InputError(f"{name}:{at + 1}: the number of rows is missing")
+        lines = rows[at + 1:at + 2 + int(count)]
+        whole = next((number for number, line in enumerate(lines) if not line or line[0] in ("TABLE", "STRUCT")), len(lines))
+        if whole < int(count) + 1:
+            raise InputError(f"{name}:{at + 1 + whole}: the table is cut off after this line")
+        threads = [cell for cell in lines[0][1:] if cell]
+        if kind[2] == "Metric" and not kind[3] and not any(thread.startswith("GPU") for thread in threads):
+            found[region][int(kind[1]), group].append(dict(filter(None, (
+                metric(line, len(threads), f"{name}:{at + 3 + number}") for number, line in enumerate(lines[1:])))))
+    return found
 
 
 def find(table: Table, unit: str, *names: str) -> Values:
@@ -160,7 +145,7 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
 
 def read(source: Source) -> Imported:
     imported = Imported("likwid-perfctr")
-    for region, groups in Tables(source).of.items():
+    for region, groups in tables_in(source).items():
         often = Counter(group for _, group in groups)
         for (number, group), tables in groups.items():
             which = (group if often[group] == 1 else f"{group} {number}") if len(groups) > 1 else ""
