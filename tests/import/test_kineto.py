@@ -1,4 +1,5 @@
-"""Traces of PyTorch, real ones and made ones, against other programs' figures and arithmetic by hand (data/README.md)."""
+"""Traces of PyTorch, real ones and made ones, against other programs' figures and arithmetic by hand
+(data/README.md)."""
 
 import gzip
 import json
@@ -106,15 +107,19 @@ class Steps(unittest.TestCase):
         powers = json.loads(text, parse_int=lambda one: int(one))
         for one in powers["traceEvents"]:
             one["ts"] = f"{one['ts']:.17e}"
-        for content in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.encode("utf-16"), gzip.compress(text.encode()),
+        for content in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.encode("utf-16"),
+                        gzip.compress(text.encode()),
                         json.dumps(steps(), indent=1).encode(), b"\xfe\xff" + json.dumps(steps()).encode("utf-16-be"),
-                        json.dumps(powers).encode(), json.dumps(powers).replace('"ts": "', '"ts": ').replace('e+15"', "e+15").encode()):
+                        json.dumps(powers).encode(),
+                        json.dumps(powers).replace('"ts": "', '"ts": ').replace('e+15"', "e+15").encode()):
             self.check_three(of_bytes(content))
 
     def test_ranges_that_only_sound_like_steps_are_none(self):
         base = 1690000000000000
-        for name in ("batch_norm", "batch_to_device", "step_0.1: get next batch", "step optimizer", "iterate", "stepper 3"):
-            events = [*steps(name="train {}"), *(event("user_annotation", name, base + 1000 * k + 300, 50) for k in range(3))]
+        for name in ("batch_norm", "batch_to_device", "step_0.1: get next batch", "step optimizer", "iterate",
+                     "stepper 3"):
+            events = [*steps(name="train {}"),
+                      *(event("user_annotation", name, base + 1000 * k + 300, 50) for k in range(3))]
             row, = of_events(events).rows
             self.assertEqual((1, 3 * PRODUCT), (len(row.times), row.flops), name)
             self.check_three(of_events([*steps(), *events[12:]]))
@@ -135,7 +140,8 @@ class Steps(unittest.TestCase):
         self.assertEqual([0.00622, 0.001, 0.001], [round(one, 9) for one in row.times])
 
     def test_a_copy_without_a_call_keeps_the_steps(self):
-        copies = [event("gpu_memcpy", name, 1690000000000400 + 1000 * k, 10, device=0, stream=0, correlation=500, bytes=size)
+        copies = [event("gpu_memcpy", name, 1690000000000400 + 1000 * k, 10, device=0, stream=0, correlation=500,
+                        bytes=size)
                   for k in range(3) for name, size in (("CopyHostToDevice", 1048576), ("CopyDeviceToHost", 4096))]
         row = self.check_three(of_events(steps() + copies))
         moved = {kind: sum(one.bytes for one in row.of(Copy) if one.kind == kind) for kind in ("H2D", "D2H")}
@@ -153,13 +159,15 @@ class Steps(unittest.TestCase):
         self.assertEqual(["gpu:0", "gpu:1"], [row.device for row in rows])
         for row in rows:
             self.assertEqual((3, 3, PRODUCT), (len(row.times), len(row.of(Call)), row.flops))
-        apart = of_events(steps(pid=100) + [{**one, "args": {**one["args"], "correlation": one["args"].get("correlation", 0) + 50}}
+        apart = of_events(steps(pid=100) +
+                          [{**one, "args": {**one["args"], "correlation": one["args"].get("correlation", 0) + 50}}
                                             for one in steps(pid=200)]).rows
         self.assertEqual(["x process 100", "x process 200"], [row.point["model"] for row in apart])
         self.assertEqual([3, 3], [len(row.of(Kernel)) for row in apart])
 
     def test_two_devices_of_a_process_are_rows_with_the_calls_that_started_something_there(self):
-        rows = of_events(steps() + [launch(1690000000000020, 900), kernel(1690000000000050, 2, 900, "other", device=1)]).rows
+        rows = of_events(steps() +
+                         [launch(1690000000000020, 900), kernel(1690000000000050, 2, 900, "other", device=1)]).rows
         self.assertEqual([3, 1], [len(row.of(Kernel)) for row in rows])
         self.assertEqual([3, 1], [len(row.of(Call)) for row in rows])
         self.assertEqual([PRODUCT, None], [row.flops for row in rows])
@@ -174,18 +182,22 @@ class Devices(unittest.TestCase):
             self.assertEqual((3, PRODUCT), (len(row.of(Call)), row.flops))
             self.assertEqual(["mm 0"] * 3, [one.layer for one in row.of(Kernel)])
             self.assertEqual("Intel(R) Data Center GPU Max 1550", found.models["gpu:0"])
-        self.assertEqual("Intel GPU", of_events([{**one, "cat": one["cat"].replace("cuda", "xpu")} for one in steps()]).models["gpu:0"])
+        self.assertEqual("Intel GPU",
+                         of_events([{**one, "cat": one["cat"].replace("cuda", "xpu")}
+                                    for one in steps()]).models["gpu:0"])
 
     def test_what_a_file_says_of_a_kernel_a_copy_and_memory_keeps_its_digits(self):
         found = of_file("kineto.json")
         row, = found.rows
         one, = row.of(Kernel)
         self.assertEqual((10_125, 20_500, "64x2x1", "128x1x1", 122, 24576, 11),
-                         (one.start, one.duration, one.grid, one.block, one.registers, one.shared_bytes, one.correlation))
+                         (one.start, one.duration, one.grid, one.block, one.registers, one.shared_bytes,
+                          one.correlation))
         first, second = row.of(Copy)
         self.assertEqual(("H2D", "pinned", "device", 16384), (first.kind, first.source, first.destination, first.bytes))
         self.assertEqual("memset", second.kind)
-        self.assertEqual([("allocate", 4096, 1500), ("free", 4096, 40000)], [(m.action, m.bytes, m.start) for m in row.of(Memory)])
+        self.assertEqual([("allocate", 4096, 1500), ("free", 4096, 40000)],
+                         [(m.action, m.bytes, m.start) for m in row.of(Memory)])
         self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
         self.assertEqual(12, row.flops)
 
@@ -278,7 +290,8 @@ class Processors(unittest.TestCase):
         now, = of_file(MODULES).rows
         found = of_bytes(json.dumps(trace).encode())
         then, = found.rows
-        self.assertEqual((now.times, now.flops, len(now.layers), now.phases), (then.times, then.flops, len(then.layers), then.phases))
+        self.assertEqual((now.times, now.flops, len(now.layers), now.phases),
+                         (then.times, then.flops, len(then.layers), then.phases))
         self.assertEqual(1, found.remarks.count("not read, of 'mtia_ccp_events': 3 events"))
 
     def test_without_modules_a_layer_is_an_operator_and_without_shapes_the_flops_are_missing(self):
@@ -301,7 +314,8 @@ class Processors(unittest.TestCase):
 
     def test_operators_of_tracing_do_not_run(self):
         inner = [event("user_annotation", "_compile.compile_inner (dynamo_timed)", 100, 500),
-                 operator("aten::mm", 200, 20, [[64, 128], [128, 256]]), operator("aten::mm", 700, 20, [[64, 128], [128, 256]])]
+                 operator("aten::mm", 200, 20, [[64, 128], [128, 256]]),
+                 operator("aten::mm", 700, 20, [[64, 128], [128, 256]])]
         self.assertEqual(PRODUCT, of_events(inner).rows[0].flops)
 
     def test_a_kernel_of_inductor_has_what_inductor_says(self):
@@ -330,17 +344,22 @@ class Formulas(unittest.TestCase):
     def test_products(self):
         for name, dims, expected in (
                 ("matmul", [[3, 1, 4, 5], [7, 5, 6]], 2 * 3 * 7 * 4 * 5 * 6), ("addmm", [[6], [4, 5], [5, 6]], 240),
-                ("baddbmm", [[3, 4, 6], [3, 4, 5], [3, 5, 6]], 720), ("linear", [[2, 3, 5], [6, 5]], 360), ("mm", [[2, 3], [4, 5]], None),
-                ("mv", [[4, 5], [5]], 40), ("dot", [[7], [7]], 14), ("matmul", [[5], [5]], 10), ("matmul", [[2, 4, 5], [5, 6]], 480),
+                ("baddbmm", [[3, 4, 6], [3, 4, 5], [3, 5, 6]], 720), ("linear", [[2, 3, 5], [6, 5]], 360),
+                ("mm", [[2, 3], [4, 5]], None),
+                ("mv", [[4, 5], [5]], 40), ("dot", [[7], [7]], 14), ("matmul", [[5], [5]], 10),
+                ("matmul", [[2, 4, 5], [5, 6]], 480),
                 ("_grouped_mm", [[32, 64], [2, 64, 16]], 2 * 32 * 64 * 16), ("relu", [[2, 3]], None)):
             self.assertEqual(expected, flops(f"aten::{name}", dims), (name, dims))
 
     def test_convolutions(self):
         for name, dims, values, expected in (
-                ("conv2d", [[2, 6, 9, 9], [8, 3, 3, 3], [8]], ["", "", "", "[2, 2]", "[1, 1]", "[2, 2]", "2"], 2 * 2 * 8 * 16 * 27),
-                ("convolution", [[2, 6, 4, 4], [6, 5, 3, 3]], ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[0, 0]", "1"],
+                ("conv2d", [[2, 6, 9, 9], [8, 3, 3, 3], [8]], ["", "", "", "[2, 2]", "[1, 1]", "[2, 2]", "2"],
+                 2 * 2 * 8 * 16 * 27),
+                ("convolution", [[2, 6, 4, 4], [6, 5, 3, 3]],
+                 ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[0, 0]", "1"],
                  2 * 2 * 6 * 16 * 45),
-                ("conv2d", [[2, 6, 9, 9], [8, 3, 3, 3]], [], None), ("conv1d", [[2, 3, 8], [4, 3, 3]], ["", "", "", "[1]", "[0]", "[1]", "1"],
+                ("conv2d", [[2, 6, 9, 9], [8, 3, 3, 3]], [], None),
+                ("conv1d", [[2, 3, 8], [4, 3, 3]], ["", "", "", "[1]", "[0]", "[1]", "1"],
                                                                       2 * 2 * 4 * 6 * 9)):
             self.assertEqual(expected, flops(f"aten::{name}", dims, values), (name, dims))
 
@@ -354,7 +373,8 @@ class Formulas(unittest.TestCase):
         strided = [*plain[:3], "[2, 2]", *plain[4:]]  # a window of 1 x 1 reads 5 x 5 of 9 x 9 positions
         self.assertEqual(2 * 3 * 25 + 15 + 5 + 2 * 5 * 25, moved("convolution", image, strided))
         turned = [*strided[:6], "True", "[1, 1]", "2"]
-        self.assertEqual(2 * 6 * 16 + 6 * 5 * 9 + 2 * 10 * 100, moved("convolution", [[2, 6, 4, 4], [6, 5, 3, 3]], turned))
+        self.assertEqual(2 * 6 * 16 + 6 * 5 * 9 + 2 * 10 * 100,
+                         moved("convolution", [[2, 6, 4, 4], [6, 5, 3, 3]], turned))
         gradient = ["", "", "", "[5]", "[2, 2]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, True]"]
         self.assertEqual((250 + 15 + 2 * 3 * 81) + (250 + 2 * 3 * 25 + 15 + 5),
                          moved("convolution_backward", [[2, 5, 5, 5], [2, 3, 9, 9], [5, 3, 1, 1]], gradient))
@@ -367,10 +387,12 @@ class Formulas(unittest.TestCase):
         self.assertIsNone(flops("aten::_cudnn_rnn", [layer[0], []]))
 
     def test_attention_keeps_the_pairs_of_its_mask(self):
-        forward, backward = [[2, 8, 6, 16], [2, 2, 6, 16], [2, 2, 6, 32]], [[2, 8, 6, 32], [2, 8, 6, 16], [2, 2, 6, 16], [2, 2, 6, 32]]
+        forward, backward = [[2, 8, 6, 16], [2, 2, 6, 16], [2, 2, 6, 32]], [[2, 8, 6, 32], [2, 8, 6, 16], [2, 2, 6, 16],
+                                                                            [2, 2, 6, 32]]
         once, five = 2 * 8 * 2 * (16 + 32), 2 * 8 * 2 * (3 * 16 + 2 * 32)
         for name, dims, causal, each in (
-                ("flash_attention_for_cpu", forward, 4, once), ("flash_attention", forward, 4, once), ("efficient_attention", forward, 6, once),
+                ("flash_attention_for_cpu", forward, 4, once), ("flash_attention", forward, 4, once),
+                ("efficient_attention", forward, 6, once),
                 ("cudnn_attention", forward, 6, once), ("flash_attention_for_cpu_backward", backward, 7, five),
                 ("flash_attention_backward", backward, 11, five), ("efficient_attention_backward", backward, 11, five),
                 ("cudnn_attention_backward", backward, 14, five)):
@@ -385,7 +407,8 @@ class Formulas(unittest.TestCase):
         for extents in ([-1, 3], [2**50, 3], ["4", 3], [[4], 3], [None, 3], [2.5, 3]):
             self.assertIsNone(flops("aten::mm", [extents, [3, 5]]))
         self.assertIsNone(flops("aten::conv1d", [[1, 1, 2**39], [1, 1, 2]], ["", "", "", "[1]", "[0]", "[1]", "1"]))
-        self.assertIsNone(flops("aten::_scaled_dot_product_flash_attention", [[1, 1, 2**39, 8]] * 3, ["", "", "", "", "True"]))
+        self.assertIsNone(flops("aten::_scaled_dot_product_flash_attention", [[1, 1, 2**39, 8]] * 3,
+                                ["", "", "", "", "True"]))
 
 
 class WrongFiles(unittest.TestCase):
@@ -405,9 +428,12 @@ class WrongFiles(unittest.TestCase):
 
     def test_files_of_other_programs_are_named_with_what_converts_them(self):
         for name, content, part in (
-                ("a.nsys-rep", b"\x01\x02\0\3" * 20, "nsys export --type sqlite"), ("b.ncu-rep", b"NVR\0\1\2", "ncu --import"),
-                ("c", b"NVR\0\1\2", "ncu --import"), ("perf.data", b"PERFILE2\1\2", "perf stat"), ("d.json", b"PK\x03\x04\1\2", "unzip"),
-                ("e.json.zst", b"\x28\xb5\x2f\xfd12", "unzstd"), ("f.txt", b"hello", "the format is unknown"), ("g", b"", "it is empty")):
+                ("a.nsys-rep", b"\x01\x02\0\3" * 20, "nsys export --type sqlite"),
+                ("b.ncu-rep", b"NVR\0\1\2", "ncu --import"),
+                ("c", b"NVR\0\1\2", "ncu --import"), ("perf.data", b"PERFILE2\1\2", "perf stat"),
+                ("d.json", b"PK\x03\x04\1\2", "unzip"),
+                ("e.json.zst", b"\x28\xb5\x2f\xfd12", "unzstd"), ("f.txt", b"hello", "the format is unknown"),
+                ("g", b"", "it is empty")):
             self.assertIn(part, self.refusal(content, name))
 
     def test_deep_nesting_is_refused(self):

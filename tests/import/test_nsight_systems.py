@@ -15,12 +15,13 @@ SQL = (DATA / "nsys.sql").read_text(encoding="utf-8")
 TABLES = """
 CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
 INSERT INTO StringIds VALUES (1, 'cudaGraphLaunch_v10000'), (2, 'cudaLaunchKernel_v7000'), (3, 'sampler_kernel');
-CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER,
-    globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
-CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER, nameId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+    correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER,
+    nameId INTEGER);
 CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER, textId INTEGER);
-CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER,
-    globalPid INTEGER, graphId INTEGER, graphExecId INTEGER);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+    correlationId INTEGER, globalPid INTEGER, graphId INTEGER, graphExecId INTEGER);
 """
 SECOND = 1_000_000_000
 
@@ -48,7 +49,8 @@ class Exports(unittest.TestCase):
         self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
         first, second = row.of(Kernel)
         self.assertEqual(("ampere_sgemm_128x64_nn", 2000, 10000, "64x2x1", "128x1x1", 49152, "forward"),
-                         (first.name, first.start, first.duration, first.grid, first.block, first.shared_bytes, first.phase))
+                         (first.name, first.start, first.duration, first.grid, first.block, first.shared_bytes,
+                          first.phase))
         self.assertEqual(("update", 3), (second.phase, second.graph_node))
         self.assertEqual(["runtime", "driver", "runtime"], [one.domain for one in row.of(Call)])
         copy, fill = row.of(Copy)
@@ -57,7 +59,8 @@ class Exports(unittest.TestCase):
         self.assertEqual(["stream"], [one.kind for one in row.of(Wait)])
         self.assertEqual([("allocate", "device", 500), ("free", "device", 29000)],
                          [(one.action, one.memory, one.start) for one in row.of(Memory)])
-        self.assertEqual({"forward": "phase", "optimizer step": "phase", "step 0": "step"}, {one.name: one.kind for one in row.of(Range)})
+        self.assertEqual({"forward": "phase", "optimizer step": "phase", "step 0": "step"},
+                         {one.name: one.kind for one in row.of(Range)})
         self.assertEqual([30e-6], row.times)
         self.assertIn("FLOPs and bytes: ", found.missing[0])
 
@@ -70,7 +73,8 @@ class Exports(unittest.TestCase):
         self.assertEqual(("pageable", "managed"), (one.source, one.destination))
         one = copy(f"DROP TABLE ENUM_CUDA_MEM_KIND; {table} srcKind = 2, dstKind = 3;")
         self.assertEqual(("pinned", "device"), (one.source, one.destination))
-        for change, kind in (("copyKind = 11", "H2D"), ("copyKind = 12", "D2H"), ("copyKind = 13", "D2D"), ("copyKind = 0", "H2D"),
+        for change, kind in (("copyKind = 11", "H2D"), ("copyKind = 12", "D2H"), ("copyKind = 13", "D2D"),
+                             ("copyKind = 0", "H2D"),
                              ("copyKind = 0, srcKind = 2, dstKind = 1", "D2H"), ("copyKind = 10", "P2P")):
             self.assertEqual(kind, copy(f"{table} {change};").kind, change)
 
@@ -81,20 +85,24 @@ class Exports(unittest.TestCase):
         self.assertLessEqual({"aten::mul", "aten::add"}, {one.name for one in row.of(Range)})
 
     def test_graphs_keep_the_device_busy(self):
-        graphs = "".join(insert("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", (at + 100_000, at + 9_100_000, 0, 7, 11 + step, 100 << 24, 1, 2)) +
-                         insert("CUPTI_ACTIVITY_KIND_KERNEL", (at + 9_200_000, at + 9_300_000, 0, 7, 21 + step, 100 << 24, 3, 3)) +
+        graphs = "".join(insert("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                (at + 100_000, at + 9_100_000, 0, 7, 11 + step, 100 << 24, 1, 2)) +
+                         insert("CUPTI_ACTIVITY_KIND_KERNEL",
+                                (at + 9_200_000, at + 9_300_000, 0, 7, 21 + step, 100 << 24, 3, 3)) +
                          insert("NVTX_EVENTS", (at, at + 9_900_000, 59, f"step {step}", (100 << 24) + 1, None))
                          for step, at in enumerate(range(SECOND, SECOND + 50_000_000, 10_000_000)))
         found = of_sql(TABLES + graphs)
         row, = found.rows
-        named = {name: sum(one.duration for one in row.of(Kernel) if one.name.startswith(name)) for name in ("CUDA graph", "sampler")}
+        named = {name: sum(one.duration for one in row.of(Kernel) if one.name.startswith(name))
+                 for name in ("CUDA graph", "sampler")}
         self.assertEqual({"CUDA graph": 45_000_000, "sampler": 500_000}, named)
         self.assertEqual(5, len(row.times))
         self.assertIn("--cuda-graph-trace=node", found.missing[1])
 
     def test_a_step_within_a_step_is_none_nor_what_only_sounds_like_one(self):
         inner = "".join(insert("NVTX_EVENTS", (at, at + 800_000, 59, name, (9 << 24) + 1, None))
-                        for at in range(SECOND + 9_000_000, SECOND + 40_000_000, 10_000_000) for name in ("step optimizer", "step 7"))
+                        for at in range(SECOND + 9_000_000, SECOND + 40_000_000, 10_000_000)
+                        for name in ("step optimizer", "step 7"))
         row, = of_sql(TABLES + process(9) + inner).rows
         self.assertEqual([0.0099] * 4, row.times)
 
@@ -103,7 +111,8 @@ class Exports(unittest.TestCase):
         self.assertEqual([("gpu:0", 4, 4, 4), ("gpu:1", 4, 4, 4)],
                          [(row.device, len(row.times), len(row.of(Call)), len(row.of(Kernel))) for row in rows])
         shared = of_sql(TABLES + process(5) + process(6, steps=3)).rows
-        self.assertEqual([("x process 5", 4), ("x process 6", 3)], [(row.point["model"], len(row.times)) for row in shared])
+        self.assertEqual([("x process 5", 4), ("x process 6", 3)],
+                         [(row.point["model"], len(row.times)) for row in shared])
 
     def test_records_without_times_and_those_that_end_before_they_begin_leave_the_rest(self):
         row, = of_sql(TABLES + process(5) + insert("CUPTI_ACTIVITY_KIND_KERNEL", (0, 0, 0, 7, 99, 5 << 24, 3, 3))).rows
@@ -128,17 +137,21 @@ class Refused(unittest.TestCase):
             self.assertIn(part, self.refusal(statements))
 
     def test_databases_of_other_programs_are_named(self):
-        for table, name in (("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "nvprof"), ("rocpd_kernel_dispatch_0a1b", "rocprofv3"),
+        for table, name in (("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "nvprof"),
+                            ("rocpd_kernel_dispatch_0a1b", "rocprofv3"),
                             ("rocpd_api", "rocprofv3")):
-            self.assertIn(f"a database of {name}", self.refusal(f"CREATE TABLE {table} (start INT); CREATE TABLE StringTable (value TEXT);"))
+            self.assertIn(f"a database of {name}",
+                          self.refusal(f"CREATE TABLE {table} (start INT); CREATE TABLE StringTable (value TEXT);"))
         self.assertIn("no export of Nsight Systems", self.refusal("CREATE TABLE people (name TEXT);"))
 
     def test_a_view_in_place_of_a_table_is_refused(self):
         kernels = TABLES.partition("CREATE TABLE CUPTI")[0].replace("StringIds", "Others")
-        endless = "CREATE VIEW StringIds AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id, 'a' AS value FROM n;"
+        endless = "CREATE VIEW StringIds AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) " \
+                  "SELECT x AS id, 'a' AS value FROM n;"
         self.assertIn("'StringIds' is no table", self.refusal(kernels + endless))
         self.assertIn("is no table", self.refusal("CREATE TABLE StringIds (id INTEGER, value TEXT);"
-                                                  "CREATE VIEW cupti_activity_kind_RUNTIME AS SELECT 1 AS start, 2 AS end;"))
+                                                  "CREATE VIEW cupti_activity_kind_RUNTIME AS "
+                                                  "SELECT 1 AS start, 2 AS end;"))
 
     def test_pages_that_are_used_again_and_again_give_no_more_rows_than_the_file_can_hold(self):
         with tempfile.TemporaryDirectory() as place:
@@ -147,13 +160,15 @@ class Refused(unittest.TestCase):
             base.executescript("PRAGMA page_size = 512; CREATE TABLE StringIds (id INTEGER, value TEXT);")
             base.executemany("INSERT INTO StringIds VALUES (?, 'x')", ((one,) for one in range(20_000)))
             base.commit()
-            base.executescript(TABLES.replace("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);", ""))
+            base.executescript(TABLES.replace("CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);",
+                                              ""))
             base.close()
             content = bytearray(file.read_bytes())
             interior = [at for at in range(512, len(content), 512) if content[at] == 5]
             leaf = next(at for at in range(512, len(content), 512) if content[at] == 13)
             self.assertGreater(len(interior), 8)
-            for at, child in zip(interior, interior[1:] + [leaf]):  # every pointer of an interior page goes to the next one
+            # every pointer of an interior page goes to the next one
+            for at, child in zip(interior, interior[1:] + [leaf]):
                 number = (child // 512 + 1).to_bytes(4, "big")
                 content[at + 8:at + 12] = number
                 for cell in range(int.from_bytes(content[at + 3:at + 5], "big")):

@@ -1,13 +1,16 @@
-"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`, with
+"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`,
+with
 
     def reads(path: Path, head: bytes) -> bool     whether the file is of this format, by its first bytes
     def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
 
-`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source` (files.py) gives the
-whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name` stands in messages, and `source.row` is the
-name of the row in the results. The frame writes the results folder, prints the summary and answers the command line.
+`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source`
+(files.py) gives the whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name`
+stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints
+the summary and answers the command line.
 
-What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are seconds.
+What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are
+seconds.
 """
 
 from dataclasses import dataclass, field
@@ -15,8 +18,8 @@ from typing import Any, Dict, List, Optional, Type
 
 
 class Record:
-    """A line of a record file (docs/import.md lists them); its columns are the slots. `start` and `duration` are nanoseconds, and become the
-    columns `start_s` and `duration_s`. What is not given is None."""
+    """A line of a record file (docs/import.md lists them); its columns are the slots. `start` and `duration` are
+    nanoseconds, and become the columns `start_s` and `duration_s`. What is not given is None."""
 
     file = ""
     __slots__ = ()
@@ -27,7 +30,8 @@ class Record:
 
     def cells(self) -> List[Any]:
         values = ((column, getattr(self, column)) for column in self.__slots__)
-        return ["" if value is None else value / 1e9 if column in ("start", "duration") else value for column, value in values]
+        return ["" if value is None else value / 1e9 if column in ("start", "duration") else value
+                for column, value in values]
 
     @classmethod
     def columns(cls) -> List[str]:
@@ -38,7 +42,8 @@ class Kernel(Record):
     """One launch on a device. `grid` and `block`: "64x1x1"."""
 
     file = "kernels.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "name", "start", "duration", "grid", "block", "registers",
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "name", "start", "duration", "grid", "block",
+                 "registers",
                  "shared_bytes", "graph_node")
 
 
@@ -53,7 +58,8 @@ class Copy(Record):
     """`kind`: H2D, D2H, D2D, P2P, H2H, memset; `source`, `destination`: pageable, pinned, device, managed."""
 
     file = "copies.csv"
-    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "source", "destination", "bytes", "start", "duration")
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "source", "destination", "bytes", "start",
+                 "duration")
 
 
 class Memory(Record):
@@ -89,7 +95,8 @@ RECORDS: List[Type[Record]] = [Kernel, Call, Copy, Memory, Wait, Range, Counter]
 
 @dataclass
 class Layer:
-    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each step."""
+    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each
+    step."""
 
     name: str
     kind: str
@@ -109,7 +116,8 @@ class Row:
     point: Dict[str, str] = field(default_factory=dict)  #: axes: model (the row's name), precision, operation, path
     role: str = "step"  #: or bandwidth, compute: a ceiling
     times: List[float] = field(default_factory=list)  #: seconds of each step
-    phases: Dict[str, List[float]] = field(default_factory=dict)  #: seconds of data, forward, backward, update in each step
+    #: seconds of data, forward, backward, update in each step
+    phases: Dict[str, List[float]] = field(default_factory=dict)
     flops: Optional[float] = None
     executed: Optional[float] = None  #: without the pairs that a mask of attention leaves out
     compulsory: Optional[float] = None  #: bytes at the memory farthest from the core

@@ -1,9 +1,8 @@
-"""PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by event. Times keep all
-digits, because some count from 1970."""
+"""PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
+event. Times keep all digits, because some count from 1970."""
 
 import json
 import re
-from bisect import bisect_right
 from collections import Counter as Tally
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +14,7 @@ from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range,
 from roof.importing.files import Source
 from roof.importing.nsight_systems import memory_in
 from roof.importing.operators import Operators, Span, processor_row, set_work, split
-from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, rows_of, shift, timed, whole_steps
+from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, rows_of, timed, whole_steps
 from roof.importing.traced import Traced, has_formula, work_of
 from roof.texts import how_many, printable
 from roof.work import Work
@@ -25,14 +24,18 @@ PIECE = 4 << 20  #: characters that are read at once
 LONGEST = 16 << 20  #: an event
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
-#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing about devices and operators.
-KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill", "Memset": "fill",
-         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range", "cpu_op": "operator", "Operator": "old",
+#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing
+#: about devices and operators.
+KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill",
+         "Memset": "fill",
+         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range",
+         "cpu_op": "operator", "Operator": "old",
          "fwdbwd": "flow", "Runtime": "call", **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync",
                                                                "cpu_instant_event", "ac2g", ""), "")}
 CALLS = re.compile(r"\w+_(runtime|driver)")
 #: Parts of a copy's name; roctracer's old names last.
-DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"), ("DeviceToHost", "D2H"),
+DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"),
+              ("DeviceToHost", "D2H"),
               ("HostToHost", "H2H"))
 VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
 #: A text with quotes that PyTorch did not escape, up to the key that it writes next.
@@ -60,7 +63,8 @@ class Document:
 
     def fail(self, what: str, at: int) -> InputError:
         byte = self.before + len(self.text[:at].encode())
-        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{printable(self.text[max(0, at - 20):at])}'")
+        last = printable(self.text[max(0, at - 20):at])
+        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{last}'")
 
     def more(self, length: int = PIECE) -> bool:
         """Drops what was read, and reads on. False at the end of the file."""
@@ -156,7 +160,8 @@ def nanoseconds(value: Any) -> Optional[int]:
     else:
         whole, _, fraction = str(value).partition(".")
         try:
-            time = int(whole + (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
+            time = int(whole +
+                       (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
         except (ValueError, ArithmeticError):
             return None
     try:
@@ -243,10 +248,12 @@ class Trace:
         elif kind == "module":
             span = Span(start, start + duration, kind, name[len(MODULE):])
         elif kind == "range":
-            self.process(where[0]).ranges.append(Range(thread=number(where[1]), name=name, start=start, duration=duration))
+            self.process(where[0]).ranges.append(Range(thread=number(where[1]), name=name, start=start,
+                                                       duration=duration))
         elif kind == "call":
             self.vendor = category.partition("_")[0] if "_" in category else self.vendor
-            call = Call(thread=number(where[1]), correlation=number(args.get("correlation")), name=name, start=start, duration=duration,
+            call = Call(thread=number(where[1]), correlation=number(args.get("correlation")), name=name, start=start,
+                        duration=duration,
                         domain="driver" if category.endswith("driver") else "runtime")
             self.process(where[0]).calls.append(call)
             span = Span(start, start, kind, name, call)
@@ -259,10 +266,12 @@ class Trace:
         """By its shapes, or of a kernel that Inductor made by what Inductor says."""
         if "kernel_flop" in args or "kernel_num_gb" in args:
             flops, size = real(args.get("kernel_flop")) or 0.0, 1e9 * (real(args.get("kernel_num_gb")) or 0.0)
-            return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops, size) else None
+            return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops,
+                                                                                                         size) else None
         if not has_formula(name):
             return None
-        inputs = [args.get(key) if isinstance(args.get(key), list) else [] for key in ("Input Dims", "Input type", "Concrete Inputs")]
+        inputs = [args.get(key) if isinstance(args.get(key), list) else []
+                  for key in ("Input Dims", "Input type", "Concrete Inputs")]
         call = name, repr(inputs)
         if call not in self.works:
             self.works[call] = work_of(name, *inputs)
@@ -270,7 +279,8 @@ class Trace:
 
     def add_device(self, kind: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
         cause = {"device": f"gpu:{number(args.get('device')) or 0}", "stream": number(args.get("stream")),
-                 "correlation": number(args.get("correlation")), "start": start if start or duration else None, "duration": duration}
+                 "correlation": number(args.get("correlation")), "start": start if start or duration else None,
+                 "duration": duration}
         if kind == "kernel":
             self.device.append(Kernel(
                 **cause, name=name, grid=extent(args.get("grid")), block=extent(args.get("block")),
@@ -280,14 +290,16 @@ class Trace:
         before, arrow, after = name.partition("->")
         kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
         ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
-        self.device.append(Copy(**cause, kind=kind, source=ends[0], destination=ends[1], bytes=number(args.get("bytes"))))
+        self.device.append(Copy(**cause, kind=kind, source=ends[0], destination=ends[1],
+                                bytes=number(args.get("bytes"))))
 
     def add_memory(self, event: Dict[str, Any], args: Dict[str, Any], process: Any) -> None:
         """A record of PyTorch's allocator on a device: the allocated bytes, negative for a release to the pool."""
         size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
         if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
             self.process(process).device.append(Memory(
-                device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate", memory="pool",
+                device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate",
+                memory="pool",
                 address=number(args.get("Addr")), bytes=abs(size), start=start))
 
     def add_counters(self, device: Any, args: Dict[str, Any], name: str) -> None:
@@ -295,26 +307,32 @@ class Trace:
         for metric, value in sorted(args.items()):
             found = real(value)
             if found is not None:
-                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name, launch=self.ranges,
+                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name,
+                                           launch=self.ranges,
                                            metric=metric, value=found, unit=""))
         self.ranges += 1
 
     def assign(self) -> None:
-        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which most records of
-        the device can belong, and of equals one that has no device yet."""
-        hosts = {key: {call.correlation: call.start for call in one.calls} for key, one in self.processes.items() if one.calls}
+        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which
+        most records of the device can belong, and of equals one that has no device yet."""
+        hosts = {key: {call.correlation: call.start for call in one.calls}
+                 for key, one in self.processes.items() if one.calls}
         votes: Dict[str, Tally] = {}
         for record in self.device:
             tally = votes.setdefault(record.device, Tally())
             for key, begun in hosts.items():
-                tally[key] += getattr(record, "correlation", None) in begun and (record.start or 0) >= begun[record.correlation]
+                tally[key] += getattr(record, "correlation",
+                                      None) in begun and (record.start or 0) >= begun[record.correlation]
         taken: Tally = Tally()
         owner: Dict[str, Any] = {}
         for device, tally in sorted(votes.items()):
-            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]), default=next(iter(self.processes), None))
+            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]),
+                                default=next(iter(self.processes), None))
             taken[owner[device]] += 1
         for record in self.device:
-            having = [key for key, begun in hosts.items() if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
+            having = [key
+                      for key, begun in hosts.items()
+                      if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
             key = having[0] if len(having) == 1 else owner[record.device]
             self.processes.setdefault(key, Process()).device.append(record)
 
@@ -333,16 +351,21 @@ def read(source: Source) -> Imported:
         trace.add(event)
     found = Imported("PyTorch profiler")
     if trace.wrong:
-        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, first {trace.wrong[0]}")
+        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, "
+                             f"first {trace.wrong[0]}")
     if document.mended:
         found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; "
                              "with_stack=False avoids them")
-    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}" for category, count in sorted(trace.left.items())]
+    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}"
+                      for category, count in sorted(trace.left.items())]
     if any(process.calls for process in trace.processes.values()) or trace.device:
         return of_devices(source, trace, document, found)
-    keys = [key for key, threads in trace.threads.items() if any(s.kind == "operator" for spans in threads.values() for s in spans)]
+    keys = [key
+            for key, threads in trace.threads.items()
+            if any(s.kind == "operator" for spans in threads.values() for s in spans)]
     if not keys:
-        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or a call of a device's library")
+        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or "
+                         "a call of a device's library")
     for key in keys:
         row = Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row})
         steps = mark_ranges(trace.processes[key].ranges) if key in trace.processes else []
@@ -358,7 +381,8 @@ def of_devices(source: Source, trace: Trace, document: Document, found: Imported
         if isinstance(one, dict):
             found.models[f"gpu:{number(one.get('id')) or 0}"] = str(one.get("name", ""))
     trace.assign()
-    by_process = {key: operators_of(trace, key) for key, process in trace.processes.items() if process.device or process.calls}
+    by_process = {key: operators_of(trace, key)
+                  for key, process in trace.processes.items() if process.device or process.calls}
     with_device = {key: trace.processes[key] for key in by_process if trace.processes[key].device}
     steps = {key: whole_steps(mark_ranges(process.ranges), sorted(call.start for call in process.calls))
              for key, process in trace.processes.items()}
@@ -368,7 +392,8 @@ def of_devices(source: Source, trace: Trace, document: Document, found: Imported
     rows = rows_of(source.row, with_device or trace.processes)
     for key, process in trace.processes.items():
         if process.calls and with_device and key not in with_device:
-            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, which started nothing on a device")
+            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, "
+                                 "which started nothing on a device")
     for _, device in rows:
         found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
     timed(found, rows.values())
@@ -396,9 +421,11 @@ def add_counted(row: Row, found: Imported) -> None:
         return
     work = counted.count_work(sums)
     if any(one.kind == "step" for one in row.of(Range)):
-        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} in the whole recording, not by steps")
+        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} "
+                             "in the whole recording, not by steps")
     else:
         counted.set_work(row, work, found)
         row.known = "counter"
     found.missing = [one for one in found.missing if one != MISSING]
-    counted.add_once(found.missing, [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])
+    counted.add_once(found.missing,
+                     [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])

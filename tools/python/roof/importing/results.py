@@ -19,11 +19,13 @@ def identity(row: Row) -> str:
 
 def spread(name: str, seconds: Sequence[float]) -> folder.Row:
     """Three columns; empty cells where no time is known."""
-    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")), estimate(seconds)[:3] if seconds else ("", "", "")))
+    return dict(zip((f"{name}_{end}_s" for end in ("median", "low", "high")),
+                    estimate(seconds)[:3] if seconds else ("", "", "")))
 
 
 def work_of(part: Any, known: str) -> folder.Row:
-    values = {"flops": part.flops, "executed_flops": part.executed, "compulsory_bytes": part.compulsory, "no_reuse_bytes": part.no_reuse}
+    values = {"flops": part.flops, "executed_flops": part.executed, "compulsory_bytes": part.compulsory,
+              "no_reuse_bytes": part.no_reuse}
     return {**{name: value or "" for name, value in values.items()}, "work_known": known}
 
 
@@ -38,7 +40,8 @@ def measurement(row: Row, imported: Imported) -> folder.Row:
 
 
 def layer_cells(layer: Layer, known: str) -> folder.Row:
-    return {"layer": layer.name, "kind": layer.kind, "phase": layer.phase, **spread("time", layer.times), "samples": len(layer.times),
+    return {"layer": layer.name, "kind": layer.kind, "phase": layer.phase, **spread("time", layer.times),
+            "samples": len(layer.times),
             **work_of(layer, known)}
 
 

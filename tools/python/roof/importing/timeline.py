@@ -1,7 +1,7 @@
 """Recordings of times, from the records of the processes in them: phases, steps, and a row for each process and device.
 
-A step is what it launched: it begins when its range does, but not before the device is done with what was launched earlier, and ends
-with its range, or later with the last that it launched.
+A step is what it launched: it begins when its range does, but not before the device is done with what was launched
+earlier, and ends with its range, or later with the last that it launched.
 """
 
 import re
@@ -17,8 +17,10 @@ PHASES = {word: phase for phase, words in {
     "forward": "forward distributeddataparallel fwd loss criterion", "backward": "backward bwd autograd",
     "update": "optimizer optimiser update opt", "data": "data dataloader load enumerate",
     "synchronise": "allreduce nccl synchronise"}.items() for word in words.split()}
-#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not "batch_norm".
-STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
+#: A step has a number, or nothing but its word: "step 12", "ProfilerStep#3", "iteration", "step[DECODE bs=1]"; not
+#: "batch_norm".
+STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)"
+                  r"([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
 DEEPEST = 16  #: ranges of phases that are looked at
 
 MISSING = "FLOPs and bytes: this is a recording of times; Nsight Compute counts them"
@@ -43,7 +45,8 @@ class Process:
 
 
 def mark_ranges(ranges: List[Range]) -> List[Range]:
-    """Sets the kinds of the ranges. Returns the steps in their order: none within another, and PyTorch's own where there are any."""
+    """Sets the kinds of the ranges. Returns the steps in their order: none within another, and PyTorch's own where
+    there are any."""
     for one in ranges:
         one.kind = kind_in(one.name)
     steps = sorted((one for one in ranges if one.kind == "step"), key=lambda one: (one.start, -one.duration))
@@ -59,7 +62,8 @@ def mark_ranges(ranges: List[Range]) -> List[Range]:
 
 
 def whole_steps(steps: List[Range], starts: List[int]) -> List[Range]:
-    """Without the steps that were cut off, which have less than half of the most calls. `starts`: of the calls, sorted."""
+    """Without the steps that were cut off, which have less than half of the most calls. `starts`: of the calls,
+    sorted."""
     calls = [bisect_left(starts, step.start + step.duration) - bisect_left(starts, step.start) for step in steps]
     for step, count in zip(steps, calls):
         if 2 * count < max(calls):
@@ -85,8 +89,9 @@ def attribute_phases(process: Process) -> None:
 
 
 def launched_work(process: Process, device: str) -> List[Tuple[int, int]]:
-    """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is known of was launched
-    after what ran before it, and else when it began. But where calls are missing only of what ran first, those were before the recording."""
+    """When each kernel and copy was launched, and when it ended; sorted. A stream runs in order: what no call is known
+    of was launched after what ran before it, and else when it began. But where calls are missing only of what ran
+    first, those were before the recording."""
     begun = {call.correlation: call.start for call in process.calls if call.correlation is not None}
     streams: Dict[Any, List[Any]] = {}
     for one in process.device:
@@ -121,7 +126,8 @@ def on_device(steps: List[Range], process: Process, device: str) -> List[Range]:
 
 
 def span_of(records: Iterable[Record]) -> Optional[Tuple[int, int]]:
-    timed: List[Any] = [one for one in records if getattr(one, "start", None) is not None and not isinstance(one, Memory)]
+    timed: List[Any] = [one
+                        for one in records if getattr(one, "start", None) is not None and not isinstance(one, Memory)]
     return (min(one.start for one in timed), max(one.start + one.duration for one in timed)) if timed else None
 
 
@@ -146,7 +152,8 @@ def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], R
         span = span_of(records + process.ranges)
         times = [step.duration / 1e9 for step in moved] or ([(span[1] - span[0]) / 1e9] if span else [])
         records += moved + [one for one in process.ranges if one.kind != "step"]
-        rows[key, device] = Row(device, {"model": f"{name} process {key}" if shared else name}, times=times, records=records)
+        rows[key, device] = Row(device, {"model": f"{name} process {key}" if shared else name}, times=times,
+                                records=records)
     return rows
 
 
