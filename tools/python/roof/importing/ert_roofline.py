@@ -1,4 +1,4 @@
-"""The Empirical Roofline Tool's roofline.json: the rates in "empirical", in GB/s by level and GFLOP/s by label, become ceilings."""
+"""The Empirical Roofline Tool's roofline.json: its rates, in GB/s by level and GFLOP/s by label, become ceilings."""
 
 import json
 from pathlib import Path
@@ -12,9 +12,9 @@ from roof.importing.quantities import LARGEST, shown
 MOST = 1 << 20  #: characters; the tool writes some kB
 #: In labels; without one it is unknown, since the default depends on the build.
 PRECISIONS = {"FP64": "fp64", "FP32": "fp32", "FP16": "fp16"}
-REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a cache or DRAM is a "
-          "ceiling by name. The file says only in its metadata whether the device is a GPU, which `--device` names, and not on how many "
-          "threads a rate was reached: tables say 1 thread.")
+REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a "
+          "cache or DRAM is a ceiling by name. The file says only in its metadata whether the device is a GPU, which "
+          "`--device` names, and not on how many threads a rate was reached: tables say 1 thread.")
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -54,10 +54,12 @@ def read(source: Source) -> Imported:
     device = "gpu:0" if "'ERT_GPU': ['True']" in text else "cpu"  # in the configuration that its metadata hold
     imported = Imported("Empirical Roofline Tool", remarks=[REMARK])
     for label, rate in rates(empirical, "gbytes", name):
-        imported.rows.append(Row(device, {"path": label}, "bandwidth", [1.0], compulsory=rate, no_reuse=rate, known="measured"))
+        imported.rows.append(Row(device, {"path": label}, "bandwidth", [1.0], compulsory=rate, no_reuse=rate,
+                                 known="measured"))
     for label, rate in rates(empirical, "gflops", name):
         precision = next((known for part, known in PRECISIONS.items() if part in label), "")
-        imported.rows.append(Row(device, {"operation": label, "precision": precision}, "compute", [1.0], flops=rate, known="measured"))
+        point = {"operation": label, "precision": precision}
+        imported.rows.append(Row(device, point, "compute", [1.0], flops=rate, known="measured"))
         imported.missing += [f"precision of '{shown(label)}': its label names none"] * (not precision)
     if not imported.rows:
         raise InputError(f"{name}: it holds no rate")
