@@ -65,6 +65,8 @@ class RealTraces(unittest.TestCase):
     def test_under_autocast_the_precision_is_that_of_the_operator_that_ran(self):
         row, = of_file("kineto_autocast.json.gz").rows
         self.assertEqual(("bf16", 2_588_672), (row.point["precision"], row.flops))
+        first = next(one for one in row.layers if one.kind == "linear" and one.phase == "forward")
+        self.assertEqual(2 * (32 * 64 + 256 * 64 + 256 + 32 * 256), first.compulsory)  # bytes of bf16
 
     def test_norms_are_no_flops_of_the_model_with_modules_or_without(self):
         trace = document("kineto_norm_in_module.json.gz")
@@ -432,6 +434,7 @@ class WrongFiles(unittest.TestCase):
                 ("b.ncu-rep", b"NVR\0\1\2", "ncu --import"),
                 ("c", b"NVR\0\1\2", "ncu --import"), ("perf.data", b"PERFILE2\1\2", "perf stat"),
                 ("d.json", b"PK\x03\x04\1\2", "unzip"),
+                ("d.sqlite.gz", gzip.compress(b"SQLite format 3\0" + bytes(100)), "gunzip"),
                 ("e.json.zst", b"\x28\xb5\x2f\xfd12", "unzstd"), ("f.txt", b"hello", "the format is unknown"),
                 ("g", b"", "it is empty")):
             self.assertIn(part, self.refusal(content, name))

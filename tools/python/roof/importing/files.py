@@ -29,6 +29,7 @@ FOREIGN = (
      "ncu --import {} --csv --page raw --print-units base > FILE.csv"),
     (b"PERFILE2", ("perf.data",), "a recording of `perf record`, which has samples and no counts",
      "perf stat -j -o FILE.json PROGRAM"),
+    (b"", (".pftrace", ".perfetto-trace"), "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
     (b"PK\x03\x04", (".zip",), "a zip archive", "unzip {}"),
     (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
     (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"),
@@ -99,6 +100,8 @@ def import_file(path: Path, row: str = "") -> Imported:
     if not source.head:
         raise InputError(f"{source.name}: it is empty")
     foreign(source, by_name=False)
+    if source.head.startswith(SQLITE) and source.head is not source.raw:
+        raise InputError(f"{source.name}: this is a compressed database; convert it: gunzip {source.name}")
     for name in READERS:
         try:
             reader = importlib.import_module(f"roof.importing.{name}")

@@ -74,7 +74,7 @@ class Operators:
         """One pass over a thread; each stack holds the spans of its kind that have not ended. Time that no formula
         covers goes to the innermost operator: on a device that of the kernels it launched, on a CPU its own."""
         outermost: List[Outermost] = []
-        stacks: Dict[str, List[Any]] = {"operator": [], "module": [], "range": []}
+        stacks: Dict[str, List[Any]] = {"operator": [], "module": [], "range": [], "compiling": []}
         # of each operator on the stack: its end, the unit that covers it
         counted: List[Tuple[int, Optional[Unit]]] = []
         for span in sorted(spans, key=lambda one: (one.start, -one.end)):
@@ -86,16 +86,18 @@ class Operators:
             if span.kind == "call":
                 self.launch(span.what, outermost[-1] if stacks["operator"] else None, stacks["operator"], counted)
                 continue
+            if span.kind == "operator" and stacks["compiling"]:
+                continue
             if span.kind == "operator":
-                if any(COMPILING in one.name for one in stacks["range"]):
-                    continue
                 if not stacks["operator"]:
                     marked = phase_in(stacks["range"][-1].name) if stacks["range"] else None
                     module = stacks["module"][-1].name if stacks["module"] else ""
                     outermost.append(Outermost(span.start, span.end, span.name, module, marked))
                 self.count(span, outermost[-1], stacks["operator"], counted)
-            if span.kind != "range" or phase_in(span.name) or COMPILING in span.name:
+            if span.kind != "range" or phase_in(span.name):
                 stacks[span.kind].append(span)
+            elif COMPILING in span.name:
+                stacks["compiling"].append(span)
         return outermost
 
     def count(self, span: Span, into: Outermost, above: List[Span], counted: List[Any]) -> None:
@@ -106,6 +108,8 @@ class Operators:
             into.units.append(unit)
         elif unit is not None and work is not None and work.multiplies and work.precision:
             unit.precision = work.precision
+            if work.work.contraction_flops == unit.work.work.contraction_flops:
+                unit.work = work  # its bytes are those of the types that ran
         if not self.started:
             own = span.end - span.start
             self.add_unknown("cpu", span.name, unit, own)

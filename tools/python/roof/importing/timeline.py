@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
+from roof.errors import InputError
 from roof.importing import Call, Copy, Imported, Kernel, Memory, Range, Record, Row
 
 #: The first word of a range's name, and its phase; as in ert/recording/range_names.cpp.
@@ -21,6 +22,7 @@ PHASES = {word: phase for phase, words in {
 #: "batch_norm".
 STEP = re.compile(r"(profilerstep|steps?|iteration|iter|batch)"
                   r"([\s#:=_./(\[-]*\d+([\s/:of]+\d+)?\s*[)\]]?|\s*\[.*\])?\s*", re.IGNORECASE)
+MOST_DEVICES = 512
 DEEPEST = 16  #: ranges of phases that are looked at
 
 MISSING = "FLOPs and bytes: this is a recording of times; Nsight Compute counts them"
@@ -65,8 +67,9 @@ def whole_steps(steps: List[Range], starts: List[int]) -> List[Range]:
     """Without the steps that were cut off, which have less than half of the most calls. `starts`: of the calls,
     sorted."""
     calls = [bisect_left(starts, step.start + step.duration) - bisect_left(starts, step.start) for step in steps]
+    most = max(calls, default=0)
     for step, count in zip(steps, calls):
-        if 2 * count < max(calls):
+        if 2 * count < most:
             step.kind = "nvtx"
     return [step for step in steps if step.kind == "step"]
 
@@ -136,6 +139,8 @@ def rows_of(name: str, processes: Dict[Any, Process]) -> Dict[Tuple[Any, str], R
     keys = [(key, device) for key, process in sorted(processes.items(), key=lambda item: str(item[0]))
             for device in sorted({one.device for one in process.device})]
     keys = keys or [(key, "gpu:0") for key in list(processes)[:1]]
+    if len(keys) > MOST_DEVICES:
+        raise InputError(f"{name}: {len(keys)} devices, more than machines have")
     rows: Dict[Tuple[Any, str], Row] = {}
     for key, device in keys:
         shared = sum(other == device for _, other in keys) > 1
