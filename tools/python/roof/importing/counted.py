@@ -129,14 +129,16 @@ def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
                                 f"{most}.")
 
 
-def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics) -> None:
-    """Adds the row of a program or region on the processor. 0 seconds: unknown."""
+def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics,
+                  before: str = "") -> None:
+    """Adds the row of a program or region on the processor. 0 seconds: unknown. `before`: of the sentences."""
     row = Row("cpu", {"model": name}, times=[seconds] if seconds > 0 else [])
     set_work(row, work, imported)
     row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit)
                    for metric, (amount, unit) in metrics.items()]
     imported.rows.append(row)
-    add_once(imported.missing, [NO_BYTES] * (not work.names_bytes) + work.missing)
+    missing = [NO_BYTES] * (not work.names_bytes) + work.missing
+    add_once(imported.missing, [before + one for one in missing])
 
 
 def add_once(sentences: List[str], more: Iterable[str]) -> None:

@@ -151,7 +151,8 @@ def work_of(tables: List[Table], group: str) -> CountedWork:
 
 def read(source: Source) -> Imported:
     imported = Imported("likwid-perfctr")
-    for region, groups in tables_in(source).items():
+    regions = tables_in(source)
+    for region, groups in regions.items():
         often = Counter(group for _, group in groups)
         for (number, group), tables in groups.items():
             which = (group if often[group] == 1 else f"{group} {number}") if len(groups) > 1 else ""
@@ -163,7 +164,8 @@ def read(source: Source) -> Imported:
             for metric, (values, unit, _) in (of for table in tables for of in table.items()):
                 amount = sum(value for value in values if value is not None)
                 metrics[metric] = metrics.get(metric, (0.0, ""))[0] + amount, unit
-            add_processor(imported, name, seconds, work_of(tables, group), metrics)
+            before = f"{shown(name)}: " if len(regions) > 1 or len(groups) > 1 else ""
+            add_processor(imported, name, seconds, work_of(tables, group), metrics, before)
             if len(tables) > 1:
                 imported.remarks.append(f"{shown(name)}: {len(tables)} tables, as of ranks that ran together: FLOPs "
                                         "and bytes are their sums, the time is the longest.")
