@@ -32,7 +32,7 @@ def rates(empirical: Dict[str, Any], key: str, name: str) -> Iterator[Tuple[str,
     if not isinstance(data, list):
         raise InputError(f"{name}: {key}: expected a list 'data'")
     for pair in data:
-        label, value = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+        label, value = pair if isinstance(pair, list) and len(pair) == 2 else ("", False)
         if not isinstance(label, str) or type(value) not in (int, float):
             raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
         if not 0 < value < LARGEST:
