@@ -67,6 +67,7 @@ class Quantities(unittest.TestCase):
             "0x10",
             "1e",
             "1e999",
+            "1e101",
             "5 ",
             "1,234 567",
             "١٢",

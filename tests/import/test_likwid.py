@@ -108,7 +108,10 @@ class Likwid(unittest.TestCase):
                 "Runtime (RDTSC) [s],1.0,1.0", "Memory write data volume [GBytes],4.0,0", MEMORY, group="MEM", number=2
             )
         )
-        flops, memory = imported(text).rows
+        file = imported(text)
+        self.assertIn("x triad MEM: FLOPs: measure the group FLOPS_SP, FLOPS_DP or MEM_SP", file.missing)
+        self.assertEqual(len(file.missing), 2)
+        flops, memory = file.rows
         self.assertEqual(
             ("x triad FLOPS_DP", [3.0], 6e9, None), (flops.point["model"], flops.times, flops.flops, flops.compulsory)
         )

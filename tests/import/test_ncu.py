@@ -168,7 +168,7 @@ class NsightCompute(unittest.TestCase):
         for content, sentence in (
             (
                 LOG + table([line], head=head),
-                "x:3: this is a summary of Nsight Compute, which has no launches: leave --print-summary out",
+                "x:3: this is Nsight Compute's summary, without launches: leave --print-summary out",
             ),
             (
                 LOG + "==WARNING== No kernels were profiled.\n",

@@ -5,6 +5,7 @@ import codecs
 import gzip
 import importlib
 import io
+import re
 import zlib
 from pathlib import Path
 from typing import Any, TextIO
@@ -34,6 +35,15 @@ FOREIGN = (
     (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
     (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"),
     (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"),
+)
+#: Texts of programs whose counts or times another command writes: what a line of them has, what they are, and the command.
+TEXTS = (
+    (r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
+     "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
+    (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
+    (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
+     "perf stat -j -o FILE.json PROGRAM"),
+    (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof", "torch.profiler's export_chrome_trace()"),
 )
 KNOWN = ("Nsight Compute's CSV, Nsight Systems' SQLite export, PyTorch's trace and its table of operators, "
          "`perf stat -j` and `-x`, likwid-perfctr's CSV, the Empirical Roofline Tool's roofline.json")
@@ -115,4 +125,7 @@ def import_file(path: Path, row: str = "") -> Imported:
             except RecursionError:
                 raise InputError(f"{source.name}: it is nested too deeply") from None
     foreign(source, by_name=True)
+    for line, what, how in TEXTS:
+        if re.search(line, source.head.decode("utf-8", "replace"), re.MULTILINE):
+            raise InputError(f"{source.name}: this is {what}; a file that can be read: {how}")
     raise InputError(f"{source.name}: the format is unknown. Known formats: {KNOWN}")

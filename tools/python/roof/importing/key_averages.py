@@ -1,6 +1,7 @@
-"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what precedes them in their
-line (blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an operator is its own, without the operators
-that it calls, so that the times add up; on a GPU it is the GPU's. Several tables are several rows."""
+"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what
+precedes them in their line (blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an
+operator is its own, without those that it calls, so that the times add up; on a GPU it is the GPU's. Each table is a
+row."""
 
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ from roof.importing.counted import add_once
 from roof.importing.files import Source
 from roof.importing.quantities import shown
 
-TIME = re.compile(r"(-?)([0-9]+(?:\.[0-9]+)?)(us|ms|s)")
+TIME = re.compile(r"(-?)([0-9]{1,30}(?:\.[0-9]+)?)(us|ms|s)")
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
@@ -29,7 +30,8 @@ def ruler(line: str) -> Optional[str]:
     line = line.rstrip()
     rest = line[len(line.rstrip("- ")):]
     groups = rest[max(0, rest.find("---")):].split()
-    return line[:len(line) - len(rest)] + rest[:rest.find("---")] if len(groups) > 1 and min(map(len, groups)) > 2 else None
+    is_ruler = len(groups) > 1 and min(map(len, groups)) > 2
+    return line[:len(line) - len(rest)] + rest[:rest.find("---")] if is_ruler else None
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -53,7 +55,8 @@ class Table:
         device = devices[0][1] if devices else "CPU"
         self.on = devices[0][0] if devices else ""  #: the column of a device; empty on a CPU
         # Others are blank, or go on with a stack.
-        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:]) if any(row[:-1])]
+        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:])
+                     if any(row[:-1])]
         for number, row in self.rows:
             for column in ("Name", self.own, self.calls):
                 if not row.get(column):
@@ -80,7 +83,8 @@ def tables_in(source: Source) -> List[Table]:
         starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
         found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
     if headings - found.keys():
-        raise InputError(f"{source.name}: line {min(headings - found.keys())}: the table has no line of dashes below its heading")
+        alone = min(headings - found.keys())
+        raise InputError(f"{source.name}: line {alone}: the table has no line of dashes below its heading")
     return [table for _, table in sorted(found.items())]
 
 
@@ -103,17 +107,20 @@ def row_of(table: Table, name: str, imported: Imported) -> Row:
         time = table.seconds(number, cells[table.on or table.own])
         if time is None:
             imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
-        count = re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", cells[column[0]]) if column else None
+        count = re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]+)?", cells[column[0]]) if column else None
         flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
         # Up to PyTorch 1.5 the time on a device is not the operator's own.
         times = [] if time is None or table.on.endswith(" total") else [time / steps]
         if not table.on or time or flops is not None:  # the others did not run on the device
-            is_kernel = table.on and all(table.seconds(number, cells.get(of, "1s")) == 0 for of in (table.own, "CPU total"))
-            (kernels if is_kernel else row.layers).append(Layer(operator + shapes, operator, phase_of(operator), times, flops))
+            on_host = [table.seconds(number, cells.get(of, "1s")) for of in (table.own, "CPU total")]
+            layer = Layer(operator + shapes, operator, phase_of(operator), times, flops)
+            (kernels if table.on and on_host == [0, 0] else row.layers).append(layer)
     row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
     counted = [layer.flops for layer in row.layers if layer.flops is not None]
     row.flops = sum(counted) if counted else None
-    add_once(imported.missing, ["FLOPs: profile with with_flops=True"] * (not column))
+    if not counted:
+        reason = "no printed row has any; print all with row_limit=-1" if column else "profile with with_flops=True"
+        add_once(imported.missing, [f"FLOPs: {reason}"])
     return row
 
 
@@ -122,5 +129,6 @@ def read(source: Source) -> Imported:
     for place, table in enumerate(tables_in(source)):
         imported.rows.append(row_of(table, source.row + f" {place + 1}" * (place > 0), imported))
     imported.missing.append("bytes: the table has none")
-    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time is its own")
+    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time "
+                            "is its own")
     return imported

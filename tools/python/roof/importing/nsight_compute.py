@@ -1,5 +1,6 @@
-"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each launch with a
-column for each metric and a second line of units (raw). The program's output precedes the header; ranks may have written several tables."""
+"""Nsight Compute's CSV in two forms: a line for each metric (details, and metrics selected by name), or a line for each
+launch with a column for each metric and a second line of units (raw). The program's output precedes the header; ranks
+may have written several tables."""
 
 import csv
 import re
@@ -19,9 +20,9 @@ LOG = re.compile(r"^==(ERROR|WARNING)== (.*)$|^ *Metric Name +Metric (?:Unit|Val
 LOCALE = "export it again with LC_ALL=C"
 GROUPED = re.compile(f"[0-9][{quantities.BLANKS}][0-9]{{3}}")
 TEXT, BELOW = "were not numbers (n/a, text)", "were below 0"
-#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds twice;
-#: "derived__sm__…_x2" is the peak.
-RATES = (("", ".sum.per_second", False, 1.0), ("", ".sum.per_cycle_elapsed", True, 1.0), ("derived__", "_x2", True, 0.5))
+#: A sum's rate over time or over cycles: prefix, ending, and the factor. "derived__smsp__…_x2" counts multiply-adds
+#: twice; "derived__sm__…_x2" is the peak.
+RATES = (("", ".sum.per_second", 0, 1.0), ("", ".sum.per_cycle_elapsed", 1, 1.0), ("derived__smsp__", "_x2", 1, 0.5))
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -38,8 +39,8 @@ class Launch:
     def __init__(self, number: int, table: int, cells: Dict[str, str]) -> None:
         self.number, self.table, self.name = number, table, cells["Kernel Name"]
         self.device, self.stream = f"gpu:{whole(cells.get('Device', '')) or 0}", whole(cells.get("Stream", ""))
-        # "(128, 1, 1)" as "128x1x1"
-        self.grid, self.block = (re.sub(r"[^0-9x]", "", cells.get(f"{of} Size", "").replace(",", "x")) for of in ("Grid", "Block"))
+        self.grid, self.block = (re.sub(r"[^0-9x]", "", cells.get(name, "").replace(",", "x"))  # "(128, 1, 1)": 128x1x1
+                                 for name in ("Grid Size", "Block Size"))
         self.metrics: Metrics = {}
 
     def add_sums(self) -> None:
@@ -48,14 +49,15 @@ class Launch:
         lengths = (seconds * (unit == "s"), seconds * (unit == "s") * hertz * (of_cycles in ("Hz", "cycle/s")))
         for name, (value, unit) in list(self.metrics.items()):
             for prefix, end, over_cycles, factor in RATES:
-                if name.startswith(prefix) and name.endswith(end) and not name.startswith("derived__sm__") and lengths[over_cycles] > 0:
-                    stem = name[len(prefix):len(name) - len(end)]
-                    self.metrics.setdefault(f"{stem}.sum", (value * factor * lengths[over_cycles], unit.partition("/")[0]))
+                if name.startswith(prefix) and name.endswith(end) and lengths[over_cycles] > 0:
+                    stem = name[:len(name) - len(end)].replace("derived__", "", 1)
+                    amount = value * factor * lengths[over_cycles]
+                    self.metrics.setdefault(f"{stem}.sum", (amount, unit.partition("/")[0]))
 
 
 class Tables:
-    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the same two, which are of
-    other nodes or containers."""
+    """The launches of a file by their IDs in each process: its host, its number, and how many tables before have the
+    same two, which are of other nodes or containers."""
 
     def __init__(self, source: Source) -> None:
         self.name, text = source.name, source.text()
@@ -68,14 +70,14 @@ class Tables:
         if not header and logged:
             raise InputError(f"{self.name}: Nsight Compute counted nothing: {self.error or logged['WARNING']}")
         if not header:
-            raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw --print-units base "
-                             "--log-file FILE PROGRAM` writes a file that can be read")
+            raise InputError(f"{self.name}: this is Nsight Compute's log or its text for people; `ncu --csv --page raw "
+                             "--print-units base --log-file FILE PROGRAM` writes a file that can be read")
         self.first, self.by = text[:header.start()].count("\n"), header[1]
         self.lines = text[header.start():].splitlines(keepends=True)
         where, self.columns = next(self.rows())
         self.raw = "Metric Name" not in self.columns
         if "ID" not in self.columns or "Invocations" in self.columns:
-            raise InputError(f"{where}: this is a summary of Nsight Compute, which has no launches: leave --print-summary out")
+            raise InputError(f"{where}: this is Nsight Compute's summary, without launches: leave --print-summary out")
         for column in ["Kernel Name"] + ["Metric Value"] * (not self.raw):
             if column not in self.columns:
                 raise InputError(f"{where}: there is no column '{column}'")
@@ -90,17 +92,19 @@ class Tables:
         """Each row with its place."""
         rows = csv.reader(self.lines, delimiter=self.by)
         try:
-            yield from ((f"{self.name}:{self.first + rows.line_num}", cells) for cells in rows if cells and not cells[0].startswith("=="))
+            for cells in rows:
+                if cells and not cells[0].startswith("=="):
+                    yield f"{self.name}:{self.first + rows.line_num}", cells
         except csv.Error as error:
             raise InputError(f"{self.name}:{self.first + rows.line_num}: this is no CSV: {error}") from None
 
     def mark_of_values(self) -> str:
-        """The decimal mark of the metrics' values. Other cells, as the compute capability, have a point in every locale."""
-        of_values = [at for at, name in enumerate(self.columns) if ("__" in name if self.raw else name == "Metric Value")]
+        """The decimal mark of the metrics' values. Other cells, as the compute capability, have a point everywhere."""
+        of_values = [at for at, name in enumerate(self.columns) if "__" in name or name == "Metric Value"]
         values = {cells[at] for _, cells in self.rows() for at in of_values if at < len(cells)}
         marks = set(map(quantities.mark_of, values)) - {""}
         if len(marks) > 1:
-            raise InputError(f"{self.name}: some of its numbers have decimal points and others decimal commas; {LOCALE}")
+            raise InputError(f"{self.name}: some of its numbers have decimal points, others decimal commas; {LOCALE}")
         return marks.pop() if marks else "," if any(map(GROUPED.search, values)) else "."
 
     def read(self) -> None:
@@ -113,7 +117,8 @@ class Tables:
                 table, units = table + 1, None
                 continue
             if len(line) not in (width, short):
-                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart from the program's")
+                raise InputError(f"{where}: {len(line)} cells, not {width}; with --log-file FILE ncu's lines are apart "
+                                 "from the program's")
             cells = dict(zip(self.columns, line))
             if self.raw and units is None:
                 units = cells
@@ -128,10 +133,12 @@ class Tables:
                     self.add(launch, name, unit, value, where)
 
     def launch(self, cells: Dict[str, str], table: int, where: str, metric: str) -> Launch:
-        """The launch of a line. A table that has a metric of a launch of an earlier one again is of another process of that number."""
-        number, name, host, process = whole(cells["ID"]), cells["Kernel Name"], cells.get("Host Name", ""), cells.get("Process ID", "")
+        """The launch of a line. A table that has a metric of an earlier one's launch again is of another process."""
+        number, name, (host, process) = whole(cells["ID"]), cells["Kernel Name"], (
+            cells.get(column, "") for column in ("Host Name", "Process ID"))
         if number is None or not name:
-            raise InputError(f"{where}: " + ("its ID is not the number of a launch" if name else "the kernel's name is missing"))
+            what = "its ID is not the number of a launch" if name else "the kernel's name is missing"
+            raise InputError(f"{where}: {what}")
         again = self.again.setdefault((table, host, process), 0)
         known = self.launches.get((host, process, again), {}).get(number)
         if known and known.table < table and (metric in known.metrics or known.name != name):
@@ -153,10 +160,12 @@ class Tables:
         elif unit is None:
             self.unknown_units.add(shown(unit_text))
         elif is_sum and unit[0] == 1 and unit[1] in ("byte", "inst", "sector") and value % 1:
-            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a whole number of {unit[1]}: its thousands may be "
-                             f"separated by points; {LOCALE}")
-        elif launch.metrics.setdefault(name, (value * unit[0], unit[1]))[0] != value * unit[0] and "__" in metric and name != TIME:
-            raise InputError(f"{where}: {shown(metric)} occurs twice with different values")
+            raise InputError(f"{where}: {shown(metric)}: '{shown(text)}' is not a whole number of {unit[1]}: its "
+                             f"thousands may be separated by points; {LOCALE}")
+        else:
+            known = launch.metrics.setdefault(name, (value * unit[0], unit[1]))
+            if known[0] != value * unit[0] and "__" in metric and name != TIME:
+                raise InputError(f"{where}: {shown(metric)} occurs twice with different values")
 
 
 def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
@@ -176,10 +185,10 @@ def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
     for one in launches:
         seconds, unit = one.metrics.get(TIME, (0.0, ""))
         if unit == "s":
-            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, duration=round(seconds * 1e9), grid=one.grid,
-                                      block=one.block))
-        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric, value=value, unit=of)
-                        for metric, (value, of) in sorted(one.metrics.items())]
+            row.records.append(Kernel(device=one.device, stream=one.stream, name=one.name, grid=one.grid,
+                                      block=one.block, duration=round(seconds * 1e9)))
+        row.records += [Counter(device=one.device, scope="kernel", name=one.name, launch=one.number, metric=metric,
+                                value=value, unit=of) for metric, (value, of) in sorted(one.metrics.items())]
 
 
 def read(source: Source) -> Imported:
@@ -195,9 +204,11 @@ def read(source: Source) -> Imported:
         for device, of_device in sorted(of_devices.items()):
             imported.rows.append(Row(device, {"model": source.row + which * (len(tables.launches) > 1)}))
             add_up(imported.rows[-1], of_device, imported)
-    imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold caches and locked "
-                            "clocks. They differ from the times of the run.")
+    imported.remarks.append("Times are those of Nsight Compute, which runs kernels one by one, by default with cold "
+                            "caches and locked clocks. They differ from the times of the run.")
     imported.remarks += [f"Nsight Compute reported: {tables.error}"] * bool(tables.error)
-    imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown." for unit in sorted(tables.unknown_units)]
-    imported.remarks += [f"{count} values {what} and were left out." for what, count in tables.left_out.items() if count]
+    imported.remarks += [f"Metrics in the unit '{unit}' were left out: the unit is unknown."
+                         for unit in sorted(tables.unknown_units)]
+    imported.remarks += [f"{count} values {what} and were left out."
+                         for what, count in tables.left_out.items() if count]
     return imported

@@ -1,5 +1,5 @@
-"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for each core, socket or
-memory channel, and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
+"""`perf stat -j`: a JSON object on each line; `perf stat -x`: values between separators. An event may have a line for
+each core, socket or channel, and a modifier or a PMU in its name: `EVENT:u`, `cpu/EVENT/u`, `cpu_core/EVENT/`."""
 
 import json
 import re
@@ -15,19 +15,21 @@ from roof.importing.quantities import shown
 
 AGGREGATED = ("cpu", "core", "socket", "die", "cluster", "cache", "node", "thread")
 LONGEST = 1 << 16  #: characters of a line
-#: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …; S is the separator.
-SEPARATED = [re.compile(r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
-                        r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)"
-                        .replace("S", re.escape(one))) for one in (",", ";", "\t", "|", " ")]
+#: [time] [core, number of processors] value, unit, event, [with -r: their scatter in %,] run time, percent …
+FIELDS = (r"(?:(?P<interval> *[0-9]+\.[0-9]+)S)?(?:(?P<cpu>[^S\"]*)S(?:[0-9]+S)?)??(?P<value>[0-9.]+|<[a-z ]+>)S"
+          r"(?P<unit>[A-Za-z/%]*)S(?P<event>[A-Za-z][^\"]*?)S(?:[0-9.]{1,9}%S)?[0-9]+S"
+          r"(?P<share>[0-9]+[.,][0-9]{2})(?:S|$)")
+SEPARATED = [re.compile(FIELDS.replace("S", re.escape(separator))) for separator in (",", ";", "\t", "|", " ")]
 FOR_PEOPLE = "Performance counter stats for"
 ADVICE = "`perf stat -j -o FILE -e duration_time,… PROGRAM` writes a file that can be read"
 
-NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
+NAME = re.compile(r"(?:(?P<pmu>[A-Za-z]\w*)/)?(?P<event>[^/\s]+?)"
+                  r"(?:/(?P<in>[a-zA-Z]*)|:(?P<by>[ukhvGHIpPSDWebR]+))?(?: \[.*\])?")
 ARITHMETIC = re.compile(r"FP_ARITH_INST_RETIRED[._:](SCALAR|128B_PACKED|256B_PACKED|512B_PACKED)_(SINGLE|DOUBLE)")
 #: FLOPs of an instruction in single and double precision. Intel's events already count a multiply-add twice.
 WIDTHS = {"SCALAR": (1.0, 1.0), "128B_PACKED": (4.0, 2.0), "256B_PACKED": (8.0, 4.0), "512B_PACKED": (16.0, 8.0)}
 AMD = re.compile(r"FP_RET_SSE_AVX_OPS\.ALL|RETIRED_SSE_AVX_FLOPS_ALL|RETIRED_SSE_AVX_FLOPS:ANY")
-#: Lines of 64 bytes between memory and the last cache, by spelling. Sub-channels and controllers 0 and 1 have the whole only together.
+#: Lines of 64 bytes between memory and the last cache. Sub-channels and controllers 0 and 1 have the whole together.
 MEMORY = re.compile(r"(.*)_SCH([01])\.(RD|WR|ALL)|(UNC_MC)([01])_(RD|WR)CAS_COUNT_FREERUN|"
                     r"(.*(?:CAS_COUNT|CAS_CMD))()[._:](RD|WR|READ|WRITE|ALL)|(DATA_)()(READ|WRITE|TOTAL)S?")
 WAYS = {"READ": "RD", "WRITE": "WR", "TOTAL": "ALL"}
@@ -47,9 +49,10 @@ def parsed(line: str) -> Optional[Dict[str, Any]]:
 
 
 def reads(path: Path, head: bytes) -> bool:
-    lines = [line for line in map(str.strip, head.decode("utf-8", "replace").splitlines()) if line and not line.startswith("#")]
+    lines = [line for line in map(str.strip, head.decode("utf-8", "replace").splitlines()) if line and line[0] != "#"]
     return any(line.startswith(FOR_PEOPLE) for line in lines) or any(
-        '"counter-value"' in line and '"event"' in line if line.startswith("{") else parsed(line[:LONGEST]) for line in lines[:20])
+        '"counter-value"' in line and '"event"' in line if line[0] == "{" else parsed(line[:LONGEST])
+        for line in lines[:20])
 
 
 class Events:
@@ -72,7 +75,8 @@ class Events:
         if "," in str((of or {}).get("share")) or (of is None and re.match(r"\{.*: *\"?[0-9]+,[0-9]", line[:LONGEST])):
             raise InputError(f"{where}: perf's numbers have decimal commas: run perf stat with LC_ALL=C")
         if of is None:
-            what = "the text of `perf stat` for people" if line.startswith(FOR_PEOPLE) else "not a line of `perf stat -j` or `-x`"
+            is_text = line.startswith(FOR_PEOPLE)
+            what = "the text of `perf stat` for people" if is_text else "not a line of `perf stat -j` or `-x`"
             raise InputError(f"{where}: this is {what}; {ADVICE}")
         if "interval" in of:
             raise InputError(f"{where}: it was made with -I (intervals), but a row is one run: leave -I out")
@@ -85,7 +89,8 @@ class Events:
             return
         value, unit = quantities.number(text), quantities.unit(unit_text)
         if value is None or value < 0:
-            raise InputError(f"{where}: {shown(event)}: '{shown(text)}' is not a count{'; run perf stat with LC_ALL=C' * (',' in text)}")
+            advice = "; run perf stat with LC_ALL=C" if "," in text else ""
+            raise InputError(f"{where}: {shown(event)}: '{shown(text)}' is not a count{advice}")
         if unit is None:
             raise InputError(f"{where}: {shown(event)}: the unit '{shown(unit_text)}' is unknown")
         self.scaled = self.scaled or (quantities.number(share) or 100.0) < 99.5
@@ -96,17 +101,18 @@ class Events:
 
 
 def split(event: str) -> Tuple[str, str, str]:
-    """The PMU ("" for the only one of the processor), the event in capitals, and whether user (u) or kernel (k) alone counted."""
+    """The PMU ("" for the only one of the processor), the event in capitals, and u or k: user or kernel alone."""
     match = NAME.fullmatch(event)
     if not match:
         return "", event.upper(), ""
-    modes = set(match["in"] or match["by"] or "") & {"u", "k"}
-    return "" if match["pmu"] in (None, "cpu") else match["pmu"], match["event"].upper(), "".join(modes) if len(modes) == 1 else ""
+    modes, pmu = set(match["in"] or match["by"] or "") & {"u", "k"}, match["pmu"] or "cpu"
+    return "" if pmu == "cpu" else pmu, match["event"].upper(), "".join(modes) if len(modes) == 1 else ""
 
 
 def whole(counts: Dict[Tuple[str, str], float]) -> float:
     """The sum over PMUs; in each the count of user and kernel, or what there is of them."""
-    return sum(counts.get((pmu, ""), counts.get((pmu, "u"), 0.0) + counts.get((pmu, "k"), 0.0)) for pmu in {pmu for pmu, _ in counts})
+    return sum(counts.get((pmu, ""), counts.get((pmu, "u"), 0.0) + counts.get((pmu, "k"), 0.0))
+               for pmu in {pmu for pmu, _ in counts})
 
 
 def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
@@ -118,19 +124,22 @@ def count_flops(events: Events, work: CountedWork, remarks: List[str]) -> None:
         elif AMD.search(event):
             work.add("", value)
             work.missing.append(f"precision: AMD's {shown(name)} counts single and double together")
-    uncounted = [(*split(name)[:2], text) for name, text in events.uncounted.items() if ARITHMETIC.fullmatch(split(name)[1])]
-    widest = [text for _, event, text in uncounted if "512B" in event]
+    uncounted = [(*split(name)[:2], text) for name, text in events.uncounted.items()]
+    widest = [text for _, event, text in uncounted if ARITHMETIC.fullmatch(event) and "512B" in event]
     has_512 = any(width == "512B_PACKED" for _, width in counts) or any("not counted" in text for text in widest)
     for at, (kind, precision) in enumerate((("SINGLE", "fp32"), ("DOUBLE", "fp64"))):
         seen = [width for width in WIDTHS if (kind, width) in counts]
-        if len(seen) == 4 or (seen == list(WIDTHS)[:3] and not has_512):  # three are all that a processor without AVX-512 has
+        if len(seen) == 4 or (seen == list(WIDTHS)[:3] and not has_512):  # all that there are without AVX-512
             work.add(precision, sum(WIDTHS[width][at] * whole(counts[kind, width]) for width in seen))
             if len(seen) == 3 and not widest and not any(pmu == "cpu_core" for pmu, _ in counts[kind, "SCALAR"]):
-                remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without AVX-512 has; on another "
-                               "count the events of 512 bits as well")
+                remarks.append(f"FLOPs of {precision} are of three widths, which are all that a processor without "
+                               "AVX-512 has; on another count the events of 512 bits as well")
         elif seen:
-            work.missing.append(f"FLOPs of {precision}: only {len(seen)} of the 4 widths were counted (scalar, 128B, 256B, 512B)")
-    if work.flops and any(pmu == "cpu_atom" and "not supported" in text for pmu, _, text in uncounted):  # not counted: ran on none of them
+            work.missing.append(f"FLOPs of {precision}: only {len(seen)} of the 4 widths were counted (scalar, 128B, "
+                                "256B, 512B)")
+    # What is supported and was not counted did not run on these cores.
+    if work.flops and any(pmu == "cpu_atom" and ARITHMETIC.fullmatch(event) and "not supported" in text
+                          for pmu, event, text in uncounted):
         work.at_least = True
         work.missing.append("FLOPs of the E cores (cpu_atom): nothing counted them")
     work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
@@ -150,7 +159,8 @@ def count_bytes(events: Events, work: CountedWork) -> None:
         if known and all(parts.keys() not in ({"0"}, {"1"}) for parts in known):
             work.moved = sum(sum(parts.values()) for parts in known)
             return
-        missing.append(f"bytes at DRAM: only one {'of two sub-channels or controllers' if known else 'direction'} was counted")
+        what = "of two sub-channels or controllers" if known else "direction"
+        missing.append(f"bytes at DRAM: only one {what} was counted")
     add_once(work.missing, missing)
 
 
@@ -158,12 +168,14 @@ def read(source: Source) -> Imported:
     events, work, imported = Events(source), CountedWork(), Imported("perf stat")
     count_flops(events, work, imported.remarks)
     count_bytes(events, work)
-    seconds = next((value for name, (value, unit) in events.metrics.items() if split(name)[1] == "DURATION_TIME" and unit == "s"), 0.0)
-    imported.missing += ["time: add the event duration_time"] * (not seconds)
-    add_processor(imported, source.row, seconds, work, events.metrics)
+    times = [value for name, (value, unit) in events.metrics.items()
+             if split(name)[1] == "DURATION_TIME" and unit == "s"]
+    imported.missing += ["time: add the event duration_time"] * (not any(times))
+    add_processor(imported, source.row, max(times, default=0.0), work, events.metrics)
     if events.uncounted:
-        imported.missing.append("not counted: " + ", ".join(f"{shown(one)} ({shown(why)})" for one, why in events.uncounted.items()))
+        names = (f"{shown(name)} ({shown(why)})" for name, why in events.uncounted.items())
+        imported.missing.append(f"not counted: {', '.join(names)}")
     if events.scaled:
-        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, so counts are "
-                                "estimates.")
+        imported.remarks.append("More events were requested than there are counters. perf multiplexed and scaled them, "
+                                "so counts are estimates.")
     return imported
