@@ -70,6 +70,7 @@ Reader folder_reader(const std::string& name, const std::string& whole, const st
 /// Readers of files that are no text.
 void add_binary_readers(std::vector<Reader>& all, const std::string& data)
 {
+    const fakes::TemporaryFolder made;
     const fs::path networks = fs::path(data) / "model/data/onnx";
     all.push_back({"onnx",
                    {read_file(networks / "alexnet.onnx"), read_file(networks / "resnet18_folded.onnx")},
