@@ -142,6 +142,10 @@ class KeyAverages(unittest.TestCase):
         self.check(printed().replace("\n", "\r\n"))
         self.check(("\n".join(line.rstrip() for line in printed().splitlines()) + "\n").encode("utf-16"))
 
+    def test_a_file_of_dashes_is_soon_refused(self):
+        text = printed() + "".join(f"{number}---  ---\n" for number in range(100000))
+        self.assertIn("more than 500 different texts precede its lines of dashes", refusal(text))
+
     def test_two_tables_are_two_rows(self):
         self.assertEqual(
             [row.point["model"] for row in self.check(printed() + "epoch 2\n" + printed()).rows], ["x", "x 2"]

@@ -83,8 +83,8 @@ def count_tensor(metrics: Metrics, work: CountedWork) -> None:
                             "differ by chip and type; ask for sm__ops_path_tensor_src_*.sum")
     # The precisions that each chip with the counted metrics has, and that no metric counts.
     able = [{one["quantity"][7:] for one in family.values() if one["quantity"].startswith("tensor.")}
-            for family in families() if counted.keys() <= family.keys()]
-    absent = set.intersection(*able) - set(counted.values()) if counted and able else set()
+            for family in families() if counted and counted.keys() <= family.keys()]
+    absent = set.intersection(*able) - set(counted.values()) if able else set()
     if absent or (not counted and any("_sass_thread_inst_executed_op_" in name for name in metrics)):
         which = f" in {', '.join(sorted(absent))}" if absent else ""
         work.missing.append(f"FLOPs of tensor cores{which}: there is no metric")

@@ -18,6 +18,7 @@ SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …
 FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
 TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
+MOST = 500  #: ranks that may have printed into one file
 CALLS = ("# of Calls", "Number of Calls")
 
 
@@ -78,7 +79,10 @@ def tables_in(source: Source) -> List[Table]:
     lines = list(enumerate(source.text().splitlines(), 1))
     headings = {number for number, line in lines if is_heading(line)}
     found: Dict[int, Table] = {}
-    for before in dict.fromkeys(before for before in (ruler(line) for _, line in lines) if before is not None):
+    befores = dict.fromkeys(before for before in (ruler(line) for _, line in lines) if before is not None)
+    if len(befores) > MOST:
+        raise InputError(f"{source.name}: more than {MOST} different texts precede its lines of dashes")
+    for before in befores:
         own = [(number, line[len(before):]) for number, line in lines if line.startswith(before)]
         starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
         found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})

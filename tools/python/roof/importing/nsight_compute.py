@@ -171,10 +171,10 @@ class Tables:
 def add_up(row: Row, launches: List[Launch], imported: Imported) -> None:
     """Time, counted work and records of all launches of the row. Amounts that any launch lacks are left out."""
     works, total = [count_work(launch.metrics) for launch in launches], CountedWork()
-    for work in works:
-        add_once(imported.missing, work.missing)
-        for precision, flops in work.flops.items() if all(one.flops for one in works) else ():
-            total.add(precision, flops)
+    add_once(imported.missing, (one for work in works for one in work.missing))
+    for precision, flops in (one for work in works for one in work.flops.items()):
+        total.add(precision, flops)
+    total.flops = total.flops if all(work.flops for work in works) else {}
     moved = [work.moved for work in works if work.moved is not None]
     total.moved = sum(moved) if len(moved) == len(works) else None
     times = [launch.metrics[TIME][0] for launch in launches if TIME in launch.metrics]
