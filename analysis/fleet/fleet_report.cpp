@@ -146,6 +146,12 @@ FleetReport report_of(const std::vector<HistorySeries>& history, const std::vect
 {
     FleetReport report;
     for (const HistorySeries& series : history) {
+        const std::string title = printable(fmt::format("{}, plan {}, revision {}", series.kind,
+                                                        series.plan.substr(0, 8), join(series.revisions, ", then ")));
+        if (series.weeks.empty()) {
+            report.sections.push_back({title, "Each rate is a lower bound: none can be compared.", {}});
+            continue;
+        }
         std::string lead =
             fmt::format("{} in {} from {} to {}; {} of nodes with {} weeks or more. ", how_many(series.nodes, "node"),
                         how_many(series.weeks.size(), "week"), series.weeks.front(), series.weeks.back(),
@@ -158,10 +164,7 @@ FleetReport report_of(const std::vector<HistorySeries>& history, const std::vect
                                 percent(series.visible));
         else if (series.tests > 0)
             lead += " So few weeks of such scatter would show no drop of a single node for certain.";
-        report.sections.push_back({printable(fmt::format("{}, plan {}, revision {}", series.kind,
-                                                         series.plan.substr(0, 8), join(series.revisions, ", then "))),
-                                   lead,
-                                   {drifts_table(series), shifts_table(series)}});
+        report.sections.push_back({title, lead, {drifts_table(series), shifts_table(series)}});
     }
     if (!refused.empty()) report.sections.push_back({"Not judged", "", {refused_table(refused)}});
     report.notes.push_back(

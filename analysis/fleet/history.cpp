@@ -273,7 +273,8 @@ std::vector<HistorySeries> judge_history(const Fleet& fleet)
                 sigmas.push_back(ceiling.sigma());
             }
             found.tests = candidates.size() - before;
-            scatters.push_back({median_of(std::move(sigmas)), tails.front()[0]});
+            scatters.push_back(tails.empty() ? WeeklyScatter{}  // each rate is a lower bound
+                                             : WeeklyScatter{median_of(std::move(sigmas)), tails.front()[0]});
             found.nodes = nodes.size();
             found.weeks.assign(weeks.begin(), weeks.end());
             series_of_candidate.resize(candidates.size(), result.size() - 1);

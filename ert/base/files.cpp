@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ namespace roof {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr mode_t permissions = 0777;  // of a file that is replaced: they stay
 
 [[noreturn]] void fail(const std::string& what, const fs::path& file, const std::string& reason)
 {
@@ -38,7 +41,10 @@ class Descriptor {
     Descriptor(const fs::path& file, int flags, mode_t mode = 0666, const fs::path& meant = {})
         : number_(::open(file.c_str(), flags | O_CLOEXEC, mode))
     {
-        if (number_ < 0) fail(meant.empty() ? "open" : "write", meant.empty() ? file : meant, errno);
+        if (number_ >= 0) return;
+        const fs::path& named = meant.empty() ? file : meant;
+        if (errno == ELOOP && (flags & O_NOFOLLOW) != 0) fail("write", named, "it is a link");
+        fail(meant.empty() ? "open" : "write", named, errno);
     }
     ~Descriptor() { ::close(number_); }
     Descriptor(const Descriptor&) = delete;
@@ -135,6 +141,15 @@ void replace_file(const fs::path& file, const std::string& content, mode_t mode)
 
 namespace fs = std::filesystem;
 
+fs::path program_path()
+{
+    std::error_code error;
+    const fs::path linked = fs::read_symlink("/proc/self/exe", error);
+    if (!error) return linked;
+    const auto* const started = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));  // where there is no /proc
+    return fs::absolute(started == nullptr ? "roof" : started);
+}
+
 fs::path part_file(const std::string& name, const fs::path& program_folder)
 {
     const fs::path library_folder = (program_folder / "../lib/roof").lexically_normal();
@@ -146,7 +161,7 @@ fs::path part_file(const std::string& name, const fs::path& program_folder)
 
 fs::path part_file(const std::string& name)
 {
-    return part_file(name, fs::read_symlink("/proc/self/exe").parent_path());
+    return part_file(name, program_path().parent_path());
 }
 
 std::ifstream open_if_there(const fs::path& file)
@@ -187,10 +202,18 @@ std::string read_file(const fs::path& file, std::size_t largest)
 
 void write_file(const fs::path& file, const std::string& content)
 {
+    struct stat there {};
+    const bool is_there = ::lstat(file.c_str(), &there) == 0;
+    if (is_there && !S_ISLNK(there.st_mode))
+        if (const std::string kind = kind_of(there.st_mode); !kind.empty()) fail("write", file, kind);
+    replace_file(file, content, is_there && S_ISREG(there.st_mode) ? there.st_mode & permissions : 0666);
+}
+
+void write_chosen_file(const fs::path& file, const std::string& content)
+{
     const std::optional<struct stat> there = status_of(file);
     if (there && S_ISDIR(there->st_mode)) fail("write", file, EISDIR);
     if (!there || (S_ISREG(there->st_mode) && !is_standard_output(*there))) {
-        constexpr mode_t permissions = 0777;
         replace_file(end_of_links(file), content, there ? there->st_mode & permissions : 0666);
         return;
     }
@@ -207,7 +230,7 @@ void write_file(const fs::path& file, const std::string& content)
 
 void append_file(const fs::path& file, const std::string& text)
 {
-    const Descriptor descriptor(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK);
+    const Descriptor descriptor(file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOFOLLOW);
     struct stat status {};
     if (::fstat(descriptor.number(), &status) != 0) fail("write", file, errno);
     if (const std::string kind = kind_of(status.st_mode); !kind.empty()) fail("write", file, kind);

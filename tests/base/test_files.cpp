@@ -42,33 +42,64 @@ TEST_CASE("a file above the limit is refused")
     CHECK_THROWS_WITH(read_file(folder / "file", 999), Contains("larger than"));
 }
 
-TEST_CASE("writing follows a link, keeps it, and keeps the permissions of the file")
+TEST_CASE("writing replaces a link, and keeps the permissions of a file")
 {
     const fakes::TemporaryFolder folder;
     write_file(folder / "file", "old");
     ::chmod((folder / "file").c_str(), 0600);
     fs::create_symlink("file", folder / "link");
-    write_file(folder / "link", "new");
+    fs::create_symlink("later", folder / "dangling");
+    fs::create_symlink("round", folder / "round");
+    for (const char* name : {"link", "dangling", "round"}) {
+        write_file(folder / name, "new");
+        CHECK(fs::symlink_status(folder / name).type() == fs::file_type::regular);
+        CHECK(read_file(folder / name) == "new");
+    }
+    CHECK(read_file(folder / "file") == "old");
+    CHECK_FALSE(fs::exists(folder / "later"));
+    write_file(folder / "file", "newer");
+    CHECK(fs::status(folder / "file").permissions() == fs::perms(0600));
+    ::mkfifo((folder / "pipe").c_str(), 0600);
+    CHECK_THROWS_WITH(write_file(folder / "pipe", "x"), Contains("it is a pipe"));
+}
+
+TEST_CASE("rows are not appended through a link")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "victim", "old");
+    fs::create_symlink("victim", folder / "measurements.csv");
+    CHECK_THROWS_WITH(append_file(folder / "measurements.csv", "row"), Contains("it is a link"));
+    CHECK(read_file(folder / "victim") == "old");
+}
+
+TEST_CASE("writing a file that the user named follows a link, keeps it, and keeps the permissions of the file")
+{
+    const fakes::TemporaryFolder folder;
+    write_file(folder / "file", "old");
+    ::chmod((folder / "file").c_str(), 0600);
+    fs::create_symlink("file", folder / "link");
+    write_chosen_file(folder / "link", "new");
     CHECK(fs::is_symlink(folder / "link"));
     CHECK(read_file(folder / "file") == "new");
     CHECK(fs::status(folder / "file").permissions() == fs::perms(0600));
     fs::create_symlink("later", folder / "dangling");
-    write_file(folder / "dangling", "made");
+    write_chosen_file(folder / "dangling", "made");
     CHECK(read_file(folder / "later") == "made");
     fs::create_symlink("round", folder / "round");
-    CHECK_THROWS_AS(write_file(folder / "round", "x"), InputError);
+    CHECK_THROWS_AS(write_chosen_file(folder / "round", "x"), InputError);
 }
 
-TEST_CASE("a device stays a device, and its errors are told")
+TEST_CASE("a device that the user named stays a device, and its errors are told")
 {
     const fakes::TemporaryFolder folder;
     fs::create_symlink("/dev/null", folder / "null");
-    write_file(folder / "null", "x");
+    write_chosen_file(folder / "null", "x");
     CHECK(fs::is_character_file("/dev/null"));
     CHECK(fs::is_symlink(folder / "null"));
-    if (fs::exists("/dev/full")) CHECK_THROWS_WITH(write_file("/dev/full", "x"), Contains("No space left"));
-    CHECK_THROWS_AS(write_file(folder.path(), "x"), InputError);
-    CHECK_THROWS_WITH(append_file(folder / "null", "x"), Contains("it is a device"));
+    if (fs::exists("/dev/full")) CHECK_THROWS_WITH(write_chosen_file("/dev/full", "x"), Contains("No space left"));
+    CHECK_THROWS_AS(write_chosen_file(folder.path(), "x"), InputError);
+    CHECK_THROWS_WITH(write_file("/dev/null", "x"), Contains("it is a device"));
+    CHECK_THROWS_WITH(append_file("/dev/null", "x"), Contains("it is a device"));
 }
 
 TEST_CASE("an append that does not fit leaves the file as it was")

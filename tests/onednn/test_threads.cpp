@@ -1,4 +1,6 @@
 // Threads stay on their processors during a step's lifetime.
+#include "ert/base/error.hpp"
+#include "workloads/kernels/parallel.hpp"
 #include "workloads/model/graph.hpp"
 #include "workloads/onednn/step.hpp"
 #include "workloads/parallel/place.hpp"
@@ -7,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <set>
+#include <string>
 #include <vector>
 
 using namespace roof;
@@ -60,4 +63,18 @@ TEST_CASE("A thread that starts during a step may run on all processors")
     CHECK(parallel::allowed_cpus() == pinned.processors());
     CHECK(pinned.starting_free_threads([] { return parallel::allowed_cpus(); }) == before);
     CHECK(parallel::allowed_cpus() == pinned.processors());
+}
+
+TEST_CASE("A step whose threads OpenMP does not give is refused: part of it would not be computed")
+{
+    kernels::require_team(2);
+    std::string reason;
+#pragma omp parallel num_threads(2)
+#pragma omp master
+    try {
+        kernels::require_team(2);  // a region within a region has one thread
+    } catch (const Error& error) {
+        reason = error.what();
+    }
+    CHECK_THAT(reason, Catch::Contains("OpenMP gave 1 threads where 2 were asked for"));
 }

@@ -6,6 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <limits>
+
 using namespace roof;
 using Catch::Contains;
 using tests::Said;
@@ -137,6 +139,22 @@ TEST_CASE("fleet script prints a script and starts nothing")
         CHECK(bench.roof({"fleet", "script", "slurm", option, "0"}).status == 2);
     CHECK(bench.roof({"fleet", "script"}).status == 2);
     CHECK(bench.roof({"fleet", "retest"}).status == 2);
+}
+
+TEST_CASE("fleet history of digests whose rates are all lower bounds tells nothing, and says so")
+{
+    const Workbench bench;
+    analysis::Fleet fleet = tests::make_fleet({.nodes = 2}, {"2026-09-01"});
+    for (analysis::Digest& digest : fleet.digests)
+        for (analysis::DigestRate& rate : digest.ceilings) rate.high = std::numeric_limits<double>::infinity();
+    write_digests(fleet, bench.path("fleet"));
+    for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--json"}}) {
+        std::vector<std::string> words{"fleet", "history", bench.path("fleet")};
+        words.insert(words.end(), options.begin(), options.end());
+        const Said said = bench.roof(words);
+        CHECK(said.status == 2);
+        if (options.empty()) CHECK_THAT(said.out, Contains("Each rate is a lower bound"));
+    }
 }
 
 TEST_CASE("fleet history names the node that drifted, in the terminal, in JSON and on a page")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -38,7 +39,7 @@ class Installed(unittest.TestCase):
     def test_every_shared_part_of_the_build_lies_in_lib_roof_and_is_found_there(self):
         built = {file.name for file in (Path(os.environ["ROOF_BUILD"]) / "bin").glob("roof_*.so")}
         built.discard("roof_announcing_part.so")
-        self.assertEqual(built, {file.name for file in (self.prefix / "lib" / "roof").iterdir()})
+        self.assertEqual(built, {file.name for file in (self.prefix / "lib" / "roof").glob("*.so")})
         reasons = [part["reason"] for part in json.loads(said_by(self.roof, "doctor", "--json")[1])["absent"]]
         not_found = tuple(f"{file} is missing: " for file in built)
         self.assertEqual([], [reason for reason in reasons if reason.startswith(not_found)])
@@ -50,9 +51,36 @@ class Installed(unittest.TestCase):
     def test_no_file_names_the_build_folder_as_a_place_of_libraries(self):
         if not shutil.which("readelf"):
             self.skipTest("readelf is not installed")
-        for file in [*(self.prefix / "bin").iterdir(), *(self.prefix / "lib" / "roof").iterdir()]:
+        for file in [*(self.prefix / "bin").iterdir(), *(self.prefix / "lib" / "roof").glob("*.so")]:
             self.assertNotIn(os.environ["ROOF_BUILD"], said_by("readelf", "-d", file)[1])
         self.assertIn("$ORIGIN/../lib/roof", said_by("readelf", "-d", self.roof)[1])
+
+    def test_no_search_path_of_libraries_has_an_empty_or_relative_element(self):
+        if not shutil.which("readelf"):
+            self.skipTest("readelf is not installed")
+        build = Path(os.environ["ROOF_BUILD"])
+        files = [file for place in (build / "bin", build / "tests", build / "emulated", self.prefix) for file in place.rglob("*")
+                 if file.is_file() and not file.is_symlink() and file.open("rb").read(4) == b"\x7fELF"]
+        self.assertIn(build / "bin" / "roof", files)
+        for file in files:
+            for path in re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", said_by("readelf", "-d", file)[1]):
+                for element in path.split(":"):
+                    self.assertRegex(element, r"^(/|\$ORIGIN(/|$))", f"{file}: {path}")
+
+    def test_a_library_in_the_current_folder_is_not_loaded(self):
+        compiler = shutil.which("cc")
+        if not compiler:
+            self.skipTest("there is no C compiler")
+        place = self.folder / "received"
+        place.mkdir()
+        (place / "a.c").write_text('#include <stdio.h>\n__attribute__((constructor)) static void f(void) { puts("loaded"); }\n')
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", said_by("readelf", "-d", self.roof)[1])
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", place / "a.so", place / "a.c"], check=True, timeout=60)
+        for name in needed:
+            if not name.startswith(("libc.", "ld-linux", "libm.")):
+                shutil.copy(place / "a.so", place / name)
+        for program in (self.roof, Path(os.environ["ROOF_BUILD"]) / "bin" / "roof"):
+            self.assertNotIn("loaded", said_by(program, "--version", cwd=place)[1])
 
     def test_every_command_has_a_manual_page_with_its_name_summary_and_options(self):
         if not (self.prefix / "share" / "man").exists():

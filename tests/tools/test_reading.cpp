@@ -1,4 +1,5 @@
 // The commands that read results, from a run on the fake registry to files and exit statuses.
+#include "ert/base/files.hpp"
 #include "ert/method/results/results.hpp"
 #include "tests/tools/workbench.hpp"
 
@@ -27,6 +28,21 @@ TEST_CASE("a report adds only the page to the folder it reads")
     REQUIRE(bench.roof({"report", run}).status == 0);
     expected.insert("report.html");
     CHECK(files() == expected);
+}
+
+TEST_CASE("the page of a folder that was received does not go where a link in it leads")
+{
+    const Workbench bench;
+    const std::string run = bench.path("run");
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4", "--out", run}).status == 0);
+    write_file(bench.path("victim"), "precious");
+    std::filesystem::create_symlink("../victim", run + "/report.html");
+    REQUIRE(bench.roof({"report", run}).status == 0);
+    CHECK(read_file(bench.path("victim")) == "precious");
+    CHECK_THAT(read_file(run + "/report.html"), Catch::Contains("<!DOCTYPE html>", Catch::CaseSensitive::No));
+    std::filesystem::create_symlink("victim", bench.path("chosen.html"));
+    REQUIRE(bench.roof({"report", run, "--out", bench.path("chosen.html")}).status == 0);
+    CHECK_THAT(read_file(bench.path("victim")), Catch::Contains("html"));
 }
 
 TEST_CASE("a report of a run draws pictures and data, a trace and what-if read it, and compare can fail a pipeline")

@@ -1,6 +1,7 @@
 # What `cmake --install` puts where, relative to the prefix:
 #   bin                      roof, roof-make-images
 #   include                  roof.h, which marks regions of any program
+#   lib/roof/python          the Python package, whose commands read files of other tools
 #   lib/roof                 the shared parts; in the archive also the libraries that they need
 #   share/roof/configs       plans, spec sheets, counters and rules, to copy and change; those in use are compiled into roof
 #   share/doc/roof           documentation, help and pictures
@@ -9,6 +10,9 @@
 # archive only.
 set(ROOF_LIBRARY_FOLDER lib/roof)
 
+# What is built is what is installed. Else CMake fills the search paths of the build with colons, which it replaces at the installation:
+# for the loader an empty element is the current folder, whatever lies in it.
+set_target_properties(roof_exe roof-make-images PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
 # DT_RPATH, not RUNPATH: it also applies to the libraries of libraries.
 set_target_properties(roof_exe PROPERTIES INSTALL_RPATH "$ORIGIN/../${ROOF_LIBRARY_FOLDER}" LINK_OPTIONS -Wl,--disable-new-dtags)
 set_target_properties(roof-make-images PROPERTIES INSTALL_RPATH "$ORIGIN/../${ROOF_LIBRARY_FOLDER}")
@@ -18,7 +22,7 @@ add_custom_target(roof_parts)
 foreach(part roof_gpu roof_cupti roof_inject roof_cudnn)
   if(TARGET ${part})
     add_dependencies(roof_parts ${part})
-    set_target_properties(${part} PROPERTIES INSTALL_RPATH "$ORIGIN;${ROOF_GPU_PLACES}")
+    set_target_properties(${part} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN;${ROOF_GPU_PLACES}")
     install(TARGETS ${part} LIBRARY DESTINATION ${ROOF_LIBRARY_FOLDER} COMPONENT gpu)
     set(ROOF_HAS_GPU_PARTS ON)
   endif()
@@ -28,7 +32,7 @@ if(TARGET roof_cudnn AND NOT ROOF_GPU_PLACES)
   set_target_properties(roof_cudnn PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 endif()
 if(TARGET roof_mpi)
-  set_target_properties(roof_mpi PROPERTIES INSTALL_RPATH "$ORIGIN")
+  set_target_properties(roof_mpi PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
   install(TARGETS roof_mpi LIBRARY DESTINATION ${ROOF_LIBRARY_FOLDER} COMPONENT mpi)
 endif()
 # The C library must be that of the machine.
@@ -43,6 +47,7 @@ install(DIRECTORY configs DESTINATION share/roof COMPONENT program)
 install(DIRECTORY docs/ DESTINATION ${documents} COMPONENT program)
 install(DIRECTORY tools/roof/help DESTINATION ${documents} COMPONENT program)
 install(FILES README.md CHANGELOG.md DESTINATION ${documents} COMPONENT program)
+install(DIRECTORY tools/python/roof DESTINATION ${ROOF_LIBRARY_FOLDER}/python COMPONENT program PATTERN __pycache__ EXCLUDE)
 install(FILES tools/regions/roof.h DESTINATION include COMPONENT program)
 install(FILES LICENSE DESTINATION ${documents} COMPONENT program RENAME copyright)
 

@@ -3,11 +3,13 @@
 #include "tools/roof/command_line.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/console/process.hpp"
+#include "tools/roof/openmp_variables.hpp"
 
 #include <iostream>
 
 int main(int count, char** words)
 {
+    roof::restore_openmp_variables();
     const roof::ExitGuard exit_guard;
     roof::survive_file_limits();
     return roof::run_command_line({words + 1, words + count},

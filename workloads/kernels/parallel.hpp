@@ -25,10 +25,17 @@ void for_ranges(std::size_t count, Loop loop)
     }
 }
 
-/// Sets the thread count of OpenMP, and so of oneDNN, during its lifetime.
+/// Throws Error unless OpenMP gives so many threads: work is divided by the number that was asked for, and oneDNN waits for each.
+void require_team(int threads);
+
+/// Sets the thread count of OpenMP, and so of oneDNN, during its lifetime. OpenMP gives no fewer on a busy machine.
 class ThreadCount {
   public:
-    explicit ThreadCount(int threads) : before_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+    explicit ThreadCount(int threads) : before_(omp_get_max_threads())
+    {
+        omp_set_dynamic(0);
+        omp_set_num_threads(threads);
+    }
     ~ThreadCount() { omp_set_num_threads(before_); }
     ThreadCount(const ThreadCount&) = delete;
     ThreadCount& operator=(const ThreadCount&) = delete;

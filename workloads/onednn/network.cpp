@@ -63,6 +63,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
       parameters_(graph.parameters()),
       program_(dnnl::engine(dnnl::engine::kind::cpu, 0))
 {
+    kernels::require_team(settings_.threads);
     const ThreadCount threads(settings_.threads);
     Convolutions convolutions(program_.engine(), settings_);
     const ir::StepProgram list = ir::write_step(graph, settings_, choosers_of(convolutions, settings_));

@@ -224,7 +224,7 @@ World open_world(const Assignment& assignment, int ranks)
         return {communicator, followers, place};
     }
     const auto memory = SharedMemory::create(ranks);
-    const auto processes = std::make_shared<Processes>(memory, std::filesystem::read_symlink("/proc/self/exe"));
+    const auto processes = std::make_shared<Processes>(memory, program_path());
     const auto communicator =
         shared_memory_communicator(memory, 0, {.while_waiting = [processes] { processes->check(); }});
     return {communicator,

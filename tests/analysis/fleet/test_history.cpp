@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
+
 using namespace roof;
 using namespace roof::analysis;
 using tests::make_fleet;
@@ -130,4 +132,18 @@ TEST_CASE("few weeks, few nodes and lower bounds show no drift")
     CHECK(judge_history(make_fleet(small, three))[0].tests == 0);
     CHECK(judge_history(make_fleet({.nodes = 5}, eight_weeks))[0].tests == 0);
     CHECK(judge_history({}).empty());
+}
+
+TEST_CASE("a fleet whose rates are all lower bounds has a history without drift, and no visible one")
+{
+    for (const std::size_t nodes : {1, 7}) {
+        Fleet fleet = make_fleet({.nodes = nodes}, eight_weeks);
+        for (Digest& digest : fleet.digests)
+            for (DigestRate& rate : digest.ceilings) rate.high = std::numeric_limits<double>::infinity();
+        const auto history = judge_history(fleet);
+        REQUIRE(history.size() == 1);
+        CHECK(history[0].tests == 0);
+        CHECK(history[0].drifts.empty());
+        CHECK(history[0].visible == 0);
+    }
 }

@@ -51,4 +51,5 @@ def ceilings(path: Union[str, Path, None] = None) -> Any:
 
 def main() -> NoReturn:
     """The command `roof` of the wheel: this process becomes its program."""
+    os.environ.setdefault("ROOF_PYTHON", sys.executable)
     os.execv(OF_THE_WHEEL, [str(OF_THE_WHEEL), *sys.argv[1:]])

@@ -72,7 +72,7 @@ int atlas_of(const AtlasOptions& options, Context& context)
         if (replaces) machines.clear();
         read_into(machines, word);
     }
-    if (!options.out.empty()) write_file(options.out, analysis::atlas_page(machines));
+    if (!options.out.empty()) write_chosen_file(options.out, analysis::atlas_page(machines));
     const analysis::DataTable table = analysis::atlas_table(machines);
     if (options.json)
         print_json(context.out, analysis::to_json(table));

@@ -22,7 +22,7 @@ int write_export(const ExportOptions& options, Context& context)
     if (options.out.empty())
         context.out << text;
     else
-        write_file(options.out, text);
+        write_chosen_file(options.out, text);
     return 0;
 }
 

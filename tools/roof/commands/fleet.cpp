@@ -108,7 +108,7 @@ analysis::JudgeOptions judge_options(const FleetOptions& options)
 void show(const analysis::FleetReport& report, const nlohmann::json& document, const FleetOptions& options,
           Context& context)
 {
-    if (!options.out.empty()) write_file(options.out, analysis::fleet_page(report));
+    if (!options.out.empty()) write_chosen_file(options.out, analysis::fleet_page(report));
     if (options.json)
         print_json(context.out, document);
     else

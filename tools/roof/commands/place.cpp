@@ -71,7 +71,7 @@ int place_them(const PlaceOptions& options, Context& context)
 {
     const std::vector<analysis::GivenPoint> points = points_in(options);
     const analysis::Study study = analysis::place_points(points, calibration_of(options, context));
-    if (!options.out.empty()) write_file(options.out, analysis::points_page(study));
+    if (!options.out.empty()) write_chosen_file(options.out, analysis::points_page(study));
     const analysis::DataTable table = analysis::points_table(study);
     if (options.json) {
         print_json(context.out,

@@ -44,8 +44,11 @@ bool is_folder(const std::filesystem::path& data)
 
 void write_page_data(const std::filesystem::path& where, const std::vector<analysis::Study>& studies)
 {
-    write_file(is_folder(where) ? where / "page.json" : where,
-               analysis::json_document(analysis::page_json(studies), 1) + "\n");
+    const std::string text = analysis::json_document(analysis::page_json(studies), 1) + "\n";
+    if (is_folder(where))
+        write_file(where / "page.json", text);
+    else
+        write_chosen_file(where, text);
 }
 
 /// Makes a PNG file beside each SVG file. Returns an empty string, or the reason of a failure. Leaves no partial file.
@@ -54,6 +57,7 @@ std::string make_png(const std::vector<std::filesystem::path>& pictures)
     if (!is_installed("rsvg-convert")) return "rsvg-convert is not installed (Debian package librsvg2-bin)";
     for (const std::filesystem::path& picture : pictures) {
         const std::filesystem::path png = std::filesystem::absolute(picture).replace_extension(".png");
+        std::filesystem::remove(png);  // not through a link
         try {
             run_program({"rsvg-convert", "--zoom", "2", "--output", png, std::filesystem::absolute(picture)});
         } catch (const Error&) {
@@ -108,10 +112,11 @@ int make_report(ReportOptions options, Context& context)
         }
     if (is_folder(options.data)) analysis::write_tables(studies, options.data);
     analysis::thin_steps(studies);
-    std::filesystem::path page = options.out;
-    if (page.empty()) page = std::filesystem::path(options.folders.front()) / "report.html";
+    const bool is_chosen = !options.out.empty();
+    const std::filesystem::path page =
+        is_chosen ? std::filesystem::path(options.out) : std::filesystem::path(options.folders.front()) / "report.html";
     try {
-        write_file(page, analysis::report_html(studies));
+        (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {
         throw InputError(std::string(error.what()) + "; --out FILE writes the page to another place");
     }

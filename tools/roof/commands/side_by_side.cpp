@@ -42,7 +42,7 @@ std::optional<std::vector<Measurement>> measure_side_by_side(const SideBySide& w
     std::vector<ChildProgram> programs;
     for (const std::string& device : what.devices) {
         if (has_rows(done, device) && !fs::exists(part_of(folder, device))) continue;
-        std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(),
+        std::vector<std::string> words{program_path().string(),
                                        "calibrate",
                                        "--device",
                                        device,

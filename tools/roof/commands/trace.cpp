@@ -29,7 +29,7 @@ int write_trace(const TraceOptions& options, Context& context)
     if (steps.empty()) throw InputError("no training step was measured in '" + options.folder + "'");
     const int number = whole_number("--row", options.row, 1, static_cast<int>(steps.size()));
     const Measurement& row = *steps[static_cast<std::size_t>(number - 1)];
-    write_file(options.out, analysis::json_document(analysis::trace_of(study, row), 1) + "\n");
+    write_chosen_file(options.out, analysis::json_document(analysis::trace_of(study, row), 1) + "\n");
     context.out << in_window(
         fmt::format("{}: step {} of {}, {}\n", options.out, number, steps.size(), printable(row.id())),
         context.terminal);

@@ -83,6 +83,7 @@ std::vector<DeclaredWord> OptionParser::declared() const
 
 void OptionParser::parse(const std::vector<std::string>& arguments)
 {
+    arguments_ = arguments;
     // CLI11 expects the last argument first.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {

@@ -44,11 +44,15 @@ class OptionParser {
     /// Throws InputError with one line. For a mistyped option it names the most similar one.
     void parse(const std::vector<std::string>& arguments);
 
+    /// What parse() got.
+    const std::vector<std::string>& arguments() const { return arguments_; }
+
   private:
     struct Parser;
     std::string command_;
     std::string help_;
     std::unique_ptr<Parser> parser_;
+    std::vector<std::string> arguments_{};
 };
 
 /// Throws InputError unless `text` is an integer from `least` to `most`.

@@ -96,7 +96,7 @@ int launch(const Item& item, Context& context)
 std::vector<std::string> command_of(const TrainOptions& options, const SimulatedCaches& caches,
                                     const std::filesystem::path& scratch)
 {
-    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+    const std::filesystem::path self = program_path();
     // clang-format off
     std::vector<std::string> command{
         "env", "ONEDNN_MAX_CPU_ISA=AVX2", "OMP_NUM_THREADS=1",

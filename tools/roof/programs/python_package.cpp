@@ -1,0 +1,67 @@
+#include "tools/roof/programs/python_package.hpp"
+
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "tools/roof/programs/child_program.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file that Python runs; empty if there is no package.
+fs::path package_beside(const fs::path& program_folder)
+{
+    std::error_code none;
+    if (program_folder.parent_path().filename() == "program") {  // of a wheel
+        const fs::path main = program_folder.parent_path().parent_path() / "__main__.py";
+        if (fs::exists(main, none)) return main;
+    }
+    for (const char* place : {"../python", "../lib/roof/python"}) {
+        const fs::path main = (program_folder / place / "roof/__main__.py").lexically_normal();
+        if (fs::exists(main, none)) return main;
+    }
+    return {};
+}
+
+/// Empty if there is none. A relative folder of PATH would be one of the current folder.
+std::string interpreter()
+{
+    if (const char* const named = std::getenv("ROOF_PYTHON"); named != nullptr && *named != '\0') return named;
+    const char* const path = std::getenv("PATH");
+    for (const std::string& folder : split(path == nullptr ? "/usr/bin" : path, ':')) {
+        const fs::path python = fs::path(folder) / "python3";
+        if (python.is_absolute() && ::access(python.c_str(), X_OK) == 0) return python;
+    }
+    return {};
+}
+
+}  // namespace
+
+int run_in_package(const std::string& command, const std::vector<std::string>& arguments)
+{
+    const fs::path program = program_path();
+    const fs::path package = package_beside(program.parent_path());
+    if (package.empty())
+        throw InputError("roof " + command +
+                         " is a command of the Python package, which does not lie beside this program: `pip install "
+                         "measured-roof` brings both");
+    const std::string python = interpreter();
+    if (python.empty())
+        throw InputError("roof " + command + " needs Python: no python3 was found (apt-get install python3)");
+    std::vector<std::string> words{python, package, command};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::string problem;
+    const int status = run_child(words, {{"ROOF_PROGRAM", program}}, problem);
+    if (!problem.empty()) throw InputError(problem);
+    return status;
+}
+
+}  // namespace roof
