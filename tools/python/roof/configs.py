@@ -8,18 +8,20 @@ import importlib
 import inspect
 import json
 import math
+import re
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
 
 from roof.attention import implementation_of, within_transformers
 from roof.errors import InputError, Missing
-from roof.shapes import CACHED, fake_mode, floating_in, mark, share_of
+from roof.shapes import CACHED, fake_mode, floating_in, mark
 from roof.work import SHARE
 
 LARGEST = 1 << 20  #: bytes of a config.json
 USUAL_TOKENS = 1024
 SAMPLES = 160000  #: of sound: 10 s at 16 kHz
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_decoder_position_embeddings")
 #: The heads of transformers that are looked for where a config names no architecture, in this order.
 HEADS = ("MASKED_LM", "CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "IMAGE_CLASSIFICATION", "VIDEO_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION",
          "OBJECT_DETECTION")
@@ -107,6 +109,7 @@ def of_timm(made: Loaded, given: Dict[str, Any], batch: int, _tokens: Optional[i
 # ---------------------------------------------------------------------------------------------------- transformers
 def of_transformers(made: Loaded, given: Dict[str, Any], batch: int, tokens: Optional[int]) -> None:
     import transformers
+    from transformers.initialization import no_init_weights
 
     kind = given.get("model_type")
     if not isinstance(kind, str):
@@ -116,7 +119,7 @@ def of_transformers(made: Loaded, given: Dict[str, Any], batch: int, tokens: Opt
                          ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
     config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items() if key != "quantization_config"})
     model_class = class_of(config, given, transformers)
-    with transformers.initialization.no_init_weights():
+    with no_init_weights():
         made.model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
     made.model.tie_weights()
     quantize(made, given.get("quantization_config") or {})
@@ -142,58 +145,43 @@ def class_of(config: Any, given: Dict[str, Any], transformers: Any) -> Any:
     raise InputError(f"transformers {transformers.__version__} has no model of type '{config.model_type}', only its configuration")
 
 
-def first(config: Any, *names: str) -> Any:
-    """The first of these values in the config or in one of its parts."""
-    parts = [config, *(part for part in vars(config).values() if hasattr(part, "model_type"))]
-    return next((getattr(part, name) for name in names for part in parts if getattr(part, name, None) is not None), None)
-
-
-def longest(config: Any) -> Optional[int]:
-    found = first(config.get_text_config(), "max_position_embeddings", "n_positions", "max_target_positions", "max_decoder_position_embeddings")
-    return found if isinstance(found, int) and found > 0 else None
-
-
 def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> Dict[str, Any]:
     """Of the model's main input, and where it asks for more, of that."""
     import torch
 
+    def one(usual: Any, *names: str) -> Any:  # the first of these in the config or in one of its parts
+        parts = [config, *(part for part in vars(config).values() if hasattr(part, "model_type"))]
+        return next((getattr(part, name) for name in names for part in parts if getattr(part, name, None) is not None), usual)
+
     accepted = inspect.signature(made.model.forward).parameters
-    main = made.model.main_input_name
-    main = main if main in accepted else next(iter(accepted))
-    most = longest(config)
-    if tokens and most and tokens > most:
+    main = made.model.main_input_name if made.model.main_input_name in accepted else next(iter(accepted))
+    text = config.get_text_config()
+    most = next((getattr(text, name) for name in POSITIONS if getattr(text, name, None)), 0)
+    most = most if isinstance(most, int) and most > 0 else 1 << 24
+    if tokens and tokens > most:
         raise InputError(f"tokens: {made.name} has {most} positions, fewer than {tokens} tokens")
-    length = tokens or min(USUAL_TOKENS, most or USUAL_TOKENS)
-    image = first(config, "image_size", "img_size") or 224
+    length, image = tokens or min(USUAL_TOKENS, most), one(224, "image_size", "img_size")
     image = list(image.values()) if isinstance(image, dict) else [image, image] if isinstance(image, int) else list(image)
-    channels = first(config, "num_channels", "in_channels", "in_chans") or 3
-    bins = first(config, "num_mel_bins", "feature_size", "input_feat_per_channel", "feature_projection_input_dim") or 80
-    extents: Dict[str, Callable[[], List[int]]] = {
-        "input_ids": lambda: [length],
-        "decoder_input_ids": lambda: [length],
-        "pixel_values": lambda: [channels, *image[-2:]],
-        "pixel_values_videos": lambda: [first(config, "num_frames", "frames_per_clip") or 16, channels, *image[-2:]],
-        "input_features": lambda: [bins, 2 * first(config, "max_source_positions")] if first(config, "max_source_positions") and
-        config.model_type == "whisper" else [first(config, "max_length") or USUAL_TOKENS, bins],
-        "input_values": lambda: [first(config, "max_length"), bins] if first(config, "frequency_stride") else [SAMPLES],
-    }
-    if first(config, "num_frames", "tubelet_size"):
-        extents["pixel_values"] = extents["pixel_values_videos"]
+    image = [one(3, "num_channels", "in_channels", "in_chans"), *image[-2:]]
+    video = [one(16, "num_frames", "frames_per_clip"), *image]
+    bins, sound = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel"), 2 * one(0, "max_source_positions")
+    extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video,
+               "pixel_values": video if one(0, "num_frames", "tubelet_size") else image,
+               "input_features": [bins, sound] if config.model_type == "whisper" else [sound or USUAL_TOKENS, bins],
+               "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [SAMPLES]}
     names = [main]
     if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in accepted:
         names.append("decoder_input_ids")
-    if not hasattr(made.model, "generate") or not made.model.can_generate():
-        both = [name for name in ("input_ids", "pixel_values", "input_features") if name in accepted]
-        names += [name for name in both if name not in names and first(config, "vision_config", "audio_config") is not None]
-    for name in names:
-        if name not in extents:
-            raise InputError(f"{type(made.model).__name__} reads '{name}', whose extents are not known here: call "
-                             "roof.estimate(model, inputs) in Python")
-    if any(name.endswith("input_ids") for name in names):
-        made.tokens = length
-    elif tokens:
+    if not made.model.can_generate() and one(None, "vision_config", "audio_config") is not None:
+        names += [name for name in ("input_ids", "pixel_values", "input_features") if name in accepted and name != main]
+    unknown = [name for name in names if name not in extents]
+    if unknown:
+        raise InputError(f"{type(made.model).__name__} reads '{unknown[0]}', whose extents are not known here: call "
+                         "roof.estimate(model, inputs) in Python")
+    made.tokens = length if any(name.endswith("input_ids") for name in names) else 0
+    if tokens and not made.tokens:
         raise InputError(f"tokens: {made.name} reads {main}, not tokens")
-    return {name: torch.zeros(batch, *extents[name](), dtype=torch.int64) if name.endswith("ids") else torch.empty(batch, *extents[name]())
+    return {name: torch.zeros(batch, *extents[name], dtype=torch.int64) if name.endswith("ids") else torch.empty(batch, *extents[name])
             for name in names}
 
 
@@ -212,73 +200,59 @@ def cache_of(out: Any) -> Any:
 
 def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any]:
     """A forward pass of this phase, and the inputs that it reads, caches too; decode fills them first."""
+    generates = phase in ("prefill", "decode")
     if not isinstance(inputs, dict):
         given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-        if phase in ("prefill", "decode"):
-            raise InputError(f"phase {phase}: {type(model).__name__} generates no tokens from these inputs")
-        return (lambda: model(*given)), given
-    may_cache = {"use_cache": True} if hasattr(getattr(model, "config", None), "use_cache") or accepts(model, "use_cache") else {}
-    if phase not in ("prefill", "decode"):
+        return (refuse(model, phase) if generates else lambda: model(*given)), given
+    if not generates:
         return (lambda: model(**inputs, **({"use_cache": False} if accepts(model, "use_cache") else {}))), inputs
     ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
-    if ids not in inputs or not may_cache:
-        raise InputError(f"phase {phase}: {type(model).__name__} generates no tokens")
+    if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and not accepts(model, "use_cache"):
+        refuse(model, phase)
     if phase == "prefill":
-        last = {"logits_to_keep": 1} if accepts(model, "logits_to_keep") else {}
-        return (lambda: model(**inputs, **may_cache, **last)), inputs
-    before = {**inputs, ids: inputs[ids][:, :-1]}
-    step: Dict[str, Any] = {ids: inputs[ids][:, -1:]}
-    out = model(**before, **may_cache)
-    cache = cache_of(out)
-    if cache is None:
-        raise InputError(f"phase decode: {type(model).__name__} keeps nothing from token to token")
-    step[next(name for name in CACHES if accepts(model, name))] = cache
-    encoded = getattr(out, "encoder_last_hidden_state", None)
-    if encoded is not None:
+        return (lambda: model(**inputs, use_cache=True, **({"logits_to_keep": 1} if accepts(model, "logits_to_keep") else {}))), inputs
+    out = model(**{**inputs, ids: inputs[ids][:, :-1]}, use_cache=True)
+    step: Dict[str, Any] = {ids: inputs[ids][:, -1:],
+                            next(name for name in CACHES if accepts(model, name)): cache_of(out) or refuse(model, phase)}
+    if getattr(out, "encoder_last_hidden_state", None) is not None:
         from transformers.modeling_outputs import BaseModelOutput
 
-        step["encoder_outputs"] = BaseModelOutput(last_hidden_state=encoded)
+        step["encoder_outputs"] = BaseModelOutput(last_hidden_state=out.encoder_last_hidden_state)
     mark(list(floating_in(step)), CACHED)
-    return (lambda: model(**step, **may_cache)), step
+    return (lambda: model(**step, use_cache=True)), step
+
+
+def refuse(model: Any, phase: str) -> NoReturn:
+    raise InputError(f"phase {phase}: {type(model).__name__} generates no tokens from these inputs")
 
 
 # ---------------------------------------------------------------------------------------------------- quantized weights
-class Stored:
-    """Bits of a weight: its own, those of a scale and a zero point for so many weights (0: a row), and what is quantized."""
+class Stored(NamedTuple):
+    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules named like `only`."""
 
-    def __init__(self, bits: float, group: float = 0, scale: float = 16, zero: float = 0, skips: Tuple[str, ...] = (), only: str = "") -> None:
-        self.bits, self.group, self.scale, self.zero, self.skips, self.only = bits, group, scale, zero, skips, only
-
-    def of(self, parameter: Any) -> float:
-        return self.bits + (self.scale + self.zero) / (self.group if self.group > 0 else parameter.shape[-1])
+    bits: float
+    group: float
+    scales: float
+    only: str = ""
 
 
 def stored_as(given: Dict[str, Any]) -> Optional[Stored]:
     """None for a form that is not known."""
-    method = str(given.get("quant_method") or "").lower()
-    skips = tuple(given.get("modules_to_not_convert") or given.get("ignore") or given.get("llm_int8_skip_modules") or ())
-    bits = given.get("bits", given.get("w_bit"))
-    group = given.get("group_size", given.get("q_group_size"))
-    group = group if isinstance(group, (int, float)) else 128
-    if method in ("awq", "gptq", "auto-round", "auto_round", "autoround") and bits:
-        return Stored(bits, group, 16, bits, skips)
-    if method == "fp8":
-        block = given.get("weight_block_size") or []
-        return Stored(8, math.prod(block) if block else 0, 32 if block else 0, 0, skips)
-    if method == "fbgemm_fp8":
-        return Stored(8, 0, 32, 0, skips)
+    method, bits = str(given.get("quant_method")).lower().replace("_", "-"), given.get("bits", given.get("w_bit"))
+    group = given.get("group_size", given.get("q_group_size", 128))
+    if method in ("awq", "gptq", "auto-round") and bits:
+        return Stored(bits, max(0, group), 16 + bits)
+    if method in ("fp8", "fbgemm-fp8"):
+        return Stored(8, math.prod(given.get("weight_block_size") or [0]), 32)
     if method == "mxfp4":
-        return Stored(4, 32, 8, 0, skips, "experts")
-    if method == "bitsandbytes" and given.get("load_in_4bit"):
-        return Stored(4, 64, 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32, 0, skips)
+        return Stored(4, 32, 8, "experts")
     if method == "bitsandbytes":
-        return Stored(8, 0, 32, 0, skips)
-    if method == "compressed-tensors":
-        weights = [group.get("weights") or {} for group in (given.get("config_groups") or {}).values()]
-        if len(weights) == 1 and weights[0].get("num_bits"):
-            of = weights[0]
-            per = of.get("group_size") or math.prod(of.get("block_structure") or [0])
-            return Stored(of["num_bits"], per, 0 if of.get("strategy") == "tensor" else 16, 0 if of.get("symmetric", True) else of["num_bits"], skips)
+        return Stored(4, 64, 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32) if given.get("load_in_4bit") else Stored(8, 0, 32)
+    weights = [one.get("weights") or {} for one in (given.get("config_groups") or {}).values()]
+    if method == "compressed-tensors" and len(weights) == 1 and weights[0].get("num_bits"):
+        of = weights[0]
+        zeros = 0 if of.get("symmetric", True) else of["num_bits"]
+        return Stored(of["num_bits"], of.get("group_size") or math.prod(of.get("block_structure") or [0]), 16 + zeros)
     return None
 
 
@@ -286,33 +260,31 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
     """Marks the weights that are stored in fewer bytes: those of linear layers and experts, but not of the last layer."""
     import torch
 
-    if not given:
-        return
     stored = stored_as(given)
     if stored is None:
-        made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: weights count as computed")
+        if given:
+            made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: weights count as computed")
         return
+    skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules") for skip in given.get(key) or []]
     head = made.model.get_output_embeddings() if hasattr(made.model, "get_output_embeddings") else None
-    shares = []
+    weights = 0
     for name, module in made.model.named_modules():
-        if module is head or stored.only not in name or any(skipped(name, skip) for skip in stored.skips):
+        if module is head or stored.only not in name or any(is_named(name, skip) for skip in skips):
             continue
         for parameter in module.parameters(recurse=False):
             if parameter.dim() == 3 or parameter.dim() == 2 and isinstance(module, torch.nn.Linear):
-                setattr(parameter, SHARE, share_of(parameter, stored.of(parameter)))
-                shares.append(parameter.numel())
-    made.remarks.append(f"{sum(shares)} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}): so their bytes in prefill, "
-                        "decode and inference; products count as of full weights")
+                bits = stored.bits + stored.scales / (stored.group or parameter.shape[-1])
+                setattr(parameter, SHARE, bits / 8 / parameter.element_size())
+                weights += parameter.numel()
+    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), and so their bytes count; "
+                        "products count as of full weights")
 
 
-def skipped(name: str, skip: Any) -> bool:
-    """Whether a module is one that a file's list leaves out: by its name, an end of it, or `re:` and a pattern."""
-    import re
-
-    skip = str(skip)
+def is_named(name: str, skip: str) -> bool:
+    """Whether a file's list means this module: by its name, a part of it, or `re:` and a pattern."""
     if skip.startswith("re:"):
         try:
             return re.match(skip[3:], name) is not None
         except re.error:
             return False
-    return name == skip or f".{name}.".find(f".{skip}.") >= 0
+    return f".{skip}." in f".{name}."

@@ -6,21 +6,23 @@ import tempfile
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
 
 from roof import folder as results
 from roof.attention import implementation_of, within_transformers
-from roof.configs import Loaded, cache_of, call_of, load, sentence
+from roof.configs import Loaded, cache_of, call_of, load, refuse, sentence
 from roof.errors import InputError
 from roof.program import run
 from roof.recorder import batch_of, precision_of
 from roof.recording import remarks_on
-from roof.shapes import Counts, count, fake_copy, fake_mode
-from roof.steps import BACKWARD, FORWARD
+from roof.shapes import Counts, fake_copy, fake_mode, floating_in, storage_bytes
+from roof.steps import FORWARD
 from roof.work import Work
 
 BENCH = "estimate"
 PHASES = ("train", "forward", "prefill", "decode")
+PRODUCTS = ("convolution", "linear", "attention", "product")  #: kinds of layers that recorded.cpp knows as products
+SIZES = {"fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2}  #: bytes of a value
 Point = Dict[str, str]
 
 
@@ -46,33 +48,32 @@ class Estimated:
         row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu", **self.point,
                             "status": "ok", "flops": self.flops, "work_known": "analytic", "remarks": "; ".join(self.remarks)}
         Path(place).mkdir(parents=True, exist_ok=True)
-        memory = "".join(f"{line}\n" for line in results.lines_of([
-            {"id": row["id"], "layer": what, "phase": phase, "action": "allocate", "bytes": size} for what, phase, size in self.memory()]))
-        (Path(place) / "memory.csv").write_text(memory, encoding="utf-8")
+        size = SIZES[self.point["precision"]]
+        held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
+        held += [("", what, number) for what, number in self.memory().items()]
+        lines = results.lines_of([{"id": row["id"], "layer": layer, "phase": what, "action": "allocate", "bytes": round(number)}
+                                  for layer, what, number in held])
+        (Path(place) / "memory.csv").write_text(results.joined(lines), encoding="utf-8")
         return results.write(place, {"name": "none", "devices": []}, f"estimate of {self.point['model']}", row, [], self.layers())
 
-    def memory(self) -> List[Tuple[str, str, float]]:
+    def memory(self) -> Dict[str, float]:
+        """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
         counts = self.counts
-        return [("weights", "", counts.stored), ("inputs", "", counts.inputs), ("activations", "", counts.kept),
-                ("working", "train", counts.working), ("working", "forward", counts.forward_working), ("caches", "", counts.caches),
-                ("working", "inference", counts.working if self.point["phase"] in ("prefill", "decode") else counts.largest)]
+        return {"weights": counts.stored, "inputs": counts.inputs, "activations": counts.kept, "caches": counts.caches,
+                "train": counts.working, "forward": counts.forward_working,
+                "inference": counts.working if self.point["phase"] in ("prefill", "decode") else counts.largest}
 
     def layers(self) -> List[results.Row]:
-        """One row for the products of each layer and phase, and one for all else that it does; parameters stand in the first."""
+        """A row for the products of each layer and phase, and one for all else that it does."""
         rows: List[results.Row] = []
-        counts, owed = self.counts, dict(self.counts.parameters)
+        counts = self.counts
         for (phase, layer, kind), work in sorted(counts.work.items(), key=lambda item: item[0][0] != FORWARD):
-            if not work.compulsory and not work.flops:
-                continue
             name = kind or counts.kinds.get(layer, "")
-            owns = phase == FORWARD and (kind or (FORWARD, layer, "linear") not in counts.work)
-            rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
-                         "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
-                         "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse), "work_known": "analytic",
-                         "parameters": owed.pop(layer, 0) if owns else 0,
-                         "output": "x".join(map(str, counts.outputs.get(layer, []))) if kind and phase == FORWARD else ""})
-        rows[0:0] = [{**rows[0], "layer": layer, "kind": counts.kinds.get(layer, ""), "flops": 0, "executed_flops": "", "compulsory_bytes": 0,
-                      "no_reuse_bytes": 0, "parameters": number, "output": ""} for layer, number in owed.items()] if rows else []
+            if work.compulsory or work.flops:
+                rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
+                             "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
+                             "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse), "work_known": "analytic",
+                             "implementation": "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""})
         return rows
 
     def document(self, *options: str) -> Any:
@@ -85,9 +86,6 @@ class Estimated:
     def _shown(self, *options: str) -> str:
         with tempfile.TemporaryDirectory() as place:
             return run("estimate", "--from", str(self.write(place)), *(["--on", ",".join(self._on)] if self._on else []), *options)
-
-
-PRODUCTS = ("convolution", "linear", "attention", "product")
 
 
 def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: str = "train", batch: Optional[int] = None,
@@ -136,11 +134,15 @@ def quiet() -> Iterator[None]:
 
 
 def run_on_shapes(loaded: Loaded, phase: str) -> Counts:
-    keeps = phase in ("train", "forward")
     try:
         with quiet(), within_transformers(), loaded.mode:
-            return count(loaded.model, lambda: call_of(loaded.model, loaded.call, phase), trains=phase == "train", keeps=keeps,
-                         cache_of=cache_of)
+            counts = Counts(loaded.model)
+            out = counts.run(lambda: call_of(loaded.model, loaded.call, phase), phase == "train", phase in ("train", "forward"))
+            if phase in ("prefill", "decode"):
+                cache = cache_of(out) or refuse(loaded.model, phase)
+                counts.caches = float(sum(storage_bytes(list(floating_in(cache))).values()))
+                counts.working = max(0.0, counts.working - counts.caches)  # which this step makes, or makes anew
+            return counts
     except InputError:
         raise
     except Exception as error:  # whatever a model raises on shapes alone

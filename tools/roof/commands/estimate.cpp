@@ -11,11 +11,15 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/programs/python_package.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace roof {
 namespace {
@@ -197,11 +201,25 @@ int estimate_nodes(const EstimateOptions& options, Context& context)
     return 0;
 }
 
+/// Of a config.json, by PyTorch, where the Python package and its libraries are installed; nothing without them.
+std::optional<int> estimate_in_package(const EstimateOptions& options)
+{
+    constexpr int lacks_library = 69;  // of main() in tools/python/roof/commands/estimate.py
+    if (!options.model.ends_with(model::config_ending) || !options.nodes.empty()) return std::nullopt;
+    try {
+        const int status = run_in_package("estimate", options.parser.arguments());
+        return status == lacks_library ? std::nullopt : std::optional(status);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 Action estimate(OptionParser& parser)
 {
     return [options = EstimateOptions{parser}](Context& context) {
+        if (const std::optional<int> status = estimate_in_package(options)) return *status;
         if (options.model.empty() && (options.from.empty() || !options.nodes.empty()))
             throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
         return options.nodes.empty() ? estimate_step(options, context) : estimate_nodes(options, context);
