@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tu
 
 from roof.attention import implementation_of, within_transformers
 from roof.errors import InputError, Missing
-from roof.shapes import CACHED, fake_mode, floating_in, mark
+from roof.shapes import CACHED, fake_copy, fake_mode, floating_in, mark
 from roof.work import SHARE
 
 LARGEST = 1 << 20  #: bytes of a config.json
@@ -77,8 +77,13 @@ def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loade
     before = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, DTYPES[precision]))
     try:
-        with within_transformers(), made.mode:
-            (of_timm if is_timm else of_transformers)(made, given, batch, tokens)
+        with within_transformers():
+            with torch.device("meta"):  # whose values nobody computes either; rates that a class reads in its making are on the CPU
+                config = (of_timm if is_timm else of_transformers)(made, given)
+            made.model = fake_copy(made.model, made.mode)
+            with made.mode:
+                quantize(made, given.get("quantization_config") or {})
+                made.call = images_of(made, given, batch) if is_timm else inputs_of(made, config, batch, tokens)
     except (InputError, KeyboardInterrupt):
         raise
     except Exception as error:  # what a class says of extents that do not fit
@@ -95,19 +100,23 @@ def sentence(error: BaseException) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------- timm
-def of_timm(made: Loaded, given: Dict[str, Any], batch: int, _tokens: Optional[int]) -> None:
+def of_timm(made: Loaded, given: Dict[str, Any]) -> None:
     import timm
-    import torch
 
-    of_file = given.get("pretrained_cfg") or {}
     made.model = timm.create_model(given["architecture"], **{key: given[key] for key in ("num_classes", "global_pool") if key in given},
                                    **(given.get("model_args") or {})).eval()
-    extents = of_file.get("input_size") or made.model.default_cfg["input_size"]
-    made.call = {next(iter(inspect.signature(made.model.forward).parameters)): torch.empty(batch, *extents)}
+
+
+def images_of(made: Loaded, given: Dict[str, Any], batch: int) -> Dict[str, Any]:
+    import torch
+
+    extents = (given.get("pretrained_cfg") or {}).get("input_size") or made.model.default_cfg["input_size"]
+    return {next(iter(inspect.signature(made.model.forward).parameters)): torch.empty(batch, *extents)}
 
 
 # ---------------------------------------------------------------------------------------------------- transformers
-def of_transformers(made: Loaded, given: Dict[str, Any], batch: int, tokens: Optional[int]) -> None:
+def of_transformers(made: Loaded, given: Dict[str, Any]) -> Any:
+    """Makes the model, and returns its configuration."""
     import transformers
     from transformers.initialization import no_init_weights
 
@@ -122,8 +131,7 @@ def of_transformers(made: Loaded, given: Dict[str, Any], batch: int, tokens: Opt
     with no_init_weights():
         made.model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
     made.model.tie_weights()
-    quantize(made, given.get("quantization_config") or {})
-    made.call = inputs_of(made, config, batch, tokens)
+    return config
 
 
 def class_of(config: Any, given: Dict[str, Any], transformers: Any) -> Any:

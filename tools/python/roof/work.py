@@ -304,6 +304,15 @@ NO_FORMULA = ("linalg_", "_linalg_", "_fft_", "cholesky", "_cdist", "_euclidean_
 OF_ELEMENTS = {"linalg_vector_norm", "linalg_cross", "_linalg_check_errors"}
 
 
+def formulas_of_pytorch() -> Dict[Any, Any]:
+    """Empty without PyTorch."""
+    try:
+        from torch.utils.flop_counter import flop_registry
+    except ImportError:
+        return {}
+    return flop_registry
+
+
 def arguments_by_name(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
     return {**dict(zip((argument.name for argument in operator._schema.arguments), args)), **kwargs}
 
@@ -323,10 +332,8 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
         return Work()
     if name in FORMULAS:
         return FORMULAS[name](out, *args)
-    from torch.utils.flop_counter import flop_registry
-
     inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
-    formula = flop_registry.get(packet)
+    formula = formulas_of_pytorch().get(packet)
     if formula is not None or name in SPARSE_PRODUCTS + DENSE_PRODUCTS:
         bias = inputs[:1] if "addmm" in name or name in ("baddbmm", "addmv", "addbmm") else []
         factors = inputs[len(bias):]
