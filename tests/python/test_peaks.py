@@ -2,8 +2,11 @@
 
 import math
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
+from functools import lru_cache
 from pathlib import Path
 from unittest import mock
 
@@ -14,9 +17,11 @@ FAKE = """#!/bin/sh
 echo "$*" >> $LOG
 case "$1" in
   doctor) echo '{"machine": {"name": "m", "node": "n", "cpu_model": "x", "threads": 2, "versions": {"microcode": "'$MICROCODE'"},
+    "identity": '${IDENTITY:-null}', "state": {"microcode": "'$MICROCODE'"},
     "devices": [{"name": "cpu", "kind": "cpu", "model": "x"}]}}' ;;
-  calibrate) while [ "$1" != --out ]; do shift; done; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
-  place) if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
+  calibrate) while [ "$1" != --out ]; do shift; done; sleep ${TAKES:-0}; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
+  place) if [ "$EMPTY" ]; then echo "roof: place: there is no calibration in here" >&2; exit 2; fi
+    if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
     echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}]}' ;;
   export) echo "device,kind,level,operation,precision,threads,rate_median_per_s,rate_low_per_s,rate_high_per_s,steadiness,condition"
     echo "cpu,compute,core,fma,fp32,1,5e10,4e10,6e10,steady,"
@@ -84,12 +89,68 @@ class Peaks(unittest.TestCase):
             roof.peak("fp8", "cpu")
         self.assertEqual(1, len(self.calibrations()))
         kept, = (self.folder / "cache/roof").iterdir()
-        os.utime(kept, (0, 0))
         roof.peak("fp32", "cpu")
         self.assertEqual(1, len(self.calibrations()))
-        with self.assertRaises(ValueError):
-            roof.peak("fp8", "cpu")
+        os.utime(kept, (0, 0))  # not even its rate of fp32 is an answer for ever
+        roof.peak("fp32", "cpu")
         self.assertEqual(2, len(self.calibrations()))
+        self.use(LEFT_OUT="")
+        os.utime(kept, (0, 0))
+        roof.peak("fp32", "cpu")
+        self.assertEqual(2, len(self.calibrations()))
+
+    def test_a_probe_without_ceilings_is_not_kept_and_a_later_call_measures_again(self):
+        self.use(EMPTY="1")
+        for times in (1, 2):
+            with self.assertRaisesRegex(RuntimeError, "measured no ceilings"):
+                roof.peak("fp32", "cpu")
+            self.assertEqual(times, len(self.calibrations()))
+        self.assertEqual([], list((self.folder / "cache/roof").iterdir()))
+        self.use(EMPTY="")
+        self.assertEqual(1e11, roof.peak("fp32", "cpu"))
+
+    def test_a_kept_probe_without_ceilings_is_replaced(self):
+        roof.peak("fp32", "cpu")
+        kept, = (self.folder / "cache/roof").iterdir()
+        real = peaks._ceilings.__wrapped__
+
+        def broken(folder):
+            if folder == str(kept) and len(self.calibrations()) == 1:
+                raise RuntimeError("no calibration in there")
+            return real(folder)
+
+        self.use(KNOWN="null")
+        with mock.patch.object(peaks, "_ceilings", lru_cache(maxsize=None)(broken)):
+            self.assertEqual(1e11, roof.peak("fp32", "cpu"))
+        self.assertEqual(2, len(self.calibrations()))
+
+    def test_of_processes_that_ask_at_once_one_measures(self):
+        self.use(TAKES="0.5")
+        ask = [sys.executable, "-c", "import roof; print(float(roof.peak('fp32', 'cpu')))"]
+        asked = [subprocess.Popen(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(4)]
+        self.assertEqual(["100000000000.0\n"] * 4, [one.communicate(timeout=120)[0] for one in asked])
+        self.assertEqual(1, len(self.calibrations()))
+
+    def test_another_host_name_is_no_other_machine_and_another_quota_is(self):
+        for identity, calibrations in (('{"host":"h","quota":"2"}', 1), ('{"host":"h","quota":"2"}', 1), ('{"host":"h","quota":"0.5"}', 2),
+                                       ('{"host":"g","quota":"2"}', 3)):
+            self.use(IDENTITY=identity)
+            roof.peak("fp32", "cpu")
+            self.assertEqual(calibrations, len(self.calibrations()))
+
+    def test_a_share_above_the_peak_is_an_error_and_one_of_a_lower_bound_is_marked(self):
+        with self.assertRaisesRegex(ValueError, "1.2e.11 FLOP/s of each device are above its peak in fp32"):
+            roof.mfu(1.2e11, 1, "fp32", "cpu")
+        with self.assertRaisesRegex(ValueError, "only a lower bound"):
+            roof.mfu(5e11, 1, "bf16", "cpu")
+        self.assertFalse(roof.mfu(5e10, 1, "fp32", "cpu").is_upper_bound)
+        self.assertTrue(roof.mfu(2e11, 1, "bf16", "cpu").is_upper_bound)
+        self.assertEqual(1.05, roof.mfu(1.05e11, 1, "fp32", "cpu"))  # within the interval of the peak
+
+    def test_a_neighbour_that_is_damaged_does_not_stop_a_peak(self):
+        fake = Path(os.environ["ROOF_PROGRAM"])
+        fake.write_text(FAKE.replace("there is no calibration in here", "damaged: x").replace('"$EMPTY"', '"$6" = --json'), encoding="utf-8")
+        self.assertEqual(1e11, roof.peak("fp32", "cpu"))
 
     def test_it_is_measured_once_and_again_for_another_machine(self):
         roof.peak("fp32", "cpu")

@@ -25,8 +25,11 @@ def program() -> str:
 
 
 def run(*words: str) -> str:
-    """Standard output of `roof WORDS`. Raises RuntimeError with its message if it fails."""
-    done = subprocess.run([program(), *words], capture_output=True, text=True, check=False)
+    """Standard output of `roof WORDS`. Raises RuntimeError with its message if it fails, and NotFound."""
+    try:
+        done = subprocess.run([program(), *words], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise NotFound(f"the program roof cannot be started: {error}; ROOF_PROGRAM and PATH say where it is") from error
     if done.returncode != 0:
         raise RuntimeError(f"roof {' '.join(words)}: {done.stderr.strip() or done.returncode}")
     return done.stdout

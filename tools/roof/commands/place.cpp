@@ -52,10 +52,10 @@ Results calibration_of(const PlaceOptions& options, Context& context)
 {
     const std::filesystem::path here = context.results / context.registry.machine().name;
     const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
-    const std::string node = options.calibration.empty() ? context.registry.machine().node : "";
+    const Machine* const machine = options.calibration.empty() ? &context.registry.machine() : nullptr;
     PassedOver over;
     const std::filesystem::path found =
-        std::filesystem::is_directory(place) ? find_calibration(place, node, &over) : place;
+        std::filesystem::is_directory(place) ? find_calibration(place, {}, &over, nullptr, machine) : place;
     const bool is_there = !found.empty() && std::filesystem::is_directory(found);
     Results results = is_there ? read_results(found) : Results{.folder = place, .machine = {}, .plan = {}, .rows = {}};
     analysis::note(over, results);
