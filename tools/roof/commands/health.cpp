@@ -3,6 +3,7 @@
 #include "analysis/fleet/fleet_files.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
+#include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/side_by_side.hpp"
@@ -122,8 +123,7 @@ class Measuring {
 int print_prolog(const HealthOptions& options, int seconds, Context& context)
 {
     if (options.prolog != "slurm") throw InputError("--prolog '" + options.prolog + "': slurm is the one there is");
-    std::error_code none;
-    const fs::path self = fs::read_symlink("/proc/self/exe", none);
+    const fs::path self = program_path();
     std::string command = fmt::format("{} health --reference {} --seconds {}", shell_word(self.string()),
                                       shell_word(fs::absolute(options.reference).string()), seconds);
     if (!options.device.empty()) command += " --device " + options.device;
