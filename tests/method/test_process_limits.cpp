@@ -1,7 +1,6 @@
 #include "ert/method/bench/process_limits.hpp"
 
 #include "ert/base/files.hpp"
-#include "ert/method/bench/surroundings.hpp"
 #include "tests/fakes/temporary_folder.hpp"
 
 #include <sys/resource.h>

@@ -126,14 +126,15 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
 {
     SafeStream out(unsafe.out, unsafe.terminal.plain);
     SafeStream err(unsafe.err, unsafe.messages.plain);
-    Environment environment{.out = out,
-                            .err = err,
-                            .assemble = unsafe.assemble,
-                            .clock = unsafe.clock,
-                            .terminal = unsafe.terminal,
-                            .interrupted = unsafe.interrupted,
-                            .results = unsafe.results,
-                            .messages = unsafe.messages};
+    Environment environment = {out,
+                               err,
+                               unsafe.assemble,
+                               unsafe.clock,
+                               unsafe.terminal,
+                               unsafe.interrupted,
+                               unsafe.results,
+                               {},
+                               unsafe.messages};
     if (unsafe.start_again) {
         environment.start_again = [&] {
             out.flush();

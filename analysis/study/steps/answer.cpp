@@ -7,7 +7,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
-#include "ert/method/bench/surroundings.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "ert/base/text.hpp"
 #include "ert/base/words.hpp"
 #include "ert/method/bench/device_group.hpp"
-#include "ert/method/bench/surroundings.hpp"
+#include "ert/method/bench/process_limits.hpp"
 #include "ert/method/plan/sustain.hpp"
 
 #include <fmt/chrono.h>

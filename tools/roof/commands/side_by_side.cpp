@@ -1,6 +1,5 @@
 #include "tools/roof/commands/side_by_side.hpp"
 
-#include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"
 #include "tools/roof/programs/child_program.hpp"

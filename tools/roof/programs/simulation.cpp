@@ -5,7 +5,6 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
-#include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "tools/roof/console/output.hpp"
