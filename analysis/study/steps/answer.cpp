@@ -7,6 +7,7 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -148,8 +149,10 @@ void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
 {
     const Disturbed disturbed = disturbed_of({&row, 1});
     if (const auto cost = row.ranks() > 1 ? std::nullopt : busy_cost(row))
-        actions.push_back(
-            {"a quiet machine", cost->share * row.seconds.median, "about ", std::string(name(cost->known))});
+        actions.push_back({row.remarks.find(throttled_by_group) != std::string::npos
+                               ? "a higher limit of the control group"
+                               : "a quiet machine",
+                           cost->share * row.seconds.median, "about ", std::string(name(cost->known))});
     else if (disturbed.taken > 0 && disturbed.number >= busy * disturbed.taken)
         actions.push_back({"a quiet machine (" + disturbances(row) + ")", row.seconds.median - row.seconds.low,
                            "about ", "measured"});

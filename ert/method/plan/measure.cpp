@@ -1,7 +1,9 @@
 #include "ert/method/plan/measure.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/process_limits.hpp"
 #include "ert/method/plan/sustain.hpp"
 
 #include <fmt/chrono.h>
@@ -91,7 +93,8 @@ void require_threads(long long count)
     may_end.notify_all();
     for (std::thread& other : others) other.join();
     if (!reason.empty())
-        throw Error(fmt::format("{} threads cannot be started ({}); `ulimit -u` shows the limit", count, reason));
+        throw Error(
+            fmt::format("{} threads cannot be started ({}); `ulimit -u` and `ulimit -s` show limits", count, reason));
 }
 
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
@@ -109,6 +112,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::optional<Profile> profile = start_profiling(item, registry, device, parts, of_profile);
     if (profile) trace.set_listener(&profile->listener);
     const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
+    const auto groups = group_periods();
     row.samples =
         failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer, host.get()); });
     if (row.role == Role::step) subject->check();  // ranks that go apart late
@@ -118,6 +122,9 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.host = mean_host_use(row.samples);
     if (profile) of_profile = record(*subject, trace, *profile, item.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
+    // Probes leave launches out that were throttled.
+    for (const std::string& more : {row.role == Role::step ? throttling_since(groups) : "", variables_set()})
+        if (!more.empty()) remarks.push_back(more);
     for (const auto& more : {of_profile, remarks_on(row.samples)})
         remarks.insert(remarks.end(), more.begin(), more.end());
     row.variant = subject->variant();
@@ -289,7 +296,7 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
     } catch (const std::bad_alloc&) {
         give_up(Status::out_of_memory, "the allocator had no more memory");
     } catch (const std::exception& error) {
-        give_up(Status::failed, error.what());
+        give_up(Status::failed, in_own_words(error));
     }
     return row;
 }

@@ -5,7 +5,6 @@ import csv
 import ctypes
 import errno
 import fcntl
-import io
 import json
 import os
 import random

@@ -179,7 +179,10 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _memory() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        raise RuntimeError("this user has no home for measured peaks: set XDG_CACHE_HOME, HOME or ROOF_CALIBRATION") from None
 
 
 def fingerprint(machine: Dict[str, Any], device: str) -> str:

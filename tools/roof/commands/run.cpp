@@ -172,7 +172,7 @@ int train(const RunOptions& options, Context& context)
     if (options.simulate) return simulate(items, options.train, options.json, context);
     if (std::ranges::all_of(items, [](const Item& item) { return item.bench == nullptr; }))
         throw InputError("nothing can be measured on " + options.train.device + ": " + items.front().missing);
-    const Listener log = training_log(context.err, steps_of(options.train), context.terminal);
+    const Listener log = training_log(context.err, steps_of(options.train), context.messages);
     const Session session = measure_all({plan.source, Scheduler(items), options.out, {}, options.node}, context, log);
     if (session.interrupted) return session.status();
     const analysis::Study study = open_with_calibration(session.folder, {}, context);
