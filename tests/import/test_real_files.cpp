@@ -55,7 +55,7 @@ TEST_CASE("the rates of the Empirical Roofline Tool are roofs over its machine")
     REQUIRE(ceilings.bandwidth("cpu", "DRAM", 1) != nullptr);
     CHECK(ceilings.bandwidth("cpu", "L1", 1)->rate.median.value == Approx(936.46e9));
     CHECK(ceilings.bandwidth("cpu", "DRAM", 1)->rate.median.value == Approx(675.88e9));
-    CHECK(ceilings.multiply_add("cpu", "fp64", 1)->rate.median.value == Approx(124.49e9));
+    CHECK(ceilings.roof(Role::compute, "cpu", "fp64", 1)->rate.median.value == Approx(124.49e9));
     CHECK(find_calibration(folder / "ert") == folder / "ert");
 }
 

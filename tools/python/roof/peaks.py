@@ -42,12 +42,13 @@ class Rate(float):
     reason: str  #: why, and how good the calibration is; empty for a steady rate
     source: str  #: the folder of the calibration
 
-    def __new__(cls, row: Dict[str, str], quality: str, source: str) -> "Rate":
-        rate = super().__new__(cls, row["rate_median_per_s"])
-        state = row["steadiness"]
-        rate.low, rate.high = float(row["rate_low_per_s"] or "nan"), float(row["rate_high_per_s"] or "inf")
+    def __new__(cls, roof: Dict[str, Any], quality: str, source: str) -> "Rate":
+        rate = super().__new__(cls, roof["median"])
+        state = roof["steadiness"]
+        rate.low = float("nan") if roof["low"] is None else roof["low"]
+        rate.high = float("inf") if roof["high"] is None else roof["high"]
         rate.is_lower_bound = state == "at least"
-        rate.reason = "" if state == "steady" else f"{state}: {quality}"
+        rate.reason = "" if state == "steady" else f"{state}: {roof['stands_in'] or quality}"
         rate.source = source
         return rate
 
@@ -167,27 +168,26 @@ def rows(folder: str) -> List[Dict[str, str]]:
 
 
 @lru_cache(maxsize=None)
-def _ceilings(folder: str) -> Any:
-    quality = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json").get("quality") or ""
-    return rows(folder), quality
+def _roofs(folder: str) -> Any:
+    """The roofs at the most threads, by the program's rule, and how good the calibration is."""
+    said = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json")
+    return said["roofs"], said.get("quality") or ""
 
 
 def _fastest(kind: str, column: str, name: str, device: Optional[str]) -> Rate:
     device = device or default_device()
     folder = calibration(device)
-    ceilings, quality = _ceilings(folder)
-    plain = [row for row in ceilings if row["kind"] == kind and row["device"] == device and not row["condition"]]
-    most = max((int(row["threads"] or 0) for row in plain), default=0)
-    plain = [row for row in plain if int(row["threads"] or 0) == most and row["operation"] != "best"]
-    fitting = [row for row in plain if row[column] == name]
-    if fitting:
-        return Rate(max(fitting, key=lambda row: float(row["rate_median_per_s"])), quality, folder)
+    roofs, quality = _roofs(folder)
+    measured = [roof for roof in roofs if roof["kind"] == kind and roof["device"] == device]
+    for roof in measured:
+        if roof[column] == name:
+            return Rate(roof, quality, folder)
     if LEFT_OUT in quality and _is_kept(folder):
         shutil.rmtree(folder, ignore_errors=True)
         _found.cache_clear()
-        _ceilings.cache_clear()
+        _roofs.cache_clear()
         return _fastest(kind, column, name, device)
-    known = ", ".join(sorted({row[column] for row in plain}))
+    known = ", ".join(sorted({roof[column] for roof in measured}))
     busy = f"; {quality}" if LEFT_OUT in quality else ""
     raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder}){busy}")
 
