@@ -289,12 +289,16 @@ def agreeing(points, level):
         return points
     found = sustained(pooled(points), tolerance(level))
     showing = [p for p in points if found and sum(abs(s.rate / found.centre - 1) <= 0.01 for of in p.samples for s in of) >= 2]
-    return showing or points
+    if showing or any(p.samples for p in points):
+        return showing or points
+    falling = sorted(points, key=lambda p: -p.fastest)  # without samples
+    return [p for p in falling if abs(p.fastest / falling[1].fastest - 1) <= 0.01]
 
 
 def on_level(level, sweep, role, clock):
     within = lambda first: {size: point for size, point in sweep.items() if first <= size <= level.last}
-    on = within(level.first) or within(level.clear)
+    flat = [size for size in sweep if level.clear <= size <= level.flat_end]
+    on = within(level.first) or {size: sweep[size] for size in flat[-1:]}  # of which the nearer level serves least
     if not on:
         return None
     points = list(on.values())

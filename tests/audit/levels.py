@@ -222,8 +222,9 @@ def levels_of(loads, latencies, edges, device, threads, machine, shows_caches, n
         is_memory = is_last and memory
         begin = math.sqrt(low * high) if is_memory and nearer else low
         end = max(1, index(high + 1))
-        first = min(index(max(begin, nearer / FROM_NEARER)), end - 1)
-        clear = min(index(max(low, CLEAR * nearer)), first)
+        held = CLEAR * largest if is_memory and past_caches else 0
+        first = min(index(max(begin, held, nearer / FROM_NEARER)), end - 1)
+        clear = min(index(max(low, held, CLEAR * nearer)), first)
         measured = list(loads)  # in whatever state of the cores
         after = len(measured) if is_last else bisect_right(measured, edge)
         last = max(sizes[first], measured[after - 1]) if after else sizes[first]

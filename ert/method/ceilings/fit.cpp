@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -139,16 +140,26 @@ std::vector<const PointSummary*> agreeing(const std::vector<const PointSummary*>
             for (const RateSample& sample : round) samples += std::abs(sample.rate / centre - 1) <= agreement ? 1 : 0;
         return samples >= 2;
     });
-    return showing.empty() ? points : showing;
+    if (!showing.empty() || !pooled.empty()) return showing.empty() ? points : showing;
+    std::vector<const PointSummary*> fastest = points;  // without samples: one rate may be chance
+    std::ranges::sort(fastest, std::greater{}, &PointSummary::fastest);
+    std::erase_if(fastest, [second = fastest[1]->fastest](const PointSummary* point) {
+        return std::abs(point->fastest / second - 1) > agreement;
+    });
+    return fastest;
 }
 
 /// Empty if the sweep has no point on the level.
 std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep, Role role, const RunClock& clock)
 {
-    // A sweep that ends before these sets shows the level by those that a nearer one typically leaves alone.
-    const auto past = sweep.upper_bound(level.to.value);
+    auto past = sweep.upper_bound(level.to.value);
     auto first = sweep.lower_bound(level.from.value);
-    if (first == past) first = sweep.lower_bound(level.clear.value);
+    // A sweep that ends before these sets shows the level by the one of which the nearer level serves least: the largest.
+    if (first == past && !level.swept.empty()) {
+        past = sweep.upper_bound(level.swept.back().working_set);
+        first = past == sweep.begin() ? past : std::prev(past);
+        if (first != past && first->first < level.clear.value) first = past;
+    }
     const Sweep on(first, past);
     if (on.empty()) return {};
     std::vector<const PointSummary*> points;

@@ -143,15 +143,16 @@ std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::strin
         // plateau.
         const double low = is_memory && nearer > 0 ? std::sqrt(plateau.flat.low * plateau.flat.high) : plateau.flat.low;
         const std::size_t end = std::max<std::size_t>(1, index_from(plateau.flat.high + 1));  // past the last flat one
-        const std::size_t begin = std::min(index_from(std::max(low, nearer / most_from_nearer)), end - 1);
+        const double held = is_memory && is_past_caches ? clear_of_edge * reported.last.value : 0;
+        const std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
         level.name = is_memory ? std::string(memory_level) : cache_level(i + first);
         level.nearer = Bytes{nearer};
         level.from = Bytes{points[begin].working_set};
-        level.clear =
-            Bytes{points[std::min(index_from(std::max(plateau.flat.low, clear_of_edge * nearer)), begin)].working_set};
+        const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
+        level.clear = Bytes{points[std::min(clear, begin)].working_set};
         level.swept.assign(points.begin() + static_cast<std::ptrdiff_t>(begin),
                            points.begin() + static_cast<std::ptrdiff_t>(end));
         // Of all measured sets, whether or not they have samples in the state that is compared.
