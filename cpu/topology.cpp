@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <utility>
 
 #include <hwloc.h>
@@ -95,6 +96,8 @@ Topology read_topology()
     machine.clock_reported = reported_clock();
     machine.name = slug(machine.cpu_model) + "-family" + std::to_string(machine.family) + "-" +
                    std::to_string(machine.threads) + "cpu";
+    if (quota > 0 && quota < layout.threads)  // in percent of a processor
+        machine.name += "-quota" + std::to_string(std::llround(100 * quota));
     machine.devices = {cpu_device(machine, layout)};
     machine.devices.front().spec_rates = spec_rates_of(machine);
     machine.capabilities = capabilities_of(machine);

@@ -1,5 +1,6 @@
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -111,6 +112,16 @@ TEST_CASE("a long text is shortened between characters")
     REQUIRE(shortened("abc", 3) == "abc");
     REQUIRE(shortened("abcd", 3) == "abc…");
     REQUIRE(shortened("aµµ", 2) == "a…");
+}
+
+TEST_CASE("in ASCII, roof's own signs are words, a table keeps its width, and any other character is as in JSON")
+{
+    CHECK(in_ascii("≤ 78% of 3 µs, 2² × 3 …") == "<=78% of 3 us, 2^2 x 3 ...");
+    CHECK(in_ascii("≥3 │ └─ █") == ">=3 | +- #");
+    // Python: json.dumps("n\u00fcll \u65e5 \U0001f600")
+    CHECK(in_ascii("n\u00fcll \u65e5 \U0001f600") == "n\\u00fcll \\u65e5 \\ud83d\\ude00");
+    CHECK(in_ascii("a\tb\n") == "a\tb\n");
+    CHECK(in_ascii("\xFF") == "?");
 }
 
 TEST_CASE("what is not finite is not printed as a number")

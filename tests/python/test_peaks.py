@@ -22,15 +22,17 @@ case "$1" in
   calibrate) while [ "$1" != --out ]; do shift; done; sleep ${TAKES:-0}; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
   place) if [ "$EMPTY" ]; then echo "roof: place: there is no calibration in here" >&2; exit 2; fi
     if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
-    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}]}' ;;
-  export) echo "device,kind,level,operation,precision,threads,rate_median_per_s,rate_low_per_s,rate_high_per_s,steadiness,condition"
-    echo "cpu,compute,core,fma,fp32,1,5e10,4e10,6e10,steady,"
-    echo "cpu,compute,core,fma,fp32,2,1e11,9e10,1.1e11,steady,"
-    echo "cpu,compute,core,best,fp32,2,2e11,1e11,3e11,steady,"
-    echo "cpu,compute,core,tile,bf16,2,4e11,3e11,,at least,"
-    echo "cpu,compute,core,dot,int8,2,7e11,,,at least,"
-    echo "cpu,bandwidth,DRAM,load,,2,1e10,9e9,1.1e10,steady,"
-    echo "cpu,bandwidth,DRAM,copy,,2,3e10,2e10,4e10,steady,node 0 from node 1" ;;
+    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}], "roofs": [
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "fp32", "median": 1e11, "low": 9e10, "high": 1.1e11, "steadiness": "steady",
+       "stands_in": null},
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "fp64", "median": 5e10, "low": 5e10, "high": null, "steadiness": "at least",
+       "stands_in": "fma avx2 was not measured"},
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "bf16", "median": 4e11, "low": 3e11, "high": null, "steadiness": "at least",
+       "stands_in": null},
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "int8", "median": 7e11, "low": null, "high": null, "steadiness": "at least",
+       "stands_in": null},
+      {"device": "cpu", "kind": "bandwidth", "level": "DRAM", "precision": null, "median": 1e10, "low": 9e9, "high": 1.1e10, "steadiness": "steady",
+       "stands_in": null}]}' ;;
 esac
 """
 
@@ -52,12 +54,12 @@ class Peaks(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
         peaks._found.cache_clear()
-        peaks._ceilings.cache_clear()
+        peaks._roofs.cache_clear()
 
     def calibrations(self):
         return [line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("calibrate")]
 
-    def test_a_peak_is_that_of_multiply_adds_at_the_most_threads(self):
+    def test_a_peak_is_the_roof_that_the_program_gives(self):
         self.assertEqual((1e11, 9e10, 1.1e11), (roof.peak("fp32", "cpu"), roof.peak("fp32", "cpu").low, roof.peak("fp32", "cpu").high))
         self.assertEqual("", roof.peak("fp32", "cpu").reason)
         self.assertEqual(1e10, roof.bandwidth("dram", "cpu"))
@@ -80,12 +82,16 @@ class Peaks(unittest.TestCase):
         self.assertEqual("at least: a core was shared", rate.reason)
         self.assertTrue(repr(rate).startswith(">= 4e+11"))
 
+    def test_a_roof_that_stands_in_says_for_what(self):
+        self.assertTrue(roof.peak("fp64", "cpu").is_lower_bound)
+        self.assertEqual("at least: fma avx2 was not measured", roof.peak("fp64", "cpu").reason)
+
     def test_an_end_of_the_interval_that_one_sample_cannot_tell_is_not_a_number(self):
         self.assertTrue(math.isnan(roof.peak("int8", "cpu").low))
 
     def test_what_a_busy_machine_left_out_is_measured_again_by_a_later_call(self):
         self.use(LEFT_OUT=". 82 of 102 rows were not measured.")
-        with self.assertRaisesRegex(ValueError, "measured: bf16, fp32, int8 .*; a core was shared. 82 of 102 rows were not measured"):
+        with self.assertRaisesRegex(ValueError, "measured: bf16, fp32, fp64, int8 .*; a core was shared. 82 of 102 rows were not measured"):
             roof.peak("fp8", "cpu")
         self.assertEqual(1, len(self.calibrations()))
         kept, = (self.folder / "cache/roof").iterdir()
@@ -112,7 +118,7 @@ class Peaks(unittest.TestCase):
     def test_a_kept_probe_without_ceilings_is_replaced(self):
         roof.peak("fp32", "cpu")
         kept, = (self.folder / "cache/roof").iterdir()
-        real = peaks._ceilings.__wrapped__
+        real = peaks._roofs.__wrapped__
 
         def broken(folder):
             if folder == str(kept) and len(self.calibrations()) == 1:
@@ -120,7 +126,7 @@ class Peaks(unittest.TestCase):
             return real(folder)
 
         self.use(KNOWN="null")
-        with mock.patch.object(peaks, "_ceilings", lru_cache(maxsize=None)(broken)):
+        with mock.patch.object(peaks, "_roofs", lru_cache(maxsize=None)(broken)):
             self.assertEqual(1e11, roof.peak("fp32", "cpu"))
         self.assertEqual(2, len(self.calibrations()))
 
@@ -181,7 +187,7 @@ class Peaks(unittest.TestCase):
         self.assertEqual("/mine", roof.peak("fp32", "cpu").source)
 
     def test_what_was_not_measured_is_named_with_what_was(self):
-        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32, int8"):
+        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32, fp64, int8"):
             roof.peak("fp8", "cpu")
 
 

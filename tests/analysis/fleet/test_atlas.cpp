@@ -79,7 +79,7 @@ TEST_CASE("the published files are the digests of their sources")
     }
 }
 
-TEST_CASE("the H100 of the atlas is that of docs/gpu_first_run.md")
+TEST_CASE("the H100 of the atlas is that of results/examples/nvidia-h100-80gb-hbm3/README.md")
 {
     const DataTable table = atlas_table({read(atlas / "nvidia-h100-80gb-hbm3.csv")});
     REQUIRE(table.rows.size() == 1);

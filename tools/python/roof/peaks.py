@@ -10,10 +10,8 @@ full calibration of this CPU, else a probe of at most ten seconds, which is reme
 machine.
 """
 
-import csv
 import fcntl
 import hashlib
-import io
 import json
 import os
 import re
@@ -24,7 +22,7 @@ import time
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from roof.program import run, run_json
 
@@ -41,12 +39,13 @@ class Rate(float):
     reason: str  #: why, and how good the calibration is; empty for a steady rate
     source: str  #: the folder of the calibration
 
-    def __new__(cls, row: Dict[str, str], quality: str, source: str) -> "Rate":
-        rate = super().__new__(cls, row["rate_median_per_s"])
-        state = row["steadiness"]
-        rate.low, rate.high = float(row["rate_low_per_s"] or "nan"), float(row["rate_high_per_s"] or "inf")
+    def __new__(cls, roof: Dict[str, Any], quality: str, source: str) -> "Rate":
+        rate = super().__new__(cls, roof["median"])
+        state = roof["steadiness"]
+        rate.low = float("nan") if roof["low"] is None else roof["low"]
+        rate.high = float("inf") if roof["high"] is None else roof["high"]
         rate.is_lower_bound = state == "at least"
-        rate.reason = "" if state == "steady" else f"{state}: {quality}"
+        rate.reason = "" if state == "steady" else f"{state}: {roof['stands_in'] or quality}"
         rate.source = source
         return rate
 
@@ -147,7 +146,7 @@ def _measure(folder: Path, device: str, threads: int) -> None:
             folder.rename(old)
         probed.rename(folder)
     finally:
-        _ceilings.cache_clear()
+        _roofs.cache_clear()
         for rest in (probed, old):
             shutil.rmtree(rest, ignore_errors=True)
 
@@ -155,7 +154,7 @@ def _measure(folder: Path, device: str, threads: int) -> None:
 def _left_out(folder: Path) -> Optional[bool]:
     """Whether a probe there lacked the time for some rows. None if there is none with ceilings."""
     try:
-        return LEFT_OUT in _ceilings(str(folder))[1] if (folder / "measurements.csv").exists() else None
+        return LEFT_OUT in _roofs(str(folder))[1] if (folder / "measurements.csv").exists() else None
     except RuntimeError:
         return None
 
@@ -179,7 +178,10 @@ def _one_at_a_time() -> Iterator[None]:
 
 
 def _memory() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        raise RuntimeError("this user has no home for measured peaks: set XDG_CACHE_HOME, HOME or ROOF_CALIBRATION") from None
 
 
 def fingerprint(machine: Dict[str, Any], device: str) -> str:
@@ -219,28 +221,22 @@ def newest(machine: Dict[str, Any]) -> Optional[str]:
     return folder if not is_quick and all(then.get(key) == value for key, value in now.items() if value is not None) else None
 
 
-def rows(folder: str) -> List[Dict[str, str]]:
-    """Every ceiling of a calibration, as `roof export --format csv` writes it."""
-    return list(csv.DictReader(io.StringIO(run("export", folder, "--format", "csv"))))
-
-
 @lru_cache(maxsize=None)
-def _ceilings(folder: str) -> Any:
-    quality = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json").get("quality") or ""
-    return rows(folder), quality
+def _roofs(folder: str) -> Any:
+    """The roofs at the most threads, by the program's rule, and how good the calibration is."""
+    said = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json")
+    return said["roofs"], said.get("quality") or ""
 
 
 def _fastest(kind: str, column: str, name: str, device: Optional[str]) -> Rate:
     device = device or default_device()
     folder = calibration(device)
-    ceilings, quality = _ceilings(folder)
-    plain = [row for row in ceilings if row["kind"] == kind and row["device"] == device and not row["condition"]]
-    most = max((int(row["threads"] or 0) for row in plain), default=0)
-    plain = [row for row in plain if int(row["threads"] or 0) == most and row["operation"] != "best"]
-    fitting = [row for row in plain if row[column] == name]
-    if fitting:
-        return Rate(max(fitting, key=lambda row: float(row["rate_median_per_s"])), quality, folder)
-    known = ", ".join(sorted({row[column] for row in plain}))
+    roofs, quality = _roofs(folder)
+    measured = [roof for roof in roofs if roof["kind"] == kind and roof["device"] == device]
+    for roof in measured:
+        if roof[column] == name:
+            return Rate(roof, quality, folder)
+    known = ", ".join(sorted({roof[column] for roof in measured}))
     busy = f"; {quality}" if LEFT_OUT in quality else ""
     raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder}){busy}")
 

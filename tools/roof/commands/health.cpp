@@ -129,12 +129,13 @@ int print_prolog(const HealthOptions& options, int seconds, Context& context)
         throw InputError("--reference: there is no digest that can be used in " + options.reference);
     devices_of(options, context.registry);
     if (!options.plan.empty()) find_plan(options.plan);
-    std::error_code none;
-    std::vector<std::string> words{fs::read_symlink("/proc/self/exe", none).string(), "health", "--reference",
-                                   fs::absolute(options.reference).string(), "--seconds", std::to_string(seconds)};
+    std::vector<std::string> words{
+        program_path().string(), "health", "--reference", fs::absolute(options.reference).string(), "--seconds",
+        std::to_string(seconds)};
     if (!options.device.empty()) words.insert(words.end(), {"--device", options.device});
     if (!options.plan.empty())  // slurmd runs it in another folder
-        words.insert(words.end(), {"--plan", fs::exists(options.plan) ? fs::absolute(options.plan).string() : options.plan});
+        words.insert(words.end(),
+                     {"--plan", fs::exists(options.plan) ? fs::absolute(options.plan).string() : options.plan});
     context.out << analysis::health_prolog(shell_line(words), seconds);
     return 0;
 }

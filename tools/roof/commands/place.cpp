@@ -1,6 +1,7 @@
 // `roof place`: points of one's own under this machine's roofs.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/exports/export.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
@@ -78,6 +79,7 @@ int place_them(const PlaceOptions& options, Context& context)
                    {{"machine", study.calibration.machine.name},
                     {"calibration", study.calibration.folder.string()},
                     {"quality", analysis::calibration_quality(study.ceilings.all, analysis::calibration_rows(study))},
+                    {"roofs", analysis::roofs_json(study.ceilings, study.calibration.machine)},
                     {"points", analysis::to_json(table)}});
         return 0;
     }

@@ -1,5 +1,6 @@
 #include "tools/roof/session/session.hpp"
 
+#include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
@@ -16,6 +17,20 @@ namespace roof {
 namespace {
 
 struct DeviceLost {};
+
+/// A row that cannot be written is told, so that its time is not lost.
+void keep(RunDirectory& run, const Measurement& row, const Context& context)
+{
+    try {
+        run.append(row);
+    } catch (const Error&) {
+        if (row.seconds.median.value > 0)
+            context.err << in_window(
+                fmt::format("not written: {}  {}\n", printable(row.id()), format_duration(row.seconds.median.value)),
+                context.messages);
+        throw;
+    }
+}
 
 /// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its end, items are skipped.
 /// Appends to `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
@@ -42,7 +57,7 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
             rows.push_back(item.bench != nullptr && is_past(end)
                                ? skipped(item, over)
                                : measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
-            run.append(rows.back());
+            keep(run, rows.back(), context);
             if (listener.row) listener.row(rows.back());
             if (is_lost && context.start_again) throw DeviceLost();
         }
@@ -118,6 +133,7 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
         const std::unique_ptr<RunDirectory> opened = open_folder(job, machine, context);
         RunDirectory& run = *opened;
         session.folder = run.folder();
+        say_lacks(run.folder(), context);
         rows = run.rows();
         if (job.opened) job.opened(session.folder, !rows.empty());
         if (job.continues) std::erase_if(rows, [](const Measurement& row) { return row.status == Status::skipped; });
