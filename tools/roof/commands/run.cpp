@@ -44,10 +44,9 @@ std::string step_text(const Measurement& row)
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(),
                                       [](const Sample& s) { return !s.used && s.window.empty(); });
     constexpr int fewest_of_interval = 6;  // the range of fewer covers less than 95%
-    return fmt::format("{}  median and {} of {} steps, {} warm-up left out ({})",
-                       analysis::with_interval(row.seconds, "s"),
-                       row.seconds.n < fewest_of_interval ? "range" : "95% interval", row.seconds.n, warmup,
-                       name(row.time_known));
+    return fmt::format(
+        "{}  median and {} of {} steps, {} warm-up left out ({})", analysis::with_interval(row.seconds, "s"),
+        row.seconds.n < fewest_of_interval ? "range" : "95% interval", row.seconds.n, warmup, name(row.time_known));
 }
 
 std::string images_text(const Measurement& row)
