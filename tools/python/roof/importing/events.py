@@ -53,7 +53,8 @@ class Document:
         return letter
 
     def value(self) -> Any:
-        self.next()
+        if not self.next():
+            raise self.fail("the file ends early", self.at)
         length = PIECE
         while True:
             try:
