@@ -121,6 +121,7 @@ struct MeasuredWork {
     Flops executed;                 ///< FLOPs of the algorithms; 0 if the same as `flops`
     Known known = Known::analytic;  ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;        ///< flops / seconds
+    bool is_lower_bound = false;    ///< Work::at_least: so are FLOPs and rate
 };
 
 /// Its bytes, and the roofs over it.
