@@ -139,6 +139,8 @@ class OfTransformers(unittest.TestCase):
         attention = made.counts.work[("forward", "model.layers.0.self_attn", "attention")]
         self.assertEqual((4 * 32 * 64, 4 * (2 * 64 + 2 * 32 * 32)), (attention.contraction_flops, attention.compulsory))
         self.assertEqual(4 * 2 * 32 * 32, made.counts.caches)
+        self.assertEqual(4 * 1 * 64, of_config(keys, tokens=1, phase="decode").counts.work[
+            ("forward", "model.layers.0.self_attn", "attention")].contraction_flops)
 
     def test_quantized_weights_are_read_as_they_are_stored(self):
         keys = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4, "num_hidden_layers": 1,
@@ -165,6 +167,7 @@ class OfTransformers(unittest.TestCase):
                                     ({"model_type": "bert", "num_hidden_layers": 1}, {"phase": "decode"}, "generates no tokens"),
                                     ({"model_type": "vit"}, {"tokens": 5}, "reads pixel_values, not tokens"),
                                     ({"model_type": "llama", "hidden_size": "wide"}, {}, "made.json"),
+                                    ({"model_type": "llama", "num_hidden_layers": 10**9}, {}, "'num_hidden_layers' is more than 4096"),
                                     ({"model_type": "llama"}, {"precision": "int8"}, "precision int8")):
             with self.subTest(part), self.assertRaisesRegex(InputError, part) as raised:
                 of_config(keys, **options)

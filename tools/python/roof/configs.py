@@ -197,7 +197,7 @@ def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any
     ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
     if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and not accepts(model, "use_cache"):
         refuse(model, phase)
-    if phase == "prefill":
+    if phase == "prefill" or inputs[ids].shape[1] == 1:  # a first token finds no cache
         return (lambda: model(**inputs, use_cache=True, **({"logits_to_keep": 1} if accepts(model, "logits_to_keep") else {}))), inputs
     out = model(**{**inputs, ids: inputs[ids][:, :-1]}, use_cache=True)
     cache = cache_of(out)
