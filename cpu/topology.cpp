@@ -4,6 +4,7 @@
 #include "cpu/isa.hpp"
 #include "cpu/system.hpp"
 #include "cpu/theory.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/process_limits.hpp"
 
 #include <algorithm>
@@ -82,6 +83,7 @@ Topology read_topology()
     machine.model = number(processor, "model");
     machine.stepping = number(processor, "stepping");
     machine.sockets = layout.sockets;
+    machine.quota = quota > 0 ? format_exact(quota) : "none";
     machine.threads = static_cast<int>(topology.processors.spread.size());
     machine.cores = std::min(layout.cores, machine.threads);
     machine.smt = std::max(1, layout.threads / std::max(1, layout.cores));

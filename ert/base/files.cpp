@@ -287,6 +287,17 @@ void make_folder(const fs::path& folder)
     for (const fs::path& made : missing) flush_folder_of(made);
 }
 
+bool make_new_folder(const fs::path& folder)
+{
+    make_folder(folder.parent_path());
+    if (::mkdir(folder.c_str(), 0777) != 0) {
+        if (errno == EEXIST) return false;
+        fail("create the folder", folder, errno);
+    }
+    flush_folder_of(folder);
+    return true;
+}
+
 FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
 {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
@@ -295,8 +306,7 @@ FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
         const int error = errno;
         ::close(descriptor_);
         if (error != EWOULDBLOCK) fail("lock", folder, error);
-        throw InputError("another run is writing to " + folder.string() +
-                         "; wait for it, or give --out another folder");
+        throw InUse("another run is writing to " + folder.string() + "; wait for it, or give --out another folder");
     }
 }
 

@@ -82,6 +82,21 @@ TEST_CASE("control characters are not printed on a terminal")
     REQUIRE(printable("a\x1b[2Jb\n") == "a?[2Jb?");
     REQUIRE(printable("\xC2\x9B"
                       "2J") == "??2J");  // C1
+    // Each mark that turns the direction of what follows it is shown (Unicode 9, UAX #9, section 2).
+    for (const auto& [mark, shown] : std::vector<std::pair<std::string, std::string>>{{"\xD8\x9C", "061C"},
+                                                                                      {"\xE2\x80\x8E", "200E"},
+                                                                                      {"\xE2\x80\x8F", "200F"},
+                                                                                      {"\xE2\x80\xAA", "202A"},
+                                                                                      {"\xE2\x80\xAB", "202B"},
+                                                                                      {"\xE2\x80\xAC", "202C"},
+                                                                                      {"\xE2\x80\xAD", "202D"},
+                                                                                      {"\xE2\x80\xAE", "202E"},
+                                                                                      {"\xE2\x81\xA6", "2066"},
+                                                                                      {"\xE2\x81\xA7", "2067"},
+                                                                                      {"\xE2\x81\xA8", "2068"},
+                                                                                      {"\xE2\x81\xA9", "2069"}})
+        CHECK(printable("a" + mark + "b") == "a[U+" + shown + "]b");
+    CHECK(printable("שלום") == "שלום");
     REQUIRE(printable("µ × é € 𝄞") == "µ × é € 𝄞");
     REQUIRE(printable_lines("a\tb\n\rc") == "a\tb\n?c");
 }

@@ -52,7 +52,10 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
     if (registry.follower()) return registry.follower()(registry);
     registry.machine().versions["roof"] = version();
     registry.machine().versions["revision"] = revision();
-    if (registry.machine().node.empty()) registry.machine().node = node_name();
+    if (registry.machine().node.empty()) {
+        registry.machine().node = node_name();
+        registry.machine().host = host_id();
+    }
     Context context{registry,
                     environment.clock,
                     environment.out,
@@ -157,7 +160,7 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     } catch (const InputError& error) {
         return complain(error, wrong_input);
     } catch (const std::filesystem::filesystem_error& error) {
-        return complain(error, wrong_input);
+        return complain(Error("cannot use " + error.path1().string() + ": " + error.code().message()), wrong_input);
     } catch (const Error& error) {
         return complain(error, failed);
     } catch (const std::bad_alloc&) {

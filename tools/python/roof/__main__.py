@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
+#: command: the module of roof.commands, whose main(arguments) returns the exit status
+MODULES = {"estimate": "estimate", "import": "import_"}
 IN_ASCII = {"≤": "<=", "≥": ">=", "…": "...", "×": "x", "²": "^2", "·": "*", "–": "-", "→": "->"}
-MODULES = {}  # command: the module of roof.commands, whose main(arguments) returns the exit status
 
 
 def keep_to_the_locale() -> None:

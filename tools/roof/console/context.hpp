@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <ostream>
+#include <set>
 #include <string>
 
 namespace roof {
@@ -24,8 +25,9 @@ struct Context {
     std::filesystem::path results = "results";
     /// Runs the same command in a new process instead of this one; returns only if that fails. May be empty.
     std::function<void()> start_again{};
-    Terminal messages{};  ///< of standard error
-    int status = 0;       ///< the least exit status: 1 after reading a damaged folder
+    Terminal messages{};           ///< of standard error
+    int status = 0;                ///< the least exit status: 1 after reading a damaged folder
+    std::set<std::string> told{};  ///< on `err`, once each
 };
 
 }  // namespace roof
