@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-MODULES = {}  # command: the module of roof.commands, whose main(arguments) returns the exit status
+MODULES = {"fleet": "fleet", "atlas": "atlas"}  # command: the module of roof.commands, whose main(arguments) returns the exit status
 
 
 def main() -> int:
