@@ -222,8 +222,10 @@ std::string step_table(const ModelEstimate& estimate)
         rest = rest + total(estimate, pass, elementwise);
     }
     add("forward", total(estimate, &LayerWork::forward, contraction), true);
-    add("backward data", total(estimate, &LayerWork::backward_data, contraction), true);
-    add("backward weights", total(estimate, &LayerWork::backward_weights, contraction), true);
+    add(estimate.divides_backward ? "backward data" : "backward",
+        total(estimate, &LayerWork::backward_data, contraction), true);
+    if (estimate.divides_backward)
+        add("backward weights", total(estimate, &LayerWork::backward_weights, contraction), true);
     add("step", step, true);
     add("all other layers", rest, false);
     add(fmt::format("update, {}", name(estimate.optimizer)), total(estimate, &LayerWork::update, any), false);
@@ -308,6 +310,7 @@ ModelEstimate estimate_model(const Network& network, int batch, Precision precis
                            .parameters = network.parameters(),
                            .step_memory = footprint_of(network, batch, precision, Passes::train),
                            .forward_memory = footprint_of(network, batch, precision, Passes::forward),
+                           .memory = footprint_of(network, batch, precision, network.passes),
                            .why_operators = network.why_operators,
                            .optimizer = network.optimizer,
                            .passes = network.passes};
@@ -337,6 +340,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
 {
     const auto compulsory = [&](Pass pass) { return total(estimate, pass, any).compulsory.value; };
     const auto no_reuse = [&](Pass pass) { return total(estimate, pass, any).no_reuse.value; };
+    const auto of_backward = [&](double value) { return estimate.divides_backward ? integer(value) : nullptr; };
     nlohmann::json layers = nlohmann::json::array();
     for (const LayerEstimate& layer : estimate.layers) {
         layers.push_back({{"name", layer.name},
@@ -358,33 +362,42 @@ nlohmann::json to_json(const ModelEstimate& estimate)
             {"multiply_adds", estimate.multiply_adds},
             {"flops",
              {{"forward", integer(estimate.flops.forward.value)},
-              {"backward_data", integer(estimate.flops.backward_data.value)},
-              {"backward_weights", integer(estimate.flops.backward_weights.value)},
+              {"backward", integer((estimate.flops.backward_data + estimate.flops.backward_weights).value)},
+              {"backward_data", of_backward(estimate.flops.backward_data.value)},
+              {"backward_weights", of_backward(estimate.flops.backward_weights.value)},
               {"elementwise", integer(estimate.flops.elementwise.value)},
               {"step", integer(estimate.flops.step().value)},
               {"executed_forward", integer(executed_flops(estimate, forward_alone))},
               {"executed_step", integer(executed_flops(estimate, each_pass))}}},
             {"bytes",
              {{"compulsory_forward", integer(compulsory(&LayerWork::forward))},
-              {"compulsory_backward_data", integer(compulsory(&LayerWork::backward_data))},
-              {"compulsory_backward_weights", integer(compulsory(&LayerWork::backward_weights))},
+              {"compulsory_backward",
+               integer(compulsory(&LayerWork::backward_data) + compulsory(&LayerWork::backward_weights))},
+              {"compulsory_backward_data", of_backward(compulsory(&LayerWork::backward_data))},
+              {"compulsory_backward_weights", of_backward(compulsory(&LayerWork::backward_weights))},
               {"compulsory_update", integer(compulsory(&LayerWork::update))},
               {"no_reuse_forward", integer(no_reuse(&LayerWork::forward))},
-              {"no_reuse_backward_data", integer(no_reuse(&LayerWork::backward_data))},
-              {"no_reuse_backward_weights", integer(no_reuse(&LayerWork::backward_weights))}}},
+              {"no_reuse_backward_data", of_backward(no_reuse(&LayerWork::backward_data))},
+              {"no_reuse_backward_weights", of_backward(no_reuse(&LayerWork::backward_weights))}}},
             {"memory", memory_json(estimate)},
+            {"remarks", estimate.remarks.empty() ? nlohmann::json(nullptr) : nlohmann::json(estimate.remarks)},
             {"layers", layers}};
 }
 
 std::string to_text(const ModelEstimate& estimate)
 {
-    const auto products = static_cast<double>(estimate.multiply_adds);
-    const double padding = 100 * (1 - static_cast<double>(estimate.multiply_adds_unpadded) / std::max(1.0, products));
+    const auto all_products = static_cast<double>(estimate.multiply_adds);
+    const double share = static_cast<double>(estimate.multiply_adds_unpadded) / std::max(1.0, all_products);
     std::string text = fmt::format(
         "{} at batch {} in {}: {} parameters; every number is analytic\n"
-        "1 MAC (multiply-add) = 2 FLOPs over the full window; {:.1f}% of the forward MACs fall on padding;\n"
-        "bytes are compulsory: each operand moved once by each layer; no-reuse: by each multiply-add\n",
-        estimate.model, estimate.batch, traits(estimate.precision).name, estimate.parameters, padding);
+        "1 MAC (multiply-add) = 2 FLOPs over the full window;{}\n"
+        "bytes are compulsory: each operand moved once by each {}; no-reuse: by each multiply-add\n",
+        estimate.model, estimate.batch, traits(estimate.precision).name, estimate.parameters,
+        estimate.divides_backward && all_products > 0
+            ? fmt::format(" {:.1f}% of the forward MACs fall on padding;", 100 * (1 - share))
+            : "",
+        estimate.divides_backward ? "layer" : "operator");
+    if (!estimate.remarks.empty()) text += estimate.remarks + '\n';
     if (!estimate.why_operators.empty())
         text += "by the file's operators, each as it stands, since the network cannot be trained here:\n  " +
                 estimate.why_operators + "\n";

@@ -51,9 +51,12 @@ struct ModelEstimate {
     Footprint step_memory;
     Footprint forward_memory;
     Bytes inference_memory;     ///< with the caches of keys and values, if `passes` are those of inference
+    Footprint memory{};         ///< of `passes`
     std::string why_operators;  ///< as Network has it
+    std::string remarks{};      ///< of who counted it
     model::Optimizer optimizer{};
     Passes passes{};  ///< of one that does not train, the work backward and of the update is 0
+    bool divides_backward = true;  ///< false: `backward_data` is the whole backward pass, and nobody looked for padding
 };
 
 /// Throws InputError for an unknown model or a batch below 1.

@@ -214,11 +214,12 @@ Bytes inference_bytes(const model::Operations& operations, int batch, Precision 
                            (operations.inputs + largest) * batch / operations.batch)};
 }
 
-int largest_batch(const Footprint& one, const Footprint& two, Bytes memory)
+int largest_batch(const Footprint& footprint, int batch, Bytes memory)
 {
-    // The footprint is linear in the batch.
-    const Bytes each = two.total() - one.total();
-    return memory < one.total() ? 0 : static_cast<int>((memory - (one.total() - each)) / each);
+    const Bytes fixed = footprint.parameters + footprint.gradients + footprint.momentum;
+    const Bytes each = (footprint.total() - fixed) / batch;
+    constexpr double most = 1 << 30;
+    return memory <= fixed ? 0 : static_cast<int>(std::min(most, (memory - fixed) / each));
 }
 
 std::map<std::string, double> input_uses(const std::string& model)

@@ -50,14 +50,9 @@ Footprint footprint_of(const model::Operations& operations, int batch, Precision
 Bytes inference_bytes(const model::Graph& graph, int batch, Precision precision);
 Bytes inference_bytes(const model::Operations& operations, int batch, Precision precision);
 
-/// The largest batch that fits into `memory`; 0 if one image does not fit.
-int largest_batch(const Footprint& one, const Footprint& two, Bytes memory);
-template <class Layers>
-int largest_batch(const Layers& layers, Precision precision, Passes passes, Bytes memory)
-{
-    return largest_batch(footprint_of(layers, 1, precision, passes), footprint_of(layers, 2, precision, passes),
-                         memory);
-}
+/// The largest batch that fits into `memory`, by the footprint of a batch; 0 if one image does not fit. Parameters, gradients and averages
+/// stay as they are, all else grows with the batch.
+int largest_batch(const Footprint& footprint, int batch, Bytes memory);
 
 // The bytes that a product (a convolution or a linear layer) moves at least, whatever its blocking: a bound by arithmetic
 // alone, from the multiply-adds, the memory nearer to the core, and how often windows read an input again.

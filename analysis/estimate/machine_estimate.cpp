@@ -1,6 +1,5 @@
 #include "analysis/estimate/machine_estimate.hpp"
 
-#include "analysis/estimate/estimate.hpp"
 #include "analysis/roofline/roofs.hpp"
 #include "ert/base/error.hpp"
 #include "ert/method/bench/device_group.hpp"
@@ -163,17 +162,25 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
-    const Network network = network_of(request.model, request.sizes, request.optimizer, request.passes);
+    return estimate_on(
+        target, request,
+        estimate_model(network_of(request.model, request.sizes, request.optimizer, request.passes), request.batch,
+                       request.precision));
+}
+
+MachineEstimate estimate_on(const Target& target, const EstimateRequest& request, const ModelEstimate& counted)
+{
+    check(request);
     MachineEstimate estimate;
     estimate.request = request;
     estimate.machine = target.name;
     estimate.title = target.title;
     estimate.quality = target.quality;
     estimate.known = target.known;
-    estimate.footprint = footprint_of(network, request.batch, request.precision, request.passes);
+    estimate.footprint = counted.memory;
     estimate.memory = target.memory;
     if (target.memory.value > 0)
-        estimate.largest_batch = largest_batch(network, request.precision, request.passes, target.memory);
+        estimate.largest_batch = largest_batch(counted.memory, request.batch, target.memory);
     const Roofs roofs = roofs_of(target.ceilings, target.device);
     const Ceiling* const compute = roofs.precision(std::string(traits(request.precision).name));
     if (compute == nullptr) {
@@ -181,7 +188,6 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
             fmt::format("{} has no {} figure for {}", target.name, name(target.known), traits(request.precision).name);
         return estimate;
     }
-    const ModelEstimate counted = estimate_model(network, request.batch, request.precision);
     Measurement planned = planned_step(counted, request, target.device);
     estimate.layers = place(planned, target.ceilings, target.machine);
     const Placement step = estimate.layers.front();

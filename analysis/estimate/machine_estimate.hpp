@@ -13,7 +13,7 @@
 // slowest_of_predicted). Nobody compared enough steps on GPUs.
 #pragma once
 
-#include "analysis/estimate/footprint.hpp"
+#include "analysis/estimate/estimate.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/roofline/place.hpp"
 #include "workloads/model/operations.hpp"
@@ -99,6 +99,8 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link);
 
 /// Throws InputError for an unknown model, a batch below 1, or several devices without a link or in a forward pass.
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request);
+/// Of what was counted by `request`.
+MachineEstimate estimate_on(const Target& target, const EstimateRequest& request, const ModelEstimate& counted);
 
 /// A row for each quantity, a column for each machine. All estimates must have the same request. The reason why a machine has no estimate is below the table.
 std::string to_text(std::span<const MachineEstimate> estimates);

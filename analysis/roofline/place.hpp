@@ -131,6 +131,7 @@ struct WorkRoofs {
     /// the fastest measured all-reduce. nullopt for one device.
     std::optional<LevelPlacement> link;
     FlopRate compute_roof;  ///< roof of the row's precision; 0 if it was not measured
+    bool peak_is_lower_bound = false;  ///< that roof
     int roof_threads = 0;   ///< the thread count of the roofs
 };
 

@@ -102,6 +102,14 @@ class Documentation(unittest.TestCase):
         table = layering.read_table(tree.text("docs/architecture.md"))
         self.assertEqual([], sorted(table.keys() - folders_described()))
 
+    def test_contributing_names_files_that_are_there(self):
+        for row in tree.text("CONTRIBUTING.md").splitlines():
+            named = [re.sub(r"[^/]*<.*", "", name) for name in re.findall(r"`([\w./<>-]+)`", row) if re.search(r"/|\.(cpp|hpp|py|md|yaml|csv|cmake)$", name)]
+            folders = {tree.ROOT / name if (tree.ROOT / name).is_dir() else (tree.ROOT / name).parent for name in named if "/" in name}
+            for name in named:
+                with self.subTest(name):
+                    self.assertTrue(any((folder / name).exists() for folder in {tree.ROOT, *folders}), row)
+
     def test_names_no_folder_that_is_not_there(self):
         named = folders_described()
         self.assertGreater(len(named), 10)

@@ -24,7 +24,7 @@ class Wheel(unittest.TestCase):
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / "package"
             shutil.copytree(SOURCE / "roof", copy / "roof", ignore=shutil.ignore_patterns("__pycache__", "program"))
-            modules = [path.relative_to(copy / "roof") for path in (copy / "roof").rglob("*") if path.is_file()]
+            modules = [path.relative_to(copy) for path in (copy / "roof").rglob("*") if path.is_file()]
             (copy / "pyproject.toml").write_bytes((SOURCE / "pyproject.toml").read_bytes())
             subprocess.run([PYTHON, "-c", "from setuptools import build_meta; build_meta.build_wheel('.')"], cwd=copy,
                            check=True, capture_output=True)
@@ -33,7 +33,7 @@ class Wheel(unittest.TestCase):
             with zipfile.ZipFile(wheel) as archive:
                 names = set(archive.namelist())
                 metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
-        self.assertLessEqual({f"roof/{name}" for name in modules}, names)
+        self.assertLessEqual({str(module) for module in modules}, names)
         required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
         self.assertEqual(["pandas"], [line.split()[1].rstrip(";") for line in required if "frames" in line])
         self.assertEqual([], [line for line in required if "extra == " not in line])

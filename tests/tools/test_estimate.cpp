@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 using namespace roof;
@@ -58,6 +60,7 @@ TEST_CASE("a rate is said to be layer by layer, since a step that fuses layers m
 
 TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless told, and what it lacks is said")
 {
+    ::setenv("ROOF_PYTHON", "/nonexistent/python3", 1);  // without the package a network that trains here is read by the program
     const Workbench bench;
     const std::string config = bench.path("config.json");
     std::ofstream(config) << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
@@ -79,6 +82,56 @@ TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless tol
     CHECK(on["flops"]["forward"] ==
           4 * (12LL * (24LL * 1024 * 768 * 768 + 4LL * 1024 * 1024 * 768) + 2LL * 1024 * 768 * 50257));
     CHECK(on["machines"][0]["seconds"]["layer_by_layer"] > 0);
+}
+
+TEST_CASE("what another program counted is placed as it stands: products apart, memory by what holds it")
+{
+    // A linear layer of 64 to 32 channels for 8 tokens in bf16, an activation behind it, and a mask that keeps 36 of 64 pairs.
+    const Workbench bench;
+    const auto file = [&](const std::string& name, const std::string& text) {
+        std::ofstream(bench.path("counted/" + name)) << text;
+    };
+    std::filesystem::create_directories(bench.path("counted"));
+    file("plan.yaml", "name: \"counted\"\n");
+    file("machine.yaml", "format: 3\nname: \"none\"\ndevices: []\n");
+    file("samples.csv", "");
+    const std::string id = "estimate cpu model=made batch=2 precision=bf16 optimizer=adamw tokens=4 phase=train";
+    file("measurements.csv",
+         "id,bench,role,device,model,batch,precision,optimizer,tokens,phase,status,flops,work_known,remarks\n" + id +
+             ",estimate,step,cpu,made,2,bf16,adamw,4,train,ok,98304,analytic,one remark\n");
+    std::string layers = "id,layer,kind,phase,flops,executed_flops,compulsory_bytes,no_reuse_bytes,work_known,implementation\n";
+    for (const char* line : {"up,linear,forward,32768,,5632,66048,analytic,2x4x32", "up,GELU,forward,1280,,1024,1024,analytic,",
+                             "at,attention,forward,16384,9216,2048,33792,analytic,2x4x32",
+                             "up,linear,backward,65536,,12288,140000,analytic,2x4x32"})
+        layers += id + "," + line + "\n";
+    file("layers.csv", layers);
+    std::string held = "id,layer,phase,action,bytes\n";
+    for (const char* line : {"up,parameters,allocate,4096", ",weights,allocate,1088", ",inputs,allocate,64",
+                             ",activations,allocate,3000", ",caches,allocate,0", ",train,allocate,500",
+                             ",forward,allocate,200", ",inference,allocate,150"})
+        held += id + "," + line + "\n";
+    file("memory.csv", held);
+    const json counted = document(bench.roof({"estimate", "--from", bench.path("counted"), "--on", "h100", "--json"}));
+    CHECK(counted["parameters"] == 2048);
+    CHECK(counted["flops"]["forward"] == 32768 + 16384);
+    CHECK(counted["flops"]["executed_forward"] == 32768 + 9216);
+    CHECK(counted["flops"]["backward"] == 65536);
+    CHECK(counted["flops"]["backward_data"].is_null());
+    CHECK(counted["flops"]["elementwise"] == 1280);
+    CHECK(counted["memory"]["activations"] == 3000);
+    CHECK(counted["memory"]["inference"] == 1088 + 64 + 150);
+    // bf16 with masters: 4 + 2 bytes of a parameter, 4 of its gradient, 8 of AdamW's averages.
+    CHECK(counted["memory"]["step"] == 2048 * (6 + 4 + 8) + 64 + 3000 + 500);
+    CHECK(counted["remarks"] == "one remark");
+    const json& layer = counted["layers"][0];
+    CHECK(layer["parameters"] == 2048);
+    CHECK(layer["output_shape"] == json{2, 4, 32});
+    const json& on = counted["machines"][0];
+    CHECK(on["tokens_per_second"].get<double>() == Approx(8 / on["seconds"]["layer_by_layer"].get<double>()));
+    CHECK(on["memory"]["total_bytes"] == counted["memory"]["step"]);
+    CHECK_THAT(bench.roof({"estimate", "--from", bench.path("counted")}).out,
+               Contains("one remark") && Contains("backward") && !Contains("padding") && Contains("GELU, all 1"));
+    CHECK_THAT(bench.roof({"estimate", "--from", bench.path("")}).err, Contains("roof:"));
 }
 
 TEST_CASE("networks of tokens are estimated with AdamW, and of as many tokens as asked for")

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-H100 = next((ROOT / "results/examples/nvidia-h100-80gb-hbm3").iterdir())
+H100 = next(place for place in (ROOT / "results/examples/nvidia-h100-80gb-hbm3").iterdir() if place.is_dir())
 NAME = "NVIDIA H100 80GB HBM3"
 
 

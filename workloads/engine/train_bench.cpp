@@ -95,10 +95,7 @@ std::optional<std::string> lacking_of_tokens(const Point& point)
     const bool is_of_tokens =
         point.has("tokens") || use_of(point) == model::Use::prefill || use_of(point) == model::Use::decode;
     const std::string& model = point.text("model");
-    if (model.ends_with(model::config_ending)) {
-        const std::string why = network_of(point).not_run;
-        return why.empty() ? std::nullopt : std::optional(why);
-    }
+    if (model.ends_with(model::config_ending)) network_of(point);  // says why there is none
     if (!is_of_tokens || model::usual_tokens(model) > 0) return std::nullopt;
     return "networks of tokens are " + join(model::token_model_names(), ", ") + ", and a decoder's config.json";
 }

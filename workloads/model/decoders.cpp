@@ -22,7 +22,6 @@ int attention(Graph& net, const std::string& at, const Decoder& of, int y, int t
     y = net.linear_of_positions(at + (of.is_llama ? ".qkv_proj" : ".c_attn"), y, (of.heads + 2 * of.kv_heads) * of.head,
                                 of.qkv_bias);
     const bool decodes = use == Use::decode;
-    if (of.head_norm > 0) y = net.norm_of_heads(at + ".qk_norm", y, of.heads, of.kv_heads, of.head_norm, of.epsilon);
     if (of.is_rotary) y = net.rope(at + ".rotary", y, of.heads, of.theta, of.kv_heads, decodes ? tokens - 1 : 0);
     const int seen = of.window > 0 ? std::min(of.window, tokens) : tokens;
     y = decodes ? net.attention_over_cache(at, y, of.heads, of.kv_heads, seen)
@@ -35,11 +34,8 @@ int perceptron(Graph& net, const std::string& at, const Decoder& of, int x)
     const auto linear = [&](const char* name, int from, int channels) {
         return net.linear_of_positions(at + name, from, channels, of.mlp_bias);
     };
-    if (!of.is_gated) {
-        const int wide = linear(of.is_llama ? "up_proj" : "c_fc", x, of.hidden);
-        return linear(of.is_llama ? "down_proj" : "c_proj", net.activation(of.activation, at + "act", wide),
-                      of.channels);
-    }
+    if (!of.is_gated)
+        return linear("c_proj", net.activation(of.activation, at + "act", linear("c_fc", x, of.hidden)), of.channels);
     const int gate = net.activation(of.activation, at + "act_fn", linear("gate_proj", x, of.hidden));
     return linear("down_proj", net.multiply(at + "multiply", gate, linear("up_proj", x, of.hidden)), of.channels);
 }
@@ -47,13 +43,10 @@ int perceptron(Graph& net, const std::string& at, const Decoder& of, int x)
 int block(Graph& net, const std::string& at, const Decoder& of, int x, int tokens, Use use)
 {
     const int y = norm(net, at + (of.is_llama ? "input_layernorm" : "ln_1"), of, x);
-    int attended = attention(net, at + (of.is_llama ? "self_attn" : "attn"), of, y, tokens, use);
-    if (of.norms > 2) attended = norm(net, at + "norm_of_attention", of, attended);
-    const int sum = net.add(at + "add_1", x, attended), read = of.is_parallel ? x : sum;
-    const int z = of.norms < 2 ? y : norm(net, at + (of.is_llama ? "post_attention_layernorm" : "ln_2"), of, read);
-    int made = perceptron(net, at + "mlp.", of, z);
-    if (of.norms > 2) made = norm(net, at + "norm_of_mlp", of, made);
-    return net.add(at + "add_2", sum, made);
+    const int attended = attention(net, at + (of.is_llama ? "self_attn" : "attn"), of, y, tokens, use);
+    const int sum = net.add(at + "add_1", x, attended);
+    const int z = norm(net, at + (of.is_llama ? "post_attention_layernorm" : "ln_2"), of, sum);
+    return net.add(at + "add_2", sum, perceptron(net, at + "mlp.", of, z));
 }
 
 }  // namespace
@@ -71,14 +64,12 @@ Graph build(const Decoder& decoder, int tokens, Use use)
     int x = decoder.is_rotary ? embedding : net.positions("wpe", embedding, positions, decodes ? tokens - 1 : 0);
     Decoder of_block = decoder;
     for (int k = 0; k < decoder.blocks; ++k) {
-        const bool is_whole = k < decoder.whole_blocks || (decoder.period > 0 && (k + 1) % decoder.period == 0);
-        of_block.window = is_whole ? 0 : decoder.window;
+        of_block.window = k < decoder.whole_blocks ? 0 : decoder.window;
         x = block(net, (is_llama ? "layers." : "h.") + std::to_string(k) + ".", of_block, x, tokens, use);
     }
     if (use == Use::prefill) x = net.take_positions("last", x, tokens - 1, 1);
     net.linear_of_positions("lm_head", norm(net, is_llama ? "norm" : "ln_f", decoder, x), decoder.vocabulary,
-                            decoder.head_bias, decoder.is_tied ? embedding : -1);
-    net.not_run = decoder.not_run;
+                            false, decoder.is_tied ? embedding : -1);
     return net;
 }
 

@@ -15,9 +15,6 @@ struct Decoder {
     bool is_llama = false;  ///< layers have the names of Llama's
     LayerKind norm = LayerKind::layer_norm;
     bool is_rotary = false, is_gated = false;
-    bool is_parallel = false;  ///< attention and perceptron read the block's input, both of them
-    int norms = 2;             ///< of a block; 1: a parallel block's both branches read it; 4: also behind each branch
-    int head_norm = 0;         ///< trained values of the norms of queries' and keys' heads; 0: no such norms
     int blocks = 0, channels = 0, heads = 0, kv_heads = 0;
     int head = 0;    ///< channels of a head
     int hidden = 0;  ///< channels within the perceptron of a block
@@ -26,20 +23,17 @@ struct Decoder {
     int longest = 0;       ///< without such a table: tokens of a sequence at most; 0: any
     int window = 0;        ///< positions that a token reads, its own as the last; 0: all up to its own
     int whole_blocks = 0;  ///< blocks at the begin that have no window
-    int period = 0;        ///< neither has every such block
     LayerKind activation = LayerKind::gelu_tanh;
     float epsilon = 1e-5F, theta = 10000;
     bool qkv_bias = true, output_bias = true, mlp_bias = true;  ///< output: of attention
     bool is_tied = true;                                        ///< the last layer has the embedding's weights
-    bool head_bias = false;                                     ///< of the last layer
-    std::string not_run{};                                      ///< why it can only be estimated; empty: it can run
 };
 
 /// GPT-2 in four sizes, Llama 3.2 1B.
 std::vector<Decoder> known_decoders();
 
 /// A decoder by its config.json as published with its weights: the keys of Llama (num_hidden_layers, hidden_size, …) or of GPT-2 (n_layer,
-/// n_embd, …), named after its folder. Throws InputError for a key that is missing or wrong.
+/// n_embd, …), named after its folder. Throws InputError for a key that is missing or wrong, and for a network that does not train here.
 Decoder read_config(const std::filesystem::path& file);
 
 /// The network for sequences of `tokens`. Throws InputError for more tokens than it has positions.

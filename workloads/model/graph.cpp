@@ -40,8 +40,7 @@ std::vector<long long> shape_of_weights(const Layer& of, const Shape& input)
         case LayerKind::positions:
             return {of.count, channels};
         default:
-            if (!is_norm(of.kind)) return {};
-            return {of.count > 0 ? of.count : channels};
+            return is_norm(of.kind) ? std::vector{channels} : std::vector<long long>{};
     }
 }
 
@@ -100,15 +99,6 @@ int Graph::norm(LayerKind kind, std::string name, int input, float epsilon)
 {
     const Shape& map = layer(input).output;
     return append({std::move(name), kind, {input}, map, {}, false, 0, 1, epsilon});
-}
-
-int Graph::norm_of_heads(std::string name, int input, int heads, int kv_heads, int trained, float epsilon)
-{
-    const int index =
-        of_heads({std::move(name), LayerKind::rms_norm, {input}, layer(input).output, {}}, heads, kv_heads, 1);
-    layers_.back().count = trained;
-    layers_.back().epsilon = epsilon;
-    return index;
 }
 
 int Graph::activation(LayerKind kind, std::string name, int input)

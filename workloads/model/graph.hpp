@@ -117,12 +117,12 @@ struct Layer {
     int groups = 1;         ///< convolution: channels are read only within their group; as many as channels: depthwise
     float epsilon = 1e-5F;  ///< norms: added to the variance
     int first = 0;  ///< slice: the first channel that it takes; take_positions, positions, rope: the first position
-    int heads = 1;  ///< attention, rope, norm_of_heads()
+    int heads = 1;  ///< attention, rope
     bool causal = false;       ///< attention: a position reads itself and those before it
     int reach = 0;             ///< attention, causal: as many as these positions, its own as the last; 0: all
     std::vector<int> order{};  ///< shuffle: for each channel of the output, that of the input
     int vocabulary = 0;        ///< embedding: number of tokens
-    int count = 0;             ///< positions: those that have a value; norm_of_heads(): trained values
+    int count = 0;             ///< positions: those that have a value
     int cached = 0;            ///< attention over a cache: positions, of which the layer's is the last; 0: no cache
     int weights_of = -1;       ///< linear: the embedding whose weights it reads, which are trained once; -1: its own
     float theta = 10000;       ///< rope
@@ -161,8 +161,6 @@ class Graph {
     }
     /// A norm of any kind. rms_norm: over the channels of each position, x / sqrt(mean of x^2 + epsilon) * scale.
     int norm(LayerKind kind, std::string name, int input, float epsilon = 1e-5F);
-    /// RMS norms of the heads of queries and keys, before attention() with so many heads; of `trained` values in all. Only to be estimated.
-    int norm_of_heads(std::string name, int input, int heads, int kv_heads, int trained, float epsilon);
     int relu(std::string name, int input) { return activation(LayerKind::relu, std::move(name), input); }
     /// relu; relu6: min(max(x, 0), 6); sigmoid: 1 / (1 + e^-x); silu: x sigmoid(x); hard_sigmoid: relu6(x + 3) / 6;
     /// hard_swish: x hard_sigmoid(x); gelu: x (1 + erf(x / √2)) / 2; gelu_tanh: its approximation
@@ -228,8 +226,6 @@ class Graph {
     {
         return std::ranges::find(layers_, index, &Layer::weights_of) != layers_.end();
     }
-
-    std::string not_run{};  ///< why it can only be estimated; empty: it can run
 
   private:
     int append(Layer layer);

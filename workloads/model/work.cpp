@@ -155,9 +155,8 @@ LayerWork elementwise_layer(const Graph& graph, int index, int batch, ElementByt
         case LayerKind::layer_norm:
         case LayerKind::rms_norm: {
             const auto [forward, backward] = is_shifted(layer.kind) ? std::pair(8, 11) : std::pair(4, 9);
-            const double normed = layer.count > 0 ? out * of_queries_and_keys(layer) : out;
-            work.forward = elementwise(forward * normed, moved + trained * size.trained, to_output);
-            work.backward_data = elementwise(backward * normed, moved + to_input + 2 * trained * size.trained,
+            work.forward = elementwise(forward * out, moved + trained * size.trained, to_output);
+            work.backward_data = elementwise(backward * out, moved + to_input + 2 * trained * size.trained,
                                              to_input + trained * size.trained);
             break;
         }

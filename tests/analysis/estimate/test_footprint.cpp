@@ -97,9 +97,9 @@ TEST_CASE("the largest batch that fits is the last with a fitting footprint")
         INFO(model);
         const model::Graph graph = model::build_model(model);
         const Bytes memory{16e9};
-        const int most = largest_batch(graph, Precision::fp32, Passes::train, memory);
+        const int most = largest_batch(footprint_of(graph, 1, Precision::fp32, Passes::train), 1, memory);
         CHECK(footprint_of(graph, most, Precision::fp32, Passes::train).total() <= memory);
         CHECK(footprint_of(graph, most + 1, Precision::fp32, Passes::train).total() > memory);
     }
-    CHECK(largest_batch(model::build_model("vgg16"), Precision::fp32, Passes::train, Bytes{1e9}) == 0);
+    CHECK(largest_batch(footprint_of(model::build_model("vgg16"), 1, Precision::fp32, Passes::train), 1, Bytes{1e9}) == 0);
 }

@@ -1,10 +1,10 @@
 """FLOPs and bytes of one operator of PyTorch, from the shapes of its tensors.
 
 Contractions (convolutions, matrix products, attention, recurrent layers) count two FLOPs per multiply-add, by
-torch.utils.flop_counter where it has a formula. Everything else is elementwise: one FLOP per element, except norms (8 forward, 11
-backward) and max pools, as docs/method.md lists them; moving data counts none. Compulsory bytes: each operand of the operator
-moved once, and of a convolution's input only the positions that some window reads. No reuse: both factors of each
-multiply-add moved. Views move nothing.
+torch.utils.flop_counter where it has a formula. Everything else is elementwise: one FLOP per element, except norms, max pools and activations, as
+docs/method.md lists them and workloads/model/work.cpp counts them; moving data counts none. Compulsory bytes: each operand of the operator
+moved once, of a convolution's input only the positions that some window reads, and of the weights of groups (experts) those of as many
+groups as there are rows. No reuse: both factors of each multiply-add moved. Views move nothing.
 
 Attention has the FLOPs of all pairs of query and key, and as executed those of the pairs that a causal mask or a window keeps. A product
 with a sparse matrix has two FLOPs for each of its nonzeros and each column of the other.
@@ -64,10 +64,15 @@ def tensors_in(values: Any) -> List[Any]:
     return []
 
 
+#: Attributes of tensors (shapes.py). Of one that is stored in fewer bytes than it has here, the share; of a mask, the pairs of one head and
+#: sequence that it keeps.
+SHARE, KEPT = "roof_share", "roof_kept"
+
+
 def moved(tensors: Iterable[Any]) -> float:
     """Bytes of the tensors; an expanded tensor has only the elements that are stored, a sparse one its nonzeros and their places."""
     return float(sum(sum(part.numel() * part.element_size() for part in parts_of_sparse(tensor)) if is_sparse(tensor) else
-                     stored(tensor) * tensor.element_size() for tensor in tensors))
+                     stored(tensor) * tensor.element_size() * getattr(tensor, SHARE, 1) for tensor in tensors))
 
 
 def is_sparse(tensor: Any) -> bool:
@@ -89,10 +94,10 @@ def stored(tensor: Any) -> int:
 
 
 def contraction(flops: float, operands: Sequence[Any], results: Sequence[Any], extra: float = 0.0) -> Work:
-    """`extra`: bytes of a bias, which no multiply-add reads."""
+    """`extra`: bytes of a bias, which no multiply-add reads, less those of operands that are not read."""
     size = operands[0].element_size()
     out = moved(results)
-    return Work(flops, flops, moved(operands) + extra + out, flops * size + extra + out)
+    return Work(flops, flops, moved(operands) + extra + out, flops * size + max(0.0, extra) + out)
 
 
 def _spatial(values: Sequence[int], count: int) -> List[int]:
@@ -137,14 +142,14 @@ def convolution_backward(_out: Any, y: Any, x: Any, weight: Any, bias_sizes: Any
     return work
 
 
-def norm(out: Any, x: Any, *rest: Any) -> Work:
-    return elementwise(8.0 * x.numel(), 2 * moved([x]) + moved(_parameters_of_norm(x, rest)))
+def norm(out: Any, x: Any, *rest: Any, each: float = 8.0) -> Work:
+    return elementwise(each * x.numel(), 2 * moved([x]) + moved(_parameters_of_norm(x, rest)))
 
 
-def norm_backward(_out: Any, _gradient: Any, x: Any, *rest: Any) -> Work:
+def norm_backward(_out: Any, _gradient: Any, x: Any, *rest: Any, each: float = 11.0, parameters: int = 4) -> Work:
     weight = [t for t in tensors_in(list(rest)) if t.dim() == 1][:1]
     # Gain and offset of a norm have the same size; both are read, and both gradients written.
-    return elementwise(11.0 * x.numel(), 3 * moved([x]) + 4 * moved(weight))
+    return elementwise(each * x.numel(), 3 * moved([x]) + parameters * moved(weight))
 
 
 def _parameters_of_norm(x: Any, rest: Sequence[Any]) -> List[Any]:
@@ -202,7 +207,11 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
         lengths = list(zip(*((one[1:] - one[:-1]).tolist() for one in begins)))
     left, right, to_last = _band(name, given)
     pairs = q.shape[heads] * sum(a * b for a, b in lengths)
-    kept = q.shape[heads] * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
+    of_one = getattr(mask, KEPT, given.get("kept"))
+    if of_one is not None:
+        kept = q.shape[heads] * len(lengths) * of_one
+    else:
+        kept = q.shape[heads] * sum(pairs_kept(a, b, left, right, b - a if to_last else 0) for a, b in lengths)
     per_pair = 2.0 * (q.shape[-1] + v.shape[-1] if gradient is None else 3 * q.shape[-1] + 2 * v.shape[-1])
     results = tensors_in(out)[:1 if gradient is None else 3] or [q]
     reread = [] if gradient is None else [gradient, given.get("out")]  # the result: rows of its product with the gradient
@@ -210,7 +219,7 @@ def attention(name: str, given: Dict[str, Any], out: Any) -> Work:
     work.attention, work.masked = per_pair * pairs, per_pair * (pairs - kept)
     work.flops = work.contraction_flops = work.attention
     work.again = 0.0 if gradient is None else 2.0 * kept * q.shape[-1]
-    work.unread_mask = 0.0 if mask is None else work.attention
+    work.unread_mask = 0.0 if mask is None or hasattr(mask, KEPT) else work.attention
     return work
 
 
@@ -231,6 +240,30 @@ def dense_product(left: Any, right: Any) -> float:
     return 2.0 * left.numel() * (right.shape[-1] if right.dim() > 1 else 1) / groups
 
 
+#: Matrix products, and the place of their left factor among the arguments; the right one follows it.
+PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "addbmm": 1, "dot": 0, "vdot": 0, "linear": 0, "matmul": 0,
+            "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0}
+
+
+def product_flops(name: str, left: Any, right: Any) -> float:
+    """FLOPs of one of PRODUCTS, without its bias. The factors of `matmul` may differ in their axes of batches."""
+    if name == "linear":
+        return 2.0 * left.numel() * right.shape[0]
+    if name != "matmul":
+        return dense_product(left, right)
+    axes = max(left.dim(), right.dim())
+    batches = math.prod(max(pair) for pair in zip(*((1,) * (axes - one.dim()) + tuple(one.shape[:-2]) for one in (left, right))))
+    rows, columns = (one.shape[place] if one.dim() > 1 else 1 for one, place in ((left, -2), (right, -1)))
+    return 2.0 * batches * rows * columns * left.shape[-1]
+
+
+def unread_groups(left: Any, right: Any) -> float:
+    """Bytes of the weights of groups without a row: of fewer rows than groups each row has its own."""
+    if left.dim() != 2 or right.dim() != 3 or left.shape[0] >= right.shape[0]:
+        return 0.0
+    return moved([right]) * (1 - left.shape[0] / right.shape[0])
+
+
 def recurrent(x: Any, weights: Sequence[Any], results: Sequence[Any], times: int = 1) -> Work:
     """Every matrix of the weights meets every row of the input, so many times."""
     rows = x.numel() // x.shape[-1]
@@ -249,6 +282,8 @@ FORMULAS: Dict[str, Callable[..., Work]] = {
     "cudnn_batch_norm_backward": norm_backward,
     "native_layer_norm_backward": norm_backward,
     "native_group_norm_backward": norm_backward,
+    "_fused_rms_norm": lambda out, x, shape, *rest: norm(out, x, *rest, each=4),
+    "_fused_rms_norm_backward": lambda out, gradient, x, *rest: norm_backward(out, gradient, x, *rest[2:], each=9, parameters=2),
     "max_pool2d_with_indices": max_pool,
     "max_pool2d_with_indices_backward": max_pool_backward,
     "mkldnn_rnn_layer": lambda out, x, *rest: recurrent(x, tensors_in(list(rest[:2])), tensors_in(out)[:1]),
@@ -275,11 +310,23 @@ def is_view(operator: Any) -> bool:
 ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_", "_flash_attn_", "_cudnn_attention_")
 #: Matrix products that torch.utils.flop_counter lacks.
 SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
-DENSE_PRODUCTS = ("mv", "addmv", "addbmm", "_int_mm", "_grouped_mm")
+#: FLOPs per element where they are not 1, as workloads/model/graph.hpp and work.cpp have them.
+OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6, "hardtanh": 2,
+              "hardsigmoid": 4, "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
+OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 #: Operators whose FLOPs do not follow from the number of their elements: solvers, decompositions, Fourier transforms, distances, other products.
 NO_FORMULA = ("linalg_", "_linalg_", "_fft_", "cholesky", "_cdist", "_euclidean_dist", "_pdist", "_trilinear", "conv_tbc", "triangular_solve",
               "lu_unpack", "ormqr", "geqrf", "_weight_int", "_scaled_grouped_mm", "_addmm_activation", "segment_reduce")
 OF_ELEMENTS = {"linalg_vector_norm", "linalg_cross", "_linalg_check_errors"}
+
+
+def formulas_of_pytorch() -> Dict[Any, Any]:
+    """Empty without PyTorch."""
+    try:
+        from torch.utils.flop_counter import flop_registry
+    except ImportError:
+        return {}
+    return flop_registry
 
 
 def arguments_by_name(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
@@ -294,29 +341,27 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     name = packet.__name__
     if name.startswith(ATTENTION):
         return attention(name, arguments_by_name(operator, args, kwargs), out)
-    if operator.namespace not in ("aten", "prim", "prims"):
+    if operator.namespace not in ("aten", "prim", "prims") and name != "grouped_mm_fallback":
         values = tensors_in([list(args), kwargs, out])
         return Work(uncounted={str(packet)} if any(value.is_floating_point() for value in values) else set())
     if name in NOTHING or operator.namespace == "prim" or is_view(operator):
         return Work()
     if name in FORMULAS:
         return FORMULAS[name](out, *args)
-    from torch.utils.flop_counter import flop_registry
-
     inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
-    formula = flop_registry.get(packet)
-    if formula is not None or name in SPARSE_PRODUCTS + DENSE_PRODUCTS:
-        bias = inputs[:1] if "addmm" in name or name in ("baddbmm", "addmv", "addbmm") else []
+    formula = formulas_of_pytorch().get(packet)
+    if formula is not None or name in PRODUCTS or name in SPARSE_PRODUCTS:
+        bias = inputs[:PRODUCTS.get(name, int("addmm" in name))]
         factors = inputs[len(bias):]
-        if name in DENSE_PRODUCTS:
-            flops = dense_product(*factors[:2])
-        elif formula is None or any(is_sparse(tensor) for tensor in factors):
+        if name in SPARSE_PRODUCTS or any(is_sparse(tensor) for tensor in factors):
             flops = sparse_product(factors, results[0])
+        elif name in PRODUCTS:
+            flops = product_flops(name, *factors[:2])
         else:
             flops = float(formula(*args, **kwargs, out_val=out))
         if flops is None:
             return Work(uncounted={f"{packet} of two sparse matrices"})
-        return contraction(flops, factors, results, moved(bias))
+        return contraction(flops, factors, results, moved(bias) - (unread_groups(*factors[:2]) if "grouped" in name else 0.0))
     if not any(tensor.is_floating_point() for tensor in inputs + results):
         return Work()
     if name.startswith(NO_FORMULA) and name not in OF_ELEMENTS:
@@ -327,16 +372,17 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
         # The gradient of a broadcast operand: summed from what the operator's other gradients read.
         return elementwise(0.0, moved(results))
     if name in ("embedding", "index", "index_select", "gather"):  # they read what they write, not the whole table
-        return elementwise(0.0, 2 * moved(results))
-    if name in ("embedding_dense_backward",):
-        return elementwise(float(args[0].numel()), moved(inputs[:1]) + moved(results))
+        return elementwise(0.0, 2 * moved(results) + (moved(inputs[1:]) if name == "embedding" else 0.0))
+    if name == "embedding_dense_backward":  # zeros, to which the gradients of tokens are added
+        return elementwise(float(args[0].numel()), 3 * moved(inputs[:1]) + moved(inputs[1:]) + moved(results))
     flops = 0.0 if name in MOVES else _elements(name, args, kwargs, inputs + results)
     return elementwise(flops, moved(inputs) + moved(results))
 
 
 def _elements(name: str, args: Sequence[Any], kwargs: Dict[str, Any], tensors: Sequence[Any]) -> float:
     """One FLOP per element; two where the operator also scales by a factor. Operators on lists (foreach) work on their first."""
-    factor = 2.0 if kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name else 1.0
+    table = OF_TANH if kwargs.get("approximate") == "tanh" or "tanh" in args else OF_ELEMENT
+    factor = 2.0 if kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name else float(table.get(name.rstrip("_"), 1))
     if name.startswith("_foreach"):
         return factor * sum(tensor.numel() for tensor in tensors_in(args[0]))
     return factor * max((stored(tensor) for tensor in tensors), default=0)

@@ -3,6 +3,7 @@
 
 #include "analysis/estimate/machine_estimate.hpp"
 #include "analysis/estimate/node_scaling.hpp"
+#include "analysis/estimate/recorded.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
 #include "ert/base/error.hpp"
@@ -10,11 +11,15 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/programs/python_package.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace roof {
 namespace {
@@ -75,6 +80,12 @@ bool is_by_fastest(const std::string& algorithm)
     return algorithm == legal[1];
 }
 
+long long images_of(const EstimateOptions& options)
+{
+    if (options.images.empty()) return analysis::imagenet_images;
+    return whole_number("--images", options.images, 1, std::numeric_limits<int>::max());
+}
+
 analysis::EstimateRequest request_of(const EstimateOptions& options, const std::string& batch)
 {
     analysis::EstimateRequest request;
@@ -87,8 +98,7 @@ analysis::EstimateRequest request_of(const EstimateOptions& options, const std::
     request.devices = whole_number("--gpus", options.devices, 1, most_devices);
     request.link = options.link;
     request.sizes = sizes_of(options);
-    if (!options.images.empty())
-        request.images = whole_number("--images", options.images, 1, std::numeric_limits<int>::max());
+    request.images = images_of(options);
     return request;
 }
 
@@ -101,20 +111,45 @@ std::vector<analysis::Target> targets_in(const EstimateOptions& options, Context
     return all;
 }
 
-int estimate_step(const EstimateOptions& options, Context& context)
+/// The folders of --from: what another program counted.
+std::vector<analysis::RecordedEstimate> recorded_in(const EstimateOptions& options)
 {
+    std::vector<analysis::RecordedEstimate> all;
+    for (const std::string& folder : comma_list("--from", options.from))
+        for (analysis::RecordedEstimate& one : analysis::read_estimates(folder)) {
+            one.request.devices = whole_number("--gpus", options.devices, 1, most_devices);
+            one.request.link = options.link;
+            one.request.images = images_of(options);
+            all.push_back(std::move(one));
+        }
+    return all;
+}
+
+std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& options)
+{
+    if (options.model.empty()) return recorded_in(options);
     if (options.batch.empty()) throw InputError("estimate: --batch is required; 'roof help estimate' shows how");
-    nlohmann::json documents = nlohmann::json::array();
-    const std::vector<analysis::Target> targets = targets_in(options, context);
     std::vector<analysis::EstimateRequest> requests;  // all are read before the first is answered
     for (const std::string& batch : comma_list("--batch", options.batch))
         requests.push_back(request_of(options, batch));
-    for (const analysis::EstimateRequest& request : requests) {
-        const auto model = analysis::estimate_model(
-            analysis::network_of(request.model, request.sizes, request.optimizer, request.passes), request.batch,
-            request.precision);
+    std::vector<analysis::RecordedEstimate> all;
+    for (const analysis::EstimateRequest& one : requests)
+        all.push_back({analysis::estimate_model(
+                           analysis::network_of(one.model, one.sizes, one.optimizer, one.passes), one.batch,
+                           one.precision),
+                       one});
+    return all;
+}
+
+int estimate_step(const EstimateOptions& options, Context& context)
+{
+    nlohmann::json documents = nlohmann::json::array();
+    const std::vector<analysis::RecordedEstimate> all = counted_by(options);
+    const std::vector<analysis::Target> targets = targets_in(options, context);
+    for (const auto& [model, request] : all) {
         std::vector<analysis::MachineEstimate> on_machines;
-        for (const analysis::Target& target : targets) on_machines.push_back(analysis::estimate_on(target, request));
+        for (const analysis::Target& target : targets)
+            on_machines.push_back(analysis::estimate_on(target, request, model));
         if (!options.json) {
             context.out << in_window(
                 options.machines.empty() ? analysis::to_text(model) : analysis::to_text(on_machines), context.terminal);
@@ -166,12 +201,27 @@ int estimate_nodes(const EstimateOptions& options, Context& context)
     return 0;
 }
 
+/// Of a config.json, by PyTorch, where the Python package and its libraries are installed; nothing without them.
+std::optional<int> estimate_in_package(const EstimateOptions& options)
+{
+    constexpr int lacks_library = 69;  // of main() in tools/python/roof/commands/estimate.py
+    if (!options.model.ends_with(model::config_ending) || !options.nodes.empty()) return std::nullopt;
+    try {
+        const int status = run_in_package("estimate", options.parser.arguments());
+        return status == lacks_library ? std::nullopt : std::optional(status);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace
 
 Action estimate(OptionParser& parser)
 {
     return [options = EstimateOptions{parser}](Context& context) {
-        if (options.model.empty()) throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
+        if (const std::optional<int> status = estimate_in_package(options)) return *status;
+        if (options.model.empty() && (options.from.empty() || !options.nodes.empty()))
+            throw InputError("estimate: MODEL is missing; 'roof help estimate' shows how");
         return options.nodes.empty() ? estimate_step(options, context) : estimate_nodes(options, context);
     };
 }

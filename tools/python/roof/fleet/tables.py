@@ -224,14 +224,7 @@ def window() -> int:
 
 
 def say(text: str) -> None:
-    """Writes to standard output. Where that takes ASCII alone, "≥" becomes ">="."""
-    encoding = sys.stdout.encoding or "ascii"
-    for letter, plain_letter in (("≥", ">="), ("…", "...")):
-        try:
-            letter.encode(encoding)
-        except UnicodeEncodeError:
-            text = text.replace(letter, plain_letter)
-    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+    sys.stdout.write(text)
 
 
 def say_json(document: Any) -> None:

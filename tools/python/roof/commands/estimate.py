@@ -1,0 +1,66 @@
+"""`roof estimate config.json`: PyTorch runs the model on shapes, and the program places what was counted."""
+
+import argparse
+import importlib.util
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import List, NoReturn
+
+from roof.errors import InputError
+from roof.program import program
+
+LACKS_LIBRARY = 69  #: the exit status for which the program reads the file itself, without PyTorch
+LARGEST = {"--batch": 65536, "--tokens": 1 << 24}
+PHASES = ("train", "forward", "prefill", "decode")
+PASSED_ON = ("--on", "--gpus", "--link", "--images")  #: options that only the program reads
+
+
+class Words(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"estimate: {message}; 'roof help estimate' shows how")
+
+
+def options(arguments: List[str]) -> argparse.Namespace:
+    words = Words(add_help=False, allow_abbrev=False)
+    words.add_argument("model")
+    for name in ("--batch", "--tokens", "--size", "--optimizer", *PASSED_ON):
+        words.add_argument(name, default="")
+    words.add_argument("--precision", default="fp32")
+    words.add_argument("--algorithm", choices=("direct", "auto"), default="direct")
+    words.add_argument("--phase", choices=PHASES, default="train")
+    words.add_argument("--json", action="store_true")
+    given = words.parse_intermixed_args(arguments)
+    if not given.batch:
+        raise InputError("estimate: --batch is required; 'roof help estimate' shows how")
+    name, _, value = given.size.partition("=")
+    if given.size and name != "tokens":
+        raise InputError(f"--size {name}: {given.model} leaves no such extent open")
+    given.tokens = number("--tokens", given.tokens or value) if given.tokens or value else None
+    given.batches = [number("--batch", word) for word in given.batch.split(",")]
+    if given.optimizer not in ("", "sgd", "adamw"):
+        raise InputError(f"unknown optimizer '{given.optimizer}'; legal values: sgd, adamw")
+    return given
+
+
+def number(option: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= LARGEST[option] and len(text) < 9):
+        raise InputError(f"{option}: '{text}' is not a whole number from 1 to {LARGEST[option]}")
+    return int(text)
+
+
+def main(arguments: List[str]) -> int:
+    given = options(arguments)
+    if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
+        return LACKS_LIBRARY
+    from roof.estimating import estimate
+
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = [estimate(given.model, batch=batch, tokens=given.tokens, precision=given.precision, phase=given.phase,
+                            optimizer=given.optimizer or None).write(Path(scratch) / str(number))
+                   for number, batch in enumerate(given.batches)]
+        words = [program(), "estimate", "--from", ",".join(map(str, folders))]
+        for option in PASSED_ON:
+            value = getattr(given, option[2:])
+            words += [option, value] if value else []
+        return subprocess.run([*words, *(["--json"] if given.json else [])], check=False).returncode

@@ -1,0 +1,298 @@
+"""From a config.json to a model on fake tensors and its inputs: transformers' and timm's. No weights are read and none are made.
+
+Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a model that
+gets text alone, is left out and named.
+"""
+
+import importlib
+import inspect
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
+
+from roof.attention import implementation_of, within_transformers
+from roof.errors import InputError, Missing
+from roof.shapes import CACHED, fake_copy, fake_mode, floating_in, mark
+from roof.work import SHARE
+
+LARGEST = 1 << 20  #: bytes of a config.json
+USUAL_TOKENS = 1024
+SAMPLES = 160000  #: of sound: 10 s at 16 kHz
+DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_decoder_position_embeddings")
+#: The heads of transformers that are looked for where a config names no architecture, in this order.
+HEADS = ("MASKED_LM", "CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "IMAGE_CLASSIFICATION", "VIDEO_CLASSIFICATION", "CTC", "AUDIO_CLASSIFICATION",
+         "OBJECT_DETECTION")
+
+
+def libraries(names: List[str]) -> Any:
+    """The first of these modules. Raises Missing for one that is not installed."""
+    found = []
+    for name in names:
+        try:
+            found.append(importlib.import_module(name))
+        except ImportError:
+            raise Missing(name, "estimate") from None
+    if names[-1] == "transformers" and int(found[-1].__version__.split(".")[0]) < 5:
+        raise InputError(f"transformers {found[-1].__version__} is installed: an estimate needs 5.0 or newer")
+    return found[0]
+
+
+def read(file: Path) -> Dict[str, Any]:
+    try:
+        with open(file, "rb") as opened:
+            text = opened.read(LARGEST + 1)
+        given = json.loads(text.decode("utf-8-sig")) if len(text) <= LARGEST else None
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no JSON object"
+        raise InputError(f"'{file}': {why}") from None
+    if not isinstance(given, dict):
+        raise InputError(f"'{file}': it is no JSON object of at most 1 MiB")
+    return given
+
+
+class Loaded:
+    """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a sequence; 0: none."""
+
+    def __init__(self, name: str, mode: Any) -> None:
+        self.name, self.mode = name, mode
+        self.model: Any = None
+        self.call: Dict[str, Any] = {}
+        self.tokens = 0
+        self.remarks: List[str] = []
+
+
+def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loaded:
+    """Raises InputError for a file that is no model's config, and for more tokens than a model has positions."""
+    given = read(file)
+    is_timm = "architecture" in given and "model_type" not in given
+    torch = libraries(["torch", "timm" if is_timm else "transformers"])
+    if precision not in DTYPES:
+        raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a quantization_config says how weights are "
+                         "stored")
+    name = file.parent.name if file.stem == "config" and file.parent.name else file.stem
+    made = Loaded(name, fake_mode())
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, DTYPES[precision]))
+    try:
+        with within_transformers():
+            with torch.device("meta"):  # whose values nobody computes either; rates that a class reads in its making are on the CPU
+                config = (of_timm if is_timm else of_transformers)(made, given)
+            made.model = fake_copy(made.model, made.mode)
+            with made.mode:
+                quantize(made, given.get("quantization_config") or {})
+                made.call = images_of(made, given, batch) if is_timm else inputs_of(made, config, batch, tokens)
+    except (InputError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # what a class says of extents that do not fit
+        raise InputError(f"'{file}': {sentence(error)}") from None
+    finally:
+        torch.set_default_dtype(before)
+    return made
+
+
+def sentence(error: BaseException) -> str:
+    """The first line of an error, and its class."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__
+
+
+# ---------------------------------------------------------------------------------------------------- timm
+def of_timm(made: Loaded, given: Dict[str, Any]) -> None:
+    import timm
+
+    made.model = timm.create_model(given["architecture"], **{key: given[key] for key in ("num_classes", "global_pool") if key in given},
+                                   **(given.get("model_args") or {})).eval()
+
+
+def images_of(made: Loaded, given: Dict[str, Any], batch: int) -> Dict[str, Any]:
+    import torch
+
+    extents = (given.get("pretrained_cfg") or {}).get("input_size") or made.model.default_cfg["input_size"]
+    return {next(iter(inspect.signature(made.model.forward).parameters)): torch.empty(batch, *extents)}
+
+
+# ---------------------------------------------------------------------------------------------------- transformers
+def of_transformers(made: Loaded, given: Dict[str, Any]) -> Any:
+    """Makes the model, and returns its configuration."""
+    import transformers
+    from transformers.initialization import no_init_weights
+
+    kind = given.get("model_type")
+    if not isinstance(kind, str):
+        raise InputError(f"'{made.name}': it has no 'model_type'")
+    if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
+        raise InputError(f"transformers {transformers.__version__} has no model type '{kind[:60]}'" +
+                         ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
+    config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items() if key != "quantization_config"})
+    model_class = class_of(config, given, transformers)
+    with no_init_weights():
+        made.model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
+    made.model.tie_weights()
+    return config
+
+
+def class_of(config: Any, given: Dict[str, Any], transformers: Any) -> Any:
+    from transformers.models.auto import modeling_auto
+
+    for name in given.get("architectures") or []:
+        if isinstance(getattr(transformers, str(name), None), type):
+            return getattr(transformers, name)
+    heads = [f"MODEL_FOR_{head}_MAPPING" for head in HEADS]
+    if getattr(config, "is_encoder_decoder", False):
+        heads[:0] = ["MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING", "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING"]
+    elif getattr(config, "is_decoder", False):
+        heads.pop(0)
+    for head in [*heads, "MODEL_MAPPING"]:
+        mapping = getattr(modeling_auto, head, {})
+        if type(config) in mapping:
+            found = mapping[type(config)]
+            return found[0] if isinstance(found, tuple) else found
+    raise InputError(f"transformers {transformers.__version__} has no model of type '{config.model_type}', only its configuration")
+
+
+def inputs_of(made: Loaded, config: Any, batch: int, tokens: Optional[int]) -> Dict[str, Any]:
+    """Of the model's main input, and where it asks for more, of that."""
+    import torch
+
+    def one(usual: Any, *names: str) -> Any:  # the first of these in the config or in one of its parts
+        parts = [config, *(part for part in vars(config).values() if hasattr(part, "model_type"))]
+        return next((getattr(part, name) for name in names for part in parts if getattr(part, name, None) is not None), usual)
+
+    accepted = inspect.signature(made.model.forward).parameters
+    main = made.model.main_input_name if made.model.main_input_name in accepted else next(iter(accepted))
+    text = config.get_text_config()
+    most = next((getattr(text, name) for name in POSITIONS if getattr(text, name, None)), 0)
+    most = most if isinstance(most, int) and most > 0 else 1 << 24
+    if tokens and tokens > most:
+        raise InputError(f"tokens: {made.name} has {most} positions, fewer than {tokens} tokens")
+    length, image = tokens or min(USUAL_TOKENS, most), one(224, "image_size", "img_size")
+    image = list(image.values()) if isinstance(image, dict) else [image, image] if isinstance(image, int) else list(image)
+    image = [one(3, "num_channels", "in_channels", "in_chans"), *image[-2:]]
+    video = [one(16, "num_frames", "frames_per_clip"), *image]
+    bins, sound = one(80, "num_mel_bins", "feature_size", "input_feat_per_channel"), 2 * one(0, "max_source_positions")
+    extents = {"input_ids": [length], "decoder_input_ids": [length], "pixel_values_videos": video,
+               "pixel_values": video if one(0, "num_frames", "tubelet_size") else image,
+               "input_features": [bins, sound] if config.model_type == "whisper" else [sound or USUAL_TOKENS, bins],
+               "input_values": [one(0, "max_length"), bins] if one(0, "frequency_stride") else [SAMPLES]}
+    names = [main]
+    if getattr(config, "is_encoder_decoder", False) and "decoder_input_ids" in accepted:
+        names.append("decoder_input_ids")
+    if not made.model.can_generate() and one(None, "vision_config", "audio_config") is not None:
+        names += [name for name in ("input_ids", "pixel_values", "input_features") if name in accepted and name != main]
+    unknown = [name for name in names if name not in extents]
+    if unknown:
+        raise InputError(f"{type(made.model).__name__} reads '{unknown[0]}', whose extents are not known here: call "
+                         "roof.estimate(model, inputs) in Python")
+    made.tokens = length if any(name.endswith("input_ids") for name in names) else 0
+    if tokens and not made.tokens:
+        raise InputError(f"tokens: {made.name} reads {main}, not tokens")
+    return {name: torch.zeros(batch, *extents[name], dtype=torch.int64) if name.endswith("ids") else torch.empty(batch, *extents[name])
+            for name in names}
+
+
+# ---------------------------------------------------------------------------------------------------- phases
+CACHES = ("past_key_values", "cache", "cache_params", "state", "mems")  #: what models call it
+
+
+def accepts(model: Any, name: str) -> bool:
+    return name in inspect.signature(model.forward).parameters
+
+
+def cache_of(out: Any) -> Any:
+    """What the next token reads; None if there is nothing."""
+    return next((value for value in (getattr(out, name, None) for name in CACHES) if value is not None), None)
+
+
+def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any]:
+    """A forward pass of this phase, and the inputs that it reads, caches too; decode fills them first."""
+    generates = phase in ("prefill", "decode")
+    if not isinstance(inputs, dict):
+        given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+        return (refuse(model, phase) if generates else lambda: model(*given)), given
+    if not generates:
+        return (lambda: model(**inputs, **({"use_cache": False} if accepts(model, "use_cache") else {}))), inputs
+    ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
+    if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and not accepts(model, "use_cache"):
+        refuse(model, phase)
+    if phase == "prefill":
+        return (lambda: model(**inputs, use_cache=True, **({"logits_to_keep": 1} if accepts(model, "logits_to_keep") else {}))), inputs
+    out = model(**{**inputs, ids: inputs[ids][:, :-1]}, use_cache=True)
+    step: Dict[str, Any] = {ids: inputs[ids][:, -1:],
+                            next(name for name in CACHES if accepts(model, name)): cache_of(out) or refuse(model, phase)}
+    if getattr(out, "encoder_last_hidden_state", None) is not None:
+        from transformers.modeling_outputs import BaseModelOutput
+
+        step["encoder_outputs"] = BaseModelOutput(last_hidden_state=out.encoder_last_hidden_state)
+    mark(list(floating_in(step)), CACHED)
+    return (lambda: model(**step, use_cache=True)), step
+
+
+def refuse(model: Any, phase: str) -> NoReturn:
+    raise InputError(f"phase {phase}: {type(model).__name__} generates no tokens from these inputs")
+
+
+# ---------------------------------------------------------------------------------------------------- quantized weights
+class Stored(NamedTuple):
+    """Bits of a weight, and those of a scale and a zero point for each `group` of weights (0: each row), of modules named like `only`."""
+
+    bits: float
+    group: float
+    scales: float
+    only: str = ""
+
+
+def stored_as(given: Dict[str, Any]) -> Optional[Stored]:
+    """None for a form that is not known."""
+    method, bits = str(given.get("quant_method")).lower().replace("_", "-"), given.get("bits", given.get("w_bit"))
+    group = given.get("group_size", given.get("q_group_size", 128))
+    if method in ("awq", "gptq", "auto-round") and bits:
+        return Stored(bits, max(0, group), 16 + bits)
+    if method in ("fp8", "fbgemm-fp8"):
+        return Stored(8, math.prod(given.get("weight_block_size") or [0]), 32)
+    if method == "mxfp4":
+        return Stored(4, 32, 8, "experts")
+    if method == "bitsandbytes":
+        return Stored(4, 64, 8 + 32 / 256 if given.get("bnb_4bit_use_double_quant") else 32) if given.get("load_in_4bit") else Stored(8, 0, 32)
+    weights = [one.get("weights") or {} for one in (given.get("config_groups") or {}).values()]
+    if method == "compressed-tensors" and len(weights) == 1 and weights[0].get("num_bits"):
+        of = weights[0]
+        zeros = 0 if of.get("symmetric", True) else of["num_bits"]
+        return Stored(of["num_bits"], of.get("group_size") or math.prod(of.get("block_structure") or [0]), 16 + zeros)
+    return None
+
+
+def quantize(made: Loaded, given: Dict[str, Any]) -> None:
+    """Marks the weights that are stored in fewer bytes: those of linear layers and experts, but not of the last layer."""
+    import torch
+
+    stored = stored_as(given)
+    if stored is None:
+        if given:
+            made.remarks.append(f"the quantization_config of method '{given.get('quant_method')}' is not known: weights count as computed")
+        return
+    skips = [str(skip) for key in ("modules_to_not_convert", "ignore", "llm_int8_skip_modules") for skip in given.get(key) or []]
+    head = made.model.get_output_embeddings() if hasattr(made.model, "get_output_embeddings") else None
+    weights = 0
+    for name, module in made.model.named_modules():
+        if module is head or stored.only not in name or any(is_named(name, skip) for skip in skips):
+            continue
+        for parameter in module.parameters(recurse=False):
+            if parameter.dim() == 3 or parameter.dim() == 2 and isinstance(module, torch.nn.Linear):
+                bits = stored.bits + stored.scales / (stored.group or parameter.shape[-1])
+                setattr(parameter, SHARE, bits / 8 / parameter.element_size())
+                weights += parameter.numel()
+    made.remarks.append(f"{weights} weights are stored in {stored.bits:g} bits and scales ({given['quant_method']}), and so their bytes count; "
+                        "products count as of full weights")
+
+
+def is_named(name: str, skip: str) -> bool:
+    """Whether a file's list means this module: by its name, a part of it, or `re:` and a pattern."""
+    if skip.startswith("re:"):
+        try:
+            return re.match(skip[3:], name) is not None
+        except re.error:
+            return False
+    return f".{skip}." in f".{name}."
