@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/python"))
-from roof.fleet.digests import Digest, Fleet, Rates, seconds_of  # noqa: E402
+from roof.fleet.digests import Digest, Rates, seconds_of  # noqa: E402
+from roof.fleet.folders import Fleet  # noqa: E402
 
 ROUNDS = 5
 STUDENT = 3.495  # half the width of an interval over five rounds, in standard errors: 98.75%, 4 degrees of freedom

@@ -10,7 +10,8 @@ from pathlib import Path
 import needed  # noqa: F401
 from made_fleets import changed, lines_of, make_fleet, make_links, sealed, slow_down, write
 from roof.errors import InputError
-from roof.fleet.digests import anonymise, parse_digest, read_fleet
+from roof.fleet.digests import parse_digest
+from roof.fleet.folders import anonymise, read_fleet
 from roof.fleet.judge import judge, nodes_to_retest
 from roof.fleet.nodes import read_expected
 from roof.fleet.reports import fleet_json, fleet_report

@@ -26,7 +26,7 @@ def _options(arguments: List[str]) -> argparse.Namespace:
 def _read(place: Path) -> Tuple[List, int]:
     """The devices of a file of an atlas, of a results folder, or of all files of a folder; and the exit status of a damaged calibration."""
     from roof.fleet.atlas import read_machine
-    from roof.fleet.digests import exported
+    from roof.fleet.folders import exported
 
     if (place / "measurements.csv").exists():
         text, status = exported(place, "atlas")
@@ -45,7 +45,7 @@ def _read(place: Path) -> Tuple[List, int]:
 def _add(words: List[str], folder: str) -> int:
     """A damaged or unfinished calibration is not written: the file is meant to be published."""
     from roof.fleet.atlas import read_machine
-    from roof.fleet.digests import exported
+    from roof.fleet.folders import exported
     from roof.fleet.tables import say, write_page
 
     if len(words) != 2:

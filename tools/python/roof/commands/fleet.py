@@ -29,7 +29,7 @@ def options_of(arguments: List[str]) -> argparse.Namespace:
 
 
 def _fleet_in(options: argparse.Namespace, folders: List[str]):
-    from roof.fleet.digests import read_fleet
+    from roof.fleet.folders import read_fleet
     from roof.fleet.nodes import read_expected
 
     if not folders:
@@ -102,7 +102,7 @@ def _retest(options: argparse.Namespace, folders: List[str]) -> int:
 
 def _history(options: argparse.Namespace, folders: List[str]) -> int:
     """1 if a node drifted, or all nodes became slower; 2 if nothing can be told."""
-    from roof.fleet.digests import anonymise
+    from roof.fleet.folders import anonymise
     from roof.fleet.history import judge_history
     from roof.fleet.reports import history_report
 
@@ -120,7 +120,7 @@ def _history(options: argparse.Namespace, folders: List[str]) -> int:
 def _compare(options: argparse.Namespace, folders: List[str]) -> int:
     """1 if a ceiling or a node is slower in B; 2 if nothing can be compared."""
     from roof.fleet.comparison import compare_fleets
-    from roof.fleet.digests import anonymise
+    from roof.fleet.folders import anonymise
     from roof.fleet.judge import status_of
     from roof.fleet.reports import comparison_report
 
@@ -138,7 +138,7 @@ def _compare(options: argparse.Namespace, folders: List[str]) -> int:
 
 
 def _judge(options: argparse.Namespace, folders: List[str]) -> int:
-    from roof.fleet.digests import anonymise
+    from roof.fleet.folders import anonymise
     from roof.fleet.judge import judge, status_of
     from roof.fleet.links import judge_links
     from roof.fleet.reports import fleet_json, fleet_report

@@ -15,7 +15,8 @@ from typing import Dict, List, NamedTuple, Tuple
 import numpy as np
 import pandas as pd
 
-from roof.fleet.digests import Digest, Fleet
+from roof.fleet.digests import Digest
+from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, Tables, TailCounts
 from roof.fleet.quantities import to_the_right
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED, holm, scale

@@ -11,7 +11,7 @@ from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from roof.fleet.digests import Fleet
+from roof.fleet.folders import Fleet
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.quantities import logs_of
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, Group, Pooled, holm, scale

@@ -9,7 +9,8 @@ from typing import Dict, List, Optional, Tuple
 import numpy as np
 
 from roof.errors import printable
-from roof.fleet.digests import Digest, Fleet, seconds_of
+from roof.fleet.digests import Digest, seconds_of
+from roof.fleet.folders import Fleet
 
 #: Of a node, or of a ceiling of a node, in rising order: the last counts where several are true (`roof help fleet`).
 FINDINGS = ("fine", "undecided", "not judged", "too old", "from the future", "twice", "missing", "implausible", "slower population",
