@@ -28,7 +28,8 @@ class Fleet:
     refused: List[Tuple[str, str]] = field(default_factory=list)  #: folders, and why they cannot be used
     expected: Dict[str, Dict[str, str]] = field(default_factory=dict)  #: nodes that should have a digest, with facts
     notes: List[str] = field(default_factory=list)
-    damaged: Dict[str, str] = field(default_factory=dict)  #: nodes of which a folder cannot be used, as its path or machine.yaml names them
+    #: nodes of which a folder cannot be used, as its path or machine.yaml names them
+    damaged: Dict[str, str] = field(default_factory=dict)
 
 
 def _read_regular(file: str, most: int) -> bytes:
@@ -37,7 +38,8 @@ def _read_regular(file: str, most: int) -> bytes:
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise InputError(f"{name} is no regular file" if os.path.islink(file) else f"{name}: {error.strerror}") from error
+        raise InputError(f"{name} is no regular file" if os.path.islink(file)
+                         else f"{name}: {error.strerror}") from error
     with open(descriptor, "rb") as content:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
@@ -59,11 +61,13 @@ def _value_in(lines: List[str], key: str) -> str:
 
 
 def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tuple[bytes, int]:
-    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not finished, which it names.
+    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not
+    finished, which it names.
 
     `quiet`: raises InputError with what it says instead.
     """
-    done = subprocess.run([program(), "export", str(folder), "--format", form, *options], capture_output=True, check=False)
+    done = subprocess.run([program(), "export", str(folder), "--format",
+                          form, *options], capture_output=True, check=False)
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode and (quiet or done.returncode != 1):
         raise InputError((said.splitlines() or ["it cannot be read"])[0].replace("roof: ", "", 1))
@@ -72,7 +76,8 @@ def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tup
 
 
 def _read_some(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], str]]:
-    """The digest of each folder with its last checksum, or why it cannot be used. With a place: whether it has a machine.yaml."""
+    """The digest of each folder with its last checksum, or why it cannot be used. With a place: whether it has a
+    machine.yaml."""
     reader, read = Reader(), []  # type: ignore[var-annotated]
     for place, has_machine in places:
         try:
@@ -135,7 +140,8 @@ class _Search:
             self.fleet.damaged[node] = reason
 
     def _make(self, place: Path, files) -> None:
-        """The digest of a folder without one, which is kept where the folder can be written; none of a run of training steps."""
+        """The digest of a folder without one, which is kept where the folder can be written; none of a run of training
+        steps."""
         size = 0
         for name in files:
             try:
@@ -153,10 +159,12 @@ class _Search:
         if not _value_in(_machine_lines(str(place)), "node"):
             raise InputError("its machine.yaml names no node")
         self.found.append((*parse_digest(text, "digest.csv"), str(place)))
-        exported(place, "digest", "--out", str(place / "digest.csv"), quiet=True)  # fails in a folder that can only be read
+        exported(place, "digest", "--out", str(place / "digest.csv"),
+                 quiet=True)  # fails in a folder that can only be read
 
     def digests(self) -> List[Digest]:
-        """In their order. A copy in another folder counts once, and is named: it may stand in the place of another node's."""
+        """In their order. A copy in another folder counts once, and is named: it may stand in the place of another
+        node's."""
         for (place, _), read in zip(self.with_digest, _read_all(self.with_digest)):
             if isinstance(read, str):
                 self._refuse(place, read)
@@ -193,8 +201,9 @@ def read_fleet(folders: List[str]) -> Fleet:
     fleet.refused.sort()
     cut = sum("left out" in digest.facts for digest in fleet.digests)
     if cut:
-        fleet.notes.append(f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did not fit, which are not "
-                           "judged: see `left out` there. The run makes a whole one where digest.csv is deleted.")
+        fleet.notes.append(
+    f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did not fit, which are not "
+    "judged: see `left out` there. The run makes a whole one where digest.csv is deleted.")
     return fleet
 
 
@@ -206,7 +215,8 @@ def _hidden(names: Iterable[str], stem: str) -> Dict[str, str]:
 
 def anonymise(fleets: List[Fleet]) -> None:
     """Other names for nodes, the values of facts of expected nodes, and folders. A node has one name in all fleets."""
-    names = {name for fleet in fleets for digest in fleet.digests for name in (digest.node, *" ".join(digest.links.names).split())}
+    names = {name for fleet in fleets for digest in fleet.digests for name in (
+        digest.node, *" ".join(digest.links.names).split())}
     names |= {node for fleet in fleets for node in (*fleet.expected, *fleet.damaged)}
     nodes = _hidden(names, "node")
     values: Dict[str, set] = {}
@@ -221,6 +231,7 @@ def anonymise(fleets: List[Fleet]) -> None:
             links = tuple(" ".join(nodes[end] for end in name.split(" ")) for name in digest.links.names)
             digest.links = digest.links._replace(names=links)
         fleet.digests.sort(key=Digest.key)
-        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()} for node, facts in fleet.expected.items()}
+        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()}
+                                                                                              for node, facts in fleet.expected.items()}
         fleet.refused = [("a folder", "left out: it may hold names") for _ in fleet.refused]
         fleet.damaged = {nodes[node]: "its folder cannot be used" for node in fleet.damaged}
