@@ -69,11 +69,12 @@ class Estimated:
         counts = self.counts
         for (phase, layer, kind), work in sorted(counts.work.items(), key=lambda item: item[0][0] != FORWARD):
             name = kind or counts.kinds.get(layer, "")
-            if work.compulsory or work.flops:
+            extents = "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""
+            if work.compulsory or work.flops or work.uncounted:
                 rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
                              "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
                              "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse), "work_known": "analytic",
-                             "implementation": "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""})
+                             "implementation": "FLOPs unknown" if work.uncounted else extents})
         return rows
 
     def document(self, *options: str) -> Any:
