@@ -20,11 +20,6 @@ namespace {
 
 constexpr double sector = 32;
 
-bool holds_any(std::string_view name, std::initializer_list<std::string_view> parts)
-{
-    return std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != name.npos; });
-}
-
 /// The first of these metrics that exists with this unit.
 std::optional<double> value_of(const Metrics& metrics, std::initializer_list<std::string> names, std::string_view unit)
 {
@@ -135,7 +130,7 @@ void list_uncounted_tensor_work(const Metrics& metrics, CountedWork& work)
     TensorMetrics counted;
     bool has_scalar = false;
     for (const auto& [name, metric] : metrics) {
-        has_scalar = has_scalar || holds_any(name, {"_sass_thread_inst_executed_op_"});
+        has_scalar = has_scalar || name.find("_sass_thread_inst_executed_op_") != name.npos;
         if (const CounterMetric* const known = whole_tensor_metric(name)) {
             counted.names.insert(known->metric);
             counted.precisions.insert(precision_in(known->quantity, "tensor."));
@@ -211,55 +206,6 @@ void count_bytes(const Metrics& metrics, const std::string& level, const std::st
         work.missing.push_back(fmt::format("bytes at {}: only one direction was counted", level));
 }
 
-struct ProcessorEvent {
-    std::string_view end;  ///< end of the event's name, in capitals
-    std::string_view precision;
-    double flops;
-};
-
-/// Intel's events already count a multiply-add twice.
-constexpr std::array processor_events{
-    ProcessorEvent{"SCALAR_SINGLE", "fp32", 1},      ProcessorEvent{"128B_PACKED_SINGLE", "fp32", 4},
-    ProcessorEvent{"256B_PACKED_SINGLE", "fp32", 8}, ProcessorEvent{"512B_PACKED_SINGLE", "fp32", 16},
-    ProcessorEvent{"SCALAR_DOUBLE", "fp64", 1},      ProcessorEvent{"128B_PACKED_DOUBLE", "fp64", 2},
-    ProcessorEvent{"256B_PACKED_DOUBLE", "fp64", 4}, ProcessorEvent{"512B_PACKED_DOUBLE", "fp64", 8},
-};
-
-void count_processor(const Metrics& metrics, CountedWork& work)
-{
-    constexpr std::string_view stem = "FP_ARITH_INST_RETIRED";
-    for (const std::string_view precision : {"fp32", "fp64"}) {
-        double flops = 0;
-        std::size_t seen = 0;
-        for (const ProcessorEvent& event : processor_events) {
-            if (event.precision != precision) continue;
-            const auto metric = std::ranges::find_if(metrics, [&](const auto& m) {
-                return m.first.starts_with(stem) && m.first.size() == stem.size() + 1 + event.end.size() &&
-                       m.first.ends_with(event.end);  // one character between: '.', ':' or '_'
-            });
-            if (metric == metrics.end()) continue;
-            ++seen;
-            flops += event.flops * metric->second.value;
-        }
-        if (seen == 4)
-            work.flops[std::string(precision)] += Flops{flops};
-        else if (seen > 0)
-            work.missing.push_back(fmt::format(
-                "FLOPs of {}: only {} of the 4 widths were counted (scalar, 128B, 256B, 512B)", precision, seen));
-    }
-}
-
-/// AMD's events up to Zen 4 do not distinguish single and double precision.
-void count_amd(const Metrics& metrics, CountedWork& work)
-{
-    for (const auto& [name, metric] : metrics) {
-        if (!holds_any(name, {"FP_RET_SSE_AVX_OPS.ALL", "RETIRED_SSE_AVX_FLOPS_ALL", "RETIRED_SSE_AVX_FLOPS:ANY"}))
-            continue;
-        work.flops[""] += Flops{metric.value};
-        work.missing.push_back("precision: AMD's " + name + " counts single and double together");
-    }
-}
-
 /// The names of this project's own counts of a processor: by events (cpu/counters) and under valgrind (tools/roof/programs).
 void count_own(const Metrics& metrics, CountedWork& work)
 {
@@ -278,26 +224,6 @@ void count_own(const Metrics& metrics, CountedWork& work)
         const auto known = std::ranges::find(bytes, name, [](const auto& entry) { return entry.first; });
         if (known != bytes.end() && metric.unit == "byte") work.bytes[known->second] += Bytes{metric.value};
     }
-}
-
-/// Lines of 64 bytes between memory and the last cache, over all channels; perf gives some events in bytes.
-void count_memory_lines(const Metrics& metrics, CountedWork& work)
-{
-    constexpr double line = 64;
-    double bytes = 0;
-    bool read = false, written = false;
-    for (const auto& [name, metric] : metrics) {
-        const bool reads = holds_any(name, {"CAS_COUNT_READ", "CAS_COUNT.RD", "CAS_COUNT_RD", "UMC_CAS_CMD.RD"});
-        const bool writes = holds_any(name, {"CAS_COUNT_WRITE", "CAS_COUNT.WR", "CAS_COUNT_WR", "UMC_CAS_CMD.WR"});
-        if (!reads && !writes) continue;
-        bytes += metric.value * (metric.unit == "byte" ? 1 : line);
-        read = read || reads;
-        written = written || writes;
-    }
-    if (read && written)
-        work.bytes["DRAM"] = {bytes};
-    else if (read || written)
-        work.missing.push_back("bytes at DRAM: only one direction was counted");
 }
 
 }  // namespace
@@ -322,11 +248,8 @@ CountedWork count_work(const Metrics& metrics)
     for (const auto& [key, sum] : sums) count_scalar(metrics, sum, work);
     count_tensor(metrics, work);
     list_uncounted_tensor_work(metrics, work);
-    count_processor(metrics, work);
-    count_amd(metrics, work);
     count_own(metrics, work);
     if (work.flops.empty() && work.missing.empty()) work.missing.push_back("FLOPs: there is no metric");
-    count_memory_lines(metrics, work);
     count_bytes(metrics, "L1", "l1tex__t_bytes", "l1tex__t_sectors", work);
     add_other_traffic(metrics, "L1", "l1tex__t_bytes.sum", work);
     if (const auto bytes = value_of(metrics, {"smsp__sass_data_bytes_mem_shared.sum"}, "byte"))

@@ -43,6 +43,24 @@ std::string first_word(std::string_view name)
     return word;
 }
 
+/// Whether nothing but a number follows the first word: "step 12", "ProfilerStep#3", "batch=7", "step[DECODE bs=1]"; not "batch_norm".
+bool is_numbered(std::string_view name)
+{
+    constexpr std::string_view digits = "0123456789";
+    std::string_view rest = name.substr(first_word(name).size());
+    const auto skip = [&](std::string_view letters) {
+        rest.remove_prefix(std::min(rest.find_first_not_of(letters), rest.size()));
+    };
+    skip(" ");
+    if (rest.starts_with('[') && rest.ends_with(']')) return true;
+    skip(" #:=_./([-");
+    skip(digits);
+    skip(" /");
+    skip(digits);  // "step 3 / 10"
+    skip(" )]");
+    return rest.empty();
+}
+
 /// Whether the name ends with "_v" and digits.
 bool has_version(std::string_view name)
 {
@@ -63,7 +81,8 @@ std::string_view phase_in(std::string_view name)
 RangeKind kind_in(std::string_view name)
 {
     const std::string word = first_word(name);
-    if (std::find(step_words.begin(), step_words.end(), word) != step_words.end()) return RangeKind::step;
+    if (std::find(step_words.begin(), step_words.end(), word) != step_words.end() && is_numbered(name))
+        return RangeKind::step;
     return phase_in(name).empty() ? RangeKind::nvtx : RangeKind::phase;
 }
 

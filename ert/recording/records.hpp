@@ -158,7 +158,8 @@ struct CounterRecord {
 /// ranges ("Optimizer.step#SGD.step", "autograd::engine::…") and common words.
 std::string_view phase_in(std::string_view name);
 
-/// The kind of a range: a step ("step 12", "ProfilerStep#3", "iteration"), a phase, or something else.
+/// The kind of a range: a step, whose word has a number or nothing after it ("step 12", "ProfilerStep#3", "iteration"), a phase, or
+/// something else.
 RangeKind kind_in(std::string_view name);
 
 /// The name of a call without the version and the kind of default stream that recorders add: "cudaLaunchKernel_ptsz_v7000" ->

@@ -1,3 +1,4 @@
+#include "ert/base/compressed.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
@@ -172,4 +173,17 @@ TEST_CASE("a lock whose file was removed or replaced is no lock any more")
     const FolderLock second(folder.path());
     CHECK_THROWS_WITH(lock.check(), Contains("was removed or replaced"));
     CHECK_NOTHROW(second.check());
+}
+
+TEST_CASE("a compressed file that is damaged, cut off or too long is refused")
+{
+    const std::string text(5000, 'x'), bytes = compressed(text);
+    for (const std::size_t length : {std::size_t{3}, std::size_t{12}, bytes.size() / 2, bytes.size() - 1})
+        CHECK_THROWS_WITH(decompressed(bytes.substr(0, length), "x", largest_text), Contains("damaged or cut off"));
+    std::string wrong = bytes;
+    wrong[wrong.size() - 6] ^= 1;  // in the checksum
+    CHECK_THROWS_WITH(decompressed(wrong, "x", largest_text), Contains("damaged or cut off"));
+    CHECK_THROWS_WITH(decompressed(bytes, "x", text.size() - 1), Contains("holds more than"));
+    CHECK(decompressed(bytes, "x", text.size()) == text);
+    CHECK(decompressed(bytes + bytes, "x", largest_text) == text + text);
 }

@@ -59,8 +59,7 @@ class Campaign {
         for (const std::string node : {"n1", "n2", "n3", "n4", "n5", "n6"})
             sweep("rounds", bench_.path("fleet/" + node), node);
         for (const std::string& run : {home("2026-01-03-a"), bench_.path("other")}) add_recordings(run);
-        const std::string run = home("2026-01-03-a"), table = std::string(ROOF_TESTS) + "/import/data/likwid.csv";
-        for (const std::string name : {"import", "import2"}) run_words({"import", table, "--out", bench_.path(name)});
+        const std::string run = home("2026-01-03-a");
         const std::string page = bench_.path("page.html"), other = bench_.path("other"), roofs = home("2026-01-02-a");
         groups_ = {{{run},
                     other,
@@ -84,15 +83,7 @@ class Campaign {
                      {"report", "DIR", "--out", page},
                      {"compare", bench_.path("fleet/n3"), "DIR"},
                      {"export", "DIR"},
-                     {"check", "DIR"}}},
-                   {{bench_.path("import")},
-                    bench_.path("import2"),
-                    {{"report", "DIR", "--out", page},
-                     {"report", "DIR", "--out", page, "--json"},
-                     {"compare", bench_.path("import2"), "DIR"},
-                     {"export", "DIR", "--format", "points"},
-                     {"check", "DIR"}},
-                    bench_.path("import")}};
+                     {"check", "DIR"}}}};
         for (Group& group : groups_) {
             for (const std::string& folder : group.folders)
                 for (const Words& words : group.commands) {

@@ -2,7 +2,6 @@
 
 #include "analysis/estimate/prediction.hpp"
 #include "analysis/estimate/target.hpp"
-#include "analysis/recordings/import.hpp"
 #include "analysis/recordings/kernel_rules.hpp"
 #include "analysis/study/points.hpp"
 #include "ert/base/checksum.hpp"
@@ -14,7 +13,6 @@
 #include "ert/recording/record_files.hpp"
 #include "tests/data/jpeg_files.hpp"
 #include "tests/fakes/temporary_folder.hpp"
-#include "tests/import/fixtures.hpp"
 #include "tests/tools/workbench.hpp"
 #include "tools/roof/binary/binary.hpp"
 #include "workloads/data/jpeg.hpp"
@@ -72,12 +70,6 @@ Reader folder_reader(const std::string& name, const std::string& whole, const st
 void add_binary_readers(std::vector<Reader>& all, const std::string& data)
 {
     const fakes::TemporaryFolder made;
-    tests::make_database(made / "database", read_file(fs::path(data) / "import/data/nsys.sql"));
-    all.push_back(
-        {"import nsys", {read_file(made / "database")}, [](const std::string& bytes, const std::string& scratch) {
-             std::ofstream(fs::path(scratch) / "database", std::ios::binary) << bytes;
-             analysis::import_file(fs::path(scratch) / "database", "");
-         }});
     const fs::path networks = fs::path(data) / "model/data/onnx";
     all.push_back({"onnx",
                    {read_file(networks / "alexnet.onnx"), read_file(networks / "resnet18_folded.onnx")},
@@ -208,15 +200,6 @@ std::vector<Reader> readers(const std::string& data)
              std::ofstream(fs::path(scratch) / "kernels.csv", std::ios::binary) << text;
              read_records<KernelRecord>(fs::path(scratch), [](const std::string&, const KernelRecord&) {});
          }});
-    for (const char* file : {"ncu_details.csv", "ncu_raw.csv", "kineto.json", "kineto_cpu_2.13.json", "perf.json",
-                             "perf_6.1.json", "likwid.csv", "ert_roofline.json", "ert_1.1.0.json"})
-        all.push_back({std::string("import ") + file,
-                       {read_file(fs::path(data) / "import/data" / file)},
-                       [](const std::string& text, const std::string& scratch) {
-                           const fs::path copy = fs::path(scratch) / "imported";
-                           std::ofstream(copy, std::ios::binary) << text;
-                           analysis::import_file(copy, "");
-                       }});
     add_binary_readers(all, data);
     const std::string run = data + "/analysis/data/made/run";
     for (const char* file :

@@ -5,7 +5,6 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tests/faults/mutate.hpp"
 #include "tests/faults/readers.hpp"
-#include "tests/import/fixtures.hpp"
 
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
@@ -212,43 +211,6 @@ class Network {
     std::vector<std::string> names_;
 };
 
-/// A database of the changed script; empty if SQLite refuses that. Words and numbers become others, tables become views.
-std::string changed_database(Chance& chance, std::string sql, const std::string& scratch)
-{
-    static constexpr std::array<std::string_view, 12> cells{
-        "NULL", "-1",      "0",       "9223372036854775807", "-9223372036854775808",         "1e308",
-        "''",   "x'00ff'", "'a,\"b'", "zeroblob(1000000)",   "printf('%.*c', 1000000, 'x')", "4611686018427387904"};
-    for (std::size_t left = 1 + below(chance, 6); left > 0; --left) {
-        const std::size_t at = sql.find_first_of("0123456789", below(chance, sql.size()));
-        if (at == std::string::npos) continue;
-        const std::size_t end = std::min(sql.find_first_not_of("0123456789.", at), sql.size());
-        sql.replace(
-            at, end - at,
-            below(chance, 2) == 0 ? std::string(any_of(chance, cells)) : std::to_string(any_of(chance, numbers)));
-    }
-    if (const std::size_t at = sql.find("CREATE TABLE ", below(chance, sql.size()));
-        at != std::string::npos && below(chance, 3) == 0) {
-        const std::size_t name = at + 13, end = sql.find_first_of(" (", name), close = sql.find(';', at);
-        const std::string table = sql.substr(name, end - name);
-        static constexpr std::array<std::string_view, 4> others{
-            "CREATE VIEW {} AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, id AS "
-            "value, id "
-            "AS start, id AS end FROM n",
-            "CREATE VIRTUAL TABLE {} USING fts5(id, value, start, end)",
-            "CREATE TABLE {} (id INTEGER, value TEXT GENERATED ALWAYS AS (printf('%.*c', 100000000, 'x')), start "
-            "INTEGER)",
-            "CREATE TABLE {} (id INTEGER PRIMARY KEY, value TEXT, start, end) WITHOUT ROWID"};
-        sql.replace(at, close - at, fmt::format(fmt::runtime(any_of(chance, others)), table));
-    }
-    const std::filesystem::path file = std::filesystem::path(scratch) / "changed.sqlite";
-    std::filesystem::remove(file);
-    try {
-        tests::make_database(file, sql);
-    } catch (const std::exception&) {  // what was made before the refusal is a database, too
-    }
-    return std::filesystem::exists(file) ? read_file(file) : "";
-}
-
 void collect(nlohmann::json& value, std::vector<nlohmann::json*>& all)
 {
     all.push_back(&value);
@@ -323,11 +285,9 @@ std::string changed_table(Chance& chance, const std::string& text)
     return made;
 }
 
-std::string changed(Chance& chance, const Reader& reader, const std::string& text, const std::string& scratch)
+std::string changed(Chance& chance, const Reader& reader, const std::string& text)
 {
     if (reader.name.starts_with("onnx")) return Network(chance, text).changed();
-    if (reader.name == "import nsys")
-        return changed_database(chance, read_file(std::string(ROOF_TESTS) + "/import/data/nsys.sql"), scratch);
     if (reader.name.ends_with(".json")) return changed_json(chance, text);
     if (reader.name.ends_with(".csv") || reader.name == "points" || reader.name == "predictions")
         return changed_table(chance, text);
@@ -339,17 +299,16 @@ int change_all(std::size_t tries, std::uint64_t seed)
     const fakes::TemporaryFolder scratch;
     Chance chance(seed);
     std::vector<Reader> all = readers(ROOF_TESTS);
-    std::erase_if(all,
-                  [&](const Reader& one) { return changed(chance, one, one.corpus.front(), scratch.path()).empty(); });
+    std::erase_if(all, [&](const Reader& one) { return changed(chance, one, one.corpus.front()).empty(); });
     int failures = 0;
     std::size_t total = 0;
     for (const Reader& reader : all) {
         double slowest = 0, most = 0;
-        // Networks and databases have most of the fields that nobody wrote by hand.
-        const std::size_t share = reader.name.starts_with("onnx") || reader.name == "import nsys" ? 4 : 1;
+        // Networks have most of the fields that nobody wrote by hand.
+        const std::size_t share = reader.name.starts_with("onnx") ? 4 : 1;
         const std::size_t inputs = std::max<std::size_t>(1, tries * share / (all.size() + 9));
         for (std::size_t i = 0; i < inputs; ++i) {
-            const std::string text = changed(chance, reader, any_of(chance, reader.corpus), scratch.path());
+            const std::string text = changed(chance, reader, any_of(chance, reader.corpus));
             const Answer answer = answer_of(reader, text, scratch.path());
             slowest = std::max(slowest, answer.seconds);
             most = std::max(most, answer.megabytes);

@@ -134,9 +134,10 @@ class WrittenFiles(unittest.TestCase):
 
     def test_a_compressed_file_that_unfolds(self):
         with gzip.open(self.place / "trace.json.gz", "wb") as file:
+            file.write(b'{"traceEvents": [')
             for _ in range(300):
                 file.write(b" " * (1 << 20))
-        self.refused("holds more than 256 MiB|not enough memory", ["import", "trace.json.gz", "--out", "imported"])
+        self.refused("the file ends early", ["import", "trace.json.gz", "--out", "imported"])
 
     def test_a_signal_ends_a_command_that_measures_nothing(self):
         (self.place / "trace.json").write_text('{"traceEvents": [' + ",".join(

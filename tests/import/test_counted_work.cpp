@@ -82,21 +82,3 @@ TEST_CASE("bytes: a total, both directions, or sectors of 32 bytes")
     CHECK_THAT(half.missing[1], Catch::Contains("only one direction"));
     CHECK(count_work({{"dram__bytes.sum", {5, "byte/s"}}}).bytes.empty());
 }
-
-TEST_CASE("CPUs: Intel's events already count a multiply-add twice, AMD's have no precision")
-{
-    const std::string stem = "FP_ARITH_INST_RETIRED.";
-    const CountedWork intel = count_work({{stem + "SCALAR_DOUBLE", {1, ""}},
-                                          {stem + "128B_PACKED_DOUBLE", {10, ""}},
-                                          {stem + "256B_PACKED_DOUBLE", {100, ""}},
-                                          {stem + "512B_PACKED_DOUBLE", {1000, ""}},
-                                          {stem + "SCALAR_SINGLE", {9, ""}}});
-    CHECK(intel.flops.at("fp64") == Flops{1 + 20 + 400 + 8000});
-    CHECK_FALSE(intel.flops.contains("fp32"));
-    const CountedWork amd = count_work({{"FP_RET_SSE_AVX_OPS.ALL", {50, ""}},
-                                        {"AMD_UMC/UMC_CAS_CMD.RD/", {2, ""}},
-                                        {"AMD_UMC/UMC_CAS_CMD.WR/", {1, ""}}});
-    CHECK(amd.total() == Flops{50});
-    CHECK(amd.precision().empty());
-    CHECK(amd.bytes.at("DRAM") == Bytes{192});
-}

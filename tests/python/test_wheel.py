@@ -22,10 +22,10 @@ class Wheel(unittest.TestCase):
     def test_it_holds_every_module_and_requires_nothing(self):
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / "package"
-            modules = {path.name: path.read_bytes() for path in (SOURCE / "roof").iterdir() if path.is_file()}
-            (copy / "roof").mkdir(parents=True)
-            for name, content in modules.items():
-                (copy / "roof" / name).write_bytes(content)
+            modules = [path.relative_to(SOURCE) for path in (SOURCE / "roof").rglob("*") if path.suffix in (".py", ".typed")]
+            for module in modules:
+                (copy / module).parent.mkdir(parents=True, exist_ok=True)
+                (copy / module).write_bytes((SOURCE / module).read_bytes())
             (copy / "pyproject.toml").write_bytes((SOURCE / "pyproject.toml").read_bytes())
             subprocess.run([PYTHON, "-c", "from setuptools import build_meta; build_meta.build_wheel('.')"], cwd=copy,
                            check=True, capture_output=True)
@@ -34,7 +34,7 @@ class Wheel(unittest.TestCase):
             with zipfile.ZipFile(wheel) as archive:
                 names = set(archive.namelist())
                 metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
-        self.assertLessEqual({f"roof/{name}" for name in modules}, names)
+        self.assertLessEqual({str(module) for module in modules}, names)
         required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
         self.assertEqual(["pandas"], [line.split()[1].rstrip(";") for line in required if "frames" in line])
         self.assertEqual([], [line for line in required if "extra == " not in line])

@@ -4,7 +4,7 @@
 #   from this one    headers, and the libraries that do not, as tools/install_dependencies installed them
 #   from PyPI        oneDNN
 #   made here        the C++ library of this compiler, linked with the older C library
-readonly older_packages=(libc6-dev libgomp1 libhwloc-dev libsqlite3-dev libyaml-cpp-dev libprotobuf-dev protobuf-compiler libonnx-dev)
+readonly older_packages=(libc6-dev libgomp1 libhwloc-dev libyaml-cpp-dev libprotobuf-dev protobuf-compiler libonnx-dev)
 readonly newer_packages=(libcli11-dev nlohmann-json3-dev libfmt-dev libxbyak-dev libzydis-dev libzydis4.0 libzycore-dev libzycore1.4
                          libturbojpeg0-dev libturbojpeg0 libpfm4-dev libpfm4 libdeflate-dev libdeflate0 libstdc++-12-dev)
 

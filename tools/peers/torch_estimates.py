@@ -4,7 +4,7 @@
     python3 tools/peers/torch_estimates.py > tests/python/data/estimates.json
 
 Parameters are the sum over the class's own. FLOPs are those of torch.utils.flop_counter with attention as matrix products ("eager"), of models
-with few layers and otherwise their classes' usual extents, on fake tensors; products of experts, which the counter leaves out, have two FLOPs
+with few layers and otherwise their classes' usual extents, computed or on fake tensors; products of experts, which the counter leaves out, have two FLOPs
 for each weight of the chosen experts; positions' angles (rotary embeddings) are no products of the model and are left out.
 """
 
@@ -77,7 +77,8 @@ def of_transformers(name: str, extents: Dict[str, List[int]]) -> Dict[str, Any]:
         extents = {"input_ids": [TOKENS], **({"decoder_input_ids": [TOKENS]} if config.is_encoder_decoder else {})}
     inputs = {key: torch.zeros(1, *shape, dtype=torch.int64) if key.endswith("ids") else torch.empty(1, *shape) for key, shape in extents.items()}
     cached = {"use_cache": False} if hasattr(config, "use_cache") else {}
-    return {"config": {"model_type": config.model_type, "architectures": [name], **keys}, **counted(model, **inputs, **cached)}
+    return {"config": {"model_type": config.model_type, "architectures": [name], **keys}, "inputs": extents,
+            **counted(model, **inputs, **cached)}
 
 
 def main() -> None:
@@ -87,13 +88,13 @@ def main() -> None:
     rows: List[Dict[str, Any]] = []
     for name in [*TEXT, *OTHERS]:
         try:
-            with FakeTensorMode(allow_non_fake_inputs=True):
+            with torch.no_grad() if name in OTHERS else FakeTensorMode(allow_non_fake_inputs=True):
                 rows.append(of_transformers(name, OTHERS.get(name, {})))
         except Exception as error:  # a class that this version does not have
             print(f"{name}: {type(error).__name__}: {error}"[:200], file=sys.stderr)
     for library, names in (("torchvision", VISION), ("timm", PYTORCH_IMAGE_MODELS)):
         for name in names:
-            with FakeTensorMode(allow_non_fake_inputs=True):
+            with torch.no_grad():
                 make = torchvision.models.get_model if library == "torchvision" else timm.create_model
                 rows.append({library: name, **counted(make(name).eval(), torch.empty(2, 3, 224, 224))})
     versions = {"torch": torch.__version__, "transformers": transformers.__version__, "torchvision": torchvision.__version__, "timm": timm.__version__}

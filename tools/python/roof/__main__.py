@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-MODULES = {"estimate": "estimate"}  # command: the module of roof.commands, whose main(arguments) returns the exit status
+#: command: the module of roof.commands, whose main(arguments) returns the exit status
+MODULES = {"estimate": "estimate", "import": "import_"}
 
 
 def main() -> int:

@@ -4,9 +4,8 @@ import json
 import logging
 import tempfile
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from roof import folder as results
 from roof.attention import implementation_of, within_transformers
@@ -15,7 +14,7 @@ from roof.errors import InputError
 from roof.program import run
 from roof.recorder import batch_of, precision_of
 from roof.recording import remarks_on
-from roof.shapes import Counts, fake_copy, fake_mode, floating_in, storage_bytes
+from roof.shapes import Counts, fake_copy, floating_in, storage_bytes
 from roof.steps import FORWARD
 from roof.work import Work
 
@@ -94,7 +93,7 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
              name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
-    model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers or timm.
+    model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.
     inputs: of a module, a tensor, a tuple of arguments or a dictionary of them; only their shapes and types are read.
     on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision: of a config.json
     [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
@@ -105,7 +104,7 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
     if isinstance(model, (str, Path)):
         loaded = load(Path(model), batch or 1, tokens, precision or "fp32")
     else:
-        loaded = Loaded(type(model).__name__, fake_mode())
+        loaded = Loaded(type(model).__name__)
         loaded.model = fake_copy(model, loaded.mode)
         loaded.call = fake_copy(inputs, loaded.mode)
         if hasattr(model, "set_attn_implementation"):
@@ -122,25 +121,17 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
     return Estimated(point, counts, loaded.remarks, on)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """What libraries warn of, and log before they raise it, is no matter of an estimate."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-    log.setLevel(before)
-
-
 def run_on_shapes(loaded: Loaded, phase: str) -> Counts:
+    logging.disable(logging.CRITICAL)  # PyTorch logs what it raises, and transformers advice
     try:
-        with quiet(), within_transformers(), loaded.mode:
+        with warnings.catch_warnings(), within_transformers(), loaded.mode:
+            warnings.simplefilter("ignore")
             counts = Counts(loaded.model)
             out = counts.run(lambda: call_of(loaded.model, loaded.call, phase), phase == "train", phase in ("train", "forward"))
             if phase in ("prefill", "decode"):
-                cache = cache_of(out) or refuse(loaded.model, phase)
+                cache = cache_of(out)
+                if cache is None:
+                    refuse(loaded.model, phase)
                 counts.caches = float(sum(storage_bytes(list(floating_in(cache))).values()))
                 counts.working = max(0.0, counts.working - counts.caches)  # which this step makes, or makes anew
             return counts
@@ -148,3 +139,5 @@ def run_on_shapes(loaded: Loaded, phase: str) -> Counts:
         raise
     except Exception as error:  # whatever a model raises on shapes alone
         raise InputError(f"{loaded.name} does not run on shapes alone: {sentence(error)}") from None
+    finally:
+        logging.disable(logging.NOTSET)

@@ -240,6 +240,23 @@ def dense_product(left: Any, right: Any) -> float:
     return 2.0 * left.numel() * (right.shape[-1] if right.dim() > 1 else 1) / groups
 
 
+#: Matrix products, and the place of their left factor among the arguments; the right one follows it.
+PRODUCTS = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "mv": 0, "addmv": 1, "addbmm": 1, "dot": 0, "vdot": 0, "linear": 0, "matmul": 0,
+            "_int_mm": 0, "_grouped_mm": 0, "grouped_mm_fallback": 0, "_scaled_mm": 0}
+
+
+def product_flops(name: str, left: Any, right: Any) -> float:
+    """FLOPs of one of PRODUCTS, without its bias. The factors of `matmul` may differ in their axes of batches."""
+    if name == "linear":
+        return 2.0 * left.numel() * right.shape[0]
+    if name != "matmul":
+        return dense_product(left, right)
+    axes = max(left.dim(), right.dim())
+    batches = math.prod(max(pair) for pair in zip(*((1,) * (axes - one.dim()) + tuple(one.shape[:-2]) for one in (left, right))))
+    rows, columns = (one.shape[place] if one.dim() > 1 else 1 for one, place in ((left, -2), (right, -1)))
+    return 2.0 * batches * rows * columns * left.shape[-1]
+
+
 def unread_groups(left: Any, right: Any) -> float:
     """Bytes of the weights of groups without a row: of fewer rows than groups each row has its own."""
     if left.dim() != 2 or right.dim() != 3 or left.shape[0] >= right.shape[0]:
@@ -293,7 +310,6 @@ def is_view(operator: Any) -> bool:
 ATTENTION = ("_scaled_dot_product_", "_flash_attention_", "_efficient_attention_", "_flash_attn_", "_cudnn_attention_")
 #: Matrix products that torch.utils.flop_counter lacks.
 SPARSE_PRODUCTS = ("_sparse_addmm", "sparse_sampled_addmm", "_sparse_sparse_matmul")
-DENSE_PRODUCTS = ("mv", "addmv", "addbmm", "_int_mm", "_grouped_mm", "grouped_mm_fallback")
 #: FLOPs per element where they are not 1, as workloads/model/graph.hpp and work.cpp have them.
 OF_ELEMENT = {"silu": 4, "silu_backward": 8, "gelu": 5, "gelu_backward": 11, "sigmoid": 3, "sigmoid_backward": 6, "hardtanh": 2,
               "hardsigmoid": 4, "hardsigmoid_backward": 2, "hardswish": 5, "hardswish_backward": 5, "native_dropout": 2}
@@ -302,6 +318,15 @@ OF_TANH = {"gelu": 8, "gelu_backward": 15}  #: gelu by its approximation
 NO_FORMULA = ("linalg_", "_linalg_", "_fft_", "cholesky", "_cdist", "_euclidean_dist", "_pdist", "_trilinear", "conv_tbc", "triangular_solve",
               "lu_unpack", "ormqr", "geqrf", "_weight_int", "_scaled_grouped_mm", "_addmm_activation", "segment_reduce")
 OF_ELEMENTS = {"linalg_vector_norm", "linalg_cross", "_linalg_check_errors"}
+
+
+def formulas_of_pytorch() -> Dict[Any, Any]:
+    """Empty without PyTorch."""
+    try:
+        from torch.utils.flop_counter import flop_registry
+    except ImportError:
+        return {}
+    return flop_registry
 
 
 def arguments_by_name(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Dict[str, Any]:
@@ -316,24 +341,22 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     name = packet.__name__
     if name.startswith(ATTENTION):
         return attention(name, arguments_by_name(operator, args, kwargs), out)
-    if operator.namespace not in ("aten", "prim", "prims") and name not in DENSE_PRODUCTS:
+    if operator.namespace not in ("aten", "prim", "prims") and name != "grouped_mm_fallback":
         values = tensors_in([list(args), kwargs, out])
         return Work(uncounted={str(packet)} if any(value.is_floating_point() for value in values) else set())
     if name in NOTHING or operator.namespace == "prim" or is_view(operator):
         return Work()
     if name in FORMULAS:
         return FORMULAS[name](out, *args)
-    from torch.utils.flop_counter import flop_registry
-
     inputs, results = tensors_in([list(args), kwargs]), tensors_in(out)
-    formula = flop_registry.get(packet)
-    if formula is not None or name in SPARSE_PRODUCTS + DENSE_PRODUCTS:
-        bias = inputs[:1] if "addmm" in name or name in ("baddbmm", "addmv", "addbmm") else []
+    formula = formulas_of_pytorch().get(packet)
+    if formula is not None or name in PRODUCTS or name in SPARSE_PRODUCTS:
+        bias = inputs[:PRODUCTS.get(name, int("addmm" in name))]
         factors = inputs[len(bias):]
-        if name in DENSE_PRODUCTS:
-            flops = dense_product(*factors[:2])
-        elif formula is None or any(is_sparse(tensor) for tensor in factors):
+        if name in SPARSE_PRODUCTS or any(is_sparse(tensor) for tensor in factors):
             flops = sparse_product(factors, results[0])
+        elif name in PRODUCTS:
+            flops = product_flops(name, *factors[:2])
         else:
             flops = float(formula(*args, **kwargs, out_val=out))
         if flops is None:

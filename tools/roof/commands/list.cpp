@@ -82,20 +82,28 @@ json devices(const BenchRegistry& registry)
     return list;
 }
 
-/// The metrics of each family of GPUs, as Nsight Compute takes them.
+/// The metrics of each family of GPUs, as Nsight Compute takes them, and what each counts (ert/counters/counter_table.hpp).
 json counters(const BenchRegistry&)
 {
     const CounterTable& table = built_in_counter_table();
     json list = json::array();
     for (const ChipFamily& family : table.families) {
         std::vector<std::string> metrics, capabilities;
-        for (const CounterMetric& metric : table.metrics_of(family, "all")) metrics.push_back(metric.metric);
+        json meaning = json::array();
+        for (const CounterMetric& metric : table.metrics_of(family, "all")) {
+            metrics.push_back(metric.metric);
+            meaning.push_back({{"metric", metric.metric},
+                               {"quantity", metric.quantity},
+                               {"factor", metric.factor},
+                               {"source", metric.source}});
+        }
         for (const int number : family.capabilities)
             capabilities.push_back(fmt::format("{}.{}", number / 10, number % 10));
         list.push_back({{"name", family.name},
                         {"description", join(metrics, ",")},
                         {"chips", family.chips},
-                        {"compute_capabilities", capabilities}});
+                        {"compute_capabilities", capabilities},
+                        {"metrics", meaning}});
     }
     return list;
 }

@@ -1,6 +1,5 @@
 // The files of the injected recorder as rows of a results folder.
 #include "analysis/recordings/counted_work.hpp"
-#include "analysis/recordings/import.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/recording/record_files.hpp"
@@ -114,7 +113,12 @@ void set_counted(Measurement& row, const fs::path& process)
         sum.value += counter.value;
         sum.unit = counter.unit;
     });
-    analysis::set_work(row, analysis::count_work(sums));
+    const analysis::CountedWork work = analysis::count_work(sums);
+    if (!work.precision().empty()) row.point.set("precision", work.precision());
+    row.work.flops = work.total();
+    row.work.known = Known::counter;
+    if (const auto memory = work.bytes.find("DRAM"); memory != work.bytes.end())
+        row.work.compulsory = row.work.no_reuse = memory->second;
     row.description = counted_description;
     set_seconds(row, {sums["gpu__time_duration.sum"].value});
 }

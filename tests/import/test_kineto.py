@@ -1,0 +1,448 @@
+"""Traces of PyTorch, real ones and made ones, against other programs' figures and arithmetic by hand
+(data/README.md)."""
+
+import gzip
+import json
+import os
+import statistics
+import unittest
+
+from roof.errors import InputError
+from roof.importing import Call, Copy, Counter, Kernel, Memory, Range
+from roof.importing.files import import_file
+from roof.importing.traced import work_of
+from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, steps
+
+MODULES = "kineto_modules_2.13.json.gz"
+
+
+def of_file(name):
+    return import_file(DATA / name)
+
+
+def document(name=MODULES):
+    text = (DATA / name).read_bytes()
+    return json.loads(gzip.decompress(text) if name.endswith(".gz") else text)
+
+
+def median_ms(row):
+    return 1e3 * statistics.median(row.times)
+
+
+def work(name, dims, types=None, values=()):
+    return work_of(name, dims, types or ["float"], list(values))
+
+
+def flops(name, dims, values=()):
+    made = work(name, dims, values=values)
+    return made and made.work.flops
+
+
+class RealTraces(unittest.TestCase):
+    def test_a_step_is_what_it_launched_to_its_end_on_the_device(self):
+        row, = of_file("kineto_resnet_mi300.json.gz").rows
+        self.assertEqual("gpu:2", row.device)
+        self.assertEqual(3, len(row.times))
+        self.assertAlmostEqual(18.98, median_ms(row), delta=0.005)
+        ends = [one.start + one.duration for one in row.of(Range) if one.kind == "step"]
+        self.assertAlmostEqual(86.599 - 68.045, (ends[2] - ends[1]) / 1e6, delta=0.001)
+        self.assertEqual(140_395_069_440, row.flops)
+
+    def test_a_step_launched_ahead_of_the_device_has_the_time_of_its_kernels(self):
+        found = of_file("kineto_sglang_prefill.json.gz")
+        row, = found.rows
+        self.assertAlmostEqual(492.8, sum(one.duration for one in row.of(Kernel)) / 1e6, delta=0.05)
+        self.assertTrue(492.807 < median_ms(row) < 494.5, median_ms(row))
+        self.assertTrue(row.at_least)
+        self.assertIn("aiter::mha_batch_prefill", " ".join(found.missing))
+
+    def test_precision_is_that_of_most_flops(self):
+        found = of_file("kineto_qwen_h100.json.gz")
+        self.assertEqual("bf16", found.rows[0].point["precision"])
+        self.assertEqual(6_006_026_832_832, found.rows[0].flops)
+        self.assertIn("35.8 kFLOP in fp32", " ".join(found.remarks))
+
+    def test_under_autocast_the_precision_is_that_of_the_operator_that_ran(self):
+        row, = of_file("kineto_autocast.json.gz").rows
+        self.assertEqual(("bf16", 2_588_672), (row.point["precision"], row.flops))
+        first = next(one for one in row.layers if one.kind == "linear" and one.phase == "forward")
+        self.assertEqual(2 * (32 * 64 + 256 * 64 + 256 + 32 * 256), first.compulsory)  # bytes of bf16
+
+    def test_norms_are_no_flops_of_the_model_with_modules_or_without(self):
+        trace = document("kineto_norm_in_module.json.gz")
+        bare = {**trace, "traceEvents": [one for one in trace["traceEvents"] if one.get("cat") != "python_function"]}
+        for found in (of_file("kineto_norm_in_module.json.gz"), of_bytes(json.dumps(bare).encode())):
+            self.assertEqual(2_621_440, found.rows[0].flops)
+            self.assertFalse(found.rows[0].at_least)
+
+    def test_what_graphs_and_operators_without_a_formula_ran_is_named_and_the_flops_are_a_lower_bound(self):
+        for name, known, names in (("kineto_vllm_graphs.json.gz", 37_064_540_160, ["hipGraphLaunch (97.3%"]),
+                                   ("kineto_vllm_operators_b200.json.gz", 235_838_453_760,
+                                    ["vllm::moe_forward", "vllm::unified_attention_with_output"])):
+            found = of_file(name)
+            self.assertEqual((known, True), (found.rows[0].flops, found.rows[0].at_least))
+            for one in ["FLOPs: ≥ ", *names]:
+                self.assertIn(one, found.missing[-2] + found.missing[-1])
+
+    def test_an_int8_operator_is_named(self):
+        found = of_file("kineto_int8.json.gz")
+        self.assertIsNone(found.rows[0].flops)
+        self.assertIn("quantized::linear_dynamic", found.missing[0])
+
+    def test_quotes_that_pytorch_does_not_escape_are_read(self):
+        found = of_file("kineto_quotes.json.gz")
+        self.assertEqual((3, 262_144), (len(found.rows[0].times), found.rows[0].flops))
+        self.assertIn("with_stack=False", " ".join(found.remarks))
+
+
+class Steps(unittest.TestCase):
+    def check_three(self, found):
+        row, = found.rows
+        self.assertEqual([0.0009] * 3, [round(one, 9) for one in row.times])
+        self.assertEqual(150_000, sum(one.duration for one in row.of(Kernel)))
+        self.assertEqual(PRODUCT, row.flops)
+        return row
+
+    def test_encodings_lists_and_numbers_of_other_writers(self):
+        whole = {"schemaVersion": 1, "traceEvents": steps()}
+        text = json.dumps(whole)
+        powers = json.loads(text, parse_int=lambda one: int(one))
+        for one in powers["traceEvents"]:
+            one["ts"] = f"{one['ts']:.17e}"
+        for content in (text.encode(), b"\xef\xbb\xbf" + text.encode(), text.encode("utf-16"),
+                        gzip.compress(text.encode()),
+                        json.dumps(steps(), indent=1).encode(), b"\xfe\xff" + json.dumps(steps()).encode("utf-16-be"),
+                        json.dumps(powers).encode(),
+                        json.dumps(powers).replace('"ts": "', '"ts": ').replace('e+15"', "e+15").encode()):
+            self.check_three(of_bytes(content))
+
+    def test_ranges_that_only_sound_like_steps_are_none(self):
+        base = 1690000000000000
+        for name in ("batch_norm", "batch_to_device", "step_0.1: get next batch", "step optimizer", "iterate",
+                     "stepper 3"):
+            events = [*steps(name="train {}"),
+                      *(event("user_annotation", name, base + 1000 * k + 300, 50) for k in range(3))]
+            row, = of_events(events).rows
+            self.assertEqual((1, 3 * PRODUCT), (len(row.times), row.flops), name)
+            self.check_three(of_events([*steps(), *events[12:]]))
+        for name in ("step {}", "Iteration {}", "iter: {}", "batch={}", "step[DECODE bs={}]", "Step {} / 3"):
+            self.check_three(of_events(steps(name=name)))
+
+    def test_a_step_within_a_step_is_none(self):
+        inner = [event("user_annotation", f"step {k}", 1690000000000000 + 1000 * k + 300, 50) for k in range(3)]
+        self.check_three(of_events(steps(name="iteration {}") + inner))
+        self.check_three(of_events(steps() + inner))
+
+    def test_what_a_step_launched_late_belongs_to_it(self):
+        events = steps(name="step {}")
+        for one in events:
+            if one["cat"] == "kernel":
+                one["ts"], one["dur"] = one["ts"] + 5000, 1000
+        row, = of_events(events).rows
+        self.assertEqual([0.00622, 0.001, 0.001], [round(one, 9) for one in row.times])
+
+    def test_a_copy_without_a_call_keeps_the_steps(self):
+        copies = [event("gpu_memcpy", name, 1690000000000400 + 1000 * k, 10, device=0, stream=0, correlation=500,
+                        bytes=size)
+                  for k in range(3) for name, size in (("CopyHostToDevice", 1048576), ("CopyDeviceToHost", 4096))]
+        row = self.check_three(of_events(steps() + copies))
+        moved = {kind: sum(one.bytes for one in row.of(Copy) if one.kind == kind) for kind in ("H2D", "D2H")}
+        self.assertEqual({"H2D": 3145728, "D2H": 12288}, moved)
+
+    def test_a_step_that_was_cut_off_is_none(self):
+        one = event("user_annotation", "ProfilerStep#9", 1690000000003000, 0.9)
+        row = self.check_three(of_events(steps() + [one]))
+        self.assertEqual(3, sum(each.kind == "step" for each in row.of(Range)))
+        busy = [launch(1690000000000100 + k, 900 + k) for k in range(2)]
+        self.assertEqual(1, len(of_events([*steps(2), *busy]).rows[0].times))
+
+    def test_two_processes_have_their_own_steps_calls_and_flops(self):
+        rows = of_events(steps(pid=100) + steps(pid=200, device=1)).rows
+        self.assertEqual(["gpu:0", "gpu:1"], [row.device for row in rows])
+        for row in rows:
+            self.assertEqual((3, 3, PRODUCT), (len(row.times), len(row.of(Call)), row.flops))
+        apart = of_events(steps(pid=100) +
+                          [{**one, "args": {**one["args"], "correlation": one["args"].get("correlation", 0) + 50}}
+                                            for one in steps(pid=200)]).rows
+        self.assertEqual(["x process 100", "x process 200"], [row.point["model"] for row in apart])
+        self.assertEqual([3, 3], [len(row.of(Kernel)) for row in apart])
+
+    def test_two_devices_of_a_process_are_rows_with_the_calls_that_started_something_there(self):
+        rows = of_events(steps() +
+                         [launch(1690000000000020, 900), kernel(1690000000000050, 2, 900, "other", device=1)]).rows
+        self.assertEqual([3, 1], [len(row.of(Kernel)) for row in rows])
+        self.assertEqual([3, 1], [len(row.of(Call)) for row in rows])
+        self.assertEqual([PRODUCT, None], [row.flops for row in rows])
+
+
+class Devices(unittest.TestCase):
+    def test_intel_and_other_devices_have_calls_by_the_same_fields(self):
+        for category in ("xpu_runtime", "privateuse1_runtime", "mtia_runtime"):
+            events = [{**one, "cat": category if one["cat"] == "cuda_runtime" else one["cat"]} for one in steps()]
+            found = of_events(events, deviceProperties=[{"id": 0, "name": "Intel(R) Data Center GPU Max 1550"}])
+            row, = found.rows
+            self.assertEqual((3, PRODUCT), (len(row.of(Call)), row.flops))
+            self.assertEqual(["mm 0"] * 3, [one.layer for one in row.of(Kernel)])
+            self.assertEqual("Intel(R) Data Center GPU Max 1550", found.models["gpu:0"])
+        self.assertEqual("Intel GPU",
+                         of_events([{**one, "cat": one["cat"].replace("cuda", "xpu")}
+                                    for one in steps()]).models["gpu:0"])
+
+    def test_what_a_file_says_of_a_kernel_a_copy_and_memory_keeps_its_digits(self):
+        found = of_file("kineto.json")
+        row, = found.rows
+        one, = row.of(Kernel)
+        self.assertEqual((10_125, 20_500, "64x2x1", "128x1x1", 122, 24576, 11),
+                         (one.start, one.duration, one.grid, one.block, one.registers, one.shared_bytes,
+                          one.correlation))
+        first, second = row.of(Copy)
+        self.assertEqual(("H2D", "pinned", "device", 16384), (first.kind, first.source, first.destination, first.bytes))
+        self.assertEqual("memset", second.kind)
+        self.assertEqual([("allocate", 4096, 1500), ("free", 4096, 40000)],
+                         [(m.action, m.bytes, m.start) for m in row.of(Memory)])
+        self.assertEqual({"gpu:0": "NVIDIA A100-SXM4-40GB"}, found.models)
+        self.assertEqual(12, row.flops)
+
+    def test_times_that_are_none_are_left_out_with_a_word(self):
+        for wrong in ({"dur": -1}, {"dur": "long"}, {"ts": "soon"}, {"ts": None}):
+            bad = {**kernel(1690000000000050, 5, 7, "bad"), **wrong}
+            found = of_events(steps() + [bad])
+            self.assertEqual(3, len(found.rows[0].of(Kernel)))
+            self.assertIn("left out: 1 event whose time or duration is none, first event 13, 'bad'", found.remarks)
+
+    def test_a_kernel_whose_times_were_not_collected_has_none(self):
+        row, = of_events(steps() + [kernel(0, 0, 7)]).rows
+        self.assertEqual([0.0009] * 3, [round(one, 9) for one in row.times])
+        self.assertEqual(1, sum(one.start is None for one in row.of(Kernel)))
+
+    @unittest.skipUnless("ROOF_PROGRAM" in os.environ, "the program tells what counters mean")
+    def test_counters_of_cupti_are_kept_by_kernel(self):
+        metric = "smsp__sass_thread_inst_executed_op_f{}_pred_on.sum"
+        ranges = [event("cuda_profiler_range", name, 1, 2, pid=0, tid=0,
+                        **{metric.format(operation): count for operation, count in zip(("fma", "add", "mul"), counts)})
+                  for name, counts in (("gemm", (9_119_334_400, 24_780_800, 0)), ("add", (0, 100, 0)))]
+        found = of_events(ranges)
+        row, = found.rows
+        self.assertEqual([(0, "gemm"), (0, "gemm"), (0, "gemm"), (1, "add"), (1, "add"), (1, "add")],
+                         [(one.launch, one.name) for one in row.of(Counter)])
+        self.assertEqual(("gpu:0", 2 * 9_119_334_400 + 24_780_800 + 100, "counter", "fp32"),
+                         (row.device, row.flops, row.known, row.point["precision"]))
+        self.assertIn("FLOPs of tensor cores", " ".join(found.missing))
+        self.assertIn("bytes: CUPTI counted none", found.missing)
+        marked = of_events(steps() + ranges)
+        self.assertEqual(PRODUCT, marked.rows[0].flops)
+        self.assertIn("18263449700 FLOPs were counted on gpu:0 in the whole recording, not by steps", marked.remarks)
+
+    def test_only_work_that_ran_on_the_device_counts(self):
+        captured = [operator("aten::mm", 1690000000000500, 20, [[64, 128], [128, 256]]), launch(1690000000000505, 800)]
+        on_host = [operator("aten::mm", 1690000000000600, 20, [[64, 128], [128, 256]])]
+        self.assertEqual(PRODUCT, of_events(steps() + captured + on_host).rows[0].flops)
+
+    def test_a_graph_is_named_by_its_launch(self):
+        events = steps() + [launch(1690000000000500, 77, "cudaGraphLaunch"), kernel(1690000000000600, 80, 77, "inner")]
+        found = of_events(events)
+        self.assertTrue(found.rows[0].at_least)
+        self.assertIn("cudaGraphLaunch (34.8% of the time of gpu:0)", " ".join(found.missing))
+
+    def test_kernels_that_no_operator_launched_are_named_but_collectives(self):
+        for name, named in (("my_kernel", True), ("ncclDevKernel_AllReduce", False), ("triton_poi_fused_add_0", False)):
+            found = of_events(steps() + [launch(1690000000000500, 77), kernel(1690000000000600, 80, 77, name)])
+            self.assertEqual(named, found.rows[0].at_least, name)
+
+    def test_flash_attention_as_a_package_is_counted(self):
+        q = [[2, 1024, 16, 64]] * 3
+        values = ["", "", "", "0.", "0.125", "True", "-1", "-1", "0.", "", "False"]
+        self.assertEqual(4 * 2 * 16 * 1024 * 1024 * 64, flops("flash_attn::_flash_attn_forward", q + [[]] * 8, values))
+        done = work("flash_attn::_flash_attn_forward", q + [[]] * 8, values=values).work
+        self.assertEqual(4 * 2 * 16 * 64 * 1024 * 1025 // 2, done.flops - done.masked)
+        self.assertIsNone(flops("flash_attn::_flash_attn_varlen_forward", q, values))
+
+
+class Processors(unittest.TestCase):
+    def part(self, row, layer, phase):
+        return next(one for one in row.layers if (one.name, one.phase) == (layer, phase))
+
+    def test_modules_are_layers_and_gradients_belong_to_theirs(self):
+        row, = of_file(MODULES).rows
+        stem, deep, attention = 2 * 4 * 8 * 64 * 27, 2 * 4 * 8 * 64 * 9, 2 * 4 * 16 * 16 * 32
+        for layer, kind, forward, backward in (
+                ("Conv2d_0", "convolution", stem, stem), ("Conv2d_1", "convolution", deep, 2 * deep),
+                ("BatchNorm2d_0", "batch_norm", 8 * 2048, 11 * 2048), ("MaxPool2d_0", "max_pool", 3 * 512, 512),
+                ("Linear_0", "linear", 16384, 32768), ("Linear_1", "linear", 1280, 2560),
+                ("Net_0", "attention", attention, 2.5 * attention), ("ReLU_0", "relu", 0, 0)):
+            for phase, expected in (("forward", forward), ("backward", backward)):
+                part = self.part(row, layer, phase)
+                self.assertEqual((kind, expected, 2), (part.kind, part.flops, len(part.times)), f"{layer} {phase}")
+        self.assertEqual(2 * stem + 3 * deep + 16384 * 3 + 1280 * 3 + 3.5 * attention, row.flops)
+        self.assertEqual(4 * (2048 + 72 + 8 + 2048), self.part(row, "Conv2d_1", "forward").compulsory)
+        self.assertEqual(row.phases["update"], self.part(row, "optimizer", "update").times)
+        self.assertEqual(("fp32", 2, 0.027115363), (row.point["precision"], len(row.times), max(row.times)))
+        self.assertIsNone(row.compulsory)
+
+    def test_a_step_of_one_layer(self):
+        row, = of_file("kineto_cpu_2.13.json").rows
+        self.assertEqual(("cpu", 48, [792.972e-6]), (row.device, row.flops, row.times))
+        self.assertEqual([("linear 0", [160.59e-6])], [(one.name, one.times) for one in row.layers])
+
+    def test_traces_of_2021_call_operators_and_ranges_operator(self):
+        trace = document()
+        for one in trace["traceEvents"]:
+            one["cat"] = "Operator" if one.get("cat") in ("cpu_op", "user_annotation") else one.get("cat")
+        trace["traceEvents"] += [event("mtia_ccp_events", "k", 1, 1)] * 3
+        now, = of_file(MODULES).rows
+        found = of_bytes(json.dumps(trace).encode())
+        then, = found.rows
+        self.assertEqual((now.times, now.flops, len(now.layers), now.phases),
+                         (then.times, then.flops, len(then.layers), then.phases))
+        self.assertEqual(1, found.remarks.count("not read, of 'mtia_ccp_events': 3 events"))
+
+    def test_without_modules_a_layer_is_an_operator_and_without_shapes_the_flops_are_missing(self):
+        trace = document()
+        trace["traceEvents"] = [one for one in trace["traceEvents"] if one.get("cat") != "python_function"]
+        for one in trace["traceEvents"]:
+            one.get("args", {}).pop("Input Dims", None)
+        found = of_bytes(json.dumps(trace).encode())
+        self.assertIsNone(found.rows[0].flops)
+        self.assertTrue(self.part(found.rows[0], "conv2d 1", "backward").times)
+        self.assertIn("record_shapes", " ".join(found.missing))
+        self.assertIn("with_stack", " ".join(found.remarks))
+
+    def test_a_step_in_which_few_operators_ran_is_left_out(self):
+        trace = document()
+        begin = next(one["ts"] for one in trace["traceEvents"] if one["name"] == "ProfilerStep#2")
+        late = [one for one in trace["traceEvents"] if one.get("cat") == "cpu_op" and one["ts"] >= begin]
+        trace["traceEvents"] = [one for one in trace["traceEvents"] if one not in late[20:]]
+        self.assertEqual(1, len(of_bytes(json.dumps(trace).encode()).rows[0].times))
+
+    def test_operators_of_tracing_do_not_run(self):
+        inner = [event("user_annotation", "_compile.compile_inner (dynamo_timed)", 100, 500),
+                 operator("aten::mm", 200, 20, [[64, 128], [128, 256]]),
+                 operator("aten::mm", 700, 20, [[64, 128], [128, 256]])]
+        self.assertEqual(PRODUCT, of_events(inner).rows[0].flops)
+
+    def test_a_kernel_of_inductor_has_what_inductor_says(self):
+        one = operator("triton_tem_fused_mm_0", 41, 5, [[8], [8]])
+        one["args"].update({"kernel_flop": 4096, "kernel_num_gb": 3.2e-05})
+        row, = of_events([one]).rows
+        self.assertEqual((4096, 32000), (row.flops, row.layers[0].compulsory))
+
+    def test_attention_under_a_causal_mask(self):
+        trace = document()
+        for one in trace["traceEvents"]:
+            if "flash_attention_for_cpu" in one.get("name", ""):
+                values = one["args"]["Concrete Inputs"]
+                values[values.index("False")] = "True"
+        row, = of_bytes(json.dumps(trace).encode()).rows
+        self.assertEqual(row.flops - 3.5 * 2 * 4 * 32 * (16 * 15 / 2), row.executed)
+        for one in trace["traceEvents"]:
+            one.get("args", {}).pop("Concrete Inputs", None)
+        self.assertEqual(1, of_bytes(json.dumps(trace).encode()).remarks.count(
+            "attention is counted in full where the trace does not tell its mask"))
+
+
+class Formulas(unittest.TestCase):
+    """Values of arithmetic by hand, as the recorder's in tests/python/test_work.py."""
+
+    def test_products(self):
+        for name, dims, expected in (
+                ("matmul", [[3, 1, 4, 5], [7, 5, 6]], 2 * 3 * 7 * 4 * 5 * 6), ("addmm", [[6], [4, 5], [5, 6]], 240),
+                ("baddbmm", [[3, 4, 6], [3, 4, 5], [3, 5, 6]], 720), ("linear", [[2, 3, 5], [6, 5]], 360),
+                ("mm", [[2, 3], [4, 5]], None),
+                ("mv", [[4, 5], [5]], 40), ("dot", [[7], [7]], 14), ("matmul", [[5], [5]], 10),
+                ("matmul", [[2, 4, 5], [5, 6]], 480),
+                ("_grouped_mm", [[32, 64], [2, 64, 16]], 2 * 32 * 64 * 16), ("relu", [[2, 3]], None)):
+            self.assertEqual(expected, flops(f"aten::{name}", dims), (name, dims))
+
+    def test_convolutions(self):
+        for name, dims, values, expected in (
+                ("conv2d", [[2, 6, 9, 9], [8, 3, 3, 3], [8]], ["", "", "", "[2, 2]", "[1, 1]", "[2, 2]", "2"],
+                 2 * 2 * 8 * 16 * 27),
+                ("convolution", [[2, 6, 4, 4], [6, 5, 3, 3]],
+                 ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", "True", "[0, 0]", "1"],
+                 2 * 2 * 6 * 16 * 45),
+                ("conv2d", [[2, 6, 9, 9], [8, 3, 3, 3]], [], None),
+                ("conv1d", [[2, 3, 8], [4, 3, 3]], ["", "", "", "[1]", "[0]", "[1]", "1"],
+                                                                      2 * 2 * 4 * 6 * 9)):
+            self.assertEqual(expected, flops(f"aten::{name}", dims, values), (name, dims))
+
+    def test_bytes_of_convolutions(self):
+        def moved(name, dims, values):
+            return work(f"aten::{name}", dims, values=values).work.compulsory / 4
+
+        plain = ["", "", "", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1"]
+        image = [[2, 3, 9, 9], [5, 3, 1, 1], [5]]
+        self.assertEqual(2 * 3 * 81 + 15 + 5 + 2 * 5 * 81, moved("convolution", image, plain))
+        strided = [*plain[:3], "[2, 2]", *plain[4:]]  # a window of 1 x 1 reads 5 x 5 of 9 x 9 positions
+        self.assertEqual(2 * 3 * 25 + 15 + 5 + 2 * 5 * 25, moved("convolution", image, strided))
+        turned = [*strided[:6], "True", "[1, 1]", "2"]
+        self.assertEqual(2 * 6 * 16 + 6 * 5 * 9 + 2 * 10 * 100,
+                         moved("convolution", [[2, 6, 4, 4], [6, 5, 3, 3]], turned))
+        gradient = ["", "", "", "[5]", "[2, 2]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, True]"]
+        self.assertEqual((250 + 15 + 2 * 3 * 81) + (250 + 2 * 3 * 25 + 15 + 5),
+                         moved("convolution_backward", [[2, 5, 5, 5], [2, 3, 9, 9], [5, 3, 1, 1]], gradient))
+
+    def test_recurrent_layers(self):
+        layer = [[26, 4, 156], [80, 156], [80, 20], [80], [80], [4, 20], [4, 20]]
+        self.assertEqual(2 * 26 * 4 * (80 * 156 + 80 * 20), flops("aten::mkldnn_rnn_layer", layer))
+        self.assertEqual(2 * 2 * 26 * 4 * (80 * 156 + 80 * 20), flops("aten::mkldnn_rnn_layer_backward", layer))
+        self.assertEqual(2 * 26 * 4 * (80 * 156 + 80 * 20), flops("aten::_cudnn_rnn", [layer[0], layer[1:5]]))
+        self.assertIsNone(flops("aten::_cudnn_rnn", [layer[0], []]))
+
+    def test_attention_keeps_the_pairs_of_its_mask(self):
+        forward, backward = [[2, 8, 6, 16], [2, 2, 6, 16], [2, 2, 6, 32]], [[2, 8, 6, 32], [2, 8, 6, 16], [2, 2, 6, 16],
+                                                                            [2, 2, 6, 32]]
+        once, five = 2 * 8 * 2 * (16 + 32), 2 * 8 * 2 * (3 * 16 + 2 * 32)
+        for name, dims, causal, each in (
+                ("flash_attention_for_cpu", forward, 4, once), ("flash_attention", forward, 4, once),
+                ("efficient_attention", forward, 6, once),
+                ("cudnn_attention", forward, 6, once), ("flash_attention_for_cpu_backward", backward, 7, five),
+                ("flash_attention_backward", backward, 11, five), ("efficient_attention_backward", backward, 11, five),
+                ("cudnn_attention_backward", backward, 14, five)):
+            for value, masked in (("True", 15 * each), ("False", 0)):
+                values = [""] * 15
+                values[causal] = value
+                done = work(f"aten::_scaled_dot_product_{name}", dims + [[]] * 11, values=values).work
+                self.assertEqual((36 * each, masked, 0), (done.flops, done.masked, done.unread_mask), name)
+            self.assertEqual(36 * each, work(f"aten::_scaled_dot_product_{name}", dims).work.unread_mask)
+
+    def test_extents_that_are_none_have_no_work(self):
+        for extents in ([-1, 3], [2**50, 3], ["4", 3], [[4], 3], [None, 3], [2.5, 3]):
+            self.assertIsNone(flops("aten::mm", [extents, [3, 5]]))
+        self.assertIsNone(flops("aten::conv1d", [[1, 1, 2**39], [1, 1, 2]], ["", "", "", "[1]", "[0]", "[1]", "1"]))
+        self.assertIsNone(flops("aten::_scaled_dot_product_flash_attention", [[1, 1, 2**39, 8]] * 3,
+                                ["", "", "", "", "True"]))
+
+
+class WrongFiles(unittest.TestCase):
+    def refusal(self, content, name="x"):
+        with self.assertRaises(InputError) as raised:
+            of_bytes(content, name)
+        self.assertNotIn("\n", str(raised.exception))
+        return str(raised.exception)
+
+    def test_a_file_that_ends_early_is_refused_with_its_byte(self):
+        text = (DATA / "kineto.json").read_bytes()
+        self.assertRegex(self.refusal(text[:len(text) // 2]), ": byte [0-9]+: ")
+        self.assertIn("none of its 0 events", self.refusal(b'{"traceEvents": []}'))
+        packed = (DATA / MODULES).read_bytes()
+        for length in (3, 12, len(packed) // 2, len(packed) - 1):
+            self.assertIn("damaged or cut off", self.refusal(packed[:length]))
+
+    def test_files_of_other_programs_are_named_with_what_converts_them(self):
+        for name, content, part in (
+                ("a.nsys-rep", b"\x01\x02\0\3" * 20, "nsys export --type sqlite"),
+                ("b.ncu-rep", b"NVR\0\1\2", "ncu --import"),
+                ("c", b"NVR\0\1\2", "ncu --import"), ("perf.data", b"PERFILE2\1\2", "perf stat"),
+                ("d.json", b"PK\x03\x04\1\2", "unzip"),
+                ("d.sqlite.gz", gzip.compress(b"SQLite format 3\0" + bytes(100)), "gunzip"),
+                ("e.json.zst", b"\x28\xb5\x2f\xfd12", "unzstd"), ("f.txt", b"hello", "the format is unknown"),
+                ("g", b"", "it is empty")):
+            self.assertIn(part, self.refusal(content, name))
+
+    def test_deep_nesting_is_refused(self):
+        self.refusal(b'{"traceEvents": ' + b"[" * 100_000)
+        self.refusal(b'{"traceEvents": [{"ph": ' + b'{"a":' * 100_000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+"""Readers of other tools' files, for `roof import`. Each format is a module of this folder, named in `files.READERS`,
+with
+
+    def reads(path: Path, head: bytes) -> bool     whether the file is of this format, by its first bytes
+    def read(source: Source) -> Imported           the whole file; raises InputError with line, byte or table
+
+`head` holds the first 64 KiB (all of a shorter file): not compressed, in UTF-8, without a byte-order mark. `Source`
+(files.py) gives the whole in the same way: `source.text()`, or `source.stream()` for files of any size. `source.name`
+stands in messages, and `source.row` is the name of the row in the results. The frame writes the results folder, prints
+the summary and answers the command line.
+
+What a file lacks is None or absent, never 0. Times of records are integers in nanoseconds on one clock; other times are
+seconds.
+"""
+
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any, Dict, List, Optional, Tuple, Type
+
+
+class Record:
+    """A line of a record file (docs/import.md lists them); its columns are the slots. `start` and `duration` are
+    nanoseconds, and become the columns `start_s` and `duration_s`. What is not given is None."""
+
+    file = ""
+    __slots__: Tuple[str, ...] = ()
+    times: List[int] = []  #: places of the slots that are nanoseconds
+
+    def __init_subclass__(cls) -> None:
+        # There may be millions: their constructor is written out, as a dataclass has it.
+        scope: Dict[str, Any] = {}
+        exec(f"def __init__(self, {', '.join(f'{one}=None' for one in cls.__slots__)}):\n" +
+             "".join(f"    self.{one} = {one}\n" for one in cls.__slots__), scope)
+        cls.__init__ = scope["__init__"]  # type: ignore[method-assign]
+        cls.values = attrgetter(*cls.__slots__)  # type: ignore[attr-defined]
+        cls.times = [place for place, one in enumerate(cls.__slots__) if one in ("start", "duration")]
+
+    def cells(self, row: str) -> List[Any]:
+        """Of its line, after the name of its row; None is an empty cell."""
+        values = [row, *type(self).values(self)]  # type: ignore[attr-defined]
+        for place in self.times:
+            if values[place + 1] is not None:
+                values[place + 1] /= 1e9
+        return values
+
+    @classmethod
+    def columns(cls) -> List[str]:
+        return ["id", *(f"{one}_s" if one in ("start", "duration") else one for one in cls.__slots__)]
+
+
+class Kernel(Record):
+    """One launch on a device. `grid` and `block`: "64x1x1"."""
+
+    file = "kernels.csv"
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "name", "start", "duration", "grid", "block",
+                 "registers",
+                 "shared_bytes", "graph_node")
+
+
+class Call(Record):
+    """A call of the host into a device's library. `domain`: runtime or driver."""
+
+    file = "api.csv"
+    __slots__ = ("thread", "correlation", "layer", "phase", "domain", "name", "start", "duration")
+
+
+class Copy(Record):
+    """`kind`: H2D, D2H, D2D, P2P, H2H, memset; `source`, `destination`: pageable, pinned, device, managed."""
+
+    file = "copies.csv"
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "source", "destination", "bytes", "start",
+                 "duration")
+
+
+class Memory(Record):
+    """`action`: allocate or free; `memory`: as a copy's, or pool."""
+
+    file = "memory.csv"
+    __slots__ = ("device", "correlation", "layer", "phase", "action", "memory", "address", "bytes", "start")
+
+
+class Wait(Record):
+    """`kind`: event, stream wait, stream, context."""
+
+    file = "synchronisations.csv"
+    __slots__ = ("device", "stream", "correlation", "layer", "phase", "kind", "start", "duration")
+
+
+class Range(Record):
+    """`kind`: step, phase, layer, nvtx."""
+
+    file = "ranges.csv"
+    __slots__ = ("thread", "kind", "name", "start", "duration")
+
+
+class Counter(Record):
+    """`scope`: kernel, phase, step; `unit`: SI without prefix (FLOP, byte, s, Hz, …), or empty."""
+
+    file = "counters.csv"
+    __slots__ = ("device", "scope", "layer", "phase", "name", "launch", "metric", "value", "unit")
+
+
+RECORDS: List[Type[Record]] = [Kernel, Call, Copy, Memory, Wait, Range, Counter]
+
+
+@dataclass
+class Layer:
+    """A part of a step in one phase (forward, backward, update): a line of layers.csv. `times`: seconds in each
+    step."""
+
+    name: str
+    kind: str
+    phase: str
+    times: List[float]
+    flops: Optional[float] = None
+    executed: Optional[float] = None
+    compulsory: Optional[float] = None  #: bytes, each operand once
+    no_reuse: Optional[float] = None
+
+
+@dataclass
+class Row:
+    """One measured program, region or device."""
+
+    device: str  #: cpu, gpu:0, …
+    point: Dict[str, str] = field(default_factory=dict)  #: axes: model (the row's name), precision, operation, path
+    role: str = "step"  #: or bandwidth, compute: a ceiling
+    times: List[float] = field(default_factory=list)  #: seconds of each step
+    #: seconds of data, forward, backward, update in each step
+    phases: Dict[str, List[float]] = field(default_factory=dict)
+    flops: Optional[float] = None
+    executed: Optional[float] = None  #: without the pairs that a mask of attention leaves out
+    compulsory: Optional[float] = None  #: bytes at the memory farthest from the core
+    no_reuse: Optional[float] = None
+    known: str = "counter"  #: how FLOPs and bytes are known: counter, analytic, …
+    at_least: bool = False  #: the FLOPs are a lower bound; `missing` names what they lack
+    layers: List[Layer] = field(default_factory=list)
+    records: List[Record] = field(default_factory=list)  #: of all kinds, in any order
+
+    def of(self, kind: Type[Record]) -> List[Any]:
+        return [record for record in self.records if type(record) is kind]
+
+
+@dataclass
+class Imported:
+    """What a file holds."""
+
+    format: str  #: "Nsight Compute, details page"
+    rows: List[Row] = field(default_factory=list)
+    missing: List[str] = field(default_factory=list)  #: sentences about data it lacks for a point on a roofline
+    remarks: List[str] = field(default_factory=list)  #: sentences about the meaning of its numbers
+    models: Dict[str, str] = field(default_factory=dict)  #: names of the chips, by device

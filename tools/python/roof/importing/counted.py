@@ -1,0 +1,145 @@
+"""Work by hardware counters: counted metrics become FLOPs by precision and bytes at DRAM. NVIDIA's metrics have the
+meaning that configs/counters/nvidia.yaml says and the program prints. A precision with an incomplete set of metrics is
+not counted; it is named."""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Dict, Iterable, List, Optional, Tuple
+
+from roof import program
+from roof.importing import Counter, Imported, Row
+from roof.texts import si
+
+Metrics = Dict[str, Tuple[float, str]]  #: value and SI unit without prefix, by name
+
+NO_BYTES = "bytes at DRAM: there is no metric"
+
+
+@dataclass
+class CountedWork:
+    flops: Dict[str, float] = field(default_factory=dict)  #: by precision; "" where it is unknown
+    moved: Optional[float] = None  #: bytes at DRAM
+    missing: List[str] = field(default_factory=list)  #: sentences about what could not be counted
+    at_least: bool = False  #: FLOPs are a lower bound
+
+    @property
+    def names_bytes(self) -> bool:
+        """Whether the bytes at DRAM are known, or a sentence says why not."""
+        return self.moved is not None or any(one.startswith("bytes at DRAM") for one in self.missing)
+
+    def add(self, precision: str, flops: float) -> None:
+        self.flops[precision] = self.flops.get(precision, 0.0) + flops
+
+
+@lru_cache(maxsize=None)
+def families() -> List[Dict[str, Dict[str, Any]]]:
+    """The metrics of each family of chips by name, with quantity, factor and source."""
+    listed = program.run_json("list", "counters", "--json")["counters"]
+    return [{one["metric"]: one for one in family["metrics"]} for family in listed]
+
+
+@lru_cache(maxsize=None)
+def table() -> Dict[str, Dict[str, Any]]:
+    return {name: one for family in families() for name, one in family.items()}
+
+
+def value(metrics: Metrics, unit: str, *names: str) -> Optional[float]:
+    """Of the first of these metrics that is there with this unit, or with none."""
+    return next((metrics[name][0] for name in names if name in metrics and metrics[name][1] in (unit, "")), None)
+
+
+def count_scalar(metrics: Metrics, work: CountedWork) -> None:
+    """Instructions outside tensor cores. Packed pairs are a sum of their own, since most chips have none."""
+    sums: Dict[Tuple[str, str], Dict[str, float]] = {}
+    for name, one in table().items():
+        if one["quantity"].startswith("flops."):
+            sums.setdefault((one["quantity"][6:], one["source"]), {})[name] = one["factor"]
+    for (precision, _), factors in sums.items():
+        counts = {name: value(metrics, "inst", name, "sm" + name[4:]) for name in factors}  # sm__: of older versions
+        absent = [name.partition("_op_")[2].partition("_pred_on")[0] for name, count in counts.items() if count is None]
+        if not absent:
+            work.add(precision, sum(factors[name] * (count or 0.0) for name, count in counts.items()))
+        elif len(absent) < len(factors):
+            work.missing.append(f"FLOPs of {precision}: {' and '.join(absent)} not counted, so the sum is incomplete")
+
+
+def count_tensor(metrics: Metrics, work: CountedWork) -> None:
+    """The sums, or the metrics by sparsity where there is no sum. Operations on integers are no FLOPs."""
+    counted: Dict[str, str] = {}
+    for name in sorted(metrics):
+        whole = name.partition("_sparsity_o")[0] + ".sum" if "_sparsity_o" in name else name
+        quantity = table().get(whole, {}).get("quantity", "")
+        if quantity.startswith("tensor."):
+            counted[whole] = quantity[7:]
+        is_sum = name.startswith("sm__ops_path_tensor_src_") and name.endswith(".sum")
+        if not is_sum or (whole != name and whole in metrics):
+            continue
+        if not quantity:
+            work.missing.append(f"FLOPs of {name}: the precision is unknown")
+        elif quantity != "tensor.int8" and metrics[name][0] > 0:
+            work.add(quantity[7:], table()[whole]["factor"] * metrics[name][0])
+    if "sm__inst_executed_pipe_tensor.sum" in metrics:
+        work.missing.append("FLOPs of tensor cores: sm__inst_executed_pipe_tensor counts instructions, whose FLOPs "
+                            "differ by chip and type; ask for sm__ops_path_tensor_src_*.sum")
+    # The precisions that each chip with the counted metrics has, and that no metric counts.
+    able = [{one["quantity"][7:] for one in family.values() if one["quantity"].startswith("tensor.")}
+            for family in families() if counted and counted.keys() <= family.keys()]
+    absent = set.intersection(*able) - set(counted.values()) if able else set()
+    if absent or (not counted and any("_sass_thread_inst_executed_op_" in name for name in metrics)):
+        which = f" in {', '.join(sorted(absent))}" if absent else ""
+        work.missing.append(f"FLOPs of tensor cores{which}: there is no metric")
+
+
+def bytes_at(metrics: Metrics, level: str, stem: str, work: CountedWork) -> Optional[float]:
+    one_way = False
+    for unit, name, factor in (("byte", f"{stem}bytes", 1.0), ("sector", f"{stem}sectors", 32.0)):
+        ways = [value(metrics, unit, f"{name}_{way}.sum", f"{name}_op_{way}.sum") for way in ("read", "write")]
+        whole = value(metrics, unit, f"{name}.sum")
+        if whole is not None or None not in ways:
+            return factor * (sum(way or 0.0 for way in ways) if whole is None else whole)
+        one_way = one_way or ways != [None, None]
+    work.missing += [f"bytes at {level}: only one direction was counted"] * one_way
+    return None
+
+
+def count_work(metrics: Metrics) -> CountedWork:
+    """FLOPs and bytes of metrics of Nsight Compute and CUPTI. Calls the program `roof` once for their meaning."""
+    work = CountedWork()
+    count_scalar(metrics, work)
+    count_tensor(metrics, work)
+    work.missing += ["FLOPs: there is no metric"] * (not work.flops and not work.missing)
+    for level, stem in (("L1", "l1tex__t_"), ("L2", "lts__t_"), ("DRAM", "dram__")):  # the report has the others
+        work.moved = bytes_at(metrics, level, stem, work)
+    work.missing += [NO_BYTES] * (not work.names_bytes)
+    return work
+
+
+def set_work(row: Row, work: CountedWork, imported: Imported) -> None:
+    """FLOPs with the precision of most of them, and the bytes at DRAM; a remark has the FLOPs of each precision."""
+    row.flops = sum(work.flops.values()) if work.flops else None
+    row.compulsory = row.no_reuse = work.moved
+    row.at_least = work.at_least
+    most = max(sorted(work.flops), key=lambda one: work.flops[one], default="")
+    if most:
+        row.point["precision"] = most
+    ordered = sorted(work.flops, key=lambda one: one != most)
+    each = [f"{si(work.flops[one], 'FLOP')} in {one or 'either'}" for one in ordered if work.flops[one] > 0]
+    if most and len(each) > 1:
+        imported.remarks.append(f"FLOPs of several precisions: {', '.join(each)}. The row counts them together, as "
+                                f"{most}.")
+
+
+def add_processor(imported: Imported, name: str, seconds: float, work: CountedWork, metrics: Metrics,
+                  before: str = "") -> None:
+    """Adds the row of a program or region on the processor. 0 seconds: unknown. `before`: of the sentences."""
+    row = Row("cpu", {"model": name}, times=[seconds] if seconds > 0 else [])
+    set_work(row, work, imported)
+    row.records = [Counter(device="cpu", scope="step", metric=metric, value=amount, unit=unit)
+                   for metric, (amount, unit) in metrics.items()]
+    imported.rows.append(row)
+    missing = [NO_BYTES] * (not work.names_bytes) + work.missing
+    add_once(imported.missing, [before + one for one in missing])
+
+
+def add_once(sentences: List[str], more: Iterable[str]) -> None:
+    sentences.extend(one for one in dict.fromkeys(more) if one not in sentences)

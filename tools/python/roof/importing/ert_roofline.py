@@ -1,0 +1,66 @@
+"""The Empirical Roofline Tool's roofline.json: its rates, in GB/s by level and GFLOP/s by label, become ceilings."""
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Iterator, NoReturn, Tuple
+
+from roof.errors import InputError
+from roof.importing import Imported, Row
+from roof.importing.files import Source
+from roof.importing.quantities import LARGEST, shown
+
+MOST = 1 << 20  #: characters; the tool writes some kB
+#: In labels; without one it is unknown, since the default depends on the build.
+PRECISIONS = {"FP64": "fp64", "FP32": "fp32", "FP16": "fp16"}
+REMARK = ("Each roof is the rate of one run and has no interval; a bandwidth that is not named after a level of a "
+          "cache or DRAM is a ceiling by name. The file says only in its metadata whether the device is a GPU, which "
+          "`--device` names, and not on how many threads a rate was reached: tables say 1 thread.")
+
+
+def reads(path: Path, head: bytes) -> bool:
+    return b'"empirical"' in head and b'"gbytes"' in head
+
+
+def refuse(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number")
+
+
+def rates(empirical: Dict[str, Any], key: str, name: str) -> Iterator[Tuple[str, float]]:
+    """Label and rate in SI units."""
+    section = empirical.get(key, {"data": []})
+    data = section.get("data") if isinstance(section, dict) else None
+    if not isinstance(data, list):
+        raise InputError(f"{name}: {key}: expected a list 'data'")
+    for pair in data:
+        label, value = pair if isinstance(pair, list) and len(pair) == 2 else ("", False)
+        if not isinstance(label, str) or type(value) not in (int, float):
+            raise InputError(f"{name}: {key}: expected a pair of a name and a number, not {shown(json.dumps(pair))}")
+        if not 0 < value < LARGEST:
+            raise InputError(f"{name}: {key}: expected a rate above 0")
+        yield label, value * 1e9
+
+
+def read(source: Source) -> Imported:
+    text, name = source.text(), source.name
+    if len(text) > MOST:
+        raise InputError(f"{name}: it is larger than 1 MiB, as no file of this tool is")
+    try:
+        document = json.loads(text, parse_constant=refuse)
+    except ValueError as error:
+        raise InputError(f"{name}: byte {getattr(error, 'pos', 0)}: {getattr(error, 'msg', error)}") from None
+    empirical = document.get("empirical") if isinstance(document, dict) else None
+    if not isinstance(empirical, dict):
+        raise InputError(f"{name}: there is no object 'empirical'")
+    device = "gpu:0" if "'ERT_GPU': ['True']" in text else "cpu"  # in the configuration that its metadata hold
+    imported = Imported("Empirical Roofline Tool", remarks=[REMARK])
+    for label, rate in rates(empirical, "gbytes", name):
+        imported.rows.append(Row(device, {"path": label}, "bandwidth", [1.0], compulsory=rate, no_reuse=rate,
+                                 known="measured"))
+    for label, rate in rates(empirical, "gflops", name):
+        precision = next((known for part, known in PRECISIONS.items() if part in label), "")
+        point = {"operation": label, "precision": precision}
+        imported.rows.append(Row(device, point, "compute", [1.0], flops=rate, known="measured"))
+        imported.missing += [f"precision of '{shown(label)}': its label names none"] * (not precision)
+    if not imported.rows:
+        raise InputError(f"{name}: it holds no rate")
+    return imported

@@ -1,0 +1,131 @@
+"""Files to import: their bytes whatever the encoding, their format by the first of them, and the name of what cannot be
+read."""
+
+import codecs
+import gzip
+import importlib
+import io
+import re
+import zlib
+from pathlib import Path
+from typing import Any, TextIO
+
+from roof.errors import InputError
+from roof.importing import Imported
+
+#: Modules in the order of the checks: perf's lines are also JSON, so perf comes before PyTorch.
+READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofline", "kineto", "key_averages")
+
+HEAD = 64 << 10
+LARGEST_TEXT = 1 << 30  #: of files that are read at once
+MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+CUT_OFF = "the compressed file is damaged or cut off"
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
+SQLITE = b"SQLite format 3\0"
+
+#: Files that other programs convert: their first bytes, the ends of their names, what they are, and what to do.
+FOREIGN = (
+    (b"", (".nsys-rep", ".qdrep"), "a report of Nsight Systems", "nsys export --type sqlite {}"),
+    (b"NVR\0", (".ncu-rep",), "a report of Nsight Compute",
+     "ncu --import {} --csv --page raw --print-units base > FILE.csv"),
+    (b"PERFILE2", ("perf.data",), "a recording of `perf record`, which has samples and no counts",
+     "perf stat -j -o FILE.json PROGRAM"),
+    (b"", (".pftrace", ".perfetto-trace"), "a trace of Perfetto", "torch.profiler's export_chrome_trace() is read"),
+    (b"PK\x03\x04", (".zip",), "a zip archive", "unzip {}"),
+    (b"BZh", (".bz2",), "compressed by bzip2", "bunzip2 {}"),
+    (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"),
+    (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"),
+)
+#: Texts of programs whose counts or times another command writes: what a line of them has, what they are, and the command.
+TEXTS = (
+    (r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
+     "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
+    (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
+    (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
+     "perf stat -j -o FILE.json PROGRAM"),
+    (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof", "torch.profiler's export_chrome_trace()"),
+)
+KNOWN = ("Nsight Compute's CSV, Nsight Systems' SQLite export, PyTorch's trace and its table of operators, "
+         "`perf stat -j` and `-x`, likwid-perfctr's CSV, the Empirical Roofline Tool's roofline.json")
+
+
+class Source:
+    """A file to import. `name`: as the user gave it; `row`: the row's name in the results."""
+
+    def __init__(self, path: Path, row: str) -> None:
+        self.path, self.name, self.row = path, str(path), row
+        try:
+            with open(path, "rb") as file:
+                self.raw = file.read(HEAD)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+        self.head = self.raw
+        if not self.raw.startswith(SQLITE):
+            with self.stream() as stream:
+                self.head = self.read(stream, HEAD).encode()
+
+    def stream(self) -> TextIO:
+        """The text, not compressed and without a byte-order mark. What is no text of its encoding becomes U+FFFD. To be
+        read by `read`."""
+        file: Any = gzip.open(self.path) if self.raw.startswith(b"\x1f\x8b") else open(self.path, "rb")
+        try:
+            first = file.read(4)
+        except DAMAGED:
+            file.close()
+            raise InputError(f"{self.name}: {CUT_OFF}") from None
+        encoding = next((name for mark, name in MARKS if first.startswith(mark)), "utf-8")
+        file.seek(0)
+        return io.TextIOWrapper(file, encoding, "replace", newline="")
+
+    def read(self, stream: TextIO, length: int) -> str:
+        """The next characters of a stream; empty at its end. Raises InputError."""
+        try:
+            return stream.read(length)
+        except DAMAGED:
+            raise InputError(f"{self.name}: {CUT_OFF}") from None
+        except OSError as error:
+            raise InputError(f"{self.name}: {error.strerror}") from None
+
+    def text(self) -> str:
+        """The whole text, up to 2**30 characters."""
+        with self.stream() as stream:
+            content = self.read(stream, LARGEST_TEXT + 1)
+        if len(content) > LARGEST_TEXT:
+            raise InputError(f"{self.name}: it holds more than {LARGEST_TEXT} characters")
+        return content
+
+
+def foreign(source: Source, by_name: bool) -> None:
+    """Raises InputError for a file that another program converts, by its first bytes or else by its name."""
+    for begin, ends, what, how in FOREIGN:
+        if source.name.endswith(ends) if by_name else begin and source.raw.startswith(begin):
+            raise InputError(f"{source.name}: this is {what}; convert it: {how.format(source.name)}")
+
+
+def import_file(path: Path, row: str = "") -> Imported:
+    """The format is recognised by content. The row is named after the file unless `row` is given. Raises InputError for
+    a file of another format, and for one that is wrong or cut off."""
+    stem = path.name[:-3] if path.name.endswith(".gz") else path.name
+    source = Source(path, row or Path(stem).stem)
+    if not source.head:
+        raise InputError(f"{source.name}: it is empty")
+    foreign(source, by_name=False)
+    if source.head.startswith(SQLITE) and source.head is not source.raw:
+        raise InputError(f"{source.name}: this is a compressed database; convert it: gunzip {source.name}")
+    for name in READERS:
+        try:
+            reader = importlib.import_module(f"roof.importing.{name}")
+        except ModuleNotFoundError as error:
+            if error.name == f"roof.importing.{name}":
+                continue
+            raise
+        if reader.reads(path, source.head):
+            try:
+                return reader.read(source)
+            except RecursionError:
+                raise InputError(f"{source.name}: it is nested too deeply") from None
+    foreign(source, by_name=True)
+    for line, what, how in TEXTS:
+        if re.search(line, source.head.decode("utf-8", "replace"), re.MULTILINE):
+            raise InputError(f"{source.name}: this is {what}; a file that can be read: {how}")
+    raise InputError(f"{source.name}: the format is unknown. Known formats: {KNOWN}")

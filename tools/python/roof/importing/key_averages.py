@@ -1,0 +1,138 @@
+"""PyTorch's table of operators: key_averages().table(), printed into a file. Groups of dashes mark the columns; what
+precedes them in their line (blanks of a notebook, "# ", "[rank0]: ") precedes every line of the table. The time of an
+operator is its own, without those that it calls, so that the times add up; on a GPU it is the GPU's. Each table is a
+row."""
+
+import re
+from pathlib import Path
+from typing import Dict, List, Optional, Tuple
+
+from roof.errors import InputError
+from roof.importing import Imported, Layer, Row
+from roof.importing.counted import add_once
+from roof.importing.files import Source
+from roof.importing.quantities import shown
+
+TIME = re.compile(r"(-?)([0-9]{1,30}(?:\.[0-9]+)?)(us|ms|s)")
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+DEVICE = re.compile(r"(?:Self )?(?!CPU)(\w+)(?: total)?")  #: columns of the times on CUDA, XPU, …
+FLOPS = re.compile(r"Total ([KMGTP]?)FLOPs")
+TOTAL = re.compile(r"(?:Self )?(\w+) time total: (\S+)$")
+MOST = 500  #: ranks that may have printed into one file
+CALLS = ("# of Calls", "Number of Calls")
+
+
+def is_heading(line: str) -> bool:
+    return "Self CPU" in line and any(calls in line for calls in CALLS)
+
+
+def ruler(line: str) -> Optional[str]:
+    """What precedes two or more groups of dashes that end the line; None for another line."""
+    line = line.rstrip()
+    rest = line[len(line.rstrip("- ")):]
+    groups = rest[max(0, rest.find("---")):].split()
+    is_ruler = len(groups) > 1 and min(map(len, groups)) > 2
+    return line[:len(line) - len(rest)] + rest[:rest.find("---")] if is_ruler else None
+
+
+def reads(path: Path, head: bytes) -> bool:
+    return any(map(is_heading, head.decode("utf-8", "replace").splitlines()))
+
+
+class Table:
+    """One table. `lines`: those from its heading on, with their numbers and without what precedes the dashes."""
+
+    def __init__(self, name: str, lines: List[Tuple[int, str]]) -> None:
+        self.name = name
+        end = next((at for at, (_, line) in enumerate(lines) if at > 1 and ruler(line) is not None), 0)
+        if not end:
+            raise InputError(f"{name}: line {lines[-1][0]}: the table is cut off")
+        begins = [match.start() for match in re.finditer(r"-+", lines[1][1])]
+        cells = [[line[at:to].strip() for at, to in zip(begins, [*begins[1:], None])] for _, line in lines[:end]]
+        self.heading = cells[0]
+        self.own = "Self CPU" if "Self CPU" in self.heading else "Self CPU total"
+        self.calls = next((calls for calls in CALLS if calls in self.heading), "")
+        devices = [match for column in self.heading if (match := DEVICE.fullmatch(column)) and match[0] != match[1]]
+        device = devices[0][1] if devices else "CPU"
+        self.on = devices[0][0] if devices else ""  #: the column of a device; empty on a CPU
+        # Others are blank, or go on with a stack.
+        self.rows = [(number, dict(zip(self.heading, row))) for (number, _), row in zip(lines[2:end], cells[2:])
+                     if any(row[:-1])]
+        for number, row in self.rows:
+            for column in ("Name", self.own, self.calls):
+                if not row.get(column):
+                    raise InputError(f"{name}: line {number}: its cell '{column}' is empty")
+        totals = {match[1]: (number, match[2]) for number, line in lines[end:] if (match := TOTAL.match(line.strip()))}
+        self.total = self.seconds(*totals[device]) if device in totals else None
+        if not self.total:
+            raise InputError(f"{name}: line {lines[end][0]}: the table does not end in 'Self {device} time total: …'")
+
+    def seconds(self, number: int, text: str) -> Optional[float]:
+        """None for a time below 0, which old versions print where a clock ran backwards."""
+        match = TIME.fullmatch(text)
+        if not match:
+            raise InputError(f"{self.name}: line {number}: '{shown(text)}' is not a time")
+        return None if match[1] else float(match[2]) * SECONDS[match[3]]
+
+
+def tables_in(source: Source) -> List[Table]:
+    lines = list(enumerate(source.text().splitlines(), 1))
+    headings = {number for number, line in lines if is_heading(line)}
+    found: Dict[int, Table] = {}
+    befores = dict.fromkeys(before for before in (ruler(line) for _, line in lines) if before is not None)
+    if len(befores) > MOST:
+        raise InputError(f"{source.name}: more than {MOST} different texts precede its lines of dashes")
+    for before in befores:
+        own = [(number, line[len(before):]) for number, line in lines if line.startswith(before)]
+        starts = [at for at, (number, _) in enumerate(own[:-1]) if number in headings and ruler(own[at + 1][1]) == ""]
+        found.update({own[at][0]: Table(source.name, own[at:end]) for at, end in zip(starts, [*starts[1:], len(own)])})
+    if headings - found.keys():
+        alone = min(headings - found.keys())
+        raise InputError(f"{source.name}: line {alone}: the table has no line of dashes below its heading")
+    return [table for _, table in sorted(found.items())]
+
+
+def phase_of(name: str) -> str:
+    if name.startswith("Optimizer."):
+        return "update"
+    return "backward" if name.startswith("autograd::") or "backward" in name.lower() else "forward"
+
+
+def row_of(table: Table, name: str, imported: Imported) -> Row:
+    steps = max([1.0] + [float(row[table.calls]) for _, row in table.rows
+                         if row["Name"].startswith("ProfilerStep") and re.fullmatch("[0-9]{1,15}", row[table.calls])])
+    column = next((match for heading in table.heading if (match := FLOPS.fullmatch(heading))), None)
+    row = Row("gpu:0" if table.on else "cpu", {"model": name}, times=[(table.total or 0.0) / steps], known="analytic")
+    kernels: List[Layer] = []  # their times are also those of the operators that launched them
+    for number, cells in table.rows:
+        operator, shapes = cells["Name"], f" {cells['Input Shapes']}" if "Input Shapes" in cells else ""
+        if operator.startswith("ProfilerStep"):
+            continue
+        time = table.seconds(number, cells[table.on or table.own])
+        if time is None:
+            imported.remarks.append(f"line {number}: the time of {shown(operator)} is below 0 and was left out")
+        count = re.fullmatch(r"[0-9]{1,30}(?:\.[0-9]+)?", cells[column[0]]) if column else None
+        flops = float(count[0]) * 1000.0 ** " KMGTP".index(column[1] or " ") / steps if column and count else None
+        # Up to PyTorch 1.5 the time on a device is not the operator's own.
+        times = [] if time is None or table.on.endswith(" total") else [time / steps]
+        if not table.on or time or flops is not None:  # the others did not run on the device
+            on_host = [table.seconds(number, cells.get(of, "1s")) for of in (table.own, "CPU total")]
+            layer = Layer(operator + shapes, operator, phase_of(operator), times, flops)
+            (kernels if table.on and on_host == [0, 0] else row.layers).append(layer)
+    row.layers += kernels if not any(any(layer.times) for layer in row.layers) else []
+    counted = [layer.flops for layer in row.layers if layer.flops is not None]
+    row.flops = sum(counted) if counted else None
+    if not counted:
+        reason = "no printed row has any; print all with row_limit=-1" if column else "profile with with_flops=True"
+        add_once(imported.missing, [f"FLOPs: {reason}"])
+    return row
+
+
+def read(source: Source) -> Imported:
+    imported = Imported("PyTorch's table of operators")
+    for place, table in enumerate(tables_in(source)):
+        imported.rows.append(row_of(table, source.row + f" {place + 1}" * (place > 0), imported))
+    imported.missing.append("bytes: the table has none")
+    imported.remarks.append("FLOPs are PyTorch's, which has none for the gradients of convolutions; an operator's time "
+                            "is its own")
+    return imported

@@ -1,0 +1,454 @@
+"""PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
+event. Times keep all digits, because some count from 1970."""
+
+import json
+import re
+from collections import Counter as Tally
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+from roof.errors import InputError
+from roof.importing import counted
+from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row
+from roof.importing.files import Source
+from roof.importing.nsight_systems import memory_in
+from roof.importing.operators import Operators, Span, processor_row, set_work, split
+from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, rows_of, timed, whole_steps
+from roof.importing.traced import Traced, has_formula, work_of
+from roof.texts import how_many, printable
+from roof.work import Work
+
+BLANKS = re.compile(r"[ \t\r\n]*")
+BETWEEN = re.compile(r"\}\s*,\s*\{\s*\"ph\"")  #: two events
+LAST = 64 << 10  #: characters at the end of a piece, in which two events meet
+PIECE = 4 << 20  #: characters that are read at once
+LONGEST = 16 << 20  #: an event
+FARTHEST = 4 * 10**18  #: nanoseconds
+MODULE = "nn.Module: "
+#: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing
+#: about devices and operators.
+KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "copy", "Memcpy": "copy", "gpu_memset": "fill",
+         "Memset": "fill",
+         "cuda_profiler_range": "counters", "python_function": "module", "user_annotation": "range",
+         "cpu_op": "operator", "Operator": "old",
+         "fwdbwd": "flow", "Runtime": "call", **dict.fromkeys(("gpu_user_annotation", "Trace", "overhead", "cuda_sync",
+                                                               "cpu_instant_event", "ac2g", ""), "")}
+CALLS = re.compile(r"\w+_(runtime|driver)")
+#: Parts of a copy's name; roctracer's old names last.
+DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H"), ("HostToDevice", "H2D"),
+              ("DeviceToHost", "D2H"),
+              ("HostToHost", "H2H"))
+VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
+#: A text with quotes that PyTorch did not escape, up to the key that it writes next.
+QUOTED = re.compile(r'("(?:name|CallFrom)": ")(.*?)(",\s*"(?:pid|ts|args|Python [a-z]+ id)":)', re.DOTALL)
+
+
+def reads(path: Path, head: bytes) -> bool:
+    text = head.lstrip()
+    if text.startswith(b"["):
+        return b'"ph"' in text
+    if not text.startswith(b"{"):
+        return False
+    if b'"traceEvents"' in text:
+        return True
+    return len(head) >= 1 << 16 and b'"schemaVersion"' in text
+
+
+class Document:
+    """The events of a trace, one by one, and its other values by their keys. Floating numbers are text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source, self.others = source, {}  # type: Source, Dict[str, Any]
+        self.decoder = json.JSONDecoder(parse_float=str, parse_constant=str, strict=False)
+        self.text, self.at, self.before, self.ended, self.mended = "", 0, 0, False, 0
+
+    def fail(self, what: str, at: int) -> InputError:
+        byte = self.before + len(self.text[:at].encode())
+        last = printable(self.text[max(0, at - 20):at])
+        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{last}'")
+
+    def more(self, length: int = PIECE) -> bool:
+        """Drops what was read, and reads on. False at the end of the file."""
+        self.before += len(self.text[:self.at].encode())
+        piece = self.source.read(self.stream, length)
+        self.text, self.at, self.ended = self.text[self.at:] + piece, 0, not piece
+        return not self.ended
+
+    def next(self) -> str:
+        """The next character that is no blank; empty at the end."""
+        while True:
+            self.at = BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
+            if self.at < len(self.text) or not self.more():
+                return self.text[self.at:self.at + 1]
+
+    def take(self, expected: str) -> str:
+        letter = self.next()
+        if not letter or letter not in expected:
+            raise self.fail(f"expected {' or '.join(expected)}" if letter else "the file ends early", self.at)
+        self.at += 1
+        return letter
+
+    def value(self) -> Any:
+        self.next()
+        length = PIECE
+        while True:
+            try:
+                value, end = self.decoder.raw_decode(self.text, self.at)
+                if end < len(self.text) or self.ended:  # a number could go on
+                    self.at = end
+                    return value
+                if not self.more(length):
+                    continue
+            except json.JSONDecodeError as error:
+                mended = self.mend(error.pos)
+                if mended is not None:
+                    return mended
+                if self.ended or len(self.text) - self.at > LONGEST and error.pos < len(self.text) - LONGEST // 2:
+                    raise self.fail(error.msg, error.pos) from None
+                self.more(length)
+            except ValueError:  # an integer of thousands of digits
+                raise self.fail("a number is too long", self.at) from None
+            length = min(2 * length, LONGEST)
+
+    def mend(self, wrong: int) -> Any:
+        """An event with quotes in its texts; None if that is not what is wrong with it."""
+        end = self.text.find("\n  }", self.at)
+        if not self.at < wrong < end:
+            return None
+        event = QUOTED.sub(lambda found: found[1] + json.dumps(found[2])[1:-1] + found[3], self.text[self.at:end + 4])
+        try:
+            value = self.decoder.decode(event)
+        except ValueError:
+            return None
+        self.at, self.mended = end + 4, self.mended + 1
+        return value
+
+    def members(self, close: str) -> Iterator[None]:
+        """Once before each member of a list or object whose first character was read."""
+        if self.next() == close:
+            self.at += 1
+            return
+        while True:
+            yield
+            if self.take("," + close) == close:
+                return
+
+    def many(self) -> List[Any]:
+        """The events of this piece but the last, at once; none where they are not what they seem."""
+        ends = [end.start() for end in BETWEEN.finditer(self.text, max(self.at, len(self.text) - LAST))]
+        try:
+            found = self.decoder.decode(f"[{self.text[self.at:ends[-1] + 1]}]") if ends else []
+        except (ValueError, RecursionError):
+            return []
+        self.at = ends[-1] + 1 if ends else self.at
+        return found
+
+    def list_of_events(self) -> Iterator[Any]:
+        for _ in self.members("]"):
+            found = self.many()
+            yield from found
+            if not found:
+                yield self.value()
+
+    def events(self) -> Iterator[Any]:
+        with self.source.stream() as self.stream:
+            if self.take("{[") == "[":
+                yield from self.list_of_events()
+                return
+            for _ in self.members("}"):
+                if self.next() != '"':
+                    raise self.fail("expected a key", self.at)
+                key = self.value()
+                self.take(":")
+                if key == "traceEvents" and self.next() == "[":
+                    self.at += 1
+                    yield from self.list_of_events()
+                else:
+                    self.others[key] = self.value()
+            if self.next():
+                raise self.fail("text after the end of the document", self.at)
+
+
+def nanoseconds(value: Any) -> Optional[int]:
+    """Of microseconds: 1690000000000041.123, 1.69e15; None for what is no time."""
+    if type(value) is int:
+        time: Any = 1000 * value
+    else:
+        whole, _, fraction = str(value).partition(".")
+        try:
+            time = int(whole +
+                       (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
+        except (ValueError, ArithmeticError):
+            return None
+    try:
+        return int(time) if -FARTHEST <= time <= FARTHEST else None
+    except ArithmeticError:  # not a number
+        return None
+
+
+def number(value: Any) -> Optional[int]:
+    if type(value) is str and value.isdecimal() and len(value) < 21:
+        value = int(value)
+    return value if type(value) is int and 0 <= value < 2**64 else None
+
+
+def real(value: Any) -> Optional[float]:
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        return None
+    return found if abs(found) < 1e300 else None
+
+
+def extent(value: Any) -> Optional[str]:
+    return "x".join(map(str, value)) if type(value) is list else None
+
+
+class Trace:
+    """The events by what they are. Processes are those of the host; a device's records find theirs by correlation."""
+
+    def __init__(self) -> None:
+        self.events = 0
+        self.left, self.wrong = Tally(), []  # type: Tally, List[str]
+        self.kinds = dict(KINDS)
+        self.processes: Dict[Any, Process] = {}
+        self.threads: Dict[Any, Dict[Any, List[Span]]] = {}
+        self.flows: Dict[Any, Dict[Any, List[Any]]] = {}
+        self.device: List[Any] = []
+        self.vendor = "cuda"
+        self.names: Dict[str, str] = {}
+        self.works: Dict[Any, Optional[Traced]] = {}
+        self.ranges = 0  #: with counters
+
+    def process(self, key: Any) -> Process:
+        return self.processes.setdefault(key, Process())
+
+    def add(self, event: Any) -> None:
+        self.events += 1
+        if type(event) is not dict:
+            return
+        name, phase, category = event.get("name"), event.get("ph"), event.get("cat")
+        if type(category) is not str:
+            category = ""
+        kind = self.kinds.get(category)
+        if kind is None:
+            kind = self.kinds[category] = "call" if CALLS.fullmatch(category) else "other"
+        if type(name) is not str:
+            name = ""
+        if kind == "module" and not name.startswith(MODULE):
+            return
+        args = event.get("args")
+        if type(args) is not dict:
+            args = {}
+        process, thread = event.get("pid"), event.get("tid")
+        if type(process) is not int:
+            process = str(process)
+        if type(thread) is not int:
+            thread = str(thread)
+        if name == "[memory]":
+            self.add_memory(event, args, process)
+        if kind == "flow" and phase in ("s", "f"):
+            ends = self.flows.setdefault(process, {}).setdefault(str(event.get("id")), [None, None])
+            ends[phase == "f"] = thread, nanoseconds(event.get("ts"))
+        if phase != "X" or kind in ("", "flow"):
+            return
+        name = self.names.setdefault(name, name)
+        if kind == "counters":
+            self.add_counters(process, args, name)
+            return
+        if kind == "other":
+            self.left[category] += 1
+            return
+        start, duration = nanoseconds(event.get("ts")), nanoseconds(event.get("dur"))
+        if start is None or duration is None or duration < 0:
+            self.wrong.append(f"event {self.events}, '{printable(name[:100])}'")
+            return
+        if kind == "old":
+            kind = "range" if kind_in(name) != "nvtx" and not name.startswith("autograd::") else "operator"
+        if kind == "operator":
+            dims = args.get("Input Dims")
+            span = Span(start, start + duration, kind, name, self.work(name, args), type(dims) is list and any(dims))
+        elif kind == "module":
+            span = Span(start, start + duration, kind, name[len(MODULE):])
+        elif kind == "range":
+            self.process(process).ranges.append(Range(None if type(thread) is str else thread, None, name, start,
+                                                      duration))
+            span = Span(start, start + duration, kind, name)
+        elif kind == "call":
+            self.vendor = category.partition("_")[0] if "_" in category else self.vendor
+            call = Call(None if type(thread) is str else thread, number(args.get("correlation")), None, None,
+                        "driver" if category.endswith("driver") else "runtime", name, start, duration)
+            self.process(process).calls.append(call)
+            span = Span(start, start, kind, name, call)
+        else:
+            self.add_device(kind, name, start, duration, args)
+            return
+        self.threads.setdefault(process, {}).setdefault(thread, []).append(span)
+
+    def work(self, name: str, args: Dict[str, Any]) -> Optional[Traced]:
+        """By its shapes, or of a kernel that Inductor made by what Inductor says."""
+        if "kernel_flop" in args or "kernel_num_gb" in args:
+            flops, size = real(args.get("kernel_flop")) or 0.0, 1e9 * (real(args.get("kernel_num_gb")) or 0.0)
+            return Traced(Work(flops, flops, size, size), "compiled", "") if min(flops, size) >= 0 < max(flops,
+                                                                                                         size) else None
+        if not has_formula(name):
+            return None
+        inputs = [args.get(key) if isinstance(args.get(key), list) else []
+                  for key in ("Input Dims", "Input type", "Concrete Inputs")]
+        call = name, repr(inputs)
+        if call not in self.works:
+            self.works[call] = work_of(name, *inputs)
+        return self.works[call]
+
+    def add_device(self, kind: str, name: str, start: int, duration: int, args: Dict[str, Any]) -> None:
+        stream, correlation = number(args.get("stream")), number(args.get("correlation"))
+        device, begin = f"gpu:{number(args.get('device')) or 0}", start if start or duration else None
+        if kind == "kernel":
+            self.device.append(Kernel(device, stream, correlation, None, None, name, begin, duration,
+                                      extent(args.get("grid")),
+                                      extent(args.get("block")), number(args.get("registers per thread")),
+                                      number(args.get("shared memory")), number(args.get("graph node id"))))
+            return
+        before, arrow, after = name.partition("->")
+        kind = "memset" if kind == "fill" else next((kind for part, kind in DIRECTIONS if part in name), "D2D")
+        ends = (memory_in(before), memory_in(after)) if arrow and kind != "memset" else (None, None)
+        self.device.append(Copy(device, stream, correlation, None, None, kind, *ends, number(args.get("bytes")), begin,
+                                duration))
+
+    def add_memory(self, event: Dict[str, Any], args: Dict[str, Any], process: Any) -> None:
+        """A record of PyTorch's allocator on a device: the allocated bytes, negative for a release to the pool."""
+        size, start = args.get("Bytes"), nanoseconds(event.get("ts"))
+        if number(args.get("Device Type")) == 1 and isinstance(size, int) and start is not None:
+            self.process(process).device.append(Memory(
+                device=f"gpu:{number(args.get('Device Id')) or 0}", action="free" if size < 0 else "allocate",
+                memory="pool",
+                address=number(args.get("Addr")), bytes=abs(size), start=start))
+
+    def add_counters(self, device: Any, args: Dict[str, Any], name: str) -> None:
+        """CUPTI's counters of a kernel. Its times are no times: the profiler divides the whole equally."""
+        for metric, value in sorted(args.items()):
+            found = real(value)
+            if found is not None:
+                self.device.append(Counter(device=f"gpu:{number(device) or 0}", scope="kernel", name=name,
+                                           launch=self.ranges,
+                                           metric=metric, value=found, unit=""))
+        self.ranges += 1
+
+    def assign(self) -> None:
+        """Gives each record of a device to a process: that of the call with its correlation. Of several, that to which
+        most records of the device can belong, and of equals one that has no device yet."""
+        hosts = {key: {call.correlation: call.start for call in one.calls}
+                 for key, one in self.processes.items() if one.calls}
+        votes: Dict[str, Tally] = {}
+        for record in self.device:
+            tally = votes.setdefault(record.device, Tally())
+            for key, begun in hosts.items():
+                tally[key] += getattr(record, "correlation",
+                                      None) in begun and (record.start or 0) >= begun[record.correlation]
+        taken: Tally = Tally()
+        owner: Dict[str, Any] = {}
+        for device, tally in sorted(votes.items()):
+            owner[device] = max(tally, key=lambda key: (tally[key], -taken[key]),
+                                default=next(iter(self.processes), None))
+            taken[owner[device]] += 1
+        for record in self.device:
+            having = [key
+                      for key, begun in hosts.items()
+                      if getattr(record, "correlation", None) in begun] if len(hosts) > 1 else []
+            key = having[0] if len(having) == 1 else owner[record.device]
+            self.processes.setdefault(key, Process()).device.append(record)
+
+
+def operators_of(trace: Trace, key: Any) -> Operators:
+    started: Dict[Any, List[Any]] = {}
+    for record in trace.processes[key].device if key in trace.processes else []:
+        if isinstance(record, (Kernel, Copy)) and record.correlation is not None:
+            started.setdefault(record.correlation, []).append(record)
+    return Operators(trace.threads.get(key, {}), trace.flows.get(key, {}), started)
+
+
+def read(source: Source) -> Imported:
+    trace, document = Trace(), Document(source)
+    for event in document.events():
+        trace.add(event)
+    found = Imported("PyTorch profiler")
+    if trace.wrong:
+        found.remarks.append(f"left out: {how_many(len(trace.wrong), 'event')} whose time or duration is none, "
+                             f"first {trace.wrong[0]}")
+    if document.mended:
+        found.remarks.append(f"{how_many(document.mended, 'event')} held quotes that PyTorch does not escape; "
+                             "with_stack=False avoids them")
+    found.remarks += [f"not read, of '{printable(category)}': {how_many(count, 'event')}"
+                      for category, count in sorted(trace.left.items())]
+    if any(process.calls for process in trace.processes.values()) or trace.device:
+        return of_devices(source, trace, document, found)
+    keys = [key
+            for key, threads in trace.threads.items()
+            if any(s.kind == "operator" for spans in threads.values() for s in spans)]
+    if not keys:
+        raise InputError(f"{source.name}: none of its {trace.events} events is an operator, a kernel, a copy or "
+                         "a call of a device's library")
+    for key in keys:
+        row = Row("cpu", {"model": f"{source.row} process {key}" if len(keys) > 1 else source.row})
+        steps = mark_ranges(trace.processes[key].ranges) if key in trace.processes else []
+        processor_row(row, operators_of(trace, key), steps, found)
+        found.rows.append(row)
+    found.missing, found.remarks = list(dict.fromkeys(found.missing)), list(dict.fromkeys(found.remarks))
+    return found
+
+
+def of_devices(source: Source, trace: Trace, document: Document, found: Imported) -> Imported:
+    properties = document.others.get("deviceProperties")
+    for one in properties if isinstance(properties, list) else []:
+        if isinstance(one, dict):
+            found.models[f"gpu:{number(one.get('id')) or 0}"] = str(one.get("name", ""))
+    trace.assign()
+    by_process = {key: operators_of(trace, key)
+                  for key, process in trace.processes.items() if process.device or process.calls}
+    with_device = {key: trace.processes[key] for key in by_process if trace.processes[key].device}
+    steps = {key: whole_steps(mark_ranges(process.ranges), sorted(call.start for call in process.calls))
+             for key, process in trace.processes.items()}
+    for key, operators in by_process.items():
+        operators.name(steps[key])
+        operators.label()
+    rows = rows_of(source.row, with_device or trace.processes)
+    for key, process in trace.processes.items():
+        if process.calls and with_device and key not in with_device:
+            found.remarks.append(f"left out: {how_many(len(process.calls), 'call')} of process {key}, "
+                                 "which started nothing on a device")
+    for _, device in rows:
+        found.models.setdefault(device, VENDORS.get(trace.vendor, ""))
+    timed(found, rows.values())
+    for (key, device), row in rows.items():
+        operators = by_process.get(key)
+        if operators is None or not operators.has_shapes:
+            continue
+        linked = any(unit.devices for calls in operators.threads.values() for call in calls for unit in call.units)
+        set_work(row, split(operators, steps[key], device if linked else "")[0], operators, found)
+        if row.flops and MISSING in found.missing:
+            found.missing.remove(MISSING)
+            found.missing.append("bytes: this is a recording of times; Nsight Compute counts them")
+            found.remarks.append("FLOPs are those of one step's operators that have a formula, from their shapes")
+    for row in found.rows:
+        add_counted(row, found)
+    return found
+
+
+def add_counted(row: Row, found: Imported) -> None:
+    """The FLOPs of CUPTI's counters, which are of the whole recording; where it marks steps they are a remark alone."""
+    sums: Dict[str, Tuple[float, str]] = {}
+    for counter in row.of(Counter):
+        sums[counter.metric] = sums.get(counter.metric, (0.0, ""))[0] + counter.value, ""
+    if not sums:
+        return
+    work = counted.count_work(sums)
+    if any(one.kind == "step" for one in row.of(Range)):
+        found.remarks.append(f"{sum(work.flops.values()):.0f} FLOPs were counted on {row.device} "
+                             "in the whole recording, not by steps")
+    else:
+        counted.set_work(row, work, found)
+        row.known = "counter"
+    found.missing = [one for one in found.missing if one != MISSING]
+    counted.add_once(found.missing,
+                     [one for one in work.missing if one.startswith("FLOPs")] + ["bytes: CUPTI counted none"])
