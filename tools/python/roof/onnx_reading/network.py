@@ -1,5 +1,6 @@
-"""Reads an ONNX file that is only estimated: its operators with their FLOPs and bytes, and what nobody knows of them."""
+"""Reads an ONNX file that is only estimated: operators with FLOPs and bytes, and what nobody knows of them."""
 
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple, Union
@@ -10,7 +11,8 @@ import onnx
 from roof.errors import InputError
 from roof.onnx_reading.operators import Operator
 from roof.onnx_reading.values import INT32, INT64, Value
-from roof.onnx_reading.walk import Walk, versions_of
+from roof.onnx_reading.nodes import versions_of
+from roof.onnx_reading.walk import Walk
 
 
 @dataclass
@@ -35,7 +37,9 @@ class Network:
 def load(path: Union[str, Path]) -> Any:
     """The model without weights that are stored outside. Raises InputError for another file."""
     try:
-        model = onnx.load(str(path), load_external_data=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of protobuf
+            model = onnx.load(str(path), load_external_data=False)
     except OSError as error:
         raise InputError(f"'{path}': {error.strerror}") from None
     except Exception:  # of protobuf, of a type that differs with the version
@@ -97,8 +101,12 @@ def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, flo
     return walk, moved, first.shape[axis] if first.axes else 1
 
 
-def read(path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None, float_bytes: float = 4) -> Network:
-    """The operators of a file over `batch` inputs; sizes: numbers of open axes, and of inputs that are one integer, by their names.
+def read(
+    path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None, float_bytes: float = 4
+) -> Network:
+    """The operators of a file over `batch` inputs.
+
+    sizes: numbers of open axes, and of inputs that are one integer, by their names.
 
     Raises InputError for another file, an axis without a number, and shapes that do not fit.
     """

@@ -1,4 +1,4 @@
-"""A value of an ONNX graph by its shape: its extents, its type and, of a short list, its numbers, from which files compute shapes."""
+"""A value of an ONNX graph: its extents, its type and, of a short list, its numbers, from which shapes are computed."""
 
 import math
 from dataclasses import dataclass
@@ -11,8 +11,34 @@ INT32, INT64, BOOL = 6, 7, 9  #: of TensorProto.DataType
 FLOATS = (1, 10, 11, 16)  #: fp32, fp16, fp64, bf16
 NARROW = (2, 3, *range(17, 27))  #: 8-bit integers, fp8, and 4 and 2 bits
 #: Bytes of an element, by the numbers of TensorProto.DataType.
-BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 8: 0, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2, 17: 1, 18: 1, 19: 1,
-         20: 1, 21: .5, 22: .5, 23: .5, 24: 1, 25: .25, 26: .25}
+BYTES = {
+    1: 4,
+    2: 1,
+    3: 1,
+    4: 2,
+    5: 2,
+    6: 4,
+    7: 8,
+    8: 0,
+    9: 1,
+    10: 2,
+    11: 8,
+    12: 4,
+    13: 8,
+    14: 8,
+    15: 16,
+    16: 2,
+    17: 1,
+    18: 1,
+    19: 1,
+    20: 1,
+    21: 0.5,
+    22: 0.5,
+    23: 0.5,
+    24: 1,
+    25: 0.25,
+    26: 0.25,
+}
 
 
 class Unknown(Exception):

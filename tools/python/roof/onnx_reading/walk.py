@@ -1,4 +1,4 @@
-"""Walks the graph of an ONNX file in the order of its operators: functions are entered where they are called, bodies of If, Loop and Scan read."""
+"""Walks the graph of an ONNX file in the order of its operators: enters functions, and bodies of If, Loop and Scan."""
 
 from collections import ChainMap
 from dataclasses import replace
@@ -9,12 +9,23 @@ from onnx import helper, numpy_helper
 
 from roof.errors import InputError
 from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
-from roof.onnx_reading.operators import COUNTED_INPUTS, KNOWN, MOVES, PACKED, PRODUCTS, RECURRENT, VIEWS, Given, Operator, count
+from roof.onnx_reading.nodes import Versions, agreed, attributes_of, needed, truth, versions_of, with_attributes
+from roof.onnx_reading.operators import (
+    COUNTED_INPUTS,
+    KNOWN,
+    MOVES,
+    PACKED,
+    PRODUCTS,
+    RECURRENT,
+    VIEWS,
+    Given,
+    Operator,
+    count,
+)
 from roof.onnx_reading.shapes import Refused, Shapes, shape_in
 from roof.onnx_reading.values import BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Shape, Unknown, Value, text
 
 Scope = MutableMapping[str, Value]
-Versions = Dict[str, int]  #: of the sets of operators, by domain
 MOST_OPERATORS = 100_000  #: that are walked, with those of every call and of every iteration that is walked
 MOST_COMPUTED = 1 << 22  #: numbers of all lists
 MOST_ONE_BY_ONE = 10_000  #: operators in all iterations of a loop that are walked one by one
@@ -22,28 +33,12 @@ MOST_DEPTH = 60  #: of graphs within graphs and functions within functions
 ITERATIONS = "the number of its iterations is unknown"
 
 
-def names_read(node: Any) -> Set[str]:
-    """Values that an operator reads, or a graph within it."""
-    names = set(node.input)
-    for graph in [a.g for a in node.attribute if a.HasField("g")]:
-        names.update(*[names_read(inner) for inner in graph.node], [one.name for one in graph.output])
-    return names
-
-
-def needed(nodes: Sequence[Any], outputs: Sequence[str]) -> List[Any]:
-    """The operators without those whose results nothing reads."""
-    read, kept = set(outputs), []
-    for node in reversed(nodes):
-        if read.intersection(node.output):
-            read |= names_read(node)
-            kept.append(node)
-    return kept[::-1]
-
-
 class Walk:
     """extent: the number of a dimension of the file; float_bytes: of a float in the precision that is asked for."""
 
-    def __init__(self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]], float_bytes: float) -> None:
+    def __init__(
+        self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]], float_bytes: float
+    ) -> None:
         self.operators: List[Operator] = []
         self.parameters, self.stored = 0, 0.0  #: values, and their bytes
         self.batch_axis: Any = 0  #: of the first input, as a recurrent layer reads it
@@ -54,7 +49,9 @@ class Walk:
     def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
         type_of = type_of if isinstance(type_of, int) else 0
         size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
-        return Value(shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW), **more)
+        return Value(
+            shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW), **more
+        )
 
     def initializers(self, graph: Any) -> Dict[str, Value]:
         made = {one.name: self._constant(one, one.name) for one in graph.initializer}
@@ -69,7 +66,12 @@ class Walk:
     def _constant(self, tensor: Any, name: str) -> Value:
         made = self.value(tuple(tensor.dims), tensor.data_type, origin=name, is_constant=True)
         most = 1024 if tensor.data_type in FLOATS else MOST_NUMBERS
-        if tensor.data_type in TYPES and made.numel() <= most and tensor.data_location != tensor.EXTERNAL and self._can_compute(made.numel()):
+        if (
+            tensor.data_type in TYPES
+            and made.numel() <= most
+            and tensor.data_location != tensor.EXTERNAL
+            and self._can_compute(made.numel())
+        ):
             try:
                 made.numbers = numpy_helper.to_array(tensor)
             except (ArithmeticError, KeyError, TypeError, ValueError):
@@ -81,13 +83,24 @@ class Walk:
         return self._computed <= MOST_COMPUTED
 
     # ------------------------------------------------------------------------------------------------ graphs
-    def graph(self, graph: Any, outputs: Sequence[str], scope: Scope, versions: Versions, prefix: str = "",
-              passed: Optional[Dict[str, Any]] = None) -> List[Value]:
+    def graph(
+        self,
+        graph: Any,
+        outputs: Sequence[str],
+        scope: Scope,
+        versions: Versions,
+        prefix: str = "",
+        passed: Optional[Dict[str, Any]] = None,
+    ) -> List[Value]:
         """Walks a graph, or the body of a function with the attributes that were passed to it. Returns its outputs."""
         self._depth += 1
         if self._depth > MOST_DEPTH:
             raise InputError(f"has more than {MOST_DEPTH} graphs within one another, or a function that calls itself")
-        told = {one.name: one.type.tensor_type for one in [*getattr(graph, "value_info", ()), *graph.output] if not isinstance(one, str)}
+        told = {
+            one.name: one.type.tensor_type
+            for one in [*getattr(graph, "value_info", ()), *graph.output]
+            if not isinstance(one, str)
+        }
         for node in needed(graph.node, outputs):
             self._walked += 1
             if self._walked > MOST_OPERATORS:
@@ -130,12 +143,29 @@ class Walk:
                 return self._sparse(a.sparse_tensor, node.output[0])
             if a.name in ("value_int", "value_ints", "value_float", "value_floats"):
                 numbers = np.array(helper.get_attribute_value(a), np.int64 if "int" in a.name else np.float32)
-                return self.value(numbers.shape, INT64 if "int" in a.name else 1, numbers=numbers, is_constant=True, origin=node.output[0])
+                return self.value(
+                    numbers.shape,
+                    INT64 if "int" in a.name else 1,
+                    numbers=numbers,
+                    is_constant=True,
+                    origin=node.output[0],
+                )
         return Value(is_constant=True, is_data=False)
 
-    def _operator(self, made: Operator, operation: str, node: Any, inputs: List[Optional[Value]], versions: Versions, told: Dict[str, Any]) -> List[Value]:
+    def _operator(
+        self,
+        made: Operator,
+        operation: str,
+        node: Any,
+        inputs: List[Optional[Value]],
+        versions: Versions,
+        told: Dict[str, Any],
+    ) -> List[Value]:
         given = attributes_of(node)
-        said = [self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value() for one in node.output]
+        said = [
+            self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value()
+            for one in node.output
+        ]
         try:
             found = self._shapes.of(node, operation, given, inputs, versions)
         except Refused:
@@ -165,15 +195,26 @@ class Walk:
         self._count(made, operation, given, data, results)
         return results
 
-    def _mark(self, operation: str, given: Given, inputs: Sequence[Optional[Value]], data: Sequence[Optional[Value]], results: Sequence[Value]) -> None:
+    def _mark(
+        self,
+        operation: str,
+        given: Given,
+        inputs: Sequence[Optional[Value]],
+        data: Sequence[Optional[Value]],
+        results: Sequence[Value],
+    ) -> None:
         """What the results take over from the operands."""
         present = [one for one in inputs if one is not None]
         is_constant = bool(present) and all(one.is_constant for one in present)
         source = next((one for one in present if one.is_constant and one.origin), Value())
-        trains = not is_constant and any(one.is_constant and one.is_data and one.is_known and one.numel() > 1 for one in data if one is not None)
+        trains = not is_constant and any(
+            one.is_constant and one.is_data and one.is_known and one.numel() > 1 for one in data if one is not None
+        )
         first = next((one for one in present if one.axes), Value())
         for result in results:
-            result.is_constant, result.needs_gradient = is_constant, trains or any(one.needs_gradient for one in present)
+            result.is_constant, result.needs_gradient = is_constant, trains or any(
+                one.needs_gradient for one in present
+            )
             result.origin = source.origin if is_constant else ""
             if is_constant and operation == "DequantizeLinear":  # is moved as it is stored
                 result.size, result.stored = source.size, source.stored
@@ -192,9 +233,15 @@ class Walk:
         for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
             if one is None or not one.is_constant or not one.is_known or one.origin in self._read:
                 continue
-            if any(other is not None and other.is_scale for other in data) or not (one.is_data or operation in PRODUCTS):
+            if any(other is not None and other.is_scale for other in data) or not (
+                one.is_data or operation in PRODUCTS
+            ):
                 continue
-            values = given.get("K", 0) * given.get("N", 0) if operation in PACKED and index == 1 else one.numel() if one.stored is None else one.stored
+            values = (
+                given.get("K", 0) * given.get("N", 0)
+                if operation in PACKED and index == 1
+                else one.numel() if one.stored is None else one.stored
+            )
             if values > 1 or one.stored is not None:
                 self._read.update([one.origin] * bool(one.origin))
                 self.stored += one.size * (one.numel() if one.stored is None else one.stored)
@@ -202,7 +249,9 @@ class Walk:
         self.parameters += fresh
         return fresh
 
-    def _count(self, made: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: List[Value]) -> None:
+    def _count(
+        self, made: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: List[Value]
+    ) -> None:
         """Appends the operator, unless it computes on constants or lists alone, or makes a view."""
         first = data[0] if data else None
         gathers = operation.startswith("Gather") and first is not None and first.is_constant and first.is_data
@@ -222,7 +271,9 @@ class Walk:
         self.operators.append(made)
 
     # ------------------------------------------------------------------------------------------------ graphs within
-    def _body(self, graph: Any, inputs: Sequence[Value], scope: Scope, versions: Versions, prefix: str) -> Tuple[List[Value], List[Operator]]:
+    def _body(
+        self, graph: Any, inputs: Sequence[Value], scope: Scope, versions: Versions, prefix: str
+    ) -> Tuple[List[Value], List[Operator]]:
         """The outputs and the operators of a body that is walked once."""
         before, self.operators = self.operators, []
         inner: Scope = ChainMap(self.initializers(graph), scope)
@@ -231,7 +282,15 @@ class Walk:
         walked, self.operators = self.operators, before
         return outputs, walked
 
-    def _if(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
+    def _if(
+        self,
+        made: Operator,
+        _: Any,
+        graphs: Dict[str, Any],
+        inputs: List[Optional[Value]],
+        scope: Scope,
+        versions: Versions,
+    ) -> List[Value]:
         runs = truth(inputs[0] if inputs else None)
         names = ["then_branch", "else_branch"] if runs is None else ["then_branch" if runs else "else_branch"]
         if not all(name in graphs for name in names):
@@ -245,23 +304,50 @@ class Walk:
         self.operators += chosen
         return outputs if len(walked) == 1 else [agreed(*pair) for pair in zip(walked[0][0], walked[1][0])]
 
-    def _loop(self, made: Operator, _: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
+    def _loop(
+        self,
+        made: Operator,
+        _: Any,
+        graphs: Dict[str, Any],
+        inputs: List[Optional[Value]],
+        scope: Scope,
+        versions: Versions,
+    ) -> List[Value]:
         if "body" not in graphs or len(inputs) < 2:
             raise Refused("has no body")
         limit, states = inputs[0], [one or Value() for one in inputs[2:]]
-        trips = None if limit is None or limit.numbers is None or limit.numbers.size != 1 else max(0, int(limit.numbers.ravel()[0]))
+        trips = (
+            None
+            if limit is None or limit.numbers is None or limit.numbers.size != 1
+            else max(0, int(limit.numbers.ravel()[0]))
+        )
         begins = True if inputs[1] is None else truth(inputs[1])
         trips = 0 if begins is False else trips if begins else None
         one_by_one = trips is not None and trips * max(1, len(graphs["body"].node)) <= MOST_ONE_BY_ONE
         total: Dict[str, Operator] = {}
         done = 0
         while True:
-            number, going = (self.value((), INT64, numbers=np.array(done) if one_by_one else None), self.value((), BOOL, numbers=np.array(True)))
+            number, going = (
+                self.value((), INT64, numbers=np.array(done) if one_by_one else None),
+                self.value((), BOOL, numbers=np.array(True)),
+            )
             outputs, walked = self._body(graphs["body"], [number, going, *states], scope, versions, made.name)
-            goes_on, after, scans = truth(outputs[0] if outputs else None), outputs[1:len(states) + 1], outputs[len(states) + 1:]
+            goes_on, after, scans = (
+                truth(outputs[0] if outputs else None),
+                outputs[1 : len(states) + 1],
+                outputs[len(states) + 1 :],
+            )
             is_same = [one.shape for one in states] == [one.shape for one in after]
-            states = states if trips == 0 else after if goes_on and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)]
-            repeats = trips if not one_by_one and goes_on and is_same and trips is not None else 0 if trips in (0, None) else 1
+            states = (
+                states
+                if trips == 0
+                else after if goes_on and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)]
+            )
+            repeats = (
+                trips
+                if not one_by_one and goes_on and is_same and trips is not None
+                else 0 if trips in (0, None) else 1
+            )
             done = done + repeats
             for one in walked:
                 one = one if repeats == 1 else one.times(repeats)
@@ -272,10 +358,21 @@ class Walk:
             if made.unknown or goes_on is False or done >= (trips or 0):
                 break
         self.operators += total.values()
-        scanned = [one if one.shape is None else replace(one, shape=(None if made.unknown else done, *one.shape), numbers=None) for one in scans]
+        scanned = [
+            one if one.shape is None else replace(one, shape=(None if made.unknown else done, *one.shape), numbers=None)
+            for one in scans
+        ]
         return [replace(one, is_constant=False) for one in [*states, *scanned]]
 
-    def _scan(self, made: Operator, node: Any, graphs: Dict[str, Any], inputs: List[Optional[Value]], scope: Scope, versions: Versions) -> List[Value]:
+    def _scan(
+        self,
+        made: Operator,
+        node: Any,
+        graphs: Dict[str, Any],
+        inputs: List[Optional[Value]],
+        scope: Scope,
+        versions: Versions,
+    ) -> List[Value]:
         given, present = attributes_of(node), [one or Value() for one in inputs]
         number = given.get("num_scan_inputs", 0)
         if "body" not in graphs or not 1 <= number <= len(present) or versions.get("", 9) < 9:
@@ -284,58 +381,16 @@ class Walk:
         for one, axis in zip(present[-number:], given.get("scan_input_axes", [0] * number)):
             if one.shape is not None and -len(one.shape) <= axis < len(one.shape):
                 trips, axis = one.shape[axis], axis % len(one.shape)
-                one = replace(one, numbers=None, shape=one.shape[:axis] + one.shape[axis + 1:])
+                one = replace(one, numbers=None, shape=one.shape[:axis] + one.shape[axis + 1 :])
             scanned.append(one)
         outputs, walked = self._body(graphs["body"], [*states, *scanned], scope, versions, made.name)
-        after, rows = outputs[:len(states)], outputs[len(states):]
+        after, rows = outputs[: len(states)], outputs[len(states) :]
         if trips is None or [one.shape for one in after] != [one.shape for one in states]:
             trips, made.unknown = None, ITERATIONS
             walked.append(made)
         self.operators += [one if trips is None else one.times(trips) for one in walked]
-        for k, axis in enumerate(given.get("scan_output_axes", [0] * len(rows))[:len(rows)]):
+        for k, axis in enumerate(given.get("scan_output_axes", [0] * len(rows))[: len(rows)]):
             if rows[k].shape is not None:
                 axis = axis if axis >= 0 else axis + len(rows[k].shape) + 1
                 rows[k] = replace(rows[k], shape=(*rows[k].shape[:axis], trips, *rows[k].shape[axis:]))
         return [replace(one, is_constant=False, numbers=None) for one in [*after, *rows]]
-
-
-def versions_of(model: Any) -> Versions:
-    return {"" if one.domain == "ai.onnx" else one.domain: one.version for one in model.opset_import}
-
-
-def truth(value: Optional[Value]) -> Optional[bool]:
-    """None: nobody knows."""
-    return None if value is None or value.numbers is None or value.numbers.size != 1 else bool(value.numbers.ravel()[0])
-
-
-def attributes_of(node: Any) -> Given:
-    """Attributes by name, without graphs; of tensors only the value that a constant is filled with."""
-    try:
-        given = {a.name: helper.get_attribute_value(a) for a in node.attribute if a.type in (1, 2, 3, 6, 7, 8)}
-        given.update((a.name, numpy_helper.to_array(a.t)) for a in node.attribute if a.name == "value" and a.type == 4)
-        return given
-    except (ArithmeticError, KeyError, TypeError, ValueError):
-        raise Refused("has an attribute that cannot be read") from None
-
-
-def with_attributes(node: Any, passed: Optional[Dict[str, Any]]) -> Any:
-    """A node of a function, with the attributes that its caller passed."""
-    if not any(a.ref_attr_name for a in node.attribute):
-        return node
-    made = type(node)()
-    made.CopyFrom(node)
-    del made.attribute[:]
-    for one in node.attribute:
-        if not one.ref_attr_name:
-            made.attribute.add().CopyFrom(one)
-        elif one.ref_attr_name in (passed or {}):
-            made.attribute.add().CopyFrom((passed or {})[one.ref_attr_name])
-            made.attribute[-1].name = one.name
-    return made
-
-
-def agreed(one: Value, other: Value) -> Value:
-    """What two values have in common."""
-    same = one.shape is not None and other.shape is not None and len(one.shape) == len(other.shape)
-    shape = tuple(a if a == b else None for a, b in zip(one.shape, other.shape)) if same else None
-    return replace(one, shape=shape, numbers=None, is_constant=False, needs_gradient=one.needs_gradient or other.needs_gradient)
