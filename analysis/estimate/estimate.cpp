@@ -199,8 +199,8 @@ std::string step_table(const ModelEstimate& estimate)
     const auto add = [&](const std::string& what, const PassWork& work, bool multiplies) {
         if (estimate.passes != Passes::train && work.compulsory.value == 0) return;
         rows.push_back({what, (multiplies ? bound : "") + count_text(multiplies ? work.flops.value / 2 : 0),
-                        bound + count_text(work.flops.value), count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_of_pass(work),
-                        std::string(known)});
+                        bound + count_text(work.flops.value), count_text(work.compulsory.value),
+                        count_text(work.no_reuse.value), intensity_of_pass(work), std::string(known)});
     };
     PassWork step;
     PassWork rest;

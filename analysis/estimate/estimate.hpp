@@ -35,8 +35,8 @@ struct Network {
     Passes passes = Passes::train;
 };
 /// Throws InputError for an unknown model, and an ONNX file that cannot be trained here.
-Network network_of(const std::string& model, const Sizes& sizes,
-                   model::Optimizer optimizer = model::Optimizer::sgd, Passes passes = Passes::train);
+Network network_of(const std::string& model, const Sizes& sizes, model::Optimizer optimizer = model::Optimizer::sgd,
+                   Passes passes = Passes::train);
 
 struct ModelEstimate {
     std::string model;
@@ -49,11 +49,11 @@ struct ModelEstimate {
     std::vector<LayerEstimate> layers;  ///< in the order they run, without the input; of a Graph with the loss
     Footprint step_memory;
     Footprint forward_memory;
-    Bytes inference_memory;     ///< with the caches of keys and values, if `passes` are those of inference
-    Footprint memory{};         ///< of `passes`
-    std::string remarks{};      ///< of who counted it
+    Bytes inference_memory;  ///< with the caches of keys and values, if `passes` are those of inference
+    Footprint memory{};      ///< of `passes`
+    std::string remarks{};   ///< of who counted it
     model::Optimizer optimizer{};
-    Passes passes{};  ///< of one that does not train, the work backward and of the update is 0
+    Passes passes{};               ///< of one that does not train, the work backward and of the update is 0
     bool divides_backward = true;  ///< false: `backward_data` is the whole backward pass, and nobody looked for padding
 };
 

@@ -277,7 +277,8 @@ std::string to_text(std::span<const MachineEstimate> estimates)
         if (!estimate.quality.empty()) text += fmt::format("{}: {}\n", estimate.machine, estimate.quality);
     text += heading(request) + '\n' + columns.text() + '\n';
     if (estimates.front().is_lower_bound)
-        text += "FLOPs of some operators are unknown (named without --on): times are lower bounds, rates upper bounds\n";
+        text +=
+            "FLOPs of some operators are unknown (named without --on): times are lower bounds, rates upper bounds\n";
     for (const MachineEstimate& estimate : estimates)
         text += fmt::format("{}: {}{}\n", estimate.machine, estimate.title,
                             estimate.reason.empty() ? "" : "; no estimate: " + estimate.reason);

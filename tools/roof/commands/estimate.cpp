@@ -134,9 +134,8 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
         requests.push_back(request_of(options, batch));
     std::vector<analysis::RecordedEstimate> all;
     for (const analysis::EstimateRequest& one : requests)
-        all.push_back({analysis::estimate_model(
-                           analysis::network_of(one.model, one.sizes, one.optimizer, one.passes), one.batch,
-                           one.precision),
+        all.push_back({analysis::estimate_model(analysis::network_of(one.model, one.sizes, one.optimizer, one.passes),
+                                                one.batch, one.precision),
                        one});
     return all;
 }
@@ -211,13 +210,14 @@ bool trains_here(const std::string& network)
     }
 }
 
-/// Of an ONNX file that does not train here, by its operators; of a config.json, by PyTorch, where the Python package and its libraries are
-/// installed, and nothing without them.
+/// Of an ONNX file that does not train here, by its operators; of a config.json, by PyTorch, where the Python package
+/// and its libraries are installed, and nothing without them.
 std::optional<int> estimate_in_package(const EstimateOptions& options)
 {
     constexpr int lacks_library = 69;  // of main() in tools/python/roof/commands/estimate.py
     const bool is_onnx = options.model.ends_with(model::network_ending);
-    if (!options.nodes.empty() || !(is_onnx ? !trains_here(options.model) : options.model.ends_with(model::config_ending)))
+    if (!options.nodes.empty() ||
+        !(is_onnx ? !trains_here(options.model) : options.model.ends_with(model::config_ending)))
         return std::nullopt;
     try {
         const int status = run_in_package("estimate", options.parser.arguments());
