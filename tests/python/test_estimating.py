@@ -134,8 +134,8 @@ class OfTransformers(unittest.TestCase):
         made = of_config(keys, tokens=32, phase="decode")
         experts = made.counts.work[("forward", "model.layers.0.mlp.experts", "product")]
         self.assertEqual(2 * 2 * 3 * 64 * 96, experts.contraction_flops)
-        # Two of eight experts' weights, rows of both products, in fp32.
-        self.assertEqual(4 * (2 * 3 * 64 * 96 + 2 * 64 + 2 * 192 + 2 * 96 + 2 * 64), experts.compulsory)
+        # Two of eight experts' weights, rows of both products, in fp32; and twice the ends of eight groups in int32.
+        self.assertEqual(4 * (2 * 3 * 64 * 96 + 2 * 64 + 2 * 192 + 2 * 96 + 2 * 64 + 2 * 8), experts.compulsory)
         attention = made.counts.work[("forward", "model.layers.0.self_attn", "attention")]
         self.assertEqual((4 * 32 * 64, 4 * (2 * 64 + 2 * 32 * 32)), (attention.contraction_flops, attention.compulsory))
         self.assertEqual(4 * 2 * 32 * 32, made.counts.caches)

@@ -110,7 +110,7 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
         if hasattr(model, "set_attn_implementation"):
             with within_transformers():
                 loaded.model.set_attn_implementation(implementation_of(type(model)))
-        precision = precision or precision_of(model)
+        precision = precision or precision_of(loaded.model)
         batch = batch or batch_of([inputs])
         ids = loaded.call.get("input_ids") if isinstance(loaded.call, dict) else None
         loaded.tokens = int(ids.shape[-1]) if ids is not None else 0
