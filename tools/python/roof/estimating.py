@@ -46,14 +46,15 @@ class Estimated:
         """A results folder with one row that is analytic and has no time."""
         row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu", **self.point,
                             "status": "ok", "flops": self.flops, "work_known": "analytic", "remarks": "; ".join(self.remarks)}
-        Path(place).mkdir(parents=True, exist_ok=True)
-        size = SIZES[self.point["precision"]]
+        size, folder = SIZES[self.point["precision"]], results.require_free(place, False)
+        folder.mkdir(parents=True, exist_ok=True)
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]
-        lines = results.lines_of([{"id": row["id"], "layer": layer, "phase": what, "action": "allocate", "bytes": round(number)}
-                                  for layer, what, number in held])
-        (Path(place) / "memory.csv").write_text(results.joined(lines), encoding="utf-8")
-        return results.write(place, {"name": "none", "devices": []}, f"estimate of {self.point['model']}", row, [], self.layers())
+        cells = [(row["id"], layer, what, "allocate", round(number)) for layer, what, number in held]
+        plan = results.RECORDED + results.as_yaml({"description": f"estimate of {self.point['model']}"})
+        results.put(folder, plan, {"name": "none", "devices": []}, [(row, [], self.layers())],
+                    [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
+        return folder
 
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
