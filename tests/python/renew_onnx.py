@@ -2,9 +2,9 @@
 
 usage: renew_onnx.py [NAME ...]    (needs torch, torchvision, timm, transformers, onnx, onnxruntime, onnxscript)
 
-Makes tests/python/data/onnx_exports.zip, the files without their weights, and onnx_exports.csv: FLOPs of products, forward, by
-torch.utils.flop_counter of the source model, or where it has none of the operators (recurrent layers, quantized ones) by the shapes of every
-value as onnxruntime computes them, and two FLOPs for each multiply-add. Prints each that `roof.onnx_reading` counts otherwise.
+Makes onnx_exports.zip in tests/python/data, the files without their weights, and onnx_exports.csv: forward FLOPs by
+torch.utils.flop_counter of the source model; of recurrent layers by the shapes of every value as onnxruntime computes
+them, and two FLOPs for each multiply-add. Prints each that `roof.onnx_reading` counts otherwise.
 """
 
 import contextlib
@@ -25,99 +25,10 @@ import torch
 from onnx import TensorProto, helper
 from onnxscript import FLOAT
 from onnxscript import opset17 as op
-from torch import nn
-from torch.nn import functional as F
+from onnx_networks import sources
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1] / "tools" / "python"))
-
-
-class Wrapped(nn.Module):
-    """A model of transformers that returns its first result, without a cache."""
-
-    def __init__(self, model, **more):
-        super().__init__()
-        self.model, self.more = model, more
-
-    def forward(self, x, mask=None):
-        out = self.model(x, **({} if mask is None else {"attention_mask": mask}), **self.more)
-        return out[0] if isinstance(out, (tuple, list)) else out.to_tuple()[0]
-
-
-class Unet(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.down, self.deep = nn.Conv2d(3, 8, 3, 2, 1), nn.Conv2d(8, 16, 3, 2, 1, groups=2)
-        self.up, self.last = nn.ConvTranspose2d(16, 8, 3, 2, 1, 1), nn.Conv2d(16, 4, 3, padding=2, dilation=2)
-
-    def forward(self, x):
-        low = self.down(x)
-        deep = self.deep(low)
-        wide = F.interpolate(deep, scale_factor=2.0, mode="bilinear", align_corners=False)
-        return self.last(torch.cat([self.up(deep), low], 1)) + wide.mean()
-
-
-class Recurrent(nn.Module):
-    def __init__(self, kind, **more):
-        super().__init__()
-        self.cells, self.last = kind(12, 20, **more), nn.Linear(20 * (2 if more.get("bidirectional") else 1), 5)
-
-    def forward(self, x):
-        return self.last(self.cells(x)[0])
-
-
-class Mixed(nn.Module):
-    """What rules of shapes stumble over: rolls, unfolds, splits, pads, masks, products written as Einsum, windows in one and three dimensions."""
-
-    def __init__(self):
-        super().__init__()
-        self.line, self.cube, self.mix = nn.Conv1d(4, 6, 5, 2, 2), nn.Conv3d(1, 2, (3, 3, 1)), nn.Linear(6, 9, bias=False)
-
-    def forward(self, x):
-        y = self.line(F.pad(torch.roll(x, 3, -1), (1, 2))).transpose(1, 2)
-        a, b, c = self.mix(y).split([3, 3, 3], -1)
-        scores = torch.einsum("bik,bjk->bij", a, b).masked_fill(torch.ones(y.shape[1], y.shape[1]).triu(1).bool(), -1e9)
-        z = torch.einsum("bij,bjk,kl->bil", scores.softmax(-1), c, self.mix.weight[:3])
-        windows = F.avg_pool1d(x, 4, 2)
-        return z.sum(-1) + self.cube(windows[:, None, :, :, None]).mean()
-
-
-def tiny(kind, **more):
-    """A small model of transformers: its class and configuration by name."""
-    import transformers
-
-    config = getattr(transformers, kind[1])(**more)
-    config._attn_implementation = "eager"
-    return Wrapped(getattr(transformers, kind[0])(config).eval(), **({"use_cache": False} if hasattr(config, "use_cache") else {}))
-
-
-TEXT = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 100, "max_position_embeddings": 64}
-TOKENS = (torch.arange(24).reshape(2, 12) % 90 + 1, torch.ones(2, 12, dtype=torch.int64))
-
-
-def sources():
-    """Name: model and inputs."""
-    import timm
-    import torchvision
-
-    image = (torch.randn(2, 3, 64, 64),)
-    yield "mlp", nn.Sequential(nn.Flatten(), nn.Linear(48, 20), nn.GELU(), nn.Linear(20, 10)), (torch.randn(3, 3, 4, 4),)
-    yield "resnet18", torchvision.models.resnet18(), image
-    yield "mobilenet_v3_small", torchvision.models.mobilenet_v3_small(), image
-    yield "swin_t", torchvision.models.swin_t(), (torch.randn(1, 3, 64, 64),)
-    yield "convnext", timm.create_model("convnext_atto"), image
-    yield "vit", timm.create_model("vit_tiny_patch16_224", img_size=64, depth=2), image
-    yield "unet", Unet(), image
-    yield "mixed", Mixed(), (torch.randn(2, 4, 30),)
-    yield "bert", tiny(("BertForMaskedLM", "BertConfig"), intermediate_size=64, **TEXT), TOKENS
-    yield "gpt2", tiny(("GPT2LMHeadModel", "GPT2Config"), n_embd=32, n_layer=2, n_head=4, vocab_size=100, n_positions=64), TOKENS
-    yield "llama", tiny(("LlamaForCausalLM", "LlamaConfig"), intermediate_size=64, num_key_value_heads=2, **TEXT), TOKENS
-    yield "gemma2", tiny(("Gemma2ForCausalLM", "Gemma2Config"), intermediate_size=64, num_key_value_heads=2, head_dim=8, sliding_window=4, **TEXT), TOKENS
-    yield "segformer", tiny(("SegformerModel", "SegformerConfig"), hidden_sizes=[16, 32, 32, 64], depths=[1, 1, 1, 1]), image
-    yield "wav2vec2", tiny(("Wav2Vec2Model", "Wav2Vec2Config"), intermediate_size=64, conv_dim=[16] * 7, num_conv_pos_embeddings=16,
-                           num_conv_pos_embedding_groups=4, **TEXT), (torch.randn(1, 4000),)
-    yield "lstm", Recurrent(nn.LSTM, num_layers=2), (torch.randn(7, 2, 12),)
-    yield "gru", Recurrent(nn.GRU, bidirectional=True, batch_first=True), (torch.randn(2, 7, 12),)
 
 
 def exported(model, inputs, dynamo):
@@ -127,7 +38,9 @@ def exported(model, inputs, dynamo):
         if dynamo:
             return torch.onnx.export(model, inputs, dynamo=True, verbose=False).model_proto
         out = io.BytesIO()
-        torch.onnx.export(model, inputs, out, dynamo=False, opset_version=17, input_names=["x"], dynamic_axes={"x": {0: "batch"}})
+        torch.onnx.export(
+            model, inputs, out, dynamo=False, opset_version=17, input_names=["x"], dynamic_axes={"x": {0: "batch"}}
+        )
     return onnx.load_from_string(out.getvalue())
 
 
@@ -164,7 +77,15 @@ def flops_by_onnxruntime(model, inputs):
             total += 2 * out * math.prod(of[3][1:])
         elif node.op_type == "ConvTranspose":
             total += 2 * math.prod(of[0]) * math.prod(of[1][1:])
-        elif node.op_type in ("MatMul", "MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "MatMulNBits", "FusedMatMul"):
+        elif node.op_type in (
+            "MatMul",
+            "MatMulInteger",
+            "QLinearMatMul",
+            "DynamicQuantizeMatMul",
+            "MatMulIntegerToFloat",
+            "MatMulNBits",
+            "FusedMatMul",
+        ):
             total += 2 * out * of[0][-1 - bool(given.get("transA"))]
         elif node.op_type in ("Gemm", "QGemm", "FusedGemm"):
             total += 2 * out * of[0][0 if given.get("transA") else 1]
@@ -175,7 +96,11 @@ def flops_by_onnxruntime(model, inputs):
 
 def files(names):
     """Name, model, FLOPs and where they are from, inputs."""
-    models = {name: (model.eval(), inputs) for name, model, inputs in sources() if not names or any(one.startswith(name) for one in names)}
+    models = {
+        name: (model.eval(), inputs)
+        for name, model, inputs in sources()
+        if not names or any(one.startswith(name) for one in names)
+    }
     traced = {}
     for name, (model, inputs) in models.items():
         recurrent = name in ("lstm", "gru")
@@ -187,15 +112,27 @@ def files(names):
                 continue
             arrays = [one.numpy() for one in inputs]
             traced.setdefault(name, proto)
-            count = flops_by_onnxruntime(proto, arrays) if recurrent and not dynamo else None if recurrent else flops_by_torch(model, inputs)
+            count = (
+                flops_by_onnxruntime(proto, arrays)
+                if recurrent and not dynamo
+                else None if recurrent else flops_by_torch(model, inputs)
+            )
             if count is not None:
-                yield f"{name}_{'dynamo' if dynamo else 'traced'}", proto, count, "onnxruntime" if recurrent else "flop_counter", arrays
+                yield f"{name}_{'dynamo' if dynamo else 'traced'}", proto, count, (
+                    "onnxruntime" if recurrent else "flop_counter"
+                ), arrays
     yield from quantized(traced, models)
     yield from scripted()
 
 
 def quantized(traced, models):
-    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+    from onnxruntime.quantization import (
+        CalibrationDataReader,
+        QuantFormat,
+        QuantType,
+        quantize_dynamic,
+        quantize_static,
+    )
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
     from onnxruntime.transformers import optimizer
 
@@ -213,14 +150,26 @@ def quantized(traced, models):
             model, inputs = models[name.split("-")[0]]
             onnx.save(traced[name.split("-")[0]], place)
             write()
-            return name.replace("-", "_"), onnx.load(out), flops_by_torch(model, inputs), source, [one.numpy() for one in inputs]
+            return (
+                name.replace("-", "_"),
+                onnx.load(out),
+                flops_by_torch(model, inputs),
+                source,
+                [one.numpy() for one in inputs],
+            )
 
         for name in [one for one in ("resnet18", "unet", "mlp", "vit") if one in traced]:
             data = [models[name][1][0].numpy()]
-            yield made(f"{name}-qdq", lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QDQ, per_channel=True))
+            yield made(
+                f"{name}-qdq",
+                lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QDQ, per_channel=True),
+            )
         for name in [one for one in ("unet", "mlp") if one in traced]:
             data = [models[name][1][0].numpy()]
-            yield made(f"{name}-qoperator", lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QOperator))
+            yield made(
+                f"{name}-qoperator",
+                lambda: quantize_static(place, out, Inputs("x", data), quant_format=QuantFormat.QOperator),
+            )
         for name in [one for one in ("bert", "mlp", "gpt2") if one in traced]:
             yield made(f"{name}-dynamic", lambda: quantize_dynamic(place, out, weight_type=QuantType.QInt8))
 
@@ -241,7 +190,12 @@ def quantized(traced, models):
         for name in [one for one in ("resnet18", "bert", "convnext") if one in traced]:
             yield made(f"{name}-optimised", by_onnxruntime)
         if "bert" in traced:
-            yield made("bert-fused", lambda: optimizer.optimize_model(str(place), "bert", num_heads=4, hidden_size=32).save_model_to_file(str(out)))
+            yield made(
+                "bert-fused",
+                lambda: optimizer.optimize_model(str(place), "bert", num_heads=4, hidden_size=32).save_model_to_file(
+                    str(out)
+                ),
+            )
 
 
 CUSTOM = onnxscript.values.Opset("custom", 1)
@@ -286,7 +240,10 @@ def scripted():
 def without_weights(graph):
     """Shapes alone, of all but short lists of integers and single numbers."""
     for tensor in [*graph.initializer, *(a.t for node in graph.node for a in node.attribute if a.HasField("t"))]:
-        is_list = tensor.data_type in (TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL) and math.prod(tensor.dims) <= 4096
+        is_list = (
+            tensor.data_type in (TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL)
+            and math.prod(tensor.dims) <= 4096
+        )
         if not is_list and math.prod(tensor.dims) > 8:
             for held in ("raw_data", "float_data", "int32_data", "int64_data", "double_data"):
                 tensor.ClearField(held)
@@ -303,7 +260,9 @@ def main(names):
     from roof.onnx_reading import network
 
     rows, wrong = [], 0
-    with zipfile.ZipFile(HERE / "data" / "onnx_exports.zip", "w", zipfile.ZIP_LZMA) as kept, tempfile.TemporaryDirectory() as scratch:
+    with zipfile.ZipFile(
+        HERE / "data" / "onnx_exports.zip", "w", zipfile.ZIP_LZMA
+    ) as kept, tempfile.TemporaryDirectory() as scratch:
         for name, model, flops, source, arrays in files(names):
             if names and name not in names:
                 continue
@@ -318,13 +277,23 @@ def main(names):
             time_first = name == "lstm_traced"
             sizes = {"batch": 7} if time_first else {}
             batch = arrays[0].shape[1 if time_first else 0]
-            rows.append({"file": name, "batch": batch, "sizes": ",".join(f"{a}={b}" for a, b in sizes.items()), "flops": int(flops), "source": source})
+            rows.append(
+                {
+                    "file": name,
+                    "batch": batch,
+                    "sizes": ",".join(f"{a}={b}" for a, b in sizes.items()),
+                    "flops": int(flops),
+                    "source": source,
+                }
+            )
             try:
                 counted = network.read(place, batch, sizes)
                 unknown = [f"{one.kind} at '{one.name}': {one.unknown}" for one in counted.unknown()]
                 if counted.flops() != flops or unknown:
                     wrong += 1
-                    print(f"{name}: {counted.flops():.0f}, not {flops:.0f} ({source}); unknown: {unknown[:3]}", flush=True)
+                    print(
+                        f"{name}: {counted.flops():.0f}, not {flops:.0f} ({source}); unknown: {unknown[:3]}", flush=True
+                    )
                 rows[-1]["unknown"] = len(unknown)
             except Exception as error:
                 wrong += 1
