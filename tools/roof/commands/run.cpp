@@ -84,7 +84,7 @@ std::string per_image_text(const Measurement& row)
     std::string multiply_adds;
     try {
         const long long tokens = analysis::tokens_of(row);
-        const model::Sizes sizes = tokens > 0 ? model::Sizes{{"tokens", tokens}} : model::Sizes{};
+        const analysis::Sizes sizes = tokens > 0 ? analysis::Sizes{{"tokens", tokens}} : analysis::Sizes{};
         const auto network =
             analysis::network_of(analysis::model_of(row), sizes, model::Optimizer::sgd, analysis::passes_of(row.point));
         const auto model = analysis::estimate_model(network, 1, row.point.precision());
