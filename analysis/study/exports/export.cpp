@@ -143,7 +143,8 @@ Roofs roofs_to_export(const Study& study, const std::string& device)
 std::string exported(const Study& study, std::string_view format, const std::string& device)
 {
     static const std::vector<std::string> formats{"csv",       "points",  "ert",           "likwid",    "carm",
-                                                  "tracelens", "pytorch", "inference-sim", "prometheus"};
+                                                  "tracelens", "pytorch", "inference-sim", "prometheus", "digest",
+                                                  "atlas"};  // the last two: tools/roof/commands/export.cpp
     if (format == "csv") return to_csv(ceilings_table(study));
     if (format == "points") return to_csv(placements_table(study));
     if (format == "ert") return as_ert(study, device);

@@ -7,7 +7,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 #: command: the module of roof.commands, whose main(arguments) returns the exit status
-MODULES = {"estimate": "estimate", "import": "import_"}
+MODULES = {"atlas": "atlas", "estimate": "estimate", "fleet": "fleet", "import": "import_"}
 IN_ASCII = {"≤": "<=", "≥": ">=", "…": "...", "×": "x", "²": "^2", "·": "*", "–": "-", "→": "->"}
 
 
