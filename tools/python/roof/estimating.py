@@ -50,10 +50,10 @@ class Estimated:
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]
         cells = [(row["id"], layer, what, "allocate", round(number)) for layer, what, number in held]
-        results.require_free(place, False).mkdir(parents=True, exist_ok=True)
-        results.put(Path(place), results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
+        folder = results.require_free(place, False)
+        results.put(folder, results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
                     [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
-        return Path(place)
+        return folder
 
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
@@ -68,11 +68,12 @@ class Estimated:
         counts = self.counts
         for (phase, layer, kind), work in sorted(counts.work.items(), key=lambda item: item[0][0] != FORWARD):
             name = kind or counts.kinds.get(layer, "")
-            if work.compulsory or work.flops:
+            extents = "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""
+            if work.compulsory or work.flops or work.uncounted:
                 rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
                              "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
                              "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse), "work_known": "analytic",
-                             "implementation": "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""})
+                             "implementation": "FLOPs unknown" if work.uncounted else extents})
         return rows
 
     def document(self, *options: str) -> Any:
