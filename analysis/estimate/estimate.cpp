@@ -102,20 +102,6 @@ LayerEstimate loss_estimate(const model::Graph& graph, int batch, Precision prec
             .work = {.forward = loss_work(graph, batch, precision, trains)}};
 }
 
-std::vector<LayerEstimate> layer_estimates(const model::Operations& operations, int batch, Precision precision,
-                                           model::Optimizer optimizer)
-{
-    std::vector<LayerEstimate> layers;
-    for (const model::Operation& one : operations.all) {
-        layers.push_back({one.name, one.kind, one.is_contraction, one.has_rule, one.parameters, one.output,
-                          work_of(one, batch, operations.batch, precision, optimizer)});
-        std::vector<long long>& output = layers.back().output_shape;
-        const bool begins_with_batch = !output.empty() && static_cast<double>(output[0]) == operations.batch;
-        if (begins_with_batch) output[0] = batch;
-    }
-    return layers;
-}
-
 /// Kinds of layers in their own order, then those of operators as they appear.
 std::vector<std::string> elementwise_kinds(const ModelEstimate& estimate)
 {
@@ -209,11 +195,12 @@ std::string layer_table(const ModelEstimate& estimate)
 std::string step_table(const ModelEstimate& estimate)
 {
     Texts rows;
+    const std::string bound = is_lower_bound(estimate) ? "≥ " : "";
     const auto add = [&](const std::string& what, const PassWork& work, bool multiplies) {
         if (estimate.passes != Passes::train && work.compulsory.value == 0) return;
-        rows.push_back({what, count_text(multiplies ? work.flops.value / 2 : 0), count_text(work.flops.value),
-                        count_text(work.compulsory.value), count_text(work.no_reuse.value), intensity_of_pass(work),
-                        std::string(known)});
+        rows.push_back({what, (multiplies ? bound : "") + count_text(multiplies ? work.flops.value / 2 : 0),
+                        bound + count_text(work.flops.value), count_text(work.compulsory.value),
+                        count_text(work.no_reuse.value), intensity_of_pass(work), std::string(known)});
     };
     PassWork step;
     PassWork rest;
@@ -264,39 +251,26 @@ nlohmann::json memory_json(const ModelEstimate& estimate)
 
 }  // namespace
 
-std::string Network::name() const
-{
-    if (const auto* const graph = std::get_if<model::Graph>(&layers)) return graph->name();
-    return std::get<model::Operations>(layers).name;
-}
-
-long long Network::parameters() const
-{
-    if (const auto* const graph = std::get_if<model::Graph>(&layers)) return graph->parameter_count();
-    return std::get<model::Operations>(layers).parameters;
-}
-
-Network network_of(const std::string& model, const model::Sizes& sizes, model::Optimizer optimizer, Passes passes)
+Network network_of(const std::string& model, const Sizes& sizes, model::Optimizer optimizer, Passes passes)
 {
     const int tokens = sizes.contains("tokens") ? static_cast<int>(sizes.at("tokens")) : 0;
     const auto other = std::ranges::find_if(sizes, [](const auto& size) { return size.first != "tokens"; });
     if (other != sizes.end() && !model.ends_with(model::network_ending))
         throw InputError("--size " + printable(other->first) + ": " + model + " leaves no such extent open");
-    try {
-        return {model::build_model(model, 1000, tokens, passes), "", optimizer, passes};
-    } catch (const InputError& refused) {
-        if (!model.ends_with(model::network_ending) || is_inference(passes)) throw;
-        return {model::read_onnx_operations(model, sizes), refused.what(), optimizer, passes};
-    }
+    return {model::build_model(model, 1000, tokens, passes), optimizer, passes};
+}
+
+bool is_lower_bound(const ModelEstimate& estimate)
+{
+    return !std::ranges::all_of(estimate.layers, &LayerEstimate::has_rule);
 }
 
 Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes)
 {
-    return std::visit([&](const auto& all) { return footprint_of(all, batch, precision, passes, network.optimizer); },
-                      network.layers);
+    return footprint_of(network.layers, batch, precision, passes, network.optimizer);
 }
 
-ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes)
+ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const Sizes& sizes)
 {
     return estimate_model(network_of(model, sizes), batch, precision);
 }
@@ -304,31 +278,25 @@ ModelEstimate estimate_model(const std::string& model, int batch, Precision prec
 ModelEstimate estimate_model(const Network& network, int batch, Precision precision)
 {
     if (batch < 1) throw InputError(fmt::format("a batch holds at least 1 image, not {}", batch));
-    ModelEstimate estimate{.model = network.name(),
+    ModelEstimate estimate{.model = network.layers.name(),
                            .batch = batch,
                            .precision = precision,
-                           .parameters = network.parameters(),
+                           .parameters = network.layers.parameter_count(),
                            .step_memory = footprint_of(network, batch, precision, Passes::train),
                            .forward_memory = footprint_of(network, batch, precision, Passes::forward),
                            .memory = footprint_of(network, batch, precision, network.passes),
-                           .why_operators = network.why_operators,
                            .optimizer = network.optimizer,
                            .passes = network.passes};
-    std::visit(
-        [&](const auto& layers) {
-            estimate.layers = layer_estimates(layers, batch, precision, network.optimizer);
-            estimate.inference_memory = is_inference(network.passes)
-                                            ? footprint_of(network, batch, precision, network.passes).total()
-                                            : inference_bytes(layers, batch, precision);
-        },
-        network.layers);
-    if (const auto* const graph = std::get_if<model::Graph>(&network.layers))
-        estimate.layers.push_back(loss_estimate(*graph, batch, precision, network.passes == Passes::train));
+    estimate.layers = layer_estimates(network.layers, batch, precision, network.optimizer);
+    estimate.layers.push_back(loss_estimate(network.layers, batch, precision, network.passes == Passes::train));
+    estimate.inference_memory = is_inference(network.passes)
+                                    ? footprint_of(network, batch, precision, network.passes).total()
+                                    : inference_bytes(network.layers, batch, precision);
     for (LayerEstimate& layer : estimate.layers) {
         LayerWork& work = layer.work;
         if (network.passes != Passes::train) work.backward_data = work.backward_weights = work.update = {};
         if (work.multiply_adds > (1LL << 62) - estimate.multiply_adds)
-            throw InputError(network.name() + " has more than 2^62 multiply-adds");
+            throw InputError(network.layers.name() + " has more than 2^62 multiply-adds");
         estimate.multiply_adds += work.multiply_adds;
         estimate.multiply_adds_unpadded += work.multiply_adds_unpadded;
         estimate.flops.add(work, contraction(layer));
@@ -356,8 +324,6 @@ nlohmann::json to_json(const ModelEstimate& estimate)
             {"precision", traits(estimate.precision).name},
             {"optimizer", name(estimate.optimizer)},
             {"known", roof::name(Known::analytic)},
-            {"by_operators",
-             estimate.why_operators.empty() ? nlohmann::json(nullptr) : nlohmann::json(estimate.why_operators)},
             {"parameters", estimate.parameters},
             {"multiply_adds", estimate.multiply_adds},
             {"flops",
@@ -367,6 +333,7 @@ nlohmann::json to_json(const ModelEstimate& estimate)
               {"backward_weights", of_backward(estimate.flops.backward_weights.value)},
               {"elementwise", integer(estimate.flops.elementwise.value)},
               {"step", integer(estimate.flops.step().value)},
+              {"is_lower_bound", is_lower_bound(estimate)},
               {"executed_forward", integer(executed_flops(estimate, forward_alone))},
               {"executed_step", integer(executed_flops(estimate, each_pass))}}},
             {"bytes",
@@ -398,11 +365,8 @@ std::string to_text(const ModelEstimate& estimate)
             : "",
         estimate.divides_backward ? "layer" : "operator");
     if (!estimate.remarks.empty()) text += estimate.remarks + '\n';
-    if (!estimate.why_operators.empty())
-        text += "by the file's operators, each as it stands, since the network cannot be trained here:\n  " +
-                estimate.why_operators + "\n";
     if (const std::string unknown = without_rule(estimate); !unknown.empty())
-        text += "counted by their bytes alone, FLOPs unknown: " + unknown + "\n";
+        text += "FLOPs unknown, so that each sum of FLOPs is a lower bound (≥): " + unknown + "\n";
     if (const double all = estimate.flops.forward.value, executed = executed_flops(estimate, forward_alone);
         executed < all)
         text += fmt::format("of the {} forward {} are executed: a mask or a window leaves out the rest of attention\n",

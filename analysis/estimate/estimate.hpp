@@ -3,12 +3,13 @@
 
 #include "analysis/estimate/footprint.hpp"
 #include "ert/base/precision.hpp"
-#include "workloads/model/operations.hpp"
+#include "workloads/model/work.hpp"
 
 #include <nlohmann/json_fwd.hpp>
+
+#include <map>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace roof::analysis {
@@ -18,26 +19,24 @@ struct LayerEstimate {
     std::string name;
     std::string kind;
     bool is_contraction = false;
-    bool has_rule = true;  ///< false: its FLOPs are unknown, and it counts by its bytes
+    bool has_rule = true;  ///< false: not all of its FLOPs are known, and it counts by its bytes
     long long parameters = 0;
     std::vector<long long> output_shape;  ///< [n, c, h, w], or [n, f] from the flatten on; of operators, any
     model::LayerWork work;
     double least_executed = 1;  ///< share of a convolution's FLOPs that Winograd's F(4x4, 3x3) executes
 };
 
-/// A network that can be trained here, or the operators of one that cannot: another ONNX file.
+/// Extents by name: {"tokens", 128}.
+using Sizes = std::map<std::string, long long>;
+
 struct Network {
-    std::variant<model::Graph, model::Operations> layers;
-    std::string why_operators{};  ///< why an ONNX file is read by its operators alone
+    model::Graph layers;
     model::Optimizer optimizer = model::Optimizer::sgd;
     Passes passes = Passes::train;
-
-    std::string name() const;
-    long long parameters() const;
 };
-/// Throws InputError for an unknown model, or a file that gives no shapes.
-Network network_of(const std::string& model, const model::Sizes& sizes,
-                   model::Optimizer optimizer = model::Optimizer::sgd, Passes passes = Passes::train);
+/// Throws InputError for an unknown model, and an ONNX file that cannot be trained here.
+Network network_of(const std::string& model, const Sizes& sizes, model::Optimizer optimizer = model::Optimizer::sgd,
+                   Passes passes = Passes::train);
 
 struct ModelEstimate {
     std::string model;
@@ -50,17 +49,19 @@ struct ModelEstimate {
     std::vector<LayerEstimate> layers;  ///< in the order they run, without the input; of a Graph with the loss
     Footprint step_memory;
     Footprint forward_memory;
-    Bytes inference_memory;     ///< with the caches of keys and values, if `passes` are those of inference
-    Footprint memory{};         ///< of `passes`
-    std::string why_operators;  ///< as Network has it
-    std::string remarks{};      ///< of who counted it
+    Bytes inference_memory;  ///< with the caches of keys and values, if `passes` are those of inference
+    Footprint memory{};      ///< of `passes`
+    std::string remarks{};   ///< of who counted it
     model::Optimizer optimizer{};
-    Passes passes{};  ///< of one that does not train, the work backward and of the update is 0
+    Passes passes{};               ///< of one that does not train, the work backward and of the update is 0
     bool divides_backward = true;  ///< false: `backward_data` is the whole backward pass, and nobody looked for padding
 };
 
+/// Whether the FLOPs of an operator are unknown, so that each sum is a lower bound.
+bool is_lower_bound(const ModelEstimate& estimate);
+
 /// Throws InputError for an unknown model or a batch below 1.
-ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const model::Sizes& sizes = {});
+ModelEstimate estimate_model(const std::string& model, int batch, Precision precision, const Sizes& sizes = {});
 ModelEstimate estimate_model(const Network& network, int batch, Precision precision);
 /// The memory of a batch. Of operators, each result that is written is kept.
 Footprint footprint_of(const Network& network, int batch, Precision precision, Passes passes);

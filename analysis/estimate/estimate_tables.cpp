@@ -276,6 +276,9 @@ std::string to_text(std::span<const MachineEstimate> estimates)
     for (const MachineEstimate& estimate : estimates)
         if (!estimate.quality.empty()) text += fmt::format("{}: {}\n", estimate.machine, estimate.quality);
     text += heading(request) + '\n' + columns.text() + '\n';
+    if (estimates.front().is_lower_bound)
+        text +=
+            "FLOPs of some operators are unknown (named without --on): times are lower bounds, rates upper bounds\n";
     for (const MachineEstimate& estimate : estimates)
         text += fmt::format("{}: {}{}\n", estimate.machine, estimate.title,
                             estimate.reason.empty() ? "" : "; no estimate: " + estimate.reason);
@@ -295,6 +298,7 @@ nlohmann::json to_json(const MachineEstimate& e)
             {"devices", e.request.devices},
             {"peak_flops_per_second", placed ? json_number(e.peak.value) : nullptr},
             {"peak_is_lower_bound", e.peak_is_lower_bound},
+            {"is_lower_bound", e.is_lower_bound},
             {"levels", levels_json(e)},
             {"bound", placed ? nlohmann::json(e.binds_compute ? "compute" : "memory") : nullptr},
             {"binds", placed ? nlohmann::json(e.binds) : nullptr},

@@ -182,38 +182,6 @@ Bytes inference_bytes(const Graph& graph, int batch, Precision precision)
            bytes(batch, largest_layer(graph), stored);
 }
 
-Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes,
-                       model::Optimizer optimizer)
-{
-    const double stored = traits(precision).storage_bytes, trained = std::max(4.0, stored);
-    const double times = batch / operations.batch, parameters = static_cast<double>(operations.parameters);
-    double kept = 0, largest = 0;
-    for (const model::Operation& one : operations.all) {
-        kept += one.written;
-        largest = std::max(largest, one.read + one.written);
-    }
-    Footprint footprint;
-    footprint.parameters =
-        Bytes{parameters * (is_inference(passes) ? stored : trained + (stored < trained ? stored : 0))};
-    footprint.images = Bytes{operations.inputs * times * stored};
-    footprint.activations = Bytes{(is_inference(passes) ? 0 : kept) * times * stored};
-    if (is_inference(passes)) footprint.working = Bytes{largest * times * stored};
-    if (passes != Passes::train) return footprint;
-    footprint.gradients = Bytes{parameters * trained};
-    footprint.momentum = footprint.gradients * model::cost_of(optimizer).averages;
-    footprint.working = Bytes{largest * times * stored};
-    return footprint;
-}
-
-Bytes inference_bytes(const model::Operations& operations, int batch, Precision precision)
-{
-    double largest = 0;
-    for (const model::Operation& one : operations.all) largest = std::max(largest, one.read + one.written);
-    const double stored = traits(precision).storage_bytes;
-    return Bytes{stored * (static_cast<double>(operations.parameters) +
-                           (operations.inputs + largest) * batch / operations.batch)};
-}
-
 int largest_batch(const Footprint& footprint, int batch, Bytes memory)
 {
     const Bytes fixed = footprint.parameters + footprint.gradients + footprint.momentum;

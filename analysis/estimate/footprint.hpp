@@ -4,7 +4,7 @@
 
 #include "ert/base/precision.hpp"
 #include "ert/base/units.hpp"
-#include "workloads/model/operations.hpp"
+#include "workloads/model/work.hpp"
 
 #include <map>
 #include <string>
@@ -42,13 +42,8 @@ struct Footprint {
 Footprint footprint_of(const model::Graph& graph, int batch, Precision precision, Passes passes,
                        model::Optimizer optimizer = model::Optimizer::sgd);
 
-/// Of operators: each result that is written counts as kept, which is the most; none runs in place.
-Footprint footprint_of(const model::Operations& operations, int batch, Precision precision, Passes passes,
-                       model::Optimizer optimizer = model::Optimizer::sgd);
-
 /// Memory of an inference: parameters, images, and the two largest neighbouring activations.
 Bytes inference_bytes(const model::Graph& graph, int batch, Precision precision);
-Bytes inference_bytes(const model::Operations& operations, int batch, Precision precision);
 
 /// The largest batch that fits into `memory`, by the footprint of a batch; 0 if one image does not fit. Parameters, gradients and averages
 /// stay as they are, all else grows with the batch.

@@ -177,6 +177,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.title = target.title;
     estimate.quality = target.quality;
     estimate.known = target.known;
+    estimate.is_lower_bound = is_lower_bound(counted);
     estimate.footprint = counted.memory;
     estimate.memory = target.memory;
     if (target.memory.value > 0)

@@ -16,7 +16,6 @@
 #include "analysis/estimate/estimate.hpp"
 #include "analysis/estimate/target.hpp"
 #include "analysis/roofline/place.hpp"
-#include "workloads/model/operations.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -43,7 +42,7 @@ struct EstimateRequest {
     long long images = imagenet_images;  ///< images per epoch
     int devices = 1;
     std::string link{};    ///< between devices; required if there are several
-    model::Sizes sizes{};  ///< that a network's file leaves open
+    Sizes sizes{};  ///< that a network's file leaves open
     /// Convolutions by the fastest algorithm, not by the definition: the low end of a prediction takes Winograd's products where there are
     /// any, without its transforms. Nobody knows before a run which algorithm is the fastest.
     bool by_fastest_algorithm = false;
@@ -70,6 +69,7 @@ struct MachineEstimate {
     std::string reason;         ///< why there is no estimate; then only the footprint is set
     FlopRate peak;
     bool peak_is_lower_bound = false;
+    bool is_lower_bound = false;         ///< of FLOPs: some are unknown, and the times are lower bounds, too
     std::vector<LevelPlacement> levels;  ///< traffic of the whole network, nearest to the core first
     std::string binds;                   ///< the roof with most of the layer-by-layer time
     bool binds_compute = false;

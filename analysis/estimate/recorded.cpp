@@ -16,6 +16,8 @@ namespace roof::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 4> products{"convolution", "linear", "attention", "product"};
+constexpr std::string_view unknown_flops =
+    "FLOPs unknown";              ///< in place of the extents, where not all of them are counted
 constexpr int largest = 1 << 24;  ///< batch and tokens
 
 /// Bytes by what they hold; of `parameters` by layer.
@@ -72,7 +74,10 @@ std::vector<LayerEstimate> layers_of(const Measurement& row, Allocations& held, 
         model::PassWork& pass = part.phase == Phase::forward ? work.forward : work.backward_data;
         pass = {part.work.flops, part.work.compulsory, part.work.no_reuse, {}};
         if (part.work.executed.value > 0) work.executed = part.work.executed / part.work.flops;
-        if (!part.implementation.empty()) layer.output_shape = extents_in(part.implementation);
+        if (part.implementation == unknown_flops)
+            layer.has_rule = false;
+        else if (!part.implementation.empty())
+            layer.output_shape = extents_in(part.implementation);
         if (layer.is_contraction && part.phase == Phase::forward)
             work.multiply_adds = work.multiply_adds_unpadded = static_cast<long long>(part.work.flops.value / 2);
     }

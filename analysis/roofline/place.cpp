@@ -195,6 +195,7 @@ Placement place_step(Placement p, const Measurement& row, const RowRoofs& over)
         taken.push_back(part.seconds.median);
     }
     if (works.empty()) works.push_back(&row.work);
+    p.is_lower_bound = row.work.at_least;
     return complete(std::move(p), row.work.flops, works, taken, over);
 }
 

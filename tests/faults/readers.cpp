@@ -18,7 +18,6 @@
 #include "workloads/data/jpeg.hpp"
 #include "workloads/engine/choices.hpp"
 #include "workloads/model/models.hpp"
-#include "workloads/model/operations.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -77,13 +76,6 @@ void add_binary_readers(std::vector<Reader>& all, const std::string& data)
                    [](const std::string& bytes, const std::string& scratch) {
                        std::ofstream(fs::path(scratch) / "net.onnx", std::ios::binary) << bytes;
                        model::read_onnx(fs::path(scratch) / "net.onnx");
-                   }});
-    all.push_back({"onnx operators",
-                   {read_file(networks / "gpt_small.onnx"), read_file(networks / "gpt_small_traced.onnx"),
-                    read_file(networks / "unet_small.onnx"), read_file(networks / "mlp_small.onnx")},
-                   [](const std::string& bytes, const std::string& scratch) {
-                       std::ofstream(fs::path(scratch) / "net.onnx", std::ios::binary) << bytes;
-                       model::read_onnx_operations(fs::path(scratch) / "net.onnx", {});
                    }});
     test::write_plain(made / "plain.jpg", 40, 30, {10, 200, 30});
     test::write_plain(made / "inks.jpg", 17, 9, {10, 200, 30}, test::Ink::cmyk);

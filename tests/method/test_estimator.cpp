@@ -240,7 +240,8 @@ TEST_CASE("two samples that are too fast do not set a rate, and three are a lowe
     CHECK(sustained_rate(rounds, 0.01).steadiness == Steadiness::at_least);
 }
 
-TEST_CASE("one round of four samples among slower ones is the lower bound of its slowest, as rounds of a loaded machine were")
+TEST_CASE(
+    "one round of four samples among slower ones is the lower bound of its slowest, as rounds of a loaded machine were")
 {
     // fma fp32 of a Zen 3 with two threads beside ten processes, GFLOP/s; its clock allows 207.
     const SustainedRate rate = sustained_rate({round_of({204.3, 205.1, 205.8, 206.1}), round_of({7.1, 7.4, 7.3, 7.2}),

@@ -183,8 +183,8 @@ TEST_CASE("a rate that one set alone reached is its level's where it is steady, 
 {
     const auto copies = [](const OfRounds& fastest) {
         std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
-        add_rounds(rows, row("copy", "avx512", 1, 640 * KiB, 200e9), fastest);
-        add_rounds(rows, row("copy", "avx512", 1, 768 * KiB, 160e9), same);
+        add_rounds(rows, row("copy", "avx512", 1, 768 * KiB, 200e9), fastest);
+        add_rounds(rows, row("copy", "avx512", 1, 896 * KiB, 160e9), same);
         add_rounds(rows, row("copy", "avx512", 1, 1 * MiB, 100e9), same);
         const Ceilings ceilings = fit_ceilings(rows, machine());
         const auto found = std::ranges::find_if(

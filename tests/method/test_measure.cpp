@@ -69,7 +69,7 @@ TEST_CASE("a launch during which the program was stopped is named and no step")
         const StoppingOptions options{
             .warmup = 0, .min_samples = count - 1, .max_samples = count - 1, .interval = 0, .budget = Seconds{1e9}};
         std::string text;
-        for (const Sample& sample : collect(subject, trace, options, time.clock(), parts))
+        for (const Sample& sample : collect(subject, trace, options, time.clock(), parts, {}))
             text += sample.used ? "+" : sample.disturbance == "the program was stopped" ? "-" : "?";
         return text;
     };

@@ -45,7 +45,8 @@ const std::vector<Ceilings>& zen4()
 const std::vector<Ceilings>& zen3()
 {
     static const std::vector<Ceilings> all{ceilings_of("epyc-zen3-1"), ceilings_of("epyc-zen3-3"),
-                                           ceilings_of("epyc-zen3-loaded"), ceilings_of("epyc-zen3-loaded-l2-as-memory")};
+                                           ceilings_of("epyc-zen3-loaded"),
+                                           ceilings_of("epyc-zen3-loaded-l2-as-memory")};
     return all;
 }
 
@@ -140,7 +141,8 @@ TEST_CASE("every recorded calibration of the Zen 4 shows L1, L2, L3 and memory, 
 }
 
 TEST_CASE(
-    "the Zen 4's loads from L1 and L2 are 64 and 32 bytes a clock within 0.5% and 1% in half of the runs, and lower bounds in "
+    "the Zen 4's loads from L1 and L2 are 64 and 32 bytes a clock within 0.5% and 1% in half of the runs, and lower "
+    "bounds in "
     "the others")
 {
     for (const auto& [level, bytes, within] : {std::tuple{"L1", 64.0, 0.005}, {"L2", 32.0, 0.01}}) {
@@ -291,6 +293,7 @@ TEST_CASE("on every recorded machine no level is slower than a farther one under
                         near.level == "DRAM")
                         continue;
                     CAPTURE(near.level, near.operation, near.threads);
-                    CHECK(far.rate.low <= (near.steadiness == Steadiness::at_least ? near.rate.median : near.rate.high));
+                    CHECK(far.rate.low <=
+                          (near.steadiness == Steadiness::at_least ? near.rate.median : near.rate.high));
                 }
 }

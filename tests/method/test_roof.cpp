@@ -132,7 +132,8 @@ TEST_CASE("more threads never have a lower roof than fewer")
     CHECK(roof_of(rows, 1).rate.median.value == Approx(100e9));
 }
 
-TEST_CASE("a level is refused where a farther one is faster: interference hid the lower bound, or a nearer level served")
+TEST_CASE(
+    "a level is refused where a farther one is faster: interference hid the lower bound, or a nearer level served")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
     const auto refused = [&rows](double l3, double memory, bool is_steady) {

@@ -102,8 +102,9 @@ class OfTransformers(unittest.TestCase):
         for row in RECORDED["models"]:
             if "config" not in row:
                 continue
-            with self.subTest(row["config"]["architectures"][0]):
-                made = of_config(row["config"], tokens=RECORDED["tokens"] if is_of_tokens(row) else None, phase="forward")
+            with self.subTest(row["config"]):
+                tokens = RECORDED["tokens"] if any(name.endswith("ids") for name in row["inputs"]) else None
+                made = of_config(row["config"], tokens=tokens, phase="forward")
                 self.assertEqual(row["parameters"], made.parameters + sum(made.counts.left_out.values()))
                 self.assertEqual(row["forward_flops"], made.forward_flops)
 
@@ -133,11 +134,13 @@ class OfTransformers(unittest.TestCase):
         made = of_config(keys, tokens=32, phase="decode")
         experts = made.counts.work[("forward", "model.layers.0.mlp.experts", "product")]
         self.assertEqual(2 * 2 * 3 * 64 * 96, experts.contraction_flops)
-        # Two of eight experts' weights, rows of both products, in fp32.
-        self.assertEqual(4 * (2 * 3 * 64 * 96 + 2 * 64 + 2 * 192 + 2 * 96 + 2 * 64), experts.compulsory)
+        # Two of eight experts' weights, rows of both products, in fp32; and twice the ends of eight groups in int32.
+        self.assertEqual(4 * (2 * 3 * 64 * 96 + 2 * 64 + 2 * 192 + 2 * 96 + 2 * 64 + 2 * 8), experts.compulsory)
         attention = made.counts.work[("forward", "model.layers.0.self_attn", "attention")]
         self.assertEqual((4 * 32 * 64, 4 * (2 * 64 + 2 * 32 * 32)), (attention.contraction_flops, attention.compulsory))
         self.assertEqual(4 * 2 * 32 * 32, made.counts.caches)
+        self.assertEqual(4 * 1 * 64, of_config(keys, tokens=1, phase="decode").counts.work[
+            ("forward", "model.layers.0.self_attn", "attention")].contraction_flops)
 
     def test_quantized_weights_are_read_as_they_are_stored(self):
         keys = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4, "num_hidden_layers": 1,
@@ -164,14 +167,11 @@ class OfTransformers(unittest.TestCase):
                                     ({"model_type": "bert", "num_hidden_layers": 1}, {"phase": "decode"}, "generates no tokens"),
                                     ({"model_type": "vit"}, {"tokens": 5}, "reads pixel_values, not tokens"),
                                     ({"model_type": "llama", "hidden_size": "wide"}, {}, "made.json"),
+                                    ({"model_type": "llama", "num_hidden_layers": 10**9}, {}, "'num_hidden_layers' is more than 4096"),
                                     ({"model_type": "llama"}, {"precision": "int8"}, "precision int8")):
             with self.subTest(part), self.assertRaisesRegex(InputError, part) as raised:
                 of_config(keys, **options)
             self.assertNotIn("did you mean", str(raised.exception))
-
-
-def is_of_tokens(row):
-    return not any(name in row["config"]["architectures"][0] for name in ("Image", "CTC", "Whisper"))
 
 
 @unittest.skipIf(NO_TORCH, NO_TORCH)

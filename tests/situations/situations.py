@@ -214,7 +214,7 @@ def a_folder_that_may_not_be_listed(jail):
 
 # Temporary files
 
-@situation("temporary files", "/nonexistent", "relative/gone", "/dev/null", "")
+@situation("temporary files", "/dev/null/none", "relative/gone", "/dev/null", "")
 def tmpdir_is(jail, folder):
     done = jail.roof("profile", "--time-only", "--", "sh", "-c", "exit 3", env={"TMPDIR": folder})
     must(done.returncode == 3 and "(measured)" in done.err, done.returncode, done.err)
@@ -289,7 +289,7 @@ def a_user_without_an_entry(jail, keeps):
     must(row and row["status"] == "ok", done.err)
 
 
-@situation("users", "", "/nonexistent", "relative", None)
+@situation("users", "", "/dev/null/none", "relative", None)
 def home_is(jail, home):
     for words in QUIET[:3]:
         jail.fine(*words, env={"HOME": home})
@@ -303,7 +303,7 @@ def python(jail, code, **env):
     return jail.run([jail.python_path or sys.executable, "-B", "-c", code], env={"PYTHONPATH": str(ROOT / "tools/python"), **env}, raw=True)
 
 
-@situation("Python", "/nonexistent/roof", "folder", "plain")
+@situation("Python", "/dev/null/roof", "folder", "plain")
 def roof_program_is(jail, what):
     (jail.folder / "folder").mkdir()
     (jail.folder / "plain").write_text("no program\n", encoding="utf-8")

@@ -52,15 +52,17 @@ std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool a
     const bool has_small_pages = ceiling.condition == "small pages";
     const auto in = [&](Group group, double rate, bool follows_clock, const std::string& key) {
         const std::vector<float> kept = kept_in(world, key);
-        return Place{group,
-                     truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1, kept),
-                     is_seen(kept)};
+        return Place{
+            group,
+            truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1, kept),
+            is_seen(kept)};
     };
     if (ceiling.kind == Role::compute)
-        return in(Group::arithmetic,
-                  model.arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores),
-                  true,
-                  key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores));
+        return in(
+            Group::arithmetic,
+            model.arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores),
+            true,
+            key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores));
     if (!ceiling.condition.empty() && !has_small_pages) return std::nullopt;
     if (level_traits(ceiling.level).kind == LevelKind::path) return std::nullopt;
     const std::size_t level = level_of(model, ceiling, are_levels_right);

@@ -50,12 +50,15 @@ std::string kind_text(const Tally& tally)
     return text;
 }
 
-constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{
-    {"ceilings", &GroupTally::ceilings},         {"steady", &GroupTally::steady},
-    {"steady_holds", &GroupTally::steady_holds}, {"steady_and_low", &GroupTally::steady_and_low},
-    {"at_least", &GroupTally::at_least},         {"above", &GroupTally::above},
-    {"unsteady", &GroupTally::unsteady},         {"unsteady_holds", &GroupTally::unsteady_holds},
-    {"steady_holds_after", &GroupTally::holds_after}};
+constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{{"ceilings", &GroupTally::ceilings},
+                                                                     {"steady", &GroupTally::steady},
+                                                                     {"steady_holds", &GroupTally::steady_holds},
+                                                                     {"steady_and_low", &GroupTally::steady_and_low},
+                                                                     {"at_least", &GroupTally::at_least},
+                                                                     {"above", &GroupTally::above},
+                                                                     {"unsteady", &GroupTally::unsteady},
+                                                                     {"unsteady_holds", &GroupTally::unsteady_holds},
+                                                                     {"steady_holds_after", &GroupTally::holds_after}};
 constexpr std::pair<const char*, std::vector<float> GroupTally::*> shares[]{
     {"steady_half_widths", &GroupTally::half_widths},
     {"steady_misses", &GroupTally::misses},

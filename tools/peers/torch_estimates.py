@@ -77,7 +77,8 @@ def of_transformers(name: str, extents: Dict[str, List[int]]) -> Dict[str, Any]:
         extents = {"input_ids": [TOKENS], **({"decoder_input_ids": [TOKENS]} if config.is_encoder_decoder else {})}
     inputs = {key: torch.zeros(1, *shape, dtype=torch.int64) if key.endswith("ids") else torch.empty(1, *shape) for key, shape in extents.items()}
     cached = {"use_cache": False} if hasattr(config, "use_cache") else {}
-    return {"config": {"model_type": config.model_type, "architectures": [name], **keys}, **counted(model, **inputs, **cached)}
+    return {"config": {"model_type": config.model_type, "architectures": [name], **keys}, "inputs": extents,
+            **counted(model, **inputs, **cached)}
 
 
 def main() -> None:

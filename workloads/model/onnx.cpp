@@ -95,15 +95,9 @@ class NetworkReader {
     {
         for (int index = 0; index < node.outputs(); ++index) unknown_.insert(node.output(index));
     }
-    /// What follows is read with the shape that the refused result has, where that is known.
     void refuse(const Node& node, const std::string& reason)
     {
-        if (!shapes_) shapes_.emplace(tensors_of(proto_));
-        for (int index = 0; index < node.outputs(); ++index) {
-            const Numbers* const dims = shapes_->shape(node.output(index));
-            const bool is_known = dims != nullptr && values_.put_unknown(node.output(index), *dims);
-            if (!is_known) unknown_.insert(node.output(index));
-        }
+        add_unknown(node);
         refused_[node.operation() + (reason.empty() ? "" : " " + reason)].push_back("'" + node.name() + "'");
     }
 
@@ -371,7 +365,6 @@ class NetworkReader {
     Graph graph_;
     Values values_;
     Gelus gelus_;
-    std::optional<Tensors> shapes_;             ///< once something is refused
     std::map<std::string, LayerKind> gates_;    ///< sigmoids that Mul joins with their input, and what it makes
     std::map<std::string, std::string> users_;  ///< places by the weights that they multiply with
     std::set<std::string> with_bias_;           ///< products whose Add is their bias

@@ -9,14 +9,6 @@
 namespace roof::model::onnx_file {
 namespace {
 
-/// What an exporter computes from shapes, as PyTorch writes a channel shuffle as Shape, Gather, Div and Concat of integers.
-bool is_folded(const std::string& operation)
-{
-    static const std::set<std::string> all{"Add", "Cast",  "Concat",  "Div", "Gather",    "Identity",
-                                           "Mul", "Slice", "Squeeze", "Sub", "Transpose", "Unsqueeze"};
-    return all.contains(operation);
-}
-
 bool makes_view(const std::string& operation)
 {
     static const std::set<std::string> all{"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"};
@@ -206,18 +198,6 @@ int Values::layer(const Node& node, int index)
     return of.layer;
 }
 
-bool Values::put_unknown(const std::string& value, const Numbers& dims)
-{
-    const auto at = [&](std::size_t axis) { return static_cast<int>(std::min(dims[axis], 1LL << 20)); };
-    constexpr double most = 1LL << 53;  // as Graph takes
-    if (dims.size() == 4 && 1.0 * at(1) * at(2) * at(3) > most) return false;
-    if (dims.size() == 2)
-        put(value, graph_.linear(value, 0, at(1)));
-    else if (dims.size() == 4)
-        put(value, graph_.unknown(value, {at(1), at(2), at(3)}));
-    return dims.size() == 2 || dims.size() == 4;
-}
-
 bool Values::is_flat(int layer) const
 {
     for (int index = static_cast<int>(flat_.size()); index <= layer; ++index) {
@@ -263,41 +243,19 @@ Tensor Values::shape_of(const Node& node)
     if (node.attribute("end") != nullptr) throw Refused{"with an end"};
     Reals dims{static_cast<double>(batch_)};
     for (const long long extent : view(node).dims) dims.push_back(static_cast<double>(extent));
-    return {.dims = {static_cast<long long>(dims.size())}, .numbers = dims, .is_float = false, .is_constant = true};
+    return {.dims = {static_cast<long long>(dims.size())}, .numbers = dims, .is_float = false};
 }
 
-/// Computes with integers; floats of the file can only be cast, renamed or transposed. Throws Refused.
+/// Throws Refused.
 Tensor Values::fold(const Node& node)
 {
-    static const std::set<std::string> renames{"Cast", "Identity", "Transpose"}, arithmetic{"Add", "Div", "Mul", "Sub"};
-    const std::string& operation = node.operation();
-    const bool keeps = renames.contains(operation);
-    for (int index = 0; index < node.inputs(); ++index) {
-        const Tensor* const given = constant(node, index);
-        if (given == nullptr) continue;
-        if (!keeps && given->is_float && !given->origin.empty()) throw Refused{"of floats"};
-        for (const double number : arithmetic.contains(operation) ? given->numbers.value_or(Reals{}) : Reals{}) {
-            if (std::abs(number) > 1LL << 31) throw Refused{"of a size that the file leaves open"};
-            if (operation == "Div" && index == 1 && number == 0) throw Refused{"by zero"};
-        }
-    }
-    try {
-        Tensor made{.numbers = numbers_of(node, constants_),
-                    .is_float = gives_floats(node, constants_),
-                    .is_constant = true,
-                    .origin = constants_.at(node, 0).origin};
-        const Result dims = onnx_file::shape_of(node, 0, constants_);
-        if (!dims || !(keeps || made.numbers)) throw Refused{"of constants that are no lists of integers"};
-        made.dims = *dims;
-        const std::size_t count = made.numbers ? made.numbers->size() : 0;
-        if (count > 65'536) throw Refused{"to a list of more than 65,536 integers"};
-        constexpr std::size_t most_folded = 1 << 22;  // 32 MiB
-        folded_ += count + made.dims.size();
-        if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
-        return made;
-    } catch (const InputError& error) {
-        throw Refused{std::string(": ") + error.what()};
-    }
+    constexpr std::size_t most_listed = 65'536, most_folded = 1 << 22;  // 32 MiB
+    Tensor made = folded(node, constants_);
+    const std::size_t count = made.numbers ? made.numbers->size() : 0;
+    if (count > most_listed) throw Refused{"to a list of more than 65,536 integers"};
+    folded_ += count + made.dims.size();
+    if (folded_ > most_folded) throw Refused{"after 4 million integers that the file computes from shapes"};
+    return made;
 }
 
 View Values::view_of(const Node& node)

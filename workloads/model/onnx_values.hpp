@@ -40,8 +40,6 @@ class Values {
     int layer(const Node& node, int index = 0);
     /// This value is the layer's output.
     void put(const std::string& value, int layer) { views_[value] = map_of(layer); }
-    /// This value is of a layer that is not modelled. False for other dims than those of a map or a list of a batch.
-    bool put_unknown(const std::string& value, const Numbers& dims);
     /// True for a list of values: behind a flatten or a linear layer.
     bool is_flat(int layer) const;
     bool is_read(const std::string& value) const { return readers_.contains(value); }

@@ -2,7 +2,6 @@
 #include "workloads/model/work.hpp"
 
 #include "ert/base/error.hpp"
-#include "workloads/model/operations.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -278,38 +277,6 @@ LayerWork work_of(const Graph& graph, int layer, int batch, Precision precision,
                                                   : elementwise_layer(graph, layer, batch, size);
     work.update =
         update_work(static_cast<double>(graph.layer(layer).parameters(graph.input_shape(layer))), precision, optimizer);
-    return work;
-}
-
-LayerWork work_of(const Operation& operation, double images, double batch, Precision precision, Optimizer optimizer)
-{
-    const ElementBytes size = element_bytes(precision);
-    const double times = images / batch;
-    const double y = operation.written * times * size.stored, x = operation.read * times * size.stored;
-    const double constants = (operation.rows > 0 ? operation.rows * times : operation.constants) * size.stored;
-    const double gradient = (operation.rows > 0 ? operation.rows * times : operation.constants) * size.trained;
-    const double biases = operation.biases * size.stored;
-    const bool trains = operation.parameters > 0 || operation.constants > 1;
-    const auto pass = [&](double flops, double bytes, double written) {
-        const double again = operation.is_contraction ? flops * size.stored + written : bytes;
-        return PassWork{Flops{flops}, Bytes{bytes}, Bytes{again}, Bytes{written}};
-    };
-    LayerWork work;
-    work.executed = operation.executed;
-    const double flops = operation.flops * times, of_inputs = operation.gradient_flops * times;
-    const double needed = operation.is_linear ? 0 : x;
-    work.forward = pass(flops, x + constants + y, y);
-    if (operation.is_contraction) {
-        work.multiply_adds = work.multiply_adds_unpadded = std::llround(flops / 2);
-        if (of_inputs > 0) work.backward_data = pass(of_inputs, y + needed + constants - biases + x, x);
-        if (trains) work.backward_weights = pass(flops, y + x + gradient, gradient);
-    } else if (operation.gradient_flops > 0 || (operation.moves && x > 0)) {
-        const double to_constants = trains ? (operation.is_linear ? 1 : 2) * gradient : 0;
-        work.backward_data = pass(of_inputs, y + x + (operation.moves ? 0 : needed + to_constants), x);
-    } else if (trains) {
-        work.backward_data = pass(0, y + gradient, gradient);
-    }
-    work.update = update_work(static_cast<double>(operation.parameters), precision, optimizer);
     return work;
 }
 

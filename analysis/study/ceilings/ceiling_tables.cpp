@@ -58,7 +58,8 @@ Cell verdict_cell(C ceiling)
 Cell nearer_cell(C c)
 {
     constexpr double noticed = 0.1;
-    return only_if(c.kind == Role::bandwidth && c.nearer_share >= noticed, number(c.nearer_share, "≤ " + percent(c.nearer_share)));
+    return only_if(c.kind == Role::bandwidth && c.nearer_share >= noticed,
+                   number(c.nearer_share, "≤ " + percent(c.nearer_share)));
 }
 
 Cell working_set_cell(C c)
@@ -303,9 +304,9 @@ std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int 
     std::vector<std::string> inconsistencies = machine.inconsistencies;
     if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));
     for (const Ceiling& one : ceilings.refused)
-        inconsistencies.push_back(fmt::format("refused: {} {}, {}, {} of {}: {}", one.level, one.operation,
-                                              threads_text(one.threads), rate_text(one), how_many(static_cast<std::size_t>(std::max(0, one.rate.n)), "sample"),
-                                              one.stands_in));
+        inconsistencies.push_back(fmt::format(
+            "refused: {} {}, {}, {} of {}: {}", one.level, one.operation, threads_text(one.threads), rate_text(one),
+            how_many(static_cast<std::size_t>(std::max(0, one.rate.n)), "sample"), one.stands_in));
     return text +
            fitted_lines(remarks + listed("Inconsistencies in what the machine reports", inconsistencies), columns);
 }

@@ -30,7 +30,11 @@ struct Named {
     const Ceiling* without_fma;
     const Ceiling* scalar;
 
-    bool has_names() const { return add != nullptr || without_fma != nullptr || scalar != nullptr || (mix && !(roof && roof->rate.median >= mix->rate.median)); }
+    bool has_names() const
+    {
+        return add != nullptr || without_fma != nullptr || scalar != nullptr ||
+               (mix && !(roof && roof->rate.median >= mix->rate.median));
+    }
 };
 using N = const Named&;
 

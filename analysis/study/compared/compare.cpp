@@ -129,8 +129,9 @@ Words words_of_all(const std::vector<Change>& changes)
 std::string changes_text(std::vector<Change> changes, const std::string& what, int columns)
 {
     using C = const Change&;
-    std::ranges::stable_sort(changes, std::greater{},
-                             [](C c) { return std::pair(c.differs(), c.differs() ? std::abs(std::log(c.ratio)) : 0.0); });
+    std::ranges::stable_sort(changes, std::greater{}, [](C c) {
+        return std::pair(c.differs(), c.differs() ? std::abs(std::log(c.ratio)) : 0.0);
+    });
     const Words common = words_of_all(changes);
     DataTable table = table_of<Change>(
         {{what.c_str(), "",

@@ -52,7 +52,7 @@ const Measurement& row_of(S s)
 Cell rate_cell(const Placement& p, const char* without_flops)
 {
     const double rate = p.rate.median.value;
-    return number(rate, p.flops.value > 0 ? format_si(rate, "FLOP/s") : without_flops);
+    return number(rate, p.flops.value > 0 ? rate_text(rate, "FLOP/s", p.is_lower_bound) : without_flops);
 }
 
 /// The step time. On the page, the reason for a missing time fills the rest of the row.

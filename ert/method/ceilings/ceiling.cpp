@@ -49,8 +49,8 @@ bool is_multiply_add(std::string_view operation)
 
 const Ceiling* Ceilings::bandwidth(const std::string& device, const std::string& level, int threads) const
 {
-    return fastest(
-        all, [&](const Ceiling& c) { return is_of(c, Role::bandwidth, device, level) && c.threads == threads; });
+    return fastest(all,
+                   [&](const Ceiling& c) { return is_of(c, Role::bandwidth, device, level) && c.threads == threads; });
 }
 
 const Ceiling* Ceilings::compute(const std::string& device, const std::string& precision, int threads) const
@@ -73,8 +73,8 @@ std::optional<Ceiling> Ceilings::roof(Role kind, const std::string& device, cons
     if (best == nullptr) return {};
     Ceiling roof = *best;
     if (takes_fewer && is_open)
-        roof.stands_in = "more than " + std::to_string(fewer->threads) + (fewer->threads == 1 ? " thread" : " threads") +
-                         " showed less";
+        roof.stands_in = "more than " + std::to_string(fewer->threads) +
+                         (fewer->threads == 1 ? " thread" : " threads") + " showed less";
     if (takes_fewer && own == nullptr)
         roof.stands_in = "it was not measured with " + std::to_string(threads) + " threads";
     for (const Unmeasured& one : unmeasured)

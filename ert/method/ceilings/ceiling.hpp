@@ -70,10 +70,11 @@ constexpr EnumNames<Sharing, 3> names_of(Sharing)
 struct MeasuredLevel {
     std::string device;
     std::string name;
-    Bytes from;  ///< smallest working set of which the level before may serve less than a tenth; if none, the largest of the plateau
-    Bytes to;                    ///< largest working set of which the level serves at least half
+    Bytes
+        from;  ///< smallest working set of which the level before may serve less than a tenth; if none, the largest of the plateau
+    Bytes to;        ///< largest working set of which the level serves at least half
     Bytes edge{};    ///< the working set of which it serves half, between measured ones; 0 if no set lies past it
-    Bytes reported;              ///< total capacity reported for that many threads; 0 if none
+    Bytes reported;  ///< total capacity reported for that many threads; 0 if none
     bool contradiction = false;  ///< that and the edge differ by more than a factor of two
     int threads = 1;
     Bytes beyond{};  ///< smallest working set past the edge; 0 if none

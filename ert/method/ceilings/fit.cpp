@@ -219,7 +219,8 @@ void refuse_disorder(Ceilings& ceilings)
 {
     std::vector<Ceiling>& all = ceilings.all;
     for (std::size_t i = 0; i < all.size();) {
-        const auto farther = std::ranges::find_if(all, [&](const Ceiling& c) { return is_slower_than_farther(all[i], c); });
+        const auto farther =
+            std::ranges::find_if(all, [&](const Ceiling& c) { return is_slower_than_farther(all[i], c); });
         if (farther == all.end()) {
             ++i;
             continue;
@@ -333,7 +334,8 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
     const std::vector<PointSummary> points = summarize_points(rows);
     const std::vector<MeasuredLevel> levels = find_levels(points, machine);
-    Ceilings ceilings{ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
+    Ceilings ceilings{
+        ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
     refuse_disorder(ceilings);
     return ceilings;
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr double cost_of_octave = 0.22;  ///< of an ascent; recorded caches rise by up to 0.2 an octave within a level
 constexpr double long_ascent = 3;        ///< octaves
 constexpr double cost_of_level = 0.13;
-constexpr double least_span = 0.4;  ///< octaves
+constexpr double least_span = 0.4;      ///< octaves
 constexpr double least_contrast = 0.1;  ///< log2 of rate: a curve with less does not show where an edge lies
 
 /// Cost over the octaves of the working set, ascending in both.

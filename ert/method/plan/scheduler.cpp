@@ -105,7 +105,9 @@ std::vector<Item> spread(const std::vector<Item>& items)
         entries[{round, item.where + item.device}].push_back(&item);
     }
     std::vector<std::pair<double, const Item*>> places;
-    const auto place_of = [&](double place, const Item& item) { return place < 1 && is_needed_first(item, items) ? 0 : place; };
+    const auto place_of = [&](double place, const Item& item) {
+        return place < 1 && is_needed_first(item, items) ? 0 : place;
+    };
     for (const auto& [key, entry] : entries) {
         const auto count = static_cast<double>(entry.size());
         double place = 0.5;

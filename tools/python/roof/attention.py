@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Optional
 from roof.work import KEPT, pairs_kept
 
 NAME = "roof"
-ROWS_AT_ONCE = 1 << 24  #: pairs of a mask that are evaluated at once
+PAIRS_AT_ONCE, MOST_PAIRS = 1 << 24, 1 << 33  #: of a mask that are evaluated
 
 
 @lru_cache(maxsize=None)
@@ -69,12 +69,17 @@ def pairs_of(function: Any, queries: int, keys: int, q_offset: int, kv_offset: i
     """Pairs that a function of transformers' masks keeps: (sequence, head, query, key) to a truth. None if it reads values of tensors."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
+    from transformers.masking_utils import causal_mask_function
 
+    if function is causal_mask_function:
+        return pairs_kept(queries, keys, None, 0, q_offset - kv_offset)
+    if queries * keys > MOST_PAIRS:
+        return None
     with _disable_current_modes():
         try:
             real = with_zeros(function)
             zero, key = torch.zeros(1, 1, 1, 1, dtype=torch.int64), (torch.arange(keys) + kv_offset).view(1, 1, 1, -1)
-            kept, rows = 0, max(1, ROWS_AT_ONCE // max(1, keys))
+            kept, rows = 0, max(1, PAIRS_AT_ONCE // max(1, keys))
             for first in range(0, queries, rows):
                 query = (torch.arange(first, min(queries, first + rows)) + q_offset).view(1, 1, -1, 1)
                 kept += int(torch.count_nonzero(real(zero, zero, query, key).expand(1, 1, query.numel(), keys)))

@@ -1,14 +1,14 @@
-"""From a config.json to a model on fake tensors and its inputs: transformers' and timm's. No weights are read and none are made.
+"""From a config.json of transformers to a model on fake tensors and its inputs. No weights are read and none are made.
 
 Weights have the bytes in which a `quantization_config` stores them. What the inputs do not reach, such as the image part of a model that
 gets text alone, is left out and named.
 """
 
-import importlib
 import inspect
 import json
 import math
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
 
@@ -18,6 +18,7 @@ from roof.shapes import CACHED, fake_copy, fake_mode, floating_in, mark
 from roof.work import SHARE
 
 LARGEST = 1 << 20  #: bytes of a config.json
+MOST_LAYERS = 4096  #: and experts
 USUAL_TOKENS = 1024
 SAMPLES = 160000  #: of sound: 10 s at 16 kHz
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16"}
@@ -27,64 +28,59 @@ HEADS = ("MASKED_LM", "CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "IMAGE_CLASSIFICATION",
          "OBJECT_DETECTION")
 
 
-def libraries(names: List[str]) -> Any:
-    """The first of these modules. Raises Missing for one that is not installed."""
-    found = []
-    for name in names:
-        try:
-            found.append(importlib.import_module(name))
-        except ImportError:
-            raise Missing(name, "estimate") from None
-    if names[-1] == "transformers" and int(found[-1].__version__.split(".")[0]) < 5:
-        raise InputError(f"transformers {found[-1].__version__} is installed: an estimate needs 5.0 or newer")
-    return found[0]
-
-
 def read(file: Path) -> Dict[str, Any]:
     try:
         with open(file, "rb") as opened:
-            text = opened.read(LARGEST + 1)
-        given = json.loads(text.decode("utf-8-sig")) if len(text) <= LARGEST else None
+            given = json.loads(opened.read(LARGEST).decode("utf-8-sig"))  # what is longer is no whole object
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no JSON object"
         raise InputError(f"'{file}': {why}") from None
     if not isinstance(given, dict):
         raise InputError(f"'{file}': it is no JSON object of at most 1 MiB")
+    for part in [given, *(value for value in given.values() if isinstance(value, dict))]:
+        for key, value in part.items():
+            if isinstance(value, int) and value > MOST_LAYERS and ("layer" in key or "expert" in key):
+                raise InputError(f"'{file}': '{key[:60]}' is more than {MOST_LAYERS}")
     return given
 
 
+@dataclass
 class Loaded:
     """A model whose parameters are fake, within `mode`. `call`: keyword arguments of a forward pass. `tokens`: of a sequence; 0: none."""
 
-    def __init__(self, name: str, mode: Any) -> None:
-        self.name, self.mode = name, mode
-        self.model: Any = None
-        self.call: Dict[str, Any] = {}
-        self.tokens = 0
-        self.remarks: List[str] = []
+    name: str
+    mode: Any = field(default_factory=fake_mode)
+    model: Any = None
+    call: Any = None
+    tokens: int = 0
+    remarks: List[str] = field(default_factory=list)
 
 
 def load(file: Path, batch: int, tokens: Optional[int], precision: str) -> Loaded:
     """Raises InputError for a file that is no model's config, and for more tokens than a model has positions."""
     given = read(file)
-    is_timm = "architecture" in given and "model_type" not in given
-    torch = libraries(["torch", "timm" if is_timm else "transformers"])
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise Missing(error.name or "torch", "estimate") from None
+    if int(transformers.__version__.split(".")[0]) < 5:
+        raise InputError(f"transformers {transformers.__version__} is installed: an estimate needs 5.0 or newer")
     if precision not in DTYPES:
         raise InputError(f"precision {precision}: a model of PyTorch computes in {', '.join(DTYPES)}; a quantization_config says how weights are "
                          "stored")
-    name = file.parent.name if file.stem == "config" and file.parent.name else file.stem
-    made = Loaded(name, fake_mode())
+    made = Loaded(file.parent.name if file.stem == "config" and file.parent.name else file.stem)
     before = torch.get_default_dtype()
     torch.set_default_dtype(getattr(torch, DTYPES[precision]))
     try:
         with within_transformers():
             with torch.device("meta"):  # whose values nobody computes either; rates that a class reads in its making are on the CPU
-                config = (of_timm if is_timm else of_transformers)(made, given)
-            made.model = fake_copy(made.model, made.mode)
+                model, config = made_of(given)
+            made.model = fake_copy(model, made.mode)
             with made.mode:
                 quantize(made, given.get("quantization_config") or {})
-                made.call = images_of(made, given, batch) if is_timm else inputs_of(made, config, batch, tokens)
-    except (InputError, KeyboardInterrupt):
+                made.call = inputs_of(made, config, batch, tokens)
+    except InputError:
         raise
     except Exception as error:  # what a class says of extents that do not fit
         raise InputError(f"'{file}': {sentence(error)}") from None
@@ -99,39 +95,23 @@ def sentence(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__
 
 
-# ---------------------------------------------------------------------------------------------------- timm
-def of_timm(made: Loaded, given: Dict[str, Any]) -> None:
-    import timm
-
-    made.model = timm.create_model(given["architecture"], **{key: given[key] for key in ("num_classes", "global_pool") if key in given},
-                                   **(given.get("model_args") or {})).eval()
-
-
-def images_of(made: Loaded, given: Dict[str, Any], batch: int) -> Dict[str, Any]:
-    import torch
-
-    extents = (given.get("pretrained_cfg") or {}).get("input_size") or made.model.default_cfg["input_size"]
-    return {next(iter(inspect.signature(made.model.forward).parameters)): torch.empty(batch, *extents)}
-
-
-# ---------------------------------------------------------------------------------------------------- transformers
-def of_transformers(made: Loaded, given: Dict[str, Any]) -> Any:
-    """Makes the model, and returns its configuration."""
+def made_of(given: Dict[str, Any]) -> Tuple[Any, Any]:
+    """The model and its configuration."""
     import transformers
     from transformers.initialization import no_init_weights
 
     kind = given.get("model_type")
     if not isinstance(kind, str):
-        raise InputError(f"'{made.name}': it has no 'model_type'")
+        raise InputError("the file has no 'model_type'")
     if kind not in transformers.models.auto.configuration_auto.CONFIG_MAPPING:
         raise InputError(f"transformers {transformers.__version__} has no model type '{kind[:60]}'" +
                          ("; its code lies beside its weights and is not run" if "auto_map" in given else ""))
     config = transformers.AutoConfig.for_model(**{key: value for key, value in given.items() if key != "quantization_config"})
     model_class = class_of(config, given, transformers)
     with no_init_weights():
-        made.model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
-    made.model.tie_weights()
-    return config
+        model = model_class._from_config(config, attn_implementation=implementation_of(model_class)).eval()
+    model.tie_weights()
+    return model, config
 
 
 def class_of(config: Any, given: Dict[str, Any], transformers: Any) -> Any:
@@ -217,11 +197,13 @@ def call_of(model: Any, inputs: Any, phase: str) -> Tuple[Callable[[], Any], Any
     ids = "decoder_input_ids" if "decoder_input_ids" in inputs else "input_ids"
     if ids not in inputs or not hasattr(getattr(model, "config", None), "use_cache") and not accepts(model, "use_cache"):
         refuse(model, phase)
-    if phase == "prefill":
+    if phase == "prefill" or inputs[ids].shape[1] == 1:  # a first token finds no cache
         return (lambda: model(**inputs, use_cache=True, **({"logits_to_keep": 1} if accepts(model, "logits_to_keep") else {}))), inputs
     out = model(**{**inputs, ids: inputs[ids][:, :-1]}, use_cache=True)
-    step: Dict[str, Any] = {ids: inputs[ids][:, -1:],
-                            next(name for name in CACHES if accepts(model, name)): cache_of(out) or refuse(model, phase)}
+    cache = cache_of(out)
+    if cache is None:
+        refuse(model, phase)
+    step: Dict[str, Any] = {ids: inputs[ids][:, -1:], next(name for name in CACHES if accepts(model, name)): cache}
     if getattr(out, "encoder_last_hidden_state", None) is not None:
         from transformers.modeling_outputs import BaseModelOutput
 
@@ -290,9 +272,4 @@ def quantize(made: Loaded, given: Dict[str, Any]) -> None:
 
 def is_named(name: str, skip: str) -> bool:
     """Whether a file's list means this module: by its name, a part of it, or `re:` and a pattern."""
-    if skip.startswith("re:"):
-        try:
-            return re.match(skip[3:], name) is not None
-        except re.error:
-            return False
-    return f".{skip}." in f".{name}."
+    return re.match(skip[3:], name) is not None if skip.startswith("re:") else f".{skip}." in f".{name}."

@@ -4,9 +4,8 @@ import json
 import logging
 import tempfile
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
 from roof import folder as results
 from roof.attention import implementation_of, within_transformers
@@ -15,7 +14,7 @@ from roof.errors import InputError
 from roof.program import run
 from roof.recorder import batch_of, precision_of
 from roof.recording import remarks_on
-from roof.shapes import Counts, fake_copy, fake_mode, floating_in, storage_bytes
+from roof.shapes import Counts, fake_copy, floating_in, storage_bytes
 from roof.steps import FORWARD
 from roof.work import Work
 
@@ -47,14 +46,14 @@ class Estimated:
         """A results folder with one row that is analytic and has no time."""
         row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu", **self.point,
                             "status": "ok", "flops": self.flops, "work_known": "analytic", "remarks": "; ".join(self.remarks)}
-        Path(place).mkdir(parents=True, exist_ok=True)
         size = SIZES[self.point["precision"]]
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]
-        lines = results.lines_of([{"id": row["id"], "layer": layer, "phase": what, "action": "allocate", "bytes": round(number)}
-                                  for layer, what, number in held])
-        (Path(place) / "memory.csv").write_text(results.joined(lines), encoding="utf-8")
-        return results.write(place, {"name": "none", "devices": []}, f"estimate of {self.point['model']}", row, [], self.layers())
+        cells = [(row["id"], layer, what, "allocate", round(number)) for layer, what, number in held]
+        folder = results.require_free(place, False)
+        results.put(folder, results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
+                    [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
+        return folder
 
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""
@@ -69,11 +68,12 @@ class Estimated:
         counts = self.counts
         for (phase, layer, kind), work in sorted(counts.work.items(), key=lambda item: item[0][0] != FORWARD):
             name = kind or counts.kinds.get(layer, "")
-            if work.compulsory or work.flops:
+            extents = "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""
+            if work.compulsory or work.flops or work.uncounted:
                 rows.append({"layer": layer, "kind": name if kind or name not in PRODUCTS else f"{name}, other", "phase": phase,
                              "flops": round(work.flops), "executed_flops": round(work.flops - work.masked) if work.masked else "",
                              "compulsory_bytes": round(work.compulsory), "no_reuse_bytes": round(work.no_reuse), "work_known": "analytic",
-                             "implementation": "x".join(map(str, counts.outputs.get(layer, []))) if kind else ""})
+                             "implementation": "FLOPs unknown" if work.uncounted else extents})
         return rows
 
     def document(self, *options: str) -> Any:
@@ -93,7 +93,7 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
              name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
-    model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers or timm.
+    model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.
     inputs: of a module, a tensor, a tuple of arguments or a dictionary of them; only their shapes and types are read.
     on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision: of a config.json
     [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
@@ -104,13 +104,13 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
     if isinstance(model, (str, Path)):
         loaded = load(Path(model), batch or 1, tokens, precision or "fp32")
     else:
-        loaded = Loaded(type(model).__name__, fake_mode())
+        loaded = Loaded(type(model).__name__)
         loaded.model = fake_copy(model, loaded.mode)
         loaded.call = fake_copy(inputs, loaded.mode)
         if hasattr(model, "set_attn_implementation"):
             with within_transformers():
                 loaded.model.set_attn_implementation(implementation_of(type(model)))
-        precision = precision or precision_of(model)
+        precision = precision or precision_of(loaded.model)
         batch = batch or batch_of([inputs])
         ids = loaded.call.get("input_ids") if isinstance(loaded.call, dict) else None
         loaded.tokens = int(ids.shape[-1]) if ids is not None else 0
@@ -121,25 +121,17 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
     return Estimated(point, counts, loaded.remarks, on)
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """What libraries warn of, and log before they raise it, is no matter of an estimate."""
-    log = logging.getLogger("torch._subclasses.fake_tensor")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-    log.setLevel(before)
-
-
 def run_on_shapes(loaded: Loaded, phase: str) -> Counts:
+    logging.disable(logging.CRITICAL)  # PyTorch logs what it raises, and transformers advice
     try:
-        with quiet(), within_transformers(), loaded.mode:
+        with warnings.catch_warnings(), within_transformers(), loaded.mode:
+            warnings.simplefilter("ignore")
             counts = Counts(loaded.model)
             out = counts.run(lambda: call_of(loaded.model, loaded.call, phase), phase == "train", phase in ("train", "forward"))
             if phase in ("prefill", "decode"):
-                cache = cache_of(out) or refuse(loaded.model, phase)
+                cache = cache_of(out)
+                if cache is None:
+                    refuse(loaded.model, phase)
                 counts.caches = float(sum(storage_bytes(list(floating_in(cache))).values()))
                 counts.working = max(0.0, counts.working - counts.caches)  # which this step makes, or makes anew
             return counts
@@ -147,3 +139,5 @@ def run_on_shapes(loaded: Loaded, phase: str) -> Counts:
         raise
     except Exception as error:  # whatever a model raises on shapes alone
         raise InputError(f"{loaded.name} does not run on shapes alone: {sentence(error)}") from None
+    finally:
+        logging.disable(logging.NOTSET)

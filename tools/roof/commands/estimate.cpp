@@ -48,10 +48,10 @@ struct EstimateOptions {
 };
 
 /// --size "sequence=128,width=224" and --tokens.
-model::Sizes sizes_of(const EstimateOptions& options)
+analysis::Sizes sizes_of(const EstimateOptions& options)
 {
     constexpr int most = 1 << 24;
-    model::Sizes sizes;
+    analysis::Sizes sizes;
     if (!options.sizes.empty()) {
         for (const std::string& word : comma_list("--size", options.sizes)) {
             const std::size_t equals = word.find('=');
@@ -134,9 +134,8 @@ std::vector<analysis::RecordedEstimate> counted_by(const EstimateOptions& option
         requests.push_back(request_of(options, batch));
     std::vector<analysis::RecordedEstimate> all;
     for (const analysis::EstimateRequest& one : requests)
-        all.push_back({analysis::estimate_model(
-                           analysis::network_of(one.model, one.sizes, one.optimizer, one.passes), one.batch,
-                           one.precision),
+        all.push_back({analysis::estimate_model(analysis::network_of(one.model, one.sizes, one.optimizer, one.passes),
+                                                one.batch, one.precision),
                        one});
     return all;
 }
@@ -201,15 +200,30 @@ int estimate_nodes(const EstimateOptions& options, Context& context)
     return 0;
 }
 
-/// Of a config.json, by PyTorch, where the Python package and its libraries are installed; nothing without them.
+bool trains_here(const std::string& network)
+{
+    try {
+        model::build_model(network);
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+/// Of an ONNX file that does not train here, by its operators; of a config.json, by PyTorch, where the Python package
+/// and its libraries are installed, and nothing without them.
 std::optional<int> estimate_in_package(const EstimateOptions& options)
 {
     constexpr int lacks_library = 69;  // of main() in tools/python/roof/commands/estimate.py
-    if (!options.model.ends_with(model::config_ending) || !options.nodes.empty()) return std::nullopt;
+    const bool is_onnx = options.model.ends_with(model::network_ending);
+    if (!options.nodes.empty() ||
+        !(is_onnx ? !trains_here(options.model) : options.model.ends_with(model::config_ending)))
+        return std::nullopt;
     try {
         const int status = run_in_package("estimate", options.parser.arguments());
         return status == lacks_library ? std::nullopt : std::optional(status);
     } catch (const InputError&) {
+        if (is_onnx) throw;
         return std::nullopt;
     }
 }

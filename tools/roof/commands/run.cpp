@@ -44,10 +44,9 @@ std::string step_text(const Measurement& row)
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(),
                                       [](const Sample& s) { return !s.used && s.window.empty(); });
     constexpr int fewest_of_interval = 6;  // the range of fewer covers less than 95%
-    return fmt::format("{}  median and {} of {} steps, {} warm-up left out ({})",
-                       analysis::with_interval(row.seconds, "s"),
-                       row.seconds.n < fewest_of_interval ? "range" : "95% interval", row.seconds.n, warmup,
-                       name(row.time_known));
+    return fmt::format(
+        "{}  median and {} of {} steps, {} warm-up left out ({})", analysis::with_interval(row.seconds, "s"),
+        row.seconds.n < fewest_of_interval ? "range" : "95% interval", row.seconds.n, warmup, name(row.time_known));
 }
 
 std::string images_text(const Measurement& row)
@@ -85,7 +84,7 @@ std::string per_image_text(const Measurement& row)
     std::string multiply_adds;
     try {
         const long long tokens = analysis::tokens_of(row);
-        const model::Sizes sizes = tokens > 0 ? model::Sizes{{"tokens", tokens}} : model::Sizes{};
+        const analysis::Sizes sizes = tokens > 0 ? analysis::Sizes{{"tokens", tokens}} : analysis::Sizes{};
         const auto network =
             analysis::network_of(analysis::model_of(row), sizes, model::Optimizer::sgd, analysis::passes_of(row.point));
         const auto model = analysis::estimate_model(network, 1, row.point.precision());

@@ -75,7 +75,8 @@ TEST_CASE("the actions are those that save the most seconds, with their sense an
 {
     const Study study = made::study({made::row(), made::failed("net", "full")});
     CHECK(answer_text(study, study.results.rows[0]) ==
-          "bound by neither roof: 60% unexplained. Most worthwhile: convolution backward at its roofs saves up to 15.0 ms "
+          "bound by neither roof: 60% unexplained. Most worthwhile: convolution backward at its roofs saves up to 15.0 "
+          "ms "
           "of its 40.0 ms (analytic); convolution update at its roofs saves 3.00 ms (analytic); convolution forward at "
           "its roofs saves up to 2.50 ms (analytic).");
     CHECK(answer_text(study, study.results.rows[1]).empty());
@@ -107,7 +108,9 @@ TEST_CASE("a measured step that differs in one option and is faster is an action
     CHECK(actions[1].seconds.value == Approx(0.020));
 }
 
-TEST_CASE("bf16 is predicted from its roof where no step of it was measured, the device trains in it and it is certainly faster")
+TEST_CASE(
+    "bf16 is predicted from its roof where no step of it was measured, the device trains in it and it is certainly "
+    "faster")
 {
     const auto first_action = [](double rate, Steadiness own, Steadiness other, const char* isa) {
         Ceilings roofs = made::ceilings();

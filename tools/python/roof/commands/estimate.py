@@ -1,17 +1,18 @@
-"""`roof estimate config.json`: PyTorch runs the model on shapes, and the program places what was counted."""
+"""`roof estimate config.json` and `roof estimate FILE.onnx`: PyTorch runs the model on shapes, or its operators are read; the program places
+what was counted."""
 
 import argparse
 import importlib.util
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import List, NoReturn
+from typing import Any, List, NoReturn, Sequence
 
-from roof.errors import InputError
+from roof.errors import InputError, Missing
 from roof.program import program
 
 LACKS_LIBRARY = 69  #: the exit status for which the program reads the file itself, without PyTorch
-LARGEST = {"--batch": 65536, "--tokens": 1 << 24}
+LARGEST = {"--batch": 65536, "--tokens": 1 << 24, "--size": 1 << 24}
 PHASES = ("train", "forward", "prefill", "decode")
 PASSED_ON = ("--on", "--gpus", "--link", "--images")  #: options that only the program reads
 
@@ -33,10 +34,13 @@ def options(arguments: List[str]) -> argparse.Namespace:
     given = words.parse_intermixed_args(arguments)
     if not given.batch:
         raise InputError("estimate: --batch is required; 'roof help estimate' shows how")
-    name, _, value = given.size.partition("=")
-    if given.size and name != "tokens":
-        raise InputError(f"--size {name}: {given.model} leaves no such extent open")
-    given.tokens = number("--tokens", given.tokens or value) if given.tokens or value else None
+    given.is_onnx = given.model.endswith(".onnx")
+    words_of_size = [word.partition("=") for word in given.size.split(",") if word]
+    given.sizes = {name: number("--size", value) for name, _, value in words_of_size}
+    other = next((name for name in given.sizes if name != "tokens" and not given.is_onnx), None)
+    if other is not None:
+        raise InputError(f"--size {other}: {given.model} leaves no such extent open")
+    given.tokens = number("--tokens", given.tokens) if given.tokens else given.sizes.get("tokens")
     given.batches = [number("--batch", word) for word in given.batch.split(",")]
     if given.optimizer not in ("", "sgd", "adamw"):
         raise InputError(f"unknown optimizer '{given.optimizer}'; legal values: sgd, adamw")
@@ -51,14 +55,29 @@ def number(option: str, text: str) -> int:
 
 def main(arguments: List[str]) -> int:
     given = options(arguments)
+    if given.is_onnx:
+        return show([estimated_by_operators(given, batch) for batch in given.batches], given)
     if any(importlib.util.find_spec(name) is None for name in ("torch", "transformers")):
         return LACKS_LIBRARY
     from roof.estimating import estimate
 
+    return show([estimate(given.model, batch=batch, tokens=given.tokens, precision=given.precision, phase=given.phase,
+                          optimizer=given.optimizer or None) for batch in given.batches], given)
+
+
+def estimated_by_operators(given: argparse.Namespace, batch: int) -> Any:
+    """Of an ONNX file. Raises Missing without the library onnx."""
+    if importlib.util.find_spec("onnx") is None:
+        raise Missing("onnx", "onnx")
+    from roof.onnx_reading.record import estimated
+
+    sizes = {**given.sizes, **({"tokens": given.tokens} if given.tokens else {})}
+    return estimated(given.model, batch, sizes, given.precision, given.phase, given.optimizer)
+
+
+def show(counted: Sequence[Any], given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as scratch:
-        folders = [estimate(given.model, batch=batch, tokens=given.tokens, precision=given.precision, phase=given.phase,
-                            optimizer=given.optimizer or None).write(Path(scratch) / str(number))
-                   for number, batch in enumerate(given.batches)]
+        folders = [one.write(Path(scratch) / str(number)) for number, one in enumerate(counted)]
         words = [program(), "estimate", "--from", ",".join(map(str, folders))]
         for option in PASSED_ON:
             value = getattr(given, option[2:])

@@ -36,7 +36,8 @@ def measurement(row: Row, imported: Imported) -> folder.Row:
     cells.update({"status": "ok", **spread("launch", row.times), "samples": len(row.times), "discarded": 0})
     for phase in ("data", "forward", "backward", "update"):
         cells.update(spread(phase, row.phases.get(phase, [])))
-    return {**cells, **work_of(row, row.known), "time_known": "measured", "remarks": "; ".join(remarks)}
+    cells.update({**work_of(row, row.known), "flops_at_least": "1" if row.at_least else ""})
+    return {**cells, "time_known": "measured", "remarks": "; ".join(remarks)}
 
 
 def layer_cells(layer: Layer, known: str) -> folder.Row:

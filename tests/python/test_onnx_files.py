@@ -1,0 +1,173 @@
+"""ONNX files of the field, damaged ones, and the command `roof estimate FILE.onnx`."""
+
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+import zipfile
+from pathlib import Path
+
+from test_onnx_reading import made, node, numbers, read
+
+from onnx import helper
+
+from roof.errors import InputError
+from roof.onnx_reading import network
+
+DATA = Path(__file__).parent / "data"
+OF_MODELS = Path(__file__).parents[1] / "model" / "data" / "onnx"
+
+
+class Files(unittest.TestCase):
+    """Each file of the field, without its weights, is counted as a second source counts it."""
+
+    def counted(self, archive, table):
+        with zipfile.ZipFile(DATA / archive) as files, open(DATA / table, newline="", encoding="utf-8") as rows:
+            for row in csv.DictReader(rows):
+                with self.subTest(row["file"]):
+                    sizes = dict(word.split("=") for word in row["sizes"].split(",") if word)
+                    found = read(
+                        files.read(row["file"] + ".onnx"),
+                        int(row["batch"]),
+                        **{name: int(size) for name, size in sizes.items()},
+                    )
+                    yield row, found
+                    self.assertEqual((int(row["flops"]), []), (found.flops(), [one.kind for one in found.unknown()]))
+
+    @unittest.skipUnless((DATA / "onnx_exports.csv").exists(), "renew_onnx.py has not run")
+    def test_files_of_exporters_and_quantizers(self):
+        self.assertGreaterEqual(sum(1 for _ in self.counted("onnx_exports.zip", "onnx_exports.csv")), 40)
+
+    def test_files_of_each_kind_that_was_misread_before(self):
+        for row, found in self.counted("onnx_kinds.zip", "onnx_kinds.csv"):
+            if row["parameters"]:
+                self.assertEqual(int(row["parameters"]), found.parameters, row["file"])
+
+    def test_networks_have_the_parameters_and_flops_that_pytorch_counts(self):
+        for table in ("truth.csv", "operators.csv"):
+            with open(OF_MODELS / table, newline="", encoding="utf-8") as rows:
+                for name, parameters, flops in list(csv.reader(rows))[1:]:
+                    for batch in (1, 8):
+                        found = network.read(OF_MODELS / f"{name}.onnx", batch)
+                        self.assertEqual(
+                            (int(parameters), batch * float(flops)), (found.parameters, found.flops()), name
+                        )
+
+    def test_weights_are_stored_in_their_own_bytes(self):
+        with zipfile.ZipFile(DATA / "onnx_kinds.zip") as files:
+            self.assertEqual(640, read(files.read("fp8_weights.onnx")).stored)
+            self.assertLess(read(files.read("qdq_int8.onnx")).stored, 1.3 * 5386)
+            packed = read(files.read("onnxruntime_genai_block.onnx"))
+            self.assertEqual(12288 // 2 + 4 * (64 + 1920), packed.stored)
+
+
+class Damaged(unittest.TestCase):
+    def test_damaged_files_are_read_or_refused_in_a_sentence(self):
+        with zipfile.ZipFile(DATA / "onnx_kinds.zip") as files:
+            contents = [files.read(name) for name in files.namelist()]
+        chance = random.Random(20261128)
+        for _ in range(400):
+            content = bytearray(chance.choice(contents))
+            if chance.random() < 0.2:
+                del content[chance.randrange(len(content)) :]
+            for _ in range(chance.randrange(1, 6)):
+                at = chance.randrange(len(content) + 1)
+                content[at : at + chance.randrange(3)] = bytes(
+                    chance.choice((0, 1, 8, 127, 255)) for _ in range(chance.randrange(3))
+                )
+            try:
+                read(bytes(content), chance.choice((1, 2)))
+            except InputError as error:
+                self.assertNotIn("\n", str(error))
+
+    def test_files_that_would_grow_without_end_are_refused_or_named(self):
+        doubled = [node("Concat", [f"l{k}", f"l{k}"], f"l{k + 1}", axis=0) for k in range(40)]
+        with self.assertRaisesRegex(InputError, "a tensor cannot be of"):
+            read(made([*doubled, node("Reshape", ["x", "l40"], "r"), node("Relu", ["r"], "y")], [numbers("l0", [1])]))
+        calls = [
+            helper.make_function(
+                "custom",
+                f"F{k}",
+                ["a"],
+                ["c"],
+                [helper.make_node(f"F{k + 1}", [a], [b], domain="custom") for a, b in ("ab", "bc")],
+                [helper.make_opsetid("custom", 1)],
+            )
+            for k in range(30)
+        ]
+        calls.append(
+            helper.make_function(
+                "custom", "F30", ["a"], ["c"], [helper.make_node("Relu", ["a"], ["c"])], [helper.make_opsetid("", 17)]
+            )
+        )
+        with unittest.mock.patch("roof.onnx_reading.walk.MOST_OPERATORS", 500), self.assertRaisesRegex(
+            InputError, "has more than 500 operators"
+        ):
+            read(made([node("F0", ["x"], "y", "custom")], functions=calls))
+
+    def test_other_files_are_refused(self):
+        for content in (b"", b"no network", b"\x08\x07"):
+            with self.assertRaisesRegex(InputError, "is no ONNX file"):
+                read(content)
+        with self.assertRaisesRegex(InputError, "No such file"):
+            network.read("/nowhere/net.onnx")
+
+
+@unittest.skipUnless(os.environ.get("ROOF_PROGRAM"), "ROOF_PROGRAM names no program")
+class Command(unittest.TestCase):
+    def estimate(self, name, *words):
+        environment = {**os.environ, "ROOF_PYTHON": sys.executable}
+        with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(DATA / "onnx_kinds.zip") as files:
+            files.extract(name, scratch)
+            return subprocess.run(
+                [os.environ["ROOF_PROGRAM"], "estimate", name, *words],
+                cwd=scratch,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+
+    def test_an_estimate_has_the_counts_of_the_file(self):
+        document = json.loads(self.estimate("if.onnx", "--batch", "1", "--json").stdout)
+        self.assertEqual(
+            (2634, 1180288, False),
+            (document["parameters"], document["flops"]["forward"], document["flops"]["is_lower_bound"]),
+        )
+        placed = self.estimate("qdq_int8.onnx", "--batch", "1,2", "--phase", "forward", "--on", "h100", "--json")
+        first, second = json.loads(placed.stdout)["estimates"]
+        self.assertEqual((3244672, 2 * 3244672), (first["flops"]["forward"], second["flops"]["forward"]))
+        self.assertGreater(second["machines"][0]["seconds"]["layer_by_layer"], 0)
+
+    def test_what_is_unknown_is_named_and_no_sum_is_a_plain_number(self):
+        shown = self.estimate("loop_scripted.onnx", "--batch", "2").stdout
+        self.assertIn("Loop at '/Loop'", shown)
+        self.assertRegex(shown, "forward +≥ ")
+        self.assertIn(
+            "times are lower bounds", self.estimate("loop_scripted.onnx", "--batch", "2", "--on", "h100").stdout
+        )
+        document = json.loads(self.estimate("loop_scripted.onnx", "--batch", "2", "--json").stdout)
+        self.assertTrue(document["flops"]["is_lower_bound"])
+        self.assertNotIn("≥", self.estimate("loop_scripted.onnx", "--batch", "2", "--size", "n=6").stdout)
+
+    def test_what_a_user_can_mend_is_one_sentence(self):
+        for words, sentence in (
+            (["--batch", "4"], "give it one: --size N=N"),
+            (["--batch", "4", "--size", "T=20,N=4,k=2"], "leaves no axis 'k' open"),
+            (["--batch", "4", "--size", "T"], "not a whole number"),
+            (["--batch", "4", "--phase", "decode"], "--phase train or forward"),
+            (["--batch", "4", "--precision", "fp7"], "unknown precision 'fp7'"),
+        ):
+            done = self.estimate("lstm_time_first.onnx", *words)
+            self.assertEqual(2, done.returncode)
+            self.assertIn(sentence, done.stderr)
+            self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,137 @@
+"""Graphs within the graph of an ONNX file: branches, loops, scans and functions."""
+
+import unittest
+
+from test_onnx_reading import made, node, numbers, of_kind, read, weights
+
+import onnx
+from onnx import TensorProto, helper
+
+from roof.errors import InputError
+
+
+class WithinGraphs(unittest.TestCase):
+    def body(self, nodes, inputs, outputs, held=()):
+        graph = onnx.GraphProto(name="body", node=nodes, initializer=held)
+        graph.input.extend(onnx.ValueInfoProto(name=name) for name in inputs)
+        graph.output.extend(onnx.ValueInfoProto(name=name) for name in outputs)
+        return graph
+
+    def branched(self, then, other, condition=()):
+        nodes = [*condition, helper.make_node("If", ["c"], ["y"], name="choice", then_branch=then, else_branch=other)]
+        more = [] if condition else [helper.make_tensor_value_info("c", TensorProto.BOOL, [])]
+        return made(nodes, [weights("w", 8, 8), numbers("zero", [0]), numbers("batch", [1])], more=more)
+
+    def test_a_branch_is_read_and_what_is_not_known_makes_a_lower_bound(self):
+        product = self.body([node("MatMul", ["x", "w"], "a")], [], ["a"])
+        twice = self.body([node("MatMul", ["x", "w"], "b"), node("MatMul", ["b", "w"], "c2")], [], ["c2"])
+        one = 2 * 3 * 8 * 8 * 8
+        self.assertEqual(
+            (one, []), (read(self.branched(product, product)).flops(), read(self.branched(product, product)).unknown())
+        )
+        found = read(self.branched(product, twice))
+        self.assertEqual((one, ["choice"]), (found.flops(), [made_of.name for made_of in found.unknown()]))
+        chosen = [node("Shape", ["x"], "s"), node("Gather", ["s", "zero"], "n"), node("Equal", ["n", "batch"], "c")]
+        self.assertEqual(
+            (one, []),
+            (
+                read(self.branched(product, twice, chosen)).flops(),
+                read(self.branched(product, twice, chosen)).unknown(),
+            ),
+        )
+        self.assertEqual(2 * 2 * one, read(self.branched(product, twice, chosen), 2).flops())
+
+    def looped(self, trips, condition="", body_condition="going"):
+        body = self.body(
+            [node("MatMul", ["state", "w"], "next"), node("Identity", [body_condition], "go")],
+            ["k", "going", "state"],
+            ["go", "next", "next"],
+        )
+        loop = helper.make_node("Loop", ["trips", condition, "x"], ["last", "all"], name="loop", body=body)
+        held = [weights("w", 8, 8)] + ([numbers("trips", trips)] if trips is not None else [])
+        more = [] if trips is not None else [helper.make_tensor_value_info("trips", TensorProto.INT64, [])]
+        return made([loop, node("Neg", ["all"], "y")], held, more=more)
+
+    def test_the_body_of_a_loop_counts_as_often_as_it_runs(self):
+        one = 2 * 3 * 8 * 8 * 8
+        for trips in (0, 1, 7, 20_000):
+            found = read(self.looped(trips))
+            self.assertEqual((trips * one, 64, []), (found.flops(), found.parameters, found.unknown()))
+            self.assertEqual((trips, 1, 3, 8, 8), of_kind(found, "Neg").output)
+        unknown = read(self.looped(None))
+        self.assertEqual(
+            (0, 64, {"loop"}),
+            (unknown.flops(), unknown.parameters, {made_of.name for made_of in unknown.unknown()} - {"at y"}),
+        )
+        self.assertEqual(
+            (5 * one, []), (read(self.looped(None), trips=5).flops(), read(self.looped(None), trips=5).unknown())
+        )
+
+    def test_a_loop_that_may_end_early_is_a_lower_bound(self):
+        body = self.body(
+            [
+                node("MatMul", ["state", "w"], "next"),
+                node("ReduceSum", ["next"], "sum", keepdims=0),
+                node("Greater", ["sum", "most"], "go"),
+            ],
+            ["k", "going", "state"],
+            ["go", "next"],
+            [onnx.TensorProto(name="most", data_type=1)],
+        )
+        loop = helper.make_node("Loop", ["trips", "", "x"], ["y"], name="loop", body=body)
+        found = read(made([loop], [weights("w", 8, 8), numbers("trips", 4)]))
+        self.assertEqual((2 * 3 * 8 * 8 * 8, ["loop"]), (found.flops(), [one.name for one in found.unknown()]))
+
+    def test_a_scan_runs_once_for_each_row(self):
+        body = self.body(
+            [
+                node("MatMul", ["row", "w"], "made"),
+                node("Add", ["state", "made"], "next"),
+                node("Identity", ["made"], "kept"),
+            ],
+            ["state", "row"],
+            ["next", "kept"],
+        )
+        scan = helper.make_node(
+            "Scan", ["begin", "x"], ["last", "rows"], name="scan", body=body, num_scan_inputs=1, scan_input_axes=[1]
+        )
+        found = read(made([scan, node("Neg", ["rows"], "y")], [weights("w", 8, 8), weights("begin", 1, 8, 8)]))
+        self.assertEqual(
+            (3 * 2 * 8 * 8 * 8, (3, 1, 8, 8), []), (found.flops(), of_kind(found, "Neg").output, found.unknown())
+        )
+
+    def test_functions_are_entered_with_their_attributes(self):
+        product = helper.make_node("Gemm", ["a", "b"], ["c"], name="product")
+        product.attribute.add(name="transB", ref_attr_name="turned", type=onnx.AttributeProto.INT)
+        inner = helper.make_function(
+            "custom", "Layer", ["a", "b"], ["c"], [product], [helper.make_opsetid("", 17)], ["turned"]
+        )
+        outer = helper.make_function(
+            "custom",
+            "Twice",
+            ["a", "b"],
+            ["e"],
+            [
+                helper.make_node("Layer", ["a", "b"], ["d"], domain="custom", turned=1),
+                helper.make_node("Layer", ["d", "b"], ["e"], domain="custom", turned=0),
+            ],
+            [helper.make_opsetid("", 17), helper.make_opsetid("custom", 1)],
+        )
+        found = read(
+            made([node("Twice", ["x", "w"], "y", "custom")], [weights("w", 20, 8)], [8], functions=[inner, outer]), 4
+        )
+        self.assertEqual((2 * 2 * 4 * 8 * 20, 160), (found.flops(), found.parameters))
+        endless = helper.make_function(
+            "custom",
+            "Layer",
+            ["a"],
+            ["b"],
+            [helper.make_node("Layer", ["a"], ["b"], domain="custom")],
+            [helper.make_opsetid("custom", 1)],
+        )
+        with self.assertRaisesRegex(InputError, "calls itself"):
+            read(made([node("Layer", ["x"], "y", "custom")], functions=[endless]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,135 @@
+"""What files compute from shapes, on short lists, by NumPy."""
+
+from typing import Any, Callable, Dict, Optional, Sequence
+
+import numpy as np
+
+from roof.onnx_reading.values import BOOL, INT32, INT64, Value
+
+Given = Dict[str, Any]  #: attributes by name
+MOST_NUMBERS = 65536  #: of a list that is computed
+TYPES = {
+    1: np.float32,
+    2: np.uint8,
+    3: np.int8,
+    INT32: np.int32,
+    INT64: np.int64,
+    BOOL: np.bool_,
+    10: np.float16,
+    11: np.float64,
+    16: np.float32,
+}
+
+
+def divided(a: Any, b: Any) -> Any:
+    """Integers are cut towards zero."""
+    return a / b if np.issubdtype(a.dtype, np.floating) else np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+
+
+def sliced(given: Given, x: Any, *lists: Any) -> Any:
+    """Before opset 10 the lists are attributes."""
+    starts, ends, axes, steps = [*lists, *[None] * 4][:4]
+    starts, ends = (given[name] if one is None else one for name, one in (("starts", starts), ("ends", ends)))
+    places = [slice(None)] * x.ndim
+    for k, axis in enumerate(given.get("axes", range(len(starts))) if axes is None else axes):
+        start, end, step, most = int(starts[k]), int(ends[k]), 1 if steps is None else int(steps[k]), x.shape[axis]
+        ends_before_all = step < 0 and end < -most  # Python would count from the end again
+        places[axis] = slice(max(start, -most) if step > 0 else start, None if ends_before_all else end, step)
+    return x[tuple(places)]
+
+
+def axes_in(given: Given, lists: Sequence[Any]) -> Any:
+    axes = lists[0] if lists and lists[0] is not None else given.get("axes")
+    return None if axes is None else tuple(int(axis) for axis in axes)
+
+
+def reshaped(given: Given, x: Any, to: Any = None) -> Any:
+    extents = [int(extent) for extent in (given["shape"] if to is None else to)]
+    return x.reshape(
+        [x.shape[k] if extent == 0 and not given.get("allowzero") else extent for k, extent in enumerate(extents)]
+    )
+
+
+def reduced(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda given, x, *lists: function(x, axis=axes_in(given, lists), keepdims=bool(given.get("keepdims", 1)))
+
+
+OF_LISTS: Dict[str, Callable[..., Any]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": divided,
+    "Neg": np.negative,
+    "Abs": np.abs,
+    "Sqrt": np.sqrt,
+    "Floor": np.floor,
+    "Ceil": np.ceil,
+    "Round": np.round,
+    "Equal": np.equal,
+    "Greater": np.greater,
+    "Less": np.less,
+    "Sign": np.sign,
+    "GreaterOrEqual": np.greater_equal,
+    "LessOrEqual": np.less_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+    "Xor": np.logical_xor,
+    "Not": np.logical_not,
+    "Where": np.where,
+    "Identity": lambda x: x,
+    "Pow": np.power,
+    "NonZero": lambda x: np.array(np.nonzero(x)),
+    "Max": lambda *lists: np.max(np.broadcast_arrays(*lists), axis=0),
+    "Min": lambda *lists: np.min(np.broadcast_arrays(*lists), axis=0),
+    "Tile": np.tile,
+    "Expand": lambda x, to: x * np.ones([int(n) for n in to], x.dtype),
+    "Range": lambda start, end, step: np.arange(start, end, step, start.dtype),
+}
+WITH_ATTRIBUTES: Dict[str, Callable[..., Any]] = {
+    "Cast": lambda given, x: x.astype(TYPES[given.get("to", 1)]),
+    "Mod": lambda given, a, b: np.fmod(a, b) if given.get("fmod") else np.mod(a, b),
+    "Concat": lambda given, *lists: np.concatenate(lists, given.get("axis", 1)),
+    "Gather": lambda given, x, places: np.take(x, places, given.get("axis", 0)),
+    "Slice": sliced,
+    "Reshape": reshaped,
+    "Squeeze": lambda given, x, *lists: np.squeeze(x, axes_in(given, lists)),
+    "Unsqueeze": lambda given, x, *lists: np.expand_dims(x, axes_in(given, lists)),
+    "Flatten": lambda given, x: x.reshape(int(np.prod(x.shape[: given.get("axis", 1)])), -1),
+    "Transpose": lambda given, x: np.transpose(x, given.get("perm")),
+    "ConstantOfShape": lambda given, to: np.full(
+        [int(n) for n in to], *(given["value"].ravel() if "value" in given else [np.float32(0)])
+    ),
+    "Clip": lambda given, x, low=None, high=None: np.clip(
+        x, given.get("min", -np.inf) if low is None else low, given.get("max", np.inf) if high is None else high
+    ).astype(x.dtype),
+    "CumSum": lambda given, x, axis: np.cumsum(x, int(axis)),
+    "ReduceProd": reduced(np.prod),
+    "ReduceSum": reduced(np.sum),
+    "ReduceMax": reduced(np.max),
+    "ReduceMin": reduced(np.min),
+}
+
+
+def numbers_of(operation: str, given: Given, inputs: Sequence[Optional[Value]], result: Value) -> Any:
+    """The numbers of the first result; None where they are not known, or many."""
+    first = inputs[0] if inputs else None
+    if first is None:
+        return None
+    if operation in ("Shape", "Size") and first.is_known:
+        return (
+            np.array(first.numel())
+            if operation == "Size"
+            else np.array(first.shape[given.get("start") : given.get("end")], np.int64)
+        )
+    is_listed = operation == "NonZero" or result.is_known and result.numel() <= MOST_NUMBERS
+    if not is_listed or any(one is not None and one.numbers is None for one in inputs):
+        return None
+    lists = [None if one is None else one.numbers for one in inputs]
+    try:
+        with np.errstate(all="ignore"):
+            made = np.asarray(
+                OF_LISTS[operation](*lists) if operation in OF_LISTS else WITH_ATTRIBUTES[operation](given, *lists)
+            )
+    except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
+        return None
+    return made if not result.is_known or made.shape == result.shape else None

@@ -1,0 +1,132 @@
+"""Reads an ONNX file that is only estimated: operators with FLOPs and bytes, and what nobody knows of them."""
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+import onnx
+
+from roof.errors import InputError
+from roof.onnx_reading.operators import Operator
+from roof.onnx_reading.values import INT32, INT64, Value
+from roof.onnx_reading.nodes import versions_of
+from roof.onnx_reading.walk import Walk
+
+
+@dataclass
+class Network:
+    """All counts are those of the batch that was asked for."""
+
+    name: str
+    parameters: int
+    stored: float  #: bytes of the parameters as they are stored
+    inputs: float  #: bytes of its inputs
+    operators: List[Operator]
+
+    def unknown(self) -> List[Operator]:
+        """Those whose FLOPs are not known; where there are any, each sum is a lower bound."""
+        return [one for one in self.operators if one.unknown]
+
+    def flops(self) -> float:
+        """Of products, forward."""
+        return sum(one.forward.contraction_flops for one in self.operators)
+
+
+def load(path: Union[str, Path]) -> Any:
+    """The model without weights that are stored outside. Raises InputError for another file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of protobuf
+            model = onnx.load(str(path), load_external_data=False)
+    except OSError as error:
+        raise InputError(f"'{path}': {error.strerror}") from None
+    except Exception:  # of protobuf, of a type that differs with the version
+        raise InputError(f"'{path}' is no ONNX file, or ends too early") from None
+    if not model.graph.node:
+        raise InputError(f"'{path}' is no ONNX file with operators")
+    return model
+
+
+class Extents:
+    """Numbers for what a file leaves open: those given by name, and the batch for the first axis of an input."""
+
+    def __init__(self, sizes: Dict[str, int], batch: int) -> None:
+        self.sizes, self._batch, self._of_batch = sizes, batch, {}  # type: Dict[str, int], int, Dict[str, int]
+        self.used: Dict[str, int] = {}
+
+    def given(self, name: str) -> Optional[int]:
+        if name in self.sizes:
+            self.used[name] = self.sizes[name]
+        return self.sizes.get(name, self._of_batch.get(name))
+
+    def of(self, dim: Any, name: str = "") -> Optional[int]:
+        return int(dim.dim_value) if dim.dim_value > 0 else self.given(dim.dim_param or name)
+
+    def of_input(self, one: Any) -> Tuple[int, ...]:
+        """Raises InputError for an axis without a number."""
+        if not one.type.tensor_type.HasField("shape"):
+            raise InputError(f"its input '{one.name}' has no shape")
+        made = []
+        for axis, dim in enumerate(one.type.tensor_type.shape.dim):
+            name = dim.dim_param or f"{one.name}.{axis}"
+            known = self.of(dim, name)
+            if known is None and axis == 0:
+                self._of_batch[name] = known = self._batch
+            if known is None:
+                raise InputError(f"axis {axis} of its input '{one.name}' has no number; give it one: --size {name}=N")
+            made.append(known)
+        return tuple(made)
+
+
+def counted(model: Any, extents: Extents, float_bytes: float) -> Tuple[Walk, float, int]:
+    """The walk, the bytes of the inputs, and the batch of the file."""
+    functions = {(one.domain, one.name): one for one in getattr(model, "functions", ())}
+    walk = Walk(functions, extents.of, float_bytes)
+    scope = walk.initializers(model.graph)
+    moved, first = 0.0, Value()
+    for one in [one for one in model.graph.input if one.name not in scope]:
+        made = scope[one.name] = walk.value(extents.of_input(one), one.type.tensor_type.elem_type)
+        if made.shape == () and made.type in (INT32, INT64) and extents.given(one.name) is not None:
+            made.numbers = np.array(extents.given(one.name))
+        moved += made.numel() * made.size
+        if made.shape and not first.axes:
+            first, made.axes, opens = made, tuple(range(made.dim())), one.type.tensor_type.shape.dim[0]
+            time = opens.dim_param or f"{one.name}.0"
+    walk.graph(model.graph, [one.name for one in model.graph.output], scope, versions_of(model) or {"": 1})
+    axis = walk.batch_axis if isinstance(walk.batch_axis, int) else 0
+    if axis != 0 and opens.dim_value < 1 and time not in extents.sizes:
+        raise InputError(f"the first axis of its input is time, not the batch; give it a number: --size {time}=N")
+    return walk, moved, first.shape[axis] if first.axes else 1
+
+
+def read(
+    path: Union[str, Path], batch: int = 1, sizes: Optional[Dict[str, int]] = None, float_bytes: float = 4
+) -> Network:
+    """The operators of a file over `batch` inputs.
+
+    sizes: numbers of open axes, and of inputs that are one integer, by their names.
+
+    Raises InputError for another file, an axis without a number, and shapes that do not fit.
+    """
+    model, given = load(path), sizes or {}
+    try:
+        extents = Extents(given, batch)
+        try:
+            walk, moved, own = counted(model, extents, float_bytes)
+        except InputError:
+            if batch == 1:
+                raise
+            extents = Extents(given, 1)  # a file that has the batch of its export in its shapes
+            walk, moved, own = counted(model, extents, float_bytes)
+        unused = sorted(set(given) - set(extents.used))
+        if unused:
+            raise InputError(f"it leaves no axis '{unused[0]}' open")
+    except InputError as error:
+        raise InputError(f"'{path}': {error}") from None
+    except (RecursionError, TypeError):  # such as a name that is no text
+        raise InputError(f"'{path}' is damaged") from None
+    factor = batch / max(1, own)
+    operators = [one if factor == 1 else one.times(factor, keeps_constants=True) for one in walk.operators]
+    return Network(Path(path).stem, walk.parameters, walk.stored, moved * factor, operators)

@@ -1,0 +1,275 @@
+"""The shapes of an operator's results: by a rule here where versions of onnx differ or have none, else by onnx."""
+
+import math
+import re
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import onnx
+from onnx import helper, numpy_helper, shape_inference
+
+from roof.onnx_reading.operators import DATA_INPUTS, JOINED, LIKE_FIRST, NORMS, REDUCTIONS, Given, einsum_letters
+from roof.onnx_reading.values import INT32, Shape, Unknown, Value, text
+
+Inputs = Sequence[Optional[Value]]
+Found = List[Tuple[int, Shape]]  #: type and shape of each result; (0, None) where nobody knows
+MOST_OF_A_WINDOW = 1 << 16
+SAME_SHAPE = (
+    LIKE_FIRST | NORMS | {"Cast", "CastLike", "ReverseSequence", "ScatterElements", "ScatterND", "Trilu", "MoE", "QMoE"}
+)
+#: Operators with the shapes of another.
+AS = {
+    **dict.fromkeys(("FusedConv", "QLinearConv", "ConvInteger"), "Conv"),
+    **dict.fromkeys(("FusedGemm", "QGemm"), "Gemm"),
+    **dict.fromkeys(
+        ("MatMulInteger", "QLinearMatMul", "DynamicQuantizeMatMul", "MatMulIntegerToFloat", "GemmFastGelu"), "MatMul"
+    ),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BiasAdd"), "Add"),
+    "QLinearConcat": "Concat",
+    "QLinearAveragePool": "AveragePool",
+    "QLinearGlobalAveragePool": "GlobalAveragePool",
+    "QLinearReduceMean": "ReduceMean",
+}
+
+
+class Refused(Exception):
+    """Inputs or attributes that do not fit. The reader adds the name of the operator."""
+
+
+def numbers_in(inputs: Inputs, index: int, given: Given, name: str = "") -> Any:
+    """Of an input or, in older files, an attribute; None: neither. Raises Unknown where its numbers are not known."""
+    one = inputs[index] if index < len(inputs) else None
+    if one is not None and one.numbers is None:
+        raise Unknown
+    return list(given[name]) if one is None and name in given else None if one is None else one.numbers.ravel().tolist()
+
+
+def per_axis(given: Given, name: str, axes: int, least: int) -> List[int]:
+    found = list(given.get(name) or [least] * axes)
+    if len(found) != axes or not all(least <= one <= MOST_OF_A_WINDOW for one in found):
+        raise Refused(f"has {name} of {text(found)}")
+    return found
+
+
+def axes_in(axes: Any, shape: Any) -> List[int]:
+    wrong = [axis for axis in axes if not -len(shape) <= axis < len(shape)]
+    if wrong:
+        raise Refused(f"has no axis {wrong[0]}")
+    return [int(axis) % len(shape) for axis in axes]
+
+
+def slid(given: Given, extents: Any, kernel: Any) -> List[int]:
+    """The extents, behind batch and channels, of what slides a window."""
+    axes, automatic = len(kernel), given.get("auto_pad", b"NOTSET")
+    strides, dilations = per_axis(given, "strides", axes, 1), per_axis(given, "dilations", axes, 1)
+    pads = per_axis(given, "pads", 2 * axes, 0) if automatic == b"NOTSET" else [0] * 2 * axes
+    made = []
+    for k, (extent, window) in enumerate(zip(extents, kernel)):
+        free = extent + pads[k] + pads[k + axes] - (dilations[k] * (window - 1) + 1)
+        if len(extents) != axes or free < 0 and not automatic.startswith(b"SAME"):
+            raise Refused(f"has a window of {text(kernel)} that does not fit into {text(extents)}")
+        outputs = -(-free // strides[k]) + 1 if given.get("ceil_mode") else free // strides[k] + 1
+        if given.get("ceil_mode") and (outputs - 1) * strides[k] >= extent + pads[k]:
+            outputs -= 1  # the last window begins inside the map or the padding before it
+        made.append(-(-extent // strides[k]) if automatic.startswith(b"SAME") else outputs)
+    return made
+
+
+def transposed_convolution(given: Given, x: Any, w: Any, *_: Any) -> Shape:
+    axes, same = len(x.shape) - 2, given.get("auto_pad", b"").startswith(b"SAME")
+    strides, dilations = per_axis(given, "strides", axes, 1), per_axis(given, "dilations", axes, 1)
+    pads, more = per_axis(given, "pads", 2 * axes, 0), per_axis(given, "output_padding", axes, 0)
+    made = list(given.get("output_shape", ()))[-axes:] or [
+        (
+            extent * strides[k]
+            if same
+            else (extent - 1) * strides[k]
+            + dilations[k] * (w.shape[k + 2] - 1)
+            + 1
+            + more[k]
+            - pads[k]
+            - pads[k + axes]
+        )
+        for k, extent in enumerate(x.shape[2:])
+    ]
+    return (x.shape[0], w.shape[1] * given.get("group", 1), *made)
+
+
+def reduced(given: Given, x: Any, *more: Any) -> Shape:
+    axes = numbers_in(more, 0, given, "axes") or []
+    if not axes and given.get("noop_with_empty_axes"):
+        return x.shape  # type: ignore[no-any-return]
+    gone = axes_in(axes or range(len(x.shape)), x.shape)
+    return tuple(
+        1 if k in gone else extent for k, extent in enumerate(x.shape) if k not in gone or given.get("keepdims", 1)
+    )
+
+
+def padded(given: Given, x: Any, *more: Any) -> Shape:
+    pads, made = numbers_in(more, 0, given, "pads") or given["paddings"], list(x.shape)
+    axes = numbers_in(more, 2, given)
+    for k, axis in enumerate(axes_in(range(len(made)) if axes is None else axes, made)):
+        made[axis] += int(pads[k]) + int(pads[k + len(pads) // 2])
+    return tuple(made)
+
+
+def resized(given: Given, x: Any, *more: Any) -> Shape:
+    """By extents, or by scales, which older versions have in the second place, and the oldest as an attribute."""
+    axes, made = axes_in(given.get("axes", range(len(x.shape))), x.shape), list(x.shape)
+    sizes = numbers_in(more, 2, given)
+    scales = [] if sizes else numbers_in(more, 1 if len(more) > 1 else 0, given, "scales")
+    policy = given.get("keep_aspect_ratio_policy", b"stretch")
+    if sizes and policy != b"stretch":
+        ratios = [size / x.shape[axis] for size, axis in zip(sizes, axes)]
+        scale = min(ratios) if policy == b"not_larger" else max(ratios)
+        sizes = [int(scale * x.shape[axis] + 0.5) for axis in axes]
+    for k, axis in enumerate(axes):
+        made[axis] = int(sizes[k]) if sizes else math.floor(made[axis] * scales[k])
+    return tuple(made)
+
+
+def fused_product(given: Given, a: Any, b: Any, *_: Any) -> Shape:
+    """A product of matrices whose last two axes may be turned."""
+    rows, column = a.shape[-1 if given.get("transA") else -2], b.shape[-2 if given.get("transB") else -1]
+    return (*max(a.shape[:-2], b.shape[:-2], key=len), rows, column)
+
+
+def of_queries(given: Given, q: Any, k: Any = None, v: Any = None, *_: Any) -> Shape:
+    """Of attention: [batch][heads][tokens][width], or heads side by side; without keys the queries hold all three."""
+    heads = given.get("num_heads") or given.get("q_num_heads", 1)
+    kv_heads = given.get("kv_num_heads", heads)
+    if len(q.shape) == 4:
+        return (*q.shape[:3], v.shape[3])
+    if k is None:
+        return (
+            *q.shape[:2],
+            q.shape[2] * q.shape[4] if len(q.shape) == 5 else q.shape[2] // (heads + 2 * kv_heads) * heads,
+        )
+    return (
+        *q.shape[:2],
+        q.shape[2] if v is None else heads * v.shape[3] if len(v.shape) == 4 else v.shape[2] // kv_heads * heads,
+    )
+
+
+def einsum(given: Given, *data: Any) -> Shape:
+    _, result, extents = einsum_letters(given["equation"].decode(), data)
+    return tuple(extents[letter] for letter in result)
+
+
+RULES: Dict[str, Callable[..., Any]] = {
+    "Einsum": einsum,
+    "Conv": lambda given, x, w, *_: (x.shape[0], w.shape[0], *slid(given, x.shape[2:], w.shape[2:])),
+    "ConvTranspose": transposed_convolution,
+    "Pad": padded,
+    "Resize": resized,
+    "Upsample": resized,
+    "FusedMatMul": fused_product,
+    **dict.fromkeys(
+        ("AveragePool", "MaxPool", "LpPool"),
+        lambda given, x, *_: (
+            *x.shape[:2],
+            *slid(given, x.shape[2:], per_axis(given, "kernel_shape", len(x.shape) - 2, 1)),
+        ),
+    ),
+    **dict.fromkeys(
+        ("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"),
+        lambda given, x, *_: (*x.shape[:2], *[1] * (len(x.shape) - 2)),
+    ),
+    **dict.fromkeys(REDUCTIONS, reduced),
+    **dict.fromkeys(SAME_SHAPE, lambda given, x, *_: x.shape),
+    **dict.fromkeys(("MatMulNBits", "MatMulBnb4", "MatMulFpQ4"), lambda given, x, *_: (*x.shape[:-1], given["N"])),
+    **dict.fromkeys(
+        ("ReorderInput", "ReorderOutput"),
+        lambda given, x, *_: (x.shape[0], given.get("channels", x.shape[1]), *x.shape[2:]),
+    ),
+    "GatherBlockQuantized": lambda given, table, places, *_: (*places.shape, table.shape[-1]),
+    "EmbedLayerNormalization": lambda given, places, _, table, *__: (*places.shape, table.shape[-1]),
+    **dict.fromkeys(
+        ("com.microsoft.Attention", "QAttention"),
+        lambda given, x, w, *_: (*x.shape[:2], list(given.get("qkv_hidden_sizes", [w.shape[1] // 3]))[-1]),
+    ),
+    **dict.fromkeys(("Attention", "MultiHeadAttention", "GroupQueryAttention"), of_queries),
+}
+
+
+class Shapes:
+    """Asks the package onnx once for each kind of operator, attributes and inputs."""
+
+    def __init__(self) -> None:
+        self._asked: Dict[Any, Found] = {}
+
+    def of(self, node: Any, operation: str, given: Given, inputs: Inputs, versions: Dict[str, int]) -> Found:
+        """Raises Refused for inputs that do not fit."""
+        data: Inputs = [inputs[k] for k in DATA_INPUTS.get(operation, range(len(inputs))) if k < len(inputs)]
+        first = data[0] if data else None
+        is_old = operation in JOINED and given.get("broadcast") and versions.get("", 99) < 7
+        rule = (
+            RULES["Abs" if is_old else AS.get(operation, operation)]
+            if is_old or AS.get(operation, operation) in RULES
+            else None
+        )
+        if rule is not None:
+            try:
+                type_of = INT32 if operation.endswith("Integer") else first.type  # type: ignore[union-attr]
+                found = (given.get("to", 0) or type_of, rule(given, *data))
+            except (Unknown, AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError):
+                found = (0, None)
+            like_all = is_old or operation in SAME_SHAPE or operation == "Split"
+            return [found] + [found if like_all else (0, None)] * (len(node.output) - 1)
+        if operation in AS:
+            made = helper.make_node(AS[operation], list(node.input)[: len(data)], list(node.output))
+            made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
+            node, inputs, versions = made, data, {"": 13}
+        listed = [one is not None and one.numbers is not None and one.numbers.size <= 1024 for one in inputs]
+        key = (
+            node.op_type,
+            node.domain,
+            tuple(map(bool, node.output)),
+            tuple(a.SerializeToString() for a in node.attribute),
+            tuple(
+                one and (one.shape, one.type, one.numbers.tobytes() if has else None)
+                for one, has in zip(inputs, listed)
+            ),
+        )
+        if key not in self._asked:
+            self._asked[key] = ask(node, inputs, listed, versions)
+        return self._asked[key]
+
+
+def ask(node: Any, inputs: Inputs, listed: Sequence[bool], versions: Dict[str, int]) -> Found:
+    """What onnx infers of a file with this operator alone."""
+    names, outputs = [one and f"i{k}" or "" for k, one in enumerate(inputs)], [f"o{k}" for k in range(len(node.output))]
+    alone = helper.make_node(node.op_type, names, outputs, domain=node.domain)
+    alone.attribute.extend(node.attribute)
+    graph = onnx.GraphProto(name="one", node=[alone])
+    for name, one, has in zip(names, inputs, listed):
+        if one is not None and has:
+            graph.initializer.append(numpy_helper.from_array(one.numbers, name))
+        elif one is not None:
+            graph.input.append(helper.make_tensor_value_info(name, one.type or 1, one.shape))
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid(domain, version) for domain, version in versions.items()]
+    )
+    try:
+        inferred = shape_inference.infer_shapes(model, strict_mode=True)
+    except Exception as error:  # of a type that differs with the version
+        lines = [re.sub(r".*\[[A-Za-z]*Error\]|.*\): ", "", line).strip() for line in str(error).splitlines()]
+        reason = next((line[:200] for line in reversed(lines) if line), "onnx refuses it")
+        raise Refused(f"of {' and '.join(text(one.shape) for one in inputs if one is not None)}: {reason}") from None
+    found = {one.name: one.type.tensor_type for one in inferred.graph.value_info if one.type.HasField("tensor_type")}
+    return [
+        (
+            (
+                found[name].elem_type,
+                shape_in(
+                    found[name], lambda dim: dim.dim_value if dim.dim_value > 0 or dim.HasField("dim_value") else None
+                ),
+            )
+            if name in found
+            else (0, None)
+        )
+        for name in outputs
+    ]
+
+
+def shape_in(tensor: Any, extent: Callable[[Any], Optional[int]]) -> Shape:
+    return tuple(map(extent, tensor.shape.dim)) if tensor.HasField("shape") else None

@@ -1,0 +1,396 @@
+"""Walks the graph of an ONNX file in the order of its operators: enters functions, and bodies of If, Loop and Scan."""
+
+from collections import ChainMap
+from dataclasses import replace
+from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Tuple
+
+import numpy as np
+from onnx import helper, numpy_helper
+
+from roof.errors import InputError
+from roof.onnx_reading.folding import MOST_NUMBERS, TYPES, numbers_of
+from roof.onnx_reading.nodes import Versions, agreed, attributes_of, needed, truth, versions_of, with_attributes
+from roof.onnx_reading.operators import (
+    COUNTED_INPUTS,
+    KNOWN,
+    MOVES,
+    PACKED,
+    PRODUCTS,
+    RECURRENT,
+    VIEWS,
+    Given,
+    Operator,
+    count,
+)
+from roof.onnx_reading.shapes import Refused, Shapes, shape_in
+from roof.onnx_reading.values import BOOL, BYTES, FLOATS, INT32, INT64, NARROW, Shape, Unknown, Value, text
+
+Scope = MutableMapping[str, Value]
+MOST_OPERATORS = 100_000  #: that are walked, with those of every call and of every iteration that is walked
+MOST_COMPUTED = 1 << 22  #: numbers of all lists
+MOST_ONE_BY_ONE = 10_000  #: operators in all iterations of a loop that are walked one by one
+MOST_DEPTH = 60  #: of graphs within graphs and functions within functions
+ITERATIONS = "the number of its iterations is unknown"
+
+
+class Walk:
+    """extent: the number of a dimension of the file; float_bytes: of a float in the precision that is asked for."""
+
+    def __init__(
+        self, functions: Dict[Tuple[str, str], Any], extent: Callable[[Any], Optional[int]], float_bytes: float
+    ) -> None:
+        self.operators: List[Operator] = []
+        self.parameters, self.stored = 0, 0.0  #: values, and their bytes
+        self.batch_axis: Any = 0  #: of the first input, as a recurrent layer reads it
+        self._functions, self._extent, self._float_bytes = functions, extent, float_bytes
+        self._shapes, self._read = Shapes(), set()  # type: Shapes, Set[str]
+        self._walked = self._computed = self._depth = 0
+
+    def value(self, shape: Shape, type_of: Any, **more: Any) -> Value:
+        type_of = type_of if isinstance(type_of, int) else 0
+        size = self._float_bytes if type_of in (0, *FLOATS) else float(BYTES.get(type_of, 4))
+        return Value(
+            shape, type_of, size, is_data=type_of not in BYTES or type_of in (14, 15, *FLOATS, *NARROW), **more
+        )
+
+    def initializers(self, graph: Any) -> Dict[str, Value]:
+        made = {one.name: self._constant(one, one.name) for one in graph.initializer}
+        for one in graph.sparse_initializer:
+            made[one.values.name] = self._sparse(one, one.values.name)
+        return made
+
+    def _sparse(self, tensor: Any, name: str) -> Value:
+        nonzeros = self.value(tuple(tensor.values.dims), 1).numel()
+        return self.value(tuple(tensor.dims), tensor.values.data_type, origin=name, is_constant=True, stored=nonzeros)
+
+    def _constant(self, tensor: Any, name: str) -> Value:
+        made = self.value(tuple(tensor.dims), tensor.data_type, origin=name, is_constant=True)
+        most = 1024 if tensor.data_type in FLOATS else MOST_NUMBERS
+        if (
+            tensor.data_type in TYPES
+            and made.numel() <= most
+            and tensor.data_location != tensor.EXTERNAL
+            and self._can_compute(made.numel())
+        ):
+            try:
+                made.numbers = numpy_helper.to_array(tensor)
+            except (ArithmeticError, KeyError, TypeError, ValueError):
+                made.numbers = None  # weights that were taken out of the file
+        return made
+
+    def _can_compute(self, numbers: int) -> bool:
+        self._computed += numbers
+        return self._computed <= MOST_COMPUTED
+
+    # ------------------------------------------------------------------------------------------------ graphs
+    def graph(
+        self,
+        graph: Any,
+        outputs: Sequence[str],
+        scope: Scope,
+        versions: Versions,
+        prefix: str = "",
+        passed: Optional[Dict[str, Any]] = None,
+    ) -> List[Value]:
+        """Walks a graph, or the body of a function with the attributes that were passed to it. Returns its outputs."""
+        self._depth += 1
+        if self._depth > MOST_DEPTH:
+            raise InputError(f"has more than {MOST_DEPTH} graphs within one another, or a function that calls itself")
+        told = {
+            one.name: one.type.tensor_type
+            for one in [*getattr(graph, "value_info", ()), *graph.output]
+            if not isinstance(one, str)
+        }
+        for node in needed(graph.node, outputs):
+            self._walked += 1
+            if self._walked > MOST_OPERATORS:
+                raise InputError(f"has more than {MOST_OPERATORS:,} operators, with those of its functions and loops")
+            self._node(with_attributes(node, passed), scope, versions, told, prefix)
+        self._depth -= 1
+        return [scope.get(name) or Value() for name in outputs]
+
+    def _node(self, node: Any, scope: Scope, versions: Versions, told: Dict[str, Any], prefix: str) -> None:
+        shown = node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
+        of_microsoft = node.domain in ("com.microsoft", "com.microsoft.nchwc") and node.op_type != "Attention"
+        made = Operator(prefix + (node.name or next(filter(None, node.output), shown)), shown)
+        operation = node.op_type if of_microsoft else shown
+        inputs = [scope.get(one) or Value() if one else None for one in node.input]
+        called = self._functions.get((node.domain, node.op_type))
+        try:
+            if called is not None:
+                given = {a.name: a for a in [*getattr(called, "attribute_proto", ()), *node.attribute]}
+                inner = {name: one for name, one in zip(called.input, inputs) if one is not None}
+                imported = {**versions, **versions_of(called)}
+                results = self.graph(called, called.output, inner, imported, made.name + "/", given)
+            elif operation == "Constant":
+                results = [self._constant_of(node)]
+            elif operation in ("If", "Loop", "Scan"):
+                graphs = {a.name: a.g for a in node.attribute if a.HasField("g")}
+                results = getattr(self, "_" + operation.lower())(made, node, graphs, inputs, scope, versions)
+            else:
+                results = self._operator(made, operation, node, inputs, versions, told)
+        except Refused as refused:
+            raise InputError(f"{shown} at '{made.name}' {refused}") from None
+        except (OverflowError, TypeError, ValueError):
+            raise InputError(f"{shown} at '{made.name}' has an attribute or a shape that it cannot have") from None
+        scope.update((one, result) for one, result in zip(node.output, results) if one)
+
+    def _constant_of(self, node: Any) -> Value:
+        for a in node.attribute:
+            if a.name == "value":
+                return self._constant(a.t, node.output[0])
+            if a.name == "sparse_value":
+                return self._sparse(a.sparse_tensor, node.output[0])
+            if a.name in ("value_int", "value_ints", "value_float", "value_floats"):
+                numbers = np.array(helper.get_attribute_value(a), np.int64 if "int" in a.name else np.float32)
+                return self.value(
+                    numbers.shape,
+                    INT64 if "int" in a.name else 1,
+                    numbers=numbers,
+                    is_constant=True,
+                    origin=node.output[0],
+                )
+        return Value(is_constant=True, is_data=False)
+
+    def _operator(
+        self,
+        made: Operator,
+        operation: str,
+        node: Any,
+        inputs: List[Optional[Value]],
+        versions: Versions,
+        told: Dict[str, Any],
+    ) -> List[Value]:
+        given = attributes_of(node)
+        said = [
+            self.value(shape_in(told[one], self._extent), told[one].elem_type) if one in told else Value()
+            for one in node.output
+        ]
+        try:
+            found = self._shapes.of(node, operation, given, inputs, versions)
+        except Refused:
+            if not said or not said[0].is_known:
+                raise
+            found = [(0, None)] * len(said)
+        results = []
+        for (type_of, shape), one, name in zip(found, said, node.output):
+            if shape is None:
+                shape = one.shape
+            elif one.shape is not None and len(one.shape) == len(shape):
+                shape = tuple(b if a is None else a for a, b in zip(shape, one.shape))
+            results.append(self.value(shape, type_of or one.type))
+            results[-1].is_data &= bool(name)
+        if operation == "Reshape" and results and inputs[0] is not None and inputs[0].is_known and results[0].is_known:
+            if inputs[0].numel() != results[0].numel():
+                raise Refused(f"makes {text(results[0].shape)} of {text(inputs[0].shape)}")
+        data = [inputs[k] if k < len(inputs) else None for k in COUNTED_INPUTS.get(operation, range(len(inputs)))]
+        if results and results[0].type == INT32:  # what products of integers add up
+            results[0].is_data = operation in PRODUCTS or any(one is not None and one.is_data for one in data)
+        if results:
+            numbers = numbers_of(operation, given, inputs, results[0])
+            if numbers is not None:
+                results[0].shape = numbers.shape
+                results[0].numbers = numbers if self._can_compute(numbers.size) else None
+        self._mark(operation, given, inputs, data, results)
+        self._count(made, operation, given, data, results)
+        return results
+
+    def _mark(
+        self,
+        operation: str,
+        given: Given,
+        inputs: Sequence[Optional[Value]],
+        data: Sequence[Optional[Value]],
+        results: Sequence[Value],
+    ) -> None:
+        """What the results take over from the operands."""
+        present = [one for one in inputs if one is not None]
+        is_constant = bool(present) and all(one.is_constant for one in present)
+        source = next((one for one in present if one.is_constant and one.origin), Value())
+        trains = not is_constant and any(
+            one.is_constant and one.is_data and one.is_known and one.numel() > 1 for one in data if one is not None
+        )
+        first = next((one for one in present if one.axes), Value())
+        for result in results:
+            result.is_constant, result.needs_gradient = is_constant, trains or any(
+                one.needs_gradient for one in present
+            )
+            result.origin = source.origin if is_constant else ""
+            if is_constant and operation == "DequantizeLinear":  # is moved as it is stored
+                result.size, result.stored = source.size, source.stored
+            if first.axes and operation == "Transpose" and len(given.get("perm", ())) == len(first.axes):
+                result.axes = tuple(first.axes[axis] for axis in given["perm"])
+            elif operation == "Gather" or result.shape is not None and len(result.shape) == len(first.axes):
+                result.axes = first.axes
+        for result in results[1:] if operation == "DynamicQuantizeLinear" else ():
+            result.is_scale = True
+        if operation in RECURRENT and first.axes and not given.get("layout"):
+            self.batch_axis = first.axes[1]
+
+    def _fresh_parameters(self, operation: str, given: Given, data: Sequence[Optional[Value]]) -> int:
+        """Values of constants that no operator before has read, without factors of quantization and running means."""
+        fresh = 0
+        for index, one in enumerate(data[:3] if operation == "BatchNormalization" else data):
+            if one is None or not one.is_constant or not one.is_known or one.origin in self._read:
+                continue
+            if any(other is not None and other.is_scale for other in data) or not (
+                one.is_data or operation in PRODUCTS
+            ):
+                continue
+            values = (
+                given.get("K", 0) * given.get("N", 0)
+                if operation in PACKED and index == 1
+                else one.numel() if one.stored is None else one.stored
+            )
+            if values > 1 or one.stored is not None:
+                self._read.update([one.origin] * bool(one.origin))
+                self.stored += one.size * (one.numel() if one.stored is None else one.stored)
+                fresh += values
+        self.parameters += fresh
+        return fresh
+
+    def _count(
+        self, made: Operator, operation: str, given: Given, data: Sequence[Optional[Value]], results: List[Value]
+    ) -> None:
+        """Appends the operator, unless it computes on constants or lists alone, or makes a view."""
+        first = data[0] if data else None
+        gathers = operation.startswith("Gather") and first is not None and first.is_constant and first.is_data
+        moves_data = any(one is not None and one.is_data for one in [*data, *results])
+        if not results or results[0].numbers is not None or results[0].is_constant and not gathers or not moves_data:
+            return
+        if operation in VIEWS or operation in ("Shape", "Size"):
+            return
+        made.output = results[0].shape if results[0].is_known else ()
+        made.parameters = self._fresh_parameters(operation, given, data)
+        try:
+            count(made, operation if operation in KNOWN else "Identity", given, data, results)
+        except (Unknown, AttributeError, IndexError, KeyError, TypeError, ZeroDivisionError):
+            made.unknown = "" if operation in MOVES else "its shapes are unknown"
+        if operation not in KNOWN:
+            made.unknown = "no rule is known"
+        self.operators.append(made)
+
+    # ------------------------------------------------------------------------------------------------ graphs within
+    def _body(
+        self, graph: Any, inputs: Sequence[Value], scope: Scope, versions: Versions, prefix: str
+    ) -> Tuple[List[Value], List[Operator]]:
+        """The outputs and the operators of a body that is walked once."""
+        before, self.operators = self.operators, []
+        inner: Scope = ChainMap(self.initializers(graph), scope)
+        inner.update((one.name, value) for one, value in zip(graph.input, inputs))
+        outputs = self.graph(graph, [one.name for one in graph.output], inner, versions, prefix + "/")
+        walked, self.operators = self.operators, before
+        return outputs, walked
+
+    def _if(
+        self,
+        made: Operator,
+        _: Any,
+        graphs: Dict[str, Any],
+        inputs: List[Optional[Value]],
+        scope: Scope,
+        versions: Versions,
+    ) -> List[Value]:
+        runs = truth(inputs[0] if inputs else None)
+        names = ["then_branch", "else_branch"] if runs is None else ["then_branch" if runs else "else_branch"]
+        if not all(name in graphs for name in names):
+            raise Refused("lacks a branch")
+        walked = [self._body(graphs[name], [], scope, versions, made.name) for name in names]
+        flops = [sum(one.forward.flops for one in operators) for _, operators in walked]
+        if len(set(flops)) > 1:
+            made.unknown = "which branch runs is unknown; counted is that of fewer FLOPs"
+            self.operators.append(made)
+        outputs, chosen = walked[flops.index(min(flops))]
+        self.operators += chosen
+        return outputs if len(walked) == 1 else [agreed(*pair) for pair in zip(walked[0][0], walked[1][0])]
+
+    def _loop(
+        self,
+        made: Operator,
+        _: Any,
+        graphs: Dict[str, Any],
+        inputs: List[Optional[Value]],
+        scope: Scope,
+        versions: Versions,
+    ) -> List[Value]:
+        if "body" not in graphs or len(inputs) < 2:
+            raise Refused("has no body")
+        limit, states = inputs[0], [one or Value() for one in inputs[2:]]
+        trips = (
+            None
+            if limit is None or limit.numbers is None or limit.numbers.size != 1
+            else max(0, int(limit.numbers.ravel()[0]))
+        )
+        begins = True if inputs[1] is None else truth(inputs[1])
+        trips = 0 if begins is False else trips if begins else None
+        one_by_one = trips is not None and trips * max(1, len(graphs["body"].node)) <= MOST_ONE_BY_ONE
+        total: Dict[str, Operator] = {}
+        done = 0
+        while True:
+            number, going = (
+                self.value((), INT64, numbers=np.array(done) if one_by_one else None),
+                self.value((), BOOL, numbers=np.array(True)),
+            )
+            outputs, walked = self._body(graphs["body"], [number, going, *states], scope, versions, made.name)
+            goes_on, after, scans = (
+                truth(outputs[0] if outputs else None),
+                outputs[1 : len(states) + 1],
+                outputs[len(states) + 1 :],
+            )
+            is_same = [one.shape for one in states] == [one.shape for one in after]
+            states = (
+                states
+                if trips == 0
+                else after if goes_on and (one_by_one or is_same) else [agreed(*pair) for pair in zip(states, after)]
+            )
+            repeats = (
+                trips
+                if not one_by_one and goes_on and is_same and trips is not None
+                else 0 if trips in (0, None) else 1
+            )
+            done = done + repeats
+            for one in walked:
+                one = one if repeats == 1 else one.times(repeats)
+                total[one.name] = total[one.name].__iadd__(one) if one.name in total else one
+            if goes_on is None and trips != 0 or done != trips and not one_by_one:
+                made.unknown = ITERATIONS
+                self.operators.append(made)
+            if made.unknown or goes_on is False or done >= (trips or 0):
+                break
+        self.operators += total.values()
+        scanned = [
+            one if one.shape is None else replace(one, shape=(None if made.unknown else done, *one.shape), numbers=None)
+            for one in scans
+        ]
+        return [replace(one, is_constant=False) for one in [*states, *scanned]]
+
+    def _scan(
+        self,
+        made: Operator,
+        node: Any,
+        graphs: Dict[str, Any],
+        inputs: List[Optional[Value]],
+        scope: Scope,
+        versions: Versions,
+    ) -> List[Value]:
+        given, present = attributes_of(node), [one or Value() for one in inputs]
+        number = given.get("num_scan_inputs", 0)
+        if "body" not in graphs or not 1 <= number <= len(present) or versions.get("", 9) < 9:
+            raise Refused("has no body, or nothing that it scans")
+        states, scanned, trips = present[:-number], [], None
+        for one, axis in zip(present[-number:], given.get("scan_input_axes", [0] * number)):
+            if one.shape is not None and -len(one.shape) <= axis < len(one.shape):
+                trips, axis = one.shape[axis], axis % len(one.shape)
+                one = replace(one, numbers=None, shape=one.shape[:axis] + one.shape[axis + 1 :])
+            scanned.append(one)
+        outputs, walked = self._body(graphs["body"], [*states, *scanned], scope, versions, made.name)
+        after, rows = outputs[: len(states)], outputs[len(states) :]
+        if trips is None or [one.shape for one in after] != [one.shape for one in states]:
+            trips, made.unknown = None, ITERATIONS
+            walked.append(made)
+        self.operators += [one if trips is None else one.times(trips) for one in walked]
+        for k, axis in enumerate(given.get("scan_output_axes", [0] * len(rows))[: len(rows)]):
+            if rows[k].shape is not None:
+                axis = axis if axis >= 0 else axis + len(rows[k].shape) + 1
+                rows[k] = replace(rows[k], shape=(*rows[k].shape[:axis], trips, *rows[k].shape[axis:]))
+        return [replace(one, is_constant=False, numbers=None) for one in [*after, *rows]]
