@@ -3,9 +3,9 @@
 #include "cpu/affinity.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/processors.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -17,15 +17,12 @@ namespace roof::cpu {
 PinnedTeam::PinnedTeam(const std::vector<int>& processors) : before_(processors.size())
 {
     if (processors.empty()) throw Error("a team of threads needs at least one processor");
-    run([&](int thread) { sched_getaffinity(0, sizeof(cpu_set_t), &before_[thread]); });
+    run([&](int thread) { before_[thread] = processors_of_thread(); });
     try {
         run([&](int thread) {
-            cpu_set_t only;
-            CPU_ZERO(&only);
-            CPU_SET(processors[thread], &only);
-            if (sched_setaffinity(0, sizeof only, &only) != 0) {
+            if (const int error = keep_thread_to({processors[thread]}); error != 0) {
                 throw Error("cannot run a thread on processor " + std::to_string(processors[thread]) + ": " +
-                            std::strerror(errno));
+                            std::strerror(error));
             }
         });
     } catch (...) {
@@ -66,9 +63,7 @@ void PinnedTeam::run(const std::function<void(int)>& work) const
 void PinnedTeam::restore() const
 {
 #pragma omp parallel num_threads(size())
-    if (omp_get_thread_num() < size()) {
-        sched_setaffinity(0, sizeof(cpu_set_t), &before_[omp_get_thread_num()]);
-    }
+    if (omp_get_thread_num() < size()) keep_thread_to(before_[omp_get_thread_num()]);
 }
 
 }  // namespace roof::cpu

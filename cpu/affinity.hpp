@@ -4,8 +4,6 @@
 #include <functional>
 #include <vector>
 
-#include <sched.h>
-
 namespace roof::cpu {
 
 class PinnedTeam {
@@ -27,7 +25,7 @@ class PinnedTeam {
   private:
     void restore() const;
 
-    std::vector<cpu_set_t> before_;  ///< one per thread
+    std::vector<std::vector<int>> before_;  ///< the processors of each thread
 };
 
 }  // namespace roof::cpu

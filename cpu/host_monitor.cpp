@@ -1,6 +1,7 @@
 #include "cpu/host_monitor.hpp"
 
 #include "cpu/noise_monitor.hpp"
+#include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/method/bench/process_limits.hpp"
 
@@ -82,6 +83,11 @@ class Monitor : public HostMonitor {
   public:
     explicit Monitor(std::shared_ptr<CoreHistory> history) : history_(std::move(history))
     {
+        try {
+            reader_.emplace(clock_);
+        } catch (const Unsupported&) {  // no generated code may run here: whether the core is shared stays unknown
+            return;
+        }
         constexpr int to_know_the_core = 24;
         for (int i = 0; i < to_know_the_core; ++i) read_core();
     }
@@ -118,12 +124,16 @@ class Monitor : public HostMonitor {
     }
 
   private:
-    CoreHistory::Verdict read_core() { return history_->judge(sched_getcpu(), reader_.read().additions_per_clock); }
+    CoreHistory::Verdict read_core()
+    {
+        if (!reader_) return CoreHistory::Verdict::unknown;
+        return history_->judge(sched_getcpu(), reader_->read().additions_per_clock);
+    }
 
     std::shared_ptr<CoreHistory> history_;
     HostFiles files_;
     Clock clock_ = steady_clock();
-    CoreReader reader_{clock_};
+    std::optional<CoreReader> reader_{};
     CoreHistory::Verdict first_ = CoreHistory::Verdict::unknown;
     HostCounts before_;
     Seconds begin_;

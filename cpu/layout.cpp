@@ -1,16 +1,40 @@
 // Cores and caches from hwloc.
 #include "cpu/topology.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/processors.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <string>
 
 #include <hwloc.h>
-#include <sched.h>
+#include <unistd.h>
 
 namespace roof::cpu {
 
 namespace {
+
+/// Takes hwloc's variables out of the environment while it exists: a batch system's HWLOC_XMLFILE or HWLOC_SYNTHETIC is another machine.
+class WithoutVariables {
+  public:
+    WithoutVariables()
+    {
+        for (char** line = environ; *line != nullptr; ++line)
+            if (const std::string text = *line; text.starts_with("HWLOC_")) lines_.push_back(text);
+        for (const std::string& line : lines_) ::unsetenv(line.substr(0, line.find('=')).c_str());
+    }
+    ~WithoutVariables()
+    {
+        for (const std::string& line : lines_)
+            ::setenv(line.substr(0, line.find('=')).c_str(), line.substr(line.find('=') + 1).c_str(), 1);
+    }
+    WithoutVariables(const WithoutVariables&) = delete;
+    WithoutVariables& operator=(const WithoutVariables&) = delete;
+
+  private:
+    std::vector<std::string> lines_;
+};
 
 struct Destroy {
     void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
@@ -19,6 +43,7 @@ using TopologyOwner = std::unique_ptr<hwloc_topology, Destroy>;
 
 TopologyOwner load()
 {
+    const WithoutVariables machine_itself;
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0) throw Error("hwloc cannot be initialised");
     TopologyOwner owner(topology);
@@ -63,13 +88,13 @@ int socket_of(hwloc_topology_t topology, hwloc_obj_t unit)
 }
 
 /// The cores that have an allowed processor, the fastest kind first.
-Cores allowed_by_core(hwloc_topology_t topology, const cpu_set_t& allowed)
+Cores allowed_by_core(hwloc_topology_t topology, const std::vector<int>& allowed)
 {
     Cores cores;
     hwloc_obj_t last_core = nullptr;
     hwloc_obj_t unit = nullptr;
     while ((unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr) {
-        if (!CPU_ISSET(unit->os_index, &allowed)) continue;
+        if (!std::ranges::binary_search(allowed, static_cast<int>(unit->os_index))) continue;
         const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
         if (cores.empty() || core == nullptr || core != last_core)
             cores.push_back({{}, kind_of(topology, unit), socket_of(topology, unit)});
@@ -153,7 +178,7 @@ Processors first(Processors processors, int count)
 
 }  // namespace
 
-Layout layout_of(hwloc_topology_t topology, const cpu_set_t& allowed)
+Layout layout_of(hwloc_topology_t topology, const std::vector<int>& allowed)
 {
     const Cores cores = allowed_by_core(topology, allowed);
     Layout layout;
@@ -203,10 +228,7 @@ Topology granted_topology(const Layout& layout, double quota)
 Layout read_layout()
 {
     const TopologyOwner owner = load();
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    sched_getaffinity(0, sizeof allowed, &allowed);
-    return layout_of(owner.get(), allowed);
+    return layout_of(owner.get(), processors_of_thread());
 }
 
 }  // namespace roof::cpu

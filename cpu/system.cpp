@@ -18,6 +18,7 @@
 #include <cpuid.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -104,11 +105,40 @@ std::vector<CpuidCache> by_geometry(unsigned leaf, const char* name)
     return caches;
 }
 
+std::string text_of(std::initializer_list<unsigned> words)
+{
+    std::string text;
+    for (const unsigned word : words)
+        for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(bits(word, 8 * byte, 8));
+    return text.substr(0, text.find('\0'));
+}
+
+/// With the keys of /proc/cpuinfo.
+std::map<std::string, std::string> processor_by_cpuid()
+{
+    constexpr unsigned of_model = 0x80000002;
+    const Registers vendor = cpuid(0);
+    const unsigned signature = cpuid(1).a;
+    const unsigned family = bits(signature, 8, 4);
+    const unsigned model = bits(signature, 4, 4);
+    const bool is_extended = family == 6 || family == 15;
+    std::string name;
+    for (unsigned leaf = of_model; leaf < of_model + 3 && has_leaf(leaf); ++leaf) {
+        const Registers r = cpuid(leaf);
+        name += text_of({r.a, r.b, r.c, r.d});
+    }
+    return {{"vendor_id", text_of({vendor.b, vendor.d, vendor.c})},
+            {"model name", std::string(trim(name))},
+            {"cpu family", std::to_string(family == 15 ? family + bits(signature, 20, 8) : family)},
+            {"model", std::to_string(is_extended ? model | bits(signature, 16, 4) << 4 : model)},
+            {"stepping", std::to_string(bits(signature, 0, 4))}};
+}
+
 }  // namespace
 
 std::map<std::string, std::string> first_processor()
 {
-    std::map<std::string, std::string> entries;
+    std::map<std::string, std::string> entries = processor_by_cpuid();  // all there is without /proc
     std::ifstream in = open_if_there("/proc/cpuinfo");
     for (std::string line; std::getline(in, line) && !line.empty();) {
         const std::size_t colon = line.find(':');
@@ -120,7 +150,10 @@ std::map<std::string, std::string> first_processor()
 
 Bytes total_memory()
 {
-    return memory_line("MemTotal:");
+    const Bytes told = memory_line("MemTotal:");
+    struct sysinfo system {};
+    if (told.value > 0 || ::sysinfo(&system) != 0) return told;
+    return Bytes{static_cast<double>(system.totalram) * system.mem_unit};
 }
 
 std::string huge_page_mode()

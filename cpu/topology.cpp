@@ -4,10 +4,12 @@
 #include "cpu/isa.hpp"
 #include "cpu/system.hpp"
 #include "cpu/theory.hpp"
+#include "ert/base/text.hpp"
 #include "ert/method/bench/process_limits.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <utility>
 
 #include <hwloc.h>
@@ -81,6 +83,7 @@ Topology read_topology()
     machine.model = number(processor, "model");
     machine.stepping = number(processor, "stepping");
     machine.sockets = layout.sockets;
+    machine.quota = quota > 0 ? format_exact(quota) : "none";
     machine.threads = static_cast<int>(topology.processors.spread.size());
     machine.cores = std::min(layout.cores, machine.threads);
     machine.smt = std::max(1, layout.threads / std::max(1, layout.cores));
@@ -93,6 +96,8 @@ Topology read_topology()
     machine.clock_reported = reported_clock();
     machine.name = slug(machine.cpu_model) + "-family" + std::to_string(machine.family) + "-" +
                    std::to_string(machine.threads) + "cpu";
+    if (quota > 0 && quota < layout.threads)  // in percent of a processor
+        machine.name += "-quota" + std::to_string(std::llround(100 * quota));
     machine.devices = {cpu_device(machine, layout)};
     machine.devices.front().spec_rates = spec_rates_of(machine);
     machine.capabilities = capabilities_of(machine);

@@ -5,8 +5,6 @@
 #include "cpu/system.hpp"
 #include "ert/method/bench/machine.hpp"
 
-#include <sched.h>
-
 #include <string>
 #include <vector>
 
@@ -62,8 +60,8 @@ struct Layout {
 };
 Layout read_layout();
 
-/// The layout of any loaded hwloc topology, restricted to the processors in `allowed`.
-Layout layout_of(hwloc_topology* topology, const cpu_set_t& allowed);
+/// The layout of any loaded hwloc topology, restricted to the processors in `allowed`, by the kernel's numbers.
+Layout layout_of(hwloc_topology* topology, const std::vector<int>& allowed);
 
 /// The part of the layout for a process whose control group grants `quota` processors' worth of time; 0: no limit. Takes
 /// as many processors as that keeps busy without throttling, at least one. The machine stays empty.

@@ -1,11 +1,11 @@
 #include "analysis/fleet/health.hpp"
 
-#include "analysis/fleet/members.hpp"
-#include "analysis/fleet/quantities.hpp"
-#include "analysis/fleet/robust.hpp"
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/level.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,11 +16,15 @@
 #include <set>
 #include <tuple>
 
+extern "C" const char roof_slurm_prolog_begin[], roof_slurm_prolog_end[];  // slurm_prolog.sh
+
 namespace roof::analysis {
 namespace {
 
 constexpr double far_rate = 0.1;
 constexpr double far_mean = 0.05;
+constexpr double far_in_deviations = 5;
+constexpr std::size_t fewest_with_scatter = 5;  ///< other nodes
 
 using Nodes = std::vector<const Digest*>;
 
@@ -46,79 +50,131 @@ Nodes group_for(const Digest& now, const Fleet& reference)
     return best == nullptr ? Nodes{} : *best;
 }
 
-/// The newest rates of each node.
-std::map<std::string, std::vector<double>> rates_of(const Nodes& nodes)
+/// How many of what a kind has: "epyc-26cpu, 8 x H100" -> {"epyc-": 26, "H100": 8}.
+std::map<std::string, int> parts_of(const std::string& kind)
+{
+    std::map<std::string, int> parts;
+    bool is_first = true;
+    for (const std::string& word : split(kind, ',')) {
+        const std::string part(trim(word));
+        const std::string_view end = is_first ? "cpu" : "";
+        is_first = false;
+        if (!end.empty() && part.ends_with(end)) {
+            std::size_t begin = part.size() - end.size();
+            while (begin > 0 && part[begin - 1] >= '0' && part[begin - 1] <= '9') --begin;
+            const auto count =
+                parse_number<int>(std::string_view(part).substr(begin, part.size() - end.size() - begin));
+            parts[part.substr(0, begin)] = count.value_or(1);
+            continue;
+        }
+        const std::size_t times = part.find(" x ");
+        const auto count =
+            times == std::string::npos ? std::nullopt : parse_number<int>(std::string_view(part).substr(0, times));
+        parts[count ? part.substr(times + 3) : part] = count.value_or(1);
+    }
+    return parts;
+}
+
+/// Whether `less` has the same parts as `more`, but fewer of them.
+bool has_lost(const std::string& less, const std::string& more)
+{
+    const auto few = parts_of(less);
+    const auto many = parts_of(more);
+    if (few == many || few.begin()->first.empty()) return false;
+    return std::ranges::all_of(few, [&](const auto& part) {
+        const auto found = many.find(part.first);
+        return found != many.end() && part.second <= found->second;
+    });
+}
+
+double median_of(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return values.size() % 2 == 1 ? *middle : 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+/// ln of the other nodes' newest rates of one ceiling.
+using Others = std::map<std::string, double>;
+
+/// By ceiling; lower bounds only where few nodes have a rate.
+std::map<std::string, Others> rates_of(const Nodes& nodes)
 {
     std::map<std::string, const Digest*> newest;
     for (const Digest* digest : nodes)
         if (const Digest*& one = newest[digest->node]; one == nullptr || one->time <= digest->time) one = digest;
-    std::map<std::string, std::vector<double>> rates;
-    for (const auto& [node, digest] : newest)
-        for (const DigestRate& rate : digest->ceilings) rates[rate.name()].push_back(std::log(rate.value));
+    std::map<std::string, Others> rates, all;
+    for (const auto& [node, digest] : newest) {
+        for (const DigestRate& rate : digest->ceilings) {
+            all[rate.name()][node] = std::log(rate.value);
+            if (!rate.is_lower_bound()) rates[rate.name()][node] = std::log(rate.value);
+        }
+    }
+    for (auto& [name, others] : all)
+        if (rates[name].size() < fewest_with_scatter) rates[name] = std::move(others);
     return rates;
 }
 
-/// Takes a lower bound for the rate.
-void count_as_rate(DigestRate& rate)
+std::vector<double> values_of(const Others& others)
 {
-    if (rate.is_lower_bound()) rate.high = rate.value * rate.value / rate.low;
+    std::vector<double> values;
+    for (const auto& [node, x] : others) values.push_back(x);
+    return values;
 }
 
-/// Only what the group has too, by its plan and revision; lower bounds as rates.
-Digest as_one_of(const Digest& now, const Nodes& nodes, const std::map<std::string, std::vector<double>>& rates)
+/// Whether `high`, the upper end of an interval, is lower than the others by the share `far` and beyond their scatter.
+bool is_slow(double high, const Others& others, double far)
 {
-    Digest one = now;
-    one.plan = nodes.front()->plan;
-    one.revision = nodes.front()->revision;
-    std::erase_if(one.ceilings, [&](const DigestRate& rate) { return !rates.contains(rate.name()); });
-    for (DigestRate& rate : one.ceilings) count_as_rate(rate);
-    return one;
+    std::vector<double> values = values_of(others);
+    const double median = median_of(values);
+    if (high >= median + std::log1p(-far)) return false;
+    if (values.size() < fewest_with_scatter) return true;
+    for (double& x : values) x = std::fabs(x - median);
+    constexpr double of_normal = 1.4826;
+    return high < median - far_in_deviations * of_normal * median_of(std::move(values));
 }
 
-/// Lower bounds of the others count where too few of them have a rate: they lie too low, so that no node looks slow by that.
-void judge_among(const Digest& now, const Nodes& nodes, HealthFinding& finding)
-{
-    Fleet fleet;
-    std::map<std::string, std::set<std::string>> with_rate;
-    for (const Digest* digest : nodes)
-        for (const DigestRate& rate : digest->ceilings)
-            if (!rate.is_lower_bound()) with_rate[rate.name()].insert(digest->node);
-    for (const Digest* digest : nodes)
-        for (DigestRate& rate : fleet.digests.emplace_back(*digest).ceilings)
-            if (with_rate[rate.name()].size() + 1 < fewest_compared) count_as_rate(rate);
-    fleet.digests.push_back(now);
-    const FleetFindings found = judge(fleet);
-    for (const FleetGroup& group : found.groups) {
-        for (const NodeFinding& node : group.nodes) {
-            if (node.node != now.node) continue;
-            finding.finding = std::max(finding.finding, node.finding);
-            if (!node.reason.empty()) finding.reason = node.reason;
-            for (const NodeCeiling& low : node.ceilings)
-                if (low.finding != Finding::missing) finding.low.push_back(low);
-        }
-    }
-}
+/// The means over the ceilings of a kind, of the node and of the others.
+struct KindMean {
+    double sum = 0;
+    std::size_t count = 0;
+    std::map<std::string, std::pair<double, std::size_t>> others{};
+};
 
-/// Without a scatter: 10% below the median of few nodes, or 5% in the mean of a kind.
-void judge_beside(const Digest& now, const std::map<std::string, std::vector<double>>& rates, HealthFinding& finding)
+void judge_rates(const Digest& now, const std::map<std::string, Others>& rates, HealthFinding& finding)
 {
-    std::map<std::string, std::vector<double>> kinds;
+    std::map<std::string, KindMean> kinds;
     const auto add = [&](const std::string& name, double ratio, double low, double high) {
         finding.finding = Finding::slow;
-        finding.low.push_back({name, Finding::slow, ratio, low, high});
+        finding.low.push_back({name, ratio, low, high});
     };
     for (const DigestRate& rate : now.ceilings) {
-        const double median = std::exp(median_of(rates.at(rate.name())));
-        kinds[kind_of_ceiling(rate.name())].push_back(std::log(rate.value / median));
-        if (rate.high / median < 1 - far_rate)
-            add(rate.name(), rate.value / median, rate.low / median, rate.high / median);
+        const auto found = rates.find(rate.name());
+        if (found == rates.end()) continue;
+        const double middle = median_of(values_of(found->second));
+        const double median = std::exp(middle);
+        const double high = rate.is_lower_bound() ? rate.value : rate.high;
+        finding.rates.push_back({rate.name(), rate.value / median, rate.low / median, high / median});
+        if (is_slow(std::log(high), found->second, far_rate))
+            add(rate.name(), rate.value / median, rate.low / median, high / median);
+        const std::string kind = kind_of_ceiling(rate.name());
+        if (kind.empty()) continue;
+        KindMean& mean = kinds[kind];
+        mean.sum += std::log(rate.value) - middle;
+        ++mean.count;
+        for (const auto& [node, x] : found->second) {
+            auto& [sum, count] = mean.others[node];
+            sum += x - middle;
+            ++count;
+        }
     }
-    for (const auto& [kind, ratios] : kinds) {
-        if (kind.empty() || ratios.size() < 2) continue;
-        double mean = 0;
-        for (const double ratio : ratios) mean += ratio / static_cast<double>(ratios.size());
-        if (mean < std::log1p(-far_mean))
-            add(fmt::format("{}, mean of {}", kind, ratios.size()), std::exp(mean), std::exp(mean), std::exp(mean));
+    for (const auto& [kind, mean] : kinds) {
+        if (mean.count < 2) continue;
+        Others others;
+        for (const auto& [node, one] : mean.others) others[node] = one.first / static_cast<double>(one.second);
+        const double x = mean.sum / static_cast<double>(mean.count);
+        const double ratio = std::exp(x - median_of(values_of(others)));
+        if (is_slow(x, others, far_mean)) add(fmt::format("{}, mean of {}", kind, mean.count), ratio, ratio, ratio);
     }
 }
 
@@ -141,20 +197,33 @@ void judge_one(const Digest& now, const Fleet& reference, HealthFinding& finding
     }
     const std::string& kind = nodes.front()->kind;
     if (now.kind != kind) return compare_kinds(now.kind, {kind}, finding);
-    const auto rates = rates_of(nodes);
-    const Digest one = as_one_of(now, nodes, rates);
     std::set<std::string> names;
     for (const Digest* digest : nodes) names.insert(digest->node);
     finding.nodes = std::max(finding.nodes, names.size());
-    for (const DigestRate& rate : one.ceilings)
-        finding.rates.push_back({rate.name(), rate.value / std::exp(median_of(rates.at(rate.name())))});
-    if (names.size() >= fewest_compared - 1)
-        judge_among(one, nodes, finding);
-    else
-        judge_beside(one, rates, finding);
+    judge_rates(now, rates_of(nodes), finding);
 }
 
 }  // namespace
+
+std::string kind_of_ceiling(const std::string& name)
+{
+    const std::vector<std::string> words = split(name, ' ');
+    constexpr std::size_t fewest = 4;  // device, role, level, operation
+    if (words.size() < fewest) return {};
+    if (words[1] == "compute") return words[0] + " compute";
+    if (words[1] == "latency") return words[0] + " latency";
+    if (words[1] != "bandwidth") return {};
+    switch (level_traits(words[2]).kind) {
+        case LevelKind::core:
+        case LevelKind::cache:
+            return words[0] + " cache";
+        case LevelKind::memory:
+            return words[0] + " memory";
+        case LevelKind::path:
+            break;
+    }
+    return words[0] + " link";
+}
 
 std::optional<HealthFinding> judge_reference(const std::string& node, const std::vector<std::string>& kinds,
                                              const Fleet& reference)
@@ -176,14 +245,13 @@ HealthFinding judge_health(const std::vector<Digest>& now, const Fleet& referenc
     finding.finding = now.empty() ? Finding::not_judged : Finding::fine;
     if (now.empty()) finding.reason = "nothing could be measured";
     for (const Digest& digest : now) judge_one(digest, reference, finding);
-    std::ranges::stable_sort(finding.low, {},
-                             [](const NodeCeiling& c) { return std::tuple(-static_cast<int>(c.finding), c.ratio); });
+    std::ranges::stable_sort(finding.low, {}, &HealthRate::ratio);
     return finding;
 }
 
 int status_of(const HealthFinding& finding)
 {
-    return finding.finding >= Finding::implausible ? 1 : finding.finding == Finding::fine ? 0 : 2;
+    return finding.finding >= Finding::changed_kind ? 1 : finding.finding == Finding::fine ? 0 : 2;
 }
 
 std::string health_line(const HealthFinding& finding)
@@ -227,9 +295,9 @@ std::string health_metrics(const HealthFinding& finding, double seconds)
 nlohmann::json health_json(const HealthFinding& finding, double seconds)
 {
     nlohmann::json low = nlohmann::json::array();
-    for (const NodeCeiling& one : finding.low)
+    for (const HealthRate& one : finding.low)
         low.push_back({{"ceiling", json_text(one.ceiling)},
-                       {"finding", name(one.finding)},
+                       {"finding", name(Finding::slow)},
                        {"ratio", json_number(one.ratio)},
                        {"low", json_number(one.low)},
                        {"high", json_number(one.high)}});
@@ -249,21 +317,12 @@ nlohmann::json health_json(const HealthFinding& finding, double seconds)
 std::string health_prolog(const std::string& command, int seconds)
 {
     constexpr int to_end = 5;
-    return fmt::format(R"(#!/bin/sh
-# A Slurm prolog: drains a node that `roof health` finds slow, before a job runs on it. In slurm.conf:
-#   Prolog=/etc/slurm/roof-prolog
-#   PrologFlags=Alloc
-#   PrologEpilogTimeout={}
-# A node that could not be judged (exit status 2) gets its job; the line says why.
-said=$(timeout -k 2 {} {} --node "$SLURMD_NODENAME" 2>&1)
-status=$?
-command -v logger > /dev/null && logger -t roof-health -- "$said"
-[ "$status" -eq 1 ] || exit 0
-# Slurm drains the node by the prolog's exit status, too; this gives the reason.
-scontrol update "nodename=$SLURMD_NODENAME" state=drain "reason=roof health: $said"
-exit 1
-)",
-                       seconds + 2 * to_end, seconds + to_end, command);
+    std::string text(roof_slurm_prolog_begin, roof_slurm_prolog_end);
+    for (const auto& [word, value] : {std::pair<std::string, std::string>{"@limit@", std::to_string(seconds + to_end)},
+                                      {"@prolog_limit@", std::to_string(seconds + 2 * to_end)},
+                                      {"@command@", command}})
+        text.replace(text.find(word), word.size(), value);
+    return text;
 }
 
 }  // namespace roof::analysis

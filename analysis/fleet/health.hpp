@@ -1,7 +1,8 @@
-// One node, measured now, against the digests of its fleet.
+// One node, measured now, against the digests of its fleet: what a prolog can tell without Python. `roof fleet` tells smaller differences.
 #pragma once
 
-#include "analysis/fleet/judge.hpp"
+#include "analysis/fleet/fleet_files.hpp"
+#include "ert/base/names.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -12,17 +13,30 @@
 
 namespace roof::analysis {
 
-/// A rate to that of the reference.
+/// In rising order: the last counts where several are true. Changed kind: fewer processors or devices than the others have.
+enum class Finding { fine, not_judged, changed_kind, slow };
+constexpr EnumNames<Finding, 4> names_of(Finding)
+{
+    return {"finding",
+            {{{Finding::fine, "fine"},
+              {Finding::not_judged, "not judged"},
+              {Finding::changed_kind, "changed kind"},
+              {Finding::slow, "slow"}}}};
+}
+
+/// A rate, or the mean of a kind's rates, to the median of the reference.
 struct HealthRate {
     std::string ceiling;
-    double ratio = 0;  ///< to the median
+    double ratio = 0;
+    double low = 0;
+    double high = 0;
 };
 
 struct HealthFinding {
     std::string node;
     Finding finding = Finding::not_judged;
     std::string reason{};             ///< one line
-    std::vector<NodeCeiling> low{};   ///< the lowest first
+    std::vector<HealthRate> low{};    ///< the slow ones, the lowest first
     std::vector<HealthRate> rates{};  ///< all that could be compared
     std::size_t nodes = 0;            ///< of the reference
 };
@@ -33,11 +47,12 @@ std::optional<HealthFinding> judge_reference(const std::string& node, const std:
                                              const Fleet& reference);
 
 /// `now`: digests of one node, of its CPU, of its GPUs, in any order. Each is compared with the newest digests of the other nodes of its kind,
-/// by the plan and revision that most of them ran and that has most of its ceilings. `now` counts as one node more of that fleet, so it is
-/// found as rarely by mistake as a healthy node there. Fewer than `fewest_compared` nodes show no scatter: then a rate is slow that is 10%
-/// below their median, beyond its interval, or a kind's mean that is 5% below.
+/// by the plan and revision that has most of its ceilings and most nodes. A rate is slow that is 10% below the others' median, beyond its
+/// interval, and the mean of a kind's rates (memory, cache, compute, link, latency) that is 5% below; from five other nodes on also
+/// by five standard deviations of theirs, 1.4826 times the median of the distances from the median.
 ///
-/// A lower bound of `now` counts as the rate: a node that is busy before its job is not what the job needs.
+/// A lower bound of `now` counts as the rate: a node that is busy before its job is not what the job needs. Lower bounds of the others
+/// count where fewer than five of them have a rate: they lie too low, so that no node looks slow by that.
 HealthFinding judge_health(const std::vector<Digest>& now, const Fleet& reference);
 
 /// 0 fine, 1 found, 2 could not judge.
@@ -51,7 +66,11 @@ std::string health_metrics(const HealthFinding& finding, double seconds);
 
 nlohmann::json health_json(const HealthFinding& finding, double seconds);
 
-/// A Slurm prolog that runs `command` and drains the node if it exits with 1. `seconds`: after which the command is ended.
+/// A Slurm prolog (slurm_prolog.sh) that runs `command`, a line of quoted words, and drains the node if it exits with 1. `seconds`: after
+/// which the command is ended.
 std::string health_prolog(const std::string& command, int seconds);
+
+/// "cpu memory" of "cpu bandwidth DRAM load threads=26"; empty for a name of another form.
+std::string kind_of_ceiling(const std::string& name);
 
 }  // namespace roof::analysis

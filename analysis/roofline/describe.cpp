@@ -39,9 +39,9 @@ std::string explain(const Placement& p, const std::string& name)
     std::string what = name.empty() ? p.name : name;
     if (name.empty() && p.scope == Scope::step && p.batch > 0) what += fmt::format(" batch {} step", p.batch);
     if (p.scope == Scope::layer && p.phase) what += " " + p.phase_name();
-    std::string text =
-        fmt::format("{}: {} in {}", what, format_si(p.flops.value, "FLOP"), with_interval(p.seconds, "s"));
-    if (p.flops.value > 0) text += " = " + format_si(p.rate.median.value, "FLOP/s");
+    std::string text = fmt::format("{}: {} in {}", what, rate_text(p.flops.value, "FLOP", p.is_lower_bound),
+                                   with_interval(p.seconds, "s"));
+    if (p.flops.value > 0) text += " = " + rate_text(p.rate.median.value, "FLOP/s", p.is_lower_bound);
     if (!p.levels.empty()) {
         const LevelPlacement& farthest = p.levels.back();
         text += fmt::format("; {} at least to {}, {} FLOP/B", format_si(farthest.low.value, "B"), farthest.level,

@@ -61,6 +61,7 @@ Ceiling sum_of(const std::string& group, const std::vector<const Ceiling*>& part
         sum.variant += (i > 0 ? " + " : fmt::format("{}, added: ", name(first.known))) + devices[i];
         if (part->device != devices[i]) sum.variant += " (as " + part->device + ")";
         sum.steadiness = std::max(sum.steadiness, part->steadiness);
+        if (sum.stands_in.empty()) sum.stands_in = part->stands_in;
         sum.rounds = std::min(sum.rounds, part->rounds);
         sum.working_set_low += part->working_set_low;
         sum.working_set_high += part->working_set_high;
@@ -196,6 +197,8 @@ Ceilings over_nodes(const std::vector<NodeCeilings>& nodes)
                 *bytes = *bytes * number;
         return levels;
     };
+    for (const NodeCeilings& node : nodes)
+        all.unmeasured.insert(all.unmeasured.end(), node.ceilings.unmeasured.begin(), node.ceilings.unmeasured.end());
     all.levels = summed(nodes.front().ceilings.levels);
     all.levels_by_threads = summed(nodes.front().ceilings.levels_by_threads);
     return all;

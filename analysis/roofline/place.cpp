@@ -168,6 +168,7 @@ Placement complete(Placement p, Flops flops, const std::vector<const Work*>& wor
     p.roof_threads = over.roofs.threads;
     p.note = over.note;
     if (over.compute) p.compute_roof = {over.compute->rate.median.value};
+    p.peak_is_lower_bound = over.compute != nullptr && over.compute->steadiness == Steadiness::at_least;
     const std::vector<LevelBytes> bytes = traffic(works, over);
     if (bytes.size() < over.roofs.levels.size())
         remark(p.note, over.compute ? "bytes are unknown: only the compute roof applies" : "bytes are unknown");
@@ -194,6 +195,7 @@ Placement place_step(Placement p, const Measurement& row, const RowRoofs& over)
         taken.push_back(part.seconds.median);
     }
     if (works.empty()) works.push_back(&row.work);
+    p.is_lower_bound = row.work.at_least;
     return complete(std::move(p), row.work.flops, works, taken, over);
 }
 

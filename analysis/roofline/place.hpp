@@ -121,6 +121,7 @@ struct MeasuredWork {
     Flops executed;                 ///< FLOPs of the algorithms; 0 if the same as `flops`
     Known known = Known::analytic;  ///< how FLOPs and bytes are known
     Estimate<FlopRate> rate;        ///< flops / seconds
+    bool is_lower_bound = false;    ///< Work::at_least: so are FLOPs and rate
 };
 
 /// Its bytes, and the roofs over it.
@@ -130,8 +131,9 @@ struct WorkRoofs {
     /// The link between the devices of a step as a level, with the bytes that each link carries each way (link_bytes()) and
     /// the fastest measured all-reduce. nullopt for one device.
     std::optional<LevelPlacement> link;
-    FlopRate compute_roof;  ///< roof of the row's precision; 0 if it was not measured
-    int roof_threads = 0;   ///< the thread count of the roofs
+    FlopRate compute_roof;             ///< roof of the row's precision; 0 if it was not measured
+    bool peak_is_lower_bound = false;  ///< that roof
+    int roof_threads = 0;              ///< the thread count of the roofs
 };
 
 /// The least time that the roofs allow, and which of them asks for it.

@@ -2,11 +2,15 @@
 
 #include "analysis/table/quantities.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/level.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace roof::analysis {
@@ -19,14 +23,19 @@ void add_once(Names& names, const std::string& name)
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-/// The levels in the order of the sweep, then the levels that only ceilings name.
+/// Nearest to the core first: those of the sweep, then those that only ceilings name.
 Names level_names(const Ceilings& ceilings, const std::string& device)
 {
     Names names;
-    for (const MeasuredLevel& level : ceilings.levels)
-        if (level.device == device) add_once(names, level.name);
+    for (const auto* const levels : {&ceilings.levels, &ceilings.levels_by_threads})
+        for (const MeasuredLevel& level : *levels)
+            if (level.device == device) add_once(names, level.name);
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.device == device && ceiling.kind == Role::bandwidth) add_once(names, ceiling.level);
+    std::ranges::stable_sort(names, {}, [](const std::string& name) {
+        const LevelTraits traits = level_traits(name);
+        return std::pair(traits.kind == LevelKind::path, traits.kind == LevelKind::memory ? 99 : traits.number);
+    });
     return names;
 }
 
@@ -74,6 +83,11 @@ std::string rate_text(const Ceiling& roof)
     return rate_text(roof.rate.median.value, roof.unit(), roof.steadiness == Steadiness::at_least);
 }
 
+std::string share_of_roof(double share, bool is_lower_bound)
+{
+    return (is_lower_bound ? "≤ " : "") + percent(share);
+}
+
 const Ceiling* Roofs::level(const std::string& name) const
 {
     return find(levels, name, &Ceiling::level);
@@ -87,16 +101,19 @@ const Ceiling* Roofs::precision(const std::string& name) const
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
 {
     Roofs roofs{device, measured_with(ceilings, device, threads) ? threads : ceilings.most_threads(device), {}, {}, {}};
-    for (const std::string& level : level_names(ceilings, device))
-        if (const Ceiling* roof = ceilings.bandwidth(device, level, roofs.threads)) roofs.levels.push_back(roof);
+    const auto add = [&](Role kind, const std::string& name, std::vector<const Ceiling*>& to) {
+        const std::optional<Ceiling> roof = ceilings.roof(kind, device, name, roofs.threads);
+        if (roof) to.push_back(roofs.made.emplace_back(std::make_shared<const Ceiling>(*roof)).get());
+        return roof;
+    };
+    for (const std::string& level : level_names(ceilings, device)) add(Role::bandwidth, level, roofs.levels);
     Names precisions;
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.device == device && ceiling.kind == Role::compute) add_once(precisions, ceiling.precision);
     for (const std::string& precision : precisions) {
-        const Ceiling* const roof = ceilings.multiply_add(device, precision, roofs.threads);
+        const std::optional<Ceiling> roof = add(Role::compute, precision, roofs.compute);
         const Ceiling* const mix = ceilings.compute(device, precision, roofs.threads);
-        if (roof) roofs.compute.push_back(roof);
-        if (mix && mix != roof) roofs.mixes.push_back(mix);
+        if (mix && !(roof && roof->rate.median >= mix->rate.median)) roofs.mixes.push_back(mix);
     }
     std::stable_sort(roofs.compute.begin(), roofs.compute.end(),
                      [](const Ceiling* a, const Ceiling* b) { return a->rate.median > b->rate.median; });

@@ -5,6 +5,7 @@
 #include "ert/method/ceilings/ceiling.hpp"
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,13 +13,14 @@
 
 namespace roof::analysis {
 
-/// Pointers into a Ceilings object, which must outlive this one.
+/// By the rule of Ceilings::roof(). The mixes point into the Ceilings object, which must outlive this one; the others live as long as a copy.
 struct Roofs {
     std::string device;
     int threads = 0;                      ///< thread count of the ceilings; 0 if there are none
     std::vector<const Ceiling*> levels;   ///< one per memory level, nearest to the core first
     std::vector<const Ceiling*> compute;  ///< multiply-adds, one per precision, highest first
     std::vector<const Ceiling*> mixes;    ///< the best mix of a precision, if it is above its multiply-adds
+    std::vector<std::shared_ptr<const Ceiling>> made{};  ///< what `levels` and `compute` point to
 
     /// The ceiling of a memory level, or of a precision; null if it was not measured at this thread count.
     const Ceiling* level(const std::string& name) const;
@@ -32,6 +34,8 @@ const std::string& level_or_precision(const Ceiling& roof);
 /// "58.0 GB/s", or "≥ 58.0 GB/s" of a lower bound.
 std::string rate_text(double rate, std::string_view unit, bool is_lower_bound);
 std::string rate_text(const Ceiling& roof);
+/// A share of a roof: "47%", or "≤ 47%" of a lower bound.
+std::string share_of_roof(double share, bool is_lower_bound);
 
 /// The roofs at `threads` if the device has a ceiling with that count, otherwise at the most threads.
 Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads = -1);

@@ -106,7 +106,7 @@ RowRoofs look_up(const Measurement& row, const Ceilings& ceilings, const Machine
     Bytes held{};
     for (const Ceiling* level : over.roofs.levels) {
         over.nearer.push_back(held);
-        over.accesses.push_back(accesses_of(ceilings, row.device, level->level, over.roofs.threads));
+        over.accesses.push_back(accesses_of(ceilings, row.device, *level));
         held = std::max(
             held, capacity(level->level, ceilings, machine, row.device, threads > 0 ? threads : over.roofs.threads));
     }
@@ -155,16 +155,15 @@ std::optional<Access> access_of(std::string_view operation)
     return found == table.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const std::string& level,
-                                        int threads)
+std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof)
 {
     std::vector<MeasuredAccess> measured;
     for (const Ceiling& c : ceilings.all) {
-        const bool is_of_level = c.kind == Role::bandwidth && c.device == device && c.level == level;
-        if (!is_of_level || c.threads != threads || !c.condition.empty() || !(c.rate.median.value > 0)) continue;
+        const bool is_of_level = c.kind == Role::bandwidth && c.device == device && c.level == roof.level;
+        if (!is_of_level || c.threads != roof.threads || !c.condition.empty() || !(c.rate.median.value > 0)) continue;
         if (const auto access = access_of(c.operation))
-            measured.push_back(
-                {c.operation, *access, ByteRate{c.rate.median.value}, c.steadiness == Steadiness::at_least});
+            measured.push_back({c.operation, *access, ByteRate{c.rate.median.value},
+                                c.steadiness == Steadiness::at_least || !roof.stands_in.empty()});
     }
     return measured;
 }

@@ -30,9 +30,8 @@ struct MeasuredAccess {
     bool may_be_higher = false;  ///< Steadiness::at_least
 };
 
-/// The ceilings of a level whose reads and writes are known, for a device and a thread count.
-std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const std::string& level,
-                                        int threads);
+/// The ceilings whose reads and writes are known, of the level and the threads with which its roof was measured.
+std::vector<MeasuredAccess> accesses_of(const Ceilings& ceilings, const std::string& device, const Ceiling& roof);
 
 struct MixRoof {
     ByteRate rate;  ///< of read and written bytes together

@@ -149,6 +149,8 @@ void note(const PassedOver& over, Results& results)
 {
     add_new(results.damage, over.damage);
     add_new(results.remarks, over.remarks);
+    add_new(results.remarks, over.odd);
+    add_new(results.odd, over.odd);
 }
 
 Study make_study(Results results, Results calibration, Ceilings over_nodes)

@@ -320,7 +320,8 @@ std::optional<BusyCost> busy_cost(const Measurement& row)
     const double all = median_of_launches(row, false);
     const double quiet = median_of_launches(row, true);
     if (all > 0 && quiet > 0) return BusyCost{std::max(0.0, 1 - quiet / all), Known::measured};
-    if (!row.host.waited && !row.host.stolen) return {};
+    // What a neighbour on the core takes is in no counter.
+    if ((!row.host.waited && !row.host.stolen) || is_above(row.host.shared, noticed_readings)) return {};
     const double processors = std::max(1LL, row.point.has("threads") ? row.point.integer("threads") : 1);
     return BusyCost{std::min(1.0, row.host.waited.value_or(0) + row.host.stolen.value_or(0) / processors),
                     Known::counter};

@@ -62,15 +62,17 @@ std::vector<json> values_of(const DataTable& table, const DataTable::Row& row)
 std::string csv_cell(const json& value)
 {
     if (value.is_null()) return {};
-    if (value.is_string()) {
-        std::string text = printable(value.get<std::string>());
-        const bool is_formula = !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos;
-        return is_formula ? "'" + text : text;  // spreadsheets compute what such a cell says
-    }
+    if (value.is_string()) return exported_text(value.get_ref<const std::string&>());
     return value.is_number_float() ? format_exact(value.get<double>()) : value.dump();
 }
 
 }  // namespace
+
+std::string exported_text(const std::string& text)
+{
+    const bool is_formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos;
+    return (is_formula ? "'" : "") + printable(text);
+}
 
 json json_number(double value)
 {

@@ -157,6 +157,9 @@ nlohmann::json json_texts(const std::vector<std::string>& texts);
 
 /// {"median", "low", "high"}
 nlohmann::json to_json(const Range& range);
+/// Foreign text for a cell of a CSV: a spreadsheet would compute what begins with one of "=+-@", a tab or a carriage return, so an
+/// apostrophe stands before it.
+std::string exported_text(const std::string& text);
 /// The columns with a key as CSV. Numbers read back exactly; null is an empty cell.
 std::string to_csv(const DataTable& table);
 /// [{key: value, …}, …]

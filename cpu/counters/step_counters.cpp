@@ -23,8 +23,10 @@ namespace {
 std::vector<pid_t> threads()
 {
     std::vector<pid_t> ids;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", error))
         ids.push_back(std::stoi(entry.path().filename().string()));
+    if (error) throw Unsupported("the threads of this process cannot be listed in /proc (" + error.message() + ")");
     return ids;
 }
 

@@ -1,5 +1,7 @@
 #include "cpu/kernels/chase.hpp"
 
+#include "ert/base/process.hpp"
+
 #include <cstdint>
 #include <cstring>
 #include <numeric>
@@ -50,6 +52,7 @@ ChaseKernel::ChaseKernel() : CodeGenerator(code_bytes, Xbyak::DontSetProtectRWE)
     sub(rdi, static_cast<std::uint32_t>(unroll));
     jnz(loop, T_NEAR);
     ret();
+    require_generated_code();
     setProtectModeRE();
 }
 

@@ -12,6 +12,7 @@ inline constexpr std::size_t chase_line = 64;  ///< bytes
 
 class ChaseKernel : Xbyak::CodeGenerator {
   public:
+    /// Throws Unsupported where generated code is forbidden.
     ChaseKernel();
 
     /// Loads in one iteration of the loop.

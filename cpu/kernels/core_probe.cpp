@@ -1,6 +1,8 @@
 // Each addition has two register operands: some cores eliminate additions of a small constant at renaming.
 #include "cpu/kernels/core_probe.hpp"
 
+#include "ert/base/process.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -55,6 +57,7 @@ CoreProbe::CoreProbe(Kind kind) : CodeGenerator(code_bytes, Xbyak::DontSetProtec
     dec(rdi);
     jnz(loop, T_NEAR);
     ret();
+    require_generated_code();
     setProtectModeRE();
 }
 

@@ -2,6 +2,7 @@
 #include "cpu/kernels/emitter.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/process.hpp"
 
 namespace roof::cpu {
 
@@ -209,6 +210,7 @@ void Emitter::finish()
 {
     if (!is_legacy()) vzeroupper();
     ret();
+    require_generated_code();
     setProtectModeRE();
 }
 

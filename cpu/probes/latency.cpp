@@ -15,6 +15,7 @@
 #include "ert/method/bench/search.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace roof::cpu {
 
@@ -25,7 +26,7 @@ struct Stock {
     std::vector<int> processors;  ///< at most one: taken if no cores are known to be alike
     std::shared_ptr<CoreHistory> history;
     std::shared_ptr<Workspace> workspace;
-    ChaseKernel kernel;
+    std::optional<ChaseKernel> kernel{};  ///< from the first subject on: what measures nothing generates no code
     PointHistory rounds;
 };
 
@@ -81,8 +82,8 @@ class LatencySubject : public Subject {
         const std::byte* half_way = nullptr;
         const std::byte* end = nullptr;
         team_.run([&](int) {
-            if (half > 0) half_way = stock_->kernel.run(half, start_);
-            end = stock_->kernel.run(mark_steps(), start_);
+            if (half > 0) half_way = stock_->kernel->run(half, start_);
+            end = stock_->kernel->run(mark_steps(), start_);
         });
         if (half_way == start_) throw Error("the chase returns too early, after " + std::to_string(half) + " lines");
         if (end != mark_)
@@ -131,7 +132,7 @@ class LatencySubject : public Subject {
         return std::min(lines_, most);
     }
 
-    void chase(std::size_t iterations) { at_ = stock_->kernel.run(iterations * ChaseKernel::unroll, at_); }
+    void chase(std::size_t iterations) { at_ = stock_->kernel->run(iterations * ChaseKernel::unroll, at_); }
 
     std::size_t lines_;
     std::string id_;
@@ -171,6 +172,7 @@ class LatencyBench : public Bench {
 
     std::unique_ptr<Subject> create(const Point& point, const Machine&, const Device&) const override
     {
+        if (!stock_->kernel) stock_->kernel.emplace();
         return std::make_unique<LatencySubject>(Mapping{pages_of(point), std::nullopt}, lines_of(point),
                                                 point.without("round").str(), stock_);
     }

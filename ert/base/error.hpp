@@ -21,6 +21,12 @@ class InputError : public Error {
     using Error::Error;
 };
 
+/// Another process writes to a folder.
+class InUse : public InputError {
+  public:
+    using InputError::InputError;
+};
+
 /// A fault of a device, such as an illegal access: the row becomes `failed`, and every later use of the device by this
 /// process fails, too.
 class DeviceFault : public Error {

@@ -1,6 +1,7 @@
 #include "ert/base/files.hpp"
 
 #include "ert/base/error.hpp"
+#include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 
 #include <fcntl.h>
@@ -86,17 +87,28 @@ int write_all(int descriptor, const std::string& text)
     return 0;
 }
 
-int flush(int descriptor)
+/// Whether a call is one that this file system does not have.
+bool is_missing(int error)
 {
-    return ::fdatasync(descriptor) == 0 ? 0 : errno;
+    return error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == ENOLCK;
 }
 
-/// Flushes the names in the folder of `file`. Some file systems cannot; their names are safe without it.
+/// Returns 0 or the errno; also 0 where the file system cannot flush.
+int flush(int descriptor)
+{
+    return ::fdatasync(descriptor) == 0 || is_missing(errno) ? 0 : errno;
+}
+
+/// Flushes the names in the folder of `file`, where the file system can and the folder may be read.
 void flush_folder_of(const fs::path& file)
 {
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    const Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
-    if (::fsync(descriptor.number()) != 0 && errno != EINVAL && errno != EROFS) fail("flush", folder, errno);
+    const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0 && errno == EACCES) return;
+    if (opened < 0) fail("open", folder, errno);
+    const int error = ::fsync(opened) == 0 ? 0 : errno;
+    ::close(opened);
+    if (error != 0 && !is_missing(error) && error != EROFS) fail("flush", folder, error);
 }
 
 /// The file at the end of the links, which may be missing.
@@ -114,7 +126,7 @@ fs::path end_of_links(fs::path file)
 bool is_standard_output(const struct stat& status)
 {
     struct stat output {};
-    return ::fstat(STDOUT_FILENO, &output) == 0 && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
+    return ::fstat(own_output(), &output) == 0 && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
 }
 
 void replace_file(const fs::path& file, const std::string& content, mode_t mode)
@@ -219,7 +231,7 @@ void write_chosen_file(const fs::path& file, const std::string& content)
     }
     int error = 0;
     if (is_standard_output(*there)) {
-        error = write_all(STDOUT_FILENO, content);
+        error = write_all(own_output(), content);
     } else {
         const Descriptor descriptor(file, O_WRONLY | O_NOCTTY | O_NONBLOCK);
         ::fcntl(descriptor.number(), F_SETFL, 0);  // only the opening must not wait for a reader
@@ -275,15 +287,43 @@ void make_folder(const fs::path& folder)
     for (const fs::path& made : missing) flush_folder_of(made);
 }
 
+bool make_new_folder(const fs::path& folder)
+{
+    make_folder(folder.parent_path());
+    if (::mkdir(folder.c_str(), 0777) != 0) {
+        if (errno == EEXIST) return false;
+        fail("create the folder", folder, errno);
+    }
+    flush_folder_of(folder);
+    return true;
+}
+
 FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
 {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
     if (descriptor_ < 0) fail("write into", folder, errno);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && !is_missing(errno)) {
+        const int error = errno;
         ::close(descriptor_);
-        throw InputError("another run is writing to " + folder.string() +
-                         "; wait for it, or give --out another folder");
+        if (error != EWOULDBLOCK) fail("lock", folder, error);
+        throw InUse("another run is writing to " + folder.string() + "; wait for it, or give --out another folder");
     }
+}
+
+std::string lacks_of_file_system(const fs::path& folder)
+{
+    std::vector<std::string> lacks;
+    const int file = ::open((folder / ".lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) return {};
+    if (::flock(file, LOCK_SH | LOCK_NB) != 0 && is_missing(errno))
+        lacks.push_back(
+            fmt::format("has no locks ({}): see to it that no other run writes there", std::strerror(errno)));
+    if (::fdatasync(file) != 0 && is_missing(errno))
+        lacks.push_back(fmt::format("cannot flush ({}): a power cut may lose rows", std::strerror(errno)));
+    ::close(file);
+    if (::access(folder.c_str(), R_OK) != 0)
+        lacks.emplace_back("may not be listed: a power cut may lose its new files");
+    return lacks.empty() ? "" : folder.string() + " " + join(lacks, "; it ");
 }
 
 void FolderLock::check() const

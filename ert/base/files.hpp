@@ -57,10 +57,13 @@ std::string random_letters(int count);
 /// Creates the folder and those above it, and flushes their names; throws InputError if that fails or a file stands there.
 void make_folder(const std::filesystem::path& folder);
 
+/// The same for a folder that nobody else has made: false if something stands there.
+bool make_new_folder(const std::filesystem::path& folder);
+
 /// An exclusive lock on `folder` that the system drops when the process ends, however it ends.
 class FolderLock {
   public:
-    /// Throws InputError if another process holds it.
+    /// Throws InUse if another process holds it.
     explicit FolderLock(const std::filesystem::path& folder);
     ~FolderLock();
     FolderLock(const FolderLock&) = delete;

@@ -1,9 +1,15 @@
 #include "ert/base/process.hpp"
 
+#include "ert/base/error.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace roof {
 namespace {
+
+int output = STDOUT_FILENO;  // global, as the streams of a process are
 
 std::vector<char*> pointers(std::vector<std::string>& words)
 {
@@ -24,8 +30,47 @@ int start_process(pid_t& id, std::vector<std::string> words, const std::map<std:
         if (!variables.contains(text.substr(0, text.find('=')))) lines.push_back(text);
     }
     for (const auto& [name, value] : variables) lines.push_back(name + "=" + value);
-    return ::posix_spawnp(&id, words.front().c_str(), actions, attributes, pointers(words).data(),
-                          pointers(lines).data());
+    posix_spawn_file_actions_t usual{};
+    posix_spawn_file_actions_init(&usual);
+    if (own_output() != STDOUT_FILENO) posix_spawn_file_actions_adddup2(&usual, own_output(), STDOUT_FILENO);
+    const int error = ::posix_spawnp(&id, words.front().c_str(), actions == nullptr ? &usual : actions, attributes,
+                                     pointers(words).data(), pointers(lines).data());
+    posix_spawn_file_actions_destroy(&usual);
+    return error;
+}
+
+void keep_own_output()
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));  // the lowest free number
+    const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (own < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
+    output = own;
+}
+
+int own_output()
+{
+    return output;
+}
+
+void give_back_output()
+{
+    ::dup2(output, STDOUT_FILENO);
+    output = STDOUT_FILENO;
+}
+
+void require_generated_code()
+{
+    constexpr std::size_t bytes = 4096;
+    void* const page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return;
+    *static_cast<volatile char*>(page) = 0;
+    const bool is_allowed = ::mprotect(page, bytes, PROT_READ | PROT_EXEC) == 0;
+    ::munmap(page, bytes);
+    if (!is_allowed)
+        throw Unsupported(
+            "this system lets no program run code that it has written (systemd's MemoryDenyWriteExecute, SELinux's "
+            "deny_execmem), and this measures generated code");
 }
 
 }  // namespace roof

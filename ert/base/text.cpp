@@ -136,21 +136,34 @@ std::size_t edit_distance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-/// Length of the character at the beginning; 0 if it is a control character (C0, DEL, C1) or no valid UTF-8.
-std::size_t printable_bytes(std::string_view text)
+/// Marks that change the direction of the text after them, so that it reads as another one.
+bool is_mark_of_direction(unsigned code)
+{
+    return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+/// A character and its bytes: none if it is a control character (C0, DEL, C1) or no valid UTF-8.
+struct Character {
+    std::size_t bytes = 0;
+    unsigned code = 0;
+};
+
+Character first_character(std::string_view text)
 {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const unsigned first = byte(0);
-    if (first < 0x80) return first < 0x20 || first == 0x7F ? 0 : 1;
+    if (first < 0x80) return first < 0x20 || first == 0x7F ? Character{} : Character{1, first};
     const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
     unsigned code = first & (0xFFU >> (length + 1));
     for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xC0) != 0x80) return 0;
+        if ((byte(i) & 0xC0) != 0x80) return {};
         code = code << 6 | (byte(i) & 0x3F);
     }
     constexpr std::array<unsigned, 5> least{0, 0, 0xA0, 0x800, 0x10000};  // C1 ends below 0xA0
     const bool is_surrogate = code >= 0xD800 && code < 0xE000;
-    return first < 0xC2 || first > 0xF4 || code < least[length] || code > 0x10FFFF || is_surrogate ? 0 : length;
+    const bool is_none = first < 0xC2 || first > 0xF4 || code < least[length] || code > 0x10FFFF || is_surrogate;
+    return is_none ? Character{} : Character{length, code};
 }
 
 }  // namespace
@@ -193,9 +206,12 @@ std::string printable(std::string_view text)
     std::string clean;
     clean.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = printable_bytes(text);
-        clean += length > 0 ? text.substr(0, length) : "?";
-        text.remove_prefix(std::max<std::size_t>(length, 1));
+        const auto [bytes, code] = first_character(text);
+        if (is_mark_of_direction(code))
+            clean += fmt::format("[U+{:04X}]", code);
+        else
+            clean += bytes > 0 ? text.substr(0, bytes) : "?";
+        text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return clean;
 }

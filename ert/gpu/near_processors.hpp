@@ -1,10 +1,7 @@
 // Host memory next to a GPU: pages lie on the NUMA node of the processor that first touches them.
 #pragma once
 
-#include <sched.h>
-
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,7 +24,7 @@ class OnProcessors {
     OnProcessors& operator=(const OnProcessors&) = delete;
 
   private:
-    std::optional<cpu_set_t> former_;  ///< empty if nothing was changed
+    std::vector<int> former_;  ///< empty if nothing was changed
 };
 
 }  // namespace roof::gpu

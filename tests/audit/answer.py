@@ -56,7 +56,7 @@ def headline(step):
         return "no compute roof of its precision was measured" if of_levels else "no roof over it was measured", []
     if no_roof_binds(step):
         left = share(of["outside the layers"])
-        return f"neither: {{}} unexplained{' and {} outside the layers' if left >= NAMED else ''}, so no roof says", [
+        return f"bound by neither roof: {{}} unexplained{' and {} outside the layers' if left >= NAMED else ''}", [
             share(of["unexplained"]), *([left] if left >= NAMED else [])]
     alone = [("waiting for data", "waiting for data: {} of the time"), ("communication", "communication-bound: {} of the time is exposed communication"),
              ("compute", f"compute-bound: {{}} of the time under the {step.row['precision']} roof")]
@@ -130,7 +130,7 @@ def actions(step):
         found.append(Action(f"{axis} {other.row[axis]} instead of {row[axis]}{for_images}", step.step.time - row.images / fastest, "", "measured"))
     bf16, own = (step.roofs.compute.get(name) if step.roofs else None for name in ("bf16", row["precision"]))
     measured = any(other.row["device"] == row["device"] and other.row["precision"] == "bf16" for other in step.study.steps)
-    if bf16 and own and not measured and bf16.median > own.median and step.layers:
+    if bf16 and own and not measured and not own.at_least and bf16.low > own.high and trains_in_bf16(step) and step.layers:
         predicted, _, _ = step.what_if(1, bf16.median / own.median)
         found.append(Action(f"bf16 instead of {row['precision']}", step.step.time - predicted, "up to" if no_roof_binds(step) else "about", "analytic"))
     of = times(step)
@@ -144,6 +144,16 @@ def actions(step):
         found.append(Action(f"a quiet machine ({disturbances(row)})", step.step.time - step.step.times[1], "about", "measured"))
     found = [action for action in found if action.seconds >= WORTHWHILE * of["all"]]
     return sorted(found, key=lambda action: -action.seconds)[:MOST]
+
+
+def trains_in_bf16(step):
+    """docs/training.md: a CPU needs AVX-512, a GPU compute capability 8.0."""
+    machine, device = step.study.folder.machine, step.row["device"]
+    if device == "cpu":
+        return "avx512" in (machine.get("isa") or [])
+    first = device.partition(",")[0]
+    facts = next((its.get("facts") or {} for its in machine["devices"] if its["name"] == first), {})
+    return float(facts.get("compute capability") or 0) >= 8
 
 
 LIMITS = {"others_processors": 0.1, "stolen_processors": 0.02, "waited_share": 0.02, "shared_share": 0.1}
@@ -164,6 +174,6 @@ def busy_cost(row):
     if len(quiet) >= 3:
         return max(0, 1 - statistics.median(quiet) / statistics.median(every)), "measured"
     waited, stolen = number(row["waited_share"]), number(row["stolen_processors"])
-    if waited is None and stolen is None:
+    if waited is None and stolen is None or (number(row["shared_share"]) or 0) > LIMITS["shared_share"]:
         return None, None
     return min(1, (waited or 0) + (stolen or 0) / max(1, row.threads)), "counter"

@@ -13,7 +13,6 @@ from reading import number
 
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = {"bandwidth": "B/s", "compute": "FLOP/s", "latency": "lines/s"}
-PRODUCTS = (("fma", "dot", "tile", "widened"), ("mul+add",), None)
 ABOVE = 1.005
 
 
@@ -63,6 +62,7 @@ def record(study, made):
             # as people see them
             "device_unless_cpu": made.device if made.device != "cpu" else "", "condition_unless_level": made.condition if made.condition != made.level else "",
             "working_set": made.working_set or None if made.kind == "latency" or alike(study)[name_of(made)] > 1 else None, "giga_clock": clock / 1e9 if clock else None, "clocks": clock / found.rate[0] if clock and made.kind == "latency" else None,
+            "nearer_share": min(1.0, made.nearer / made.working_set) if made.kind == "bandwidth" and made.working_set else None,
             "per_clock": of_core, "of_spec": share, "above_spec": is_above, "verdict": "" if found.state == "steady" else found.state, "spec": spec}
 
 
@@ -93,7 +93,8 @@ def added_records(study, group):
                "rate": (of.median, of.low, of.high), "low": of.low, "high": None if at_least else of.high, "seen_high": of.high, "unit": UNITS[of.kind], "samples": of.samples,
                "extent_low": float(sum(low for low, _ in extents)), "extent_high": float(sum(high for _, high in extents)), "condition": "", "working_set_exact": 0.0,
                "variant": how, "clock": 0.0, "state": of.state, "rounds": of.rounds, "known": "measured", "study": study.name, "at_least": at_least,
-               "device_unless_cpu": group, "condition_unless_level": "", "verdict": "" if of.state == "steady" else of.state, "of_spec": None}
+               "device_unless_cpu": group, "condition_unless_level": "", "verdict": "" if of.state == "steady" else of.state, "of_spec": None,
+               "nearer_share": None}
 
 
 def capacity(machine, level):
@@ -113,10 +114,10 @@ def levels(studies):
             size = capacity(machine, level)
             contradiction = bool(size and level.edge and abs(math.log2(level.edge / size)) > 1)
             seen = {other.threads for other in all_ if (other.device, other.name) == (level.device, level.name)}
-            unseen = [other.threads for other in all_ if other.device == level.device and other.name == "DRAM" and other.threads not in seen]
+            unseen = sorted({other.threads for other in all_ if other.device == level.device} - seen)
             yield {"study": study.name, "device": level.device if several else "", "of_device": level.device, "level": level.name, "threads": level.threads, "first": level.first, "last": level.last,
                    "beyond": level.beyond or None, "reported": size if size is not None else None, "sharing": level.sharing, "contradiction": float(contradiction),
-                   "instances": level.sharing if level.sharing != "unclear" else "", "unseen": unseen, "agrees": bool(size) and level.name != "DRAM" and not contradiction}
+                   "instances": level.sharing if level.sharing != "unclear" else "", "unseen": unseen, "agrees": bool(size and level.edge) and not contradiction}
 
 
 def axis(row, name):
@@ -167,13 +168,15 @@ def named_ceilings(studies):
             def best(operations, isa=None):
                 found = [made for made in of if (operations is None or made.operation in operations) and isa in (None, made.isa)]
                 return max(found, key=lambda made: made.sustained.rate[0], default=None)
-            mix, roof = best(None), next(found for operations in PRODUCTS if (found := best(operations)))
+            mix, roof = best(None), study.roofs_at(device, threads).compute.get(precision)
+            of_roof = next((made for made in mine if roof and (made.device, made.operation, made.isa, made.precision, made.threads) == (
+                device, roof.operation, roof.isa, precision, roof.threads)), None)
             add, without, scalar = best(("add",)), best(("mul+add",)), best(("fma",), "scalar")
-            if not (add or without or scalar or mix is not roof):
+            if not (add or without or scalar or not roof or mix.sustained.rate[0] > roof.median):
                 continue
             rate = lambda made: made.sustained.rate[0] if made else None
-            yield {"study": study.name, "device": device if several else "", "precision": precision, "threads": threads, "mix": rate(mix), "roof": rate(roof), "add": rate(add),
-                   "without_fma": rate(without), "scalar": rate(scalar), "clock_scalar": (scalar.clock or None) if scalar else None, "clock_widest": roof.clock or None}
+            yield {"study": study.name, "device": device if several else "", "precision": precision, "threads": threads, "mix": rate(mix), "roof": roof.median if roof else None, "add": rate(add),
+                   "without_fma": rate(without), "scalar": rate(scalar), "clock_scalar": (scalar.clock or None) if scalar else None, "clock_widest": (of_roof.clock or None) if of_roof else None}
 
 
 @functools.cache
@@ -190,19 +193,18 @@ def data_sheets(studies):
                 continue
             most = max(made.threads for made in study.made if made.device == device["name"])
             for precision, peak in sheet["peaks"].items():
-                of = [made for made in mine if made.kind == "compute" and made.precision == precision and made.threads == most]
-                found = next((group for operations in PRODUCTS if (group := [made for made in of if operations is None or made.operation in operations])), None)
-                if found:
-                    yield sheet_record(study, device["name"], precision, float(peak), max(found, key=lambda made: made.sustained.rate[0]), sheet)
+                roof = study.roofs_at(device["name"], most).compute.get(precision)
+                if roof:
+                    yield sheet_record(study, device["name"], precision, float(peak), roof, sheet)
             for level in sheet["levels"]:
-                of = [made for made in mine if made.kind == "bandwidth" and made.level == level["name"] and made.threads == most]
+                of = [its for its in study.roofs_at(device["name"], most).levels if its.name == level["name"]]
                 if of and level.get("bandwidth"):
-                    yield sheet_record(study, device["name"], level["name"], float(level["bandwidth"]), max(of, key=lambda made: made.sustained.rate[0]), sheet)
+                    yield sheet_record(study, device["name"], level["name"], float(level["bandwidth"]), of[0].best, sheet)
 
 
-def sheet_record(study, device, what, spec, made, sheet):
-    rate = made.sustained.rate
-    return {"study": study.name, "device": device, "what": what, "rate": rate, "spec": spec, "share": rate[0] / spec, "unit": UNITS[made.kind],
+def sheet_record(study, device, what, spec, roof, sheet):
+    rate = roof.median, roof.low, roof.high
+    return {"study": study.name, "device": device, "what": what, "rate": rate, "spec": spec, "share": rate[0] / spec, "unit": UNITS[roof.kind],
             "source": f"{sheet['title']}: {'; '.join(sheet['sources'])}"}
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from draws import half_width_in_errors
 from levels import condition, find_levels, past_l1, sweeps_of
 from reading import number
+from roofs import MULTIPLY_ADDS
 
-FIFTH, WINDOW, SHOWN, FASTER, ENOUGH_ROUNDS = 5, 1.5, 0.45, 0.04, 3
+THIRD, FEWEST, WINDOW, SHOWN, FASTER, ENOUGH_ROUNDS = 3, 5, 1.5, 0.45, 0.04, 3
 LINE = 64
 
 
@@ -58,7 +59,7 @@ def sustained(rounds, tolerance, clock=None):
     reach = WINDOW * tolerance
     inside = lambda values, centre: [v for v in values if abs(v - centre) <= reach * centre]
     ordered = sorted(every, reverse=True)
-    centre = ordered[min(FIFTH, (len(ordered) + 1) // 2) - 1]
+    centre = ordered[min(THIRD, (len(ordered) + 1) // 2) - 1]
     for _ in every:
         moved = statistics.median(inside(every, centre))
         if moved == centre:
@@ -68,7 +69,7 @@ def sustained(rounds, tolerance, clock=None):
     medians = [statistics.median(found) for of in kept if len(found := inside([value(s) for s in of if not s.against], centre)) >= 2]
     seen = [value(s) for of in kept for s in of]
     undisturbed = inside([value(s) for of in kept for s in of if not s.against and not s.disturbed], centre)
-    shown = (len(medians) >= ENOUGH_ROUNDS and len(window) >= max(FIFTH, SHOWN * len(every))
+    shown = (len(medians) >= ENOUGH_ROUNDS and len(window) >= max(FEWEST, SHOWN * len(every))
              and sum(v > centre * (1 + reach) for v in seen) <= FASTER * len(seen) and 2 * len(undisturbed) >= len(window))
     if shown:
         mean = statistics.fmean(medians)
@@ -240,6 +241,7 @@ class Made:
     extent: tuple
     clock: float
     point: Point = field(repr=False, default=None)
+    nearer: float = 0.0  # the edge of the level before
 
 
 def made(point, samples, level, clock, extent=(0, 0)):
@@ -287,14 +289,16 @@ def agreeing(points, level):
         return points
     found = sustained(pooled(points), tolerance(level))
     showing = [p for p in points if found and sum(abs(s.rate / found.centre - 1) <= 0.01 for of in p.samples for s in of) >= 2]
-    if len(showing) > 1 or showing and sustained(showing[0].samples, tolerance(level)).state == "steady":
-        return showing
-    falling = sorted(points, key=lambda p: -p.fastest)
+    if showing or any(p.samples for p in points):
+        return showing or points
+    falling = sorted(points, key=lambda p: -p.fastest)  # without samples
     return [p for p in falling if abs(p.fastest / falling[1].fastest - 1) <= 0.01]
 
 
 def on_level(level, sweep, role, clock):
-    on = {size: point for size, point in sweep.items() if level.first <= size <= level.last}
+    within = lambda first: {size: point for size, point in sweep.items() if first <= size <= level.last}
+    flat = [size for size in sweep if level.clear <= size <= level.flat_end]
+    on = within(level.first) or {size: sweep[size] for size in flat[-1:]}  # of which the nearer level serves least
     if not on:
         return None
     points = list(on.values())
@@ -308,7 +312,7 @@ def on_level(level, sweep, role, clock):
     beside_own = lambda p: p not in points and p.set < named.set  # a smaller set, which may be faster by itself
     others = [(p, named.typical_rate(per_clock) / p.typical_rate(per_clock) if beside_own(p) else 1)
               for size, p in sweep.items() if level.clear <= size <= level.last and p not in shows]
-    return made(named, pooled(shows, others), level.name, clock, (level.first, level.last))
+    return replace(made(named, pooled(shows, others), level.name, clock, (level.first, level.last)), nearer=level.nearer)
 
 
 def ceilings(folder):
@@ -334,4 +338,53 @@ def ceilings(folder):
             one = made(point, point.samples, row["path"], clock)
             if key not in paths or one.sustained.rate[0] > paths[key].sustained.rate[0]:
                 paths[key] = one
-    return found + list(paths.values()), levels, points
+    return in_order(found + list(paths.values())), levels, points
+
+
+def distance(made):
+    """Of a memory level from the core; None for a path."""
+    if made.kind != "bandwidth" or made.level != "DRAM" and not (made.level[0] == "L" and made.level[1:].isdigit()):
+        return None
+    return math.inf if made.level == "DRAM" else int(made.level[1:])
+
+
+def in_order(found):
+    """Without the levels that a farther one outruns under the same accesses (docs/method.md, section 6)."""
+    def outruns(near, far):
+        alike = [(c.device, c.operation, c.isa, c.condition, c.threads, c.point.row["placement"] == "siblings") for c in (near, far)]
+        if alike[0] != alike[1] or distance(near) is None or distance(far) is None or distance(near) >= distance(far):
+            return False
+        return far.sustained.rate[1] > near.sustained.rate[0 if near.sustained.state == "at least" else 2]
+
+    at = 0
+    while at < len(found):
+        faster = next((other for other in found if outruns(found[at], other)), None)
+        if faster is None:
+            at += 1
+            continue
+        found = [c for c in found if c is not (found[at] if found[at].sustained.state == "at least" else faster)]
+        at = 0
+    return found
+
+
+def unmeasured(folder, points):
+    """[(device, precision, threads, operation, isa)] of multiply-adds that the machine offers and that have no row that is ok."""
+    machine, found, widest_of = folder.machine, [], {}
+    isas, features = machine.get("isa") or [], machine.get("features") or []
+    widest = next((isa for isa in reversed(isas) if isa != "amx"), None)
+    for point in points:
+        row = point.row
+        operation, isa, precision = row["operation"] or row["bench"], row["isa"], row["precision"]
+        if row["role"] != "compute" or operation not in MULTIPLY_ADDS or condition(row) or row["status"] == "unsupported":
+            continue
+        if row["device"] == "cpu" and isas:
+            of_dot = {"bf16": f"{isa}_bf16"}.get(precision, "avx_vnni" if isa == "avx2" else f"{isa}_vnni")
+            need = f"amx_{precision}" if isa == "amx" else f"{isa}_fp16" if precision == "fp16" else of_dot if operation == "dot" else None
+            if isa != "amx" and isa not in isas or need and need not in features:
+                continue
+        key = row["device"], precision, point.threads
+        if not point.rounds:
+            found.append((*key, operation, isa))
+        if row["device"] == "cpu" and precision in ("fp32", "fp64"):
+            widest_of[key] = widest_of.get(key, False) or widest is None or isa == widest
+    return found + [(*key, "fma", widest) for key, has in widest_of.items() if not has]

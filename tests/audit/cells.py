@@ -71,6 +71,22 @@ def reached(cell):
         cell.same(record["served"], text=served)
 
 
+def of_peak(cell):
+    """'47%', or '≤ 47%' of a lower bound."""
+    if cell.record["of_peak"] is None:
+        return cell.same("-")
+    cell.same(bool(cell.record["of_peak_at_most"]), text=cell.text.startswith("≤ "))
+    cell.figures(cell.record["of_peak"])
+
+
+def of_nearer(cell):
+    """'≤ 13%' from a tenth on."""
+    share = cell.record["nearer_share"]
+    if share is None or share < 0.1:
+        return cell.same("-")
+    cell.figures(share)
+
+
 def rate(cell):
     cell.figures(cell.record["rate"][0] if cell.record.get("rate") and cell.record["rate"][0] else None)
 
@@ -205,7 +221,7 @@ def level_verdict(cell):
     record = cell.record
     words = ["contradiction: more than a factor of two apart"] if record["contradiction"] else ["agree"] if record["agrees"] else []
     if record["unseen"]:
-        words.append(f"not seen with {', '.join(map(str, record['unseen']))} thread{'' if record['unseen'] == [1] else 's'}")
+        words.append(f"not measured with {', '.join(map(str, record['unseen']))} thread{'' if record['unseen'] == [1] else 's'}")
     cell.same("; ".join(words) or "-")
 
 

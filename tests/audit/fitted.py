@@ -8,9 +8,10 @@ from reading import Folder
 
 @functools.lru_cache(maxsize=6)
 def of(calibration):
-    """(folder, ceilings, levels, points) of a calibration folder."""
+    """(folder, ceilings, levels, points, multiply-adds that were not measured) of a calibration folder."""
     folder = Folder(calibration)
-    return folder, *fit.ceilings(folder)
+    found, levels, points = fit.ceilings(folder)
+    return folder, found, levels, points, fit.unmeasured(folder, points)
 
 
 def points(study):

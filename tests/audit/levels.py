@@ -6,7 +6,7 @@ import statistics
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3
+ASCENT, LONG_ASCENT, PLATEAU, SPAN, LATENCY, MOST_LEVELS, CONTRAST, CLEAR, APART, FROM_NEARER = 0.22, 3, 0.13, 0.4, 0.7, 7, 0.1, 1.68, 1.3, 0.1
 
 
 def condition(row):
@@ -33,6 +33,7 @@ class Level:
     clear: float
     beyond: float = 0.0
     past_l1: bool = False
+    nearer: float = 0.0  # the edge of the level before
     sharing: str = "unclear"
 
 
@@ -76,14 +77,14 @@ class Cost:
         return self.costs[at - 1] + share * (self.costs[at] - self.costs[at - 1])
 
 
-def divided(costs, edges):
+def divided(costs, edges, most):
     """[(first, last)] of the plateaus of the division with the least sum, in octaves. `edges`: where each has to lie, (low, high)."""
     low = max(of.octaves[0] for of in costs)
     octaves = sorted({octave for of in costs for octave in of.octaves if octave >= low})
     rise = [sum(of.weight * of(octave) for of in costs) for octave in octaves]
     n, best = len(octaves), []
     # best[k][j]: the least sum of k + 1 plateaus, the last of which ends at j, with its first and the end of the one before
-    for k in range(len(edges) + 1 if edges else MOST_LEVELS):
+    for k in range(len(edges) + 1 if edges else most):
         row = [(math.inf, 0, None)] * n
         for i in range(n):
             if k == 0:
@@ -157,12 +158,12 @@ def edge_between(costs, start, end):
     return 2 ** (min(found)[2] if found else (start + end) / 2)
 
 
-def plateaus(curves, edges):
+def plateaus(curves, edges, most=MOST_LEVELS):
     """[(first set, last set, edge)] of curves [(points, weight)]."""
     if len(curves[0][0]) < 3:
         return []
     costs = [Cost(points, weight) for points, weight in curves if points]
-    found = divided(costs, edges)
+    found = divided(costs, edges, most)
     if found is None:
         return None
     at = 0
@@ -181,23 +182,54 @@ def plateaus(curves, edges):
     return made
 
 
-def levels_of(loads, latencies, edges, device, threads, number_of_first=1):
+def placed_between(edges, points):
+    """Where the sets are too few to find the edges again: each belongs to the level in which it lies wherever the edges are."""
+    found = []
+    for at in range(len(edges) + 1):
+        low, high = CLEAR * edges[at - 1][1] if at else 0, edges[at][0] if at < len(edges) else math.inf
+        sizes = [size for size, _, _ in points if low <= size <= high]
+        found.append((sizes[0] if sizes else 0.0, sizes[-1] if sizes else 0.0, high if at < len(edges) else 0.0))
+    return found
+
+
+def caches_of(machine, device, threads):
+    """(number of the caches that are reported, capacity of the largest that so many threads reach)"""
+    levels = next((its["levels"] for its in machine["devices"] if its["name"] == device), [])
+    caches = [level for level in levels if level["name"] != "DRAM" and float(level.get("capacity_bytes") or 0) > 0]
+    reached = [float(level["capacity_bytes"]) * instances(level, threads, machine) for level in caches]
+    return len(caches), max(reached, default=0.0)
+
+
+def instances(level, threads, machine):
+    each = max(1, math.ceil((level.get("shared_by_threads") or 0) / max(1, machine.get("smt") or 1)))
+    return min(max(math.ceil(threads / each), 1), max(1, level.get("instances") or 1))
+
+
+def levels_of(loads, latencies, edges, device, threads, machine, shows_caches, number_of_first=1):
     points = curve(loads)
+    caches, largest = caches_of(machine, device, threads)
+    past_caches = bool(points) and points[-1][0] > CLEAR * largest
+    most = caches + (past_caches or shows_caches) if caches >= 3 else MOST_LEVELS
     curves = [(points, 1)] + ([(curve(latencies), LATENCY)] if latencies else [])
-    found = (plateaus(curves, edges) if edges else None) or plateaus(curves, [])
+    found = plateaus(curves, edges, most) or (placed_between(edges, points) if edges else [])
+    memory = past_caches or shows_caches and len(found) + number_of_first - 1 > caches
     sizes, made = [size for size, _, _ in points], []
     index = lambda size: bisect_left(sizes, size)
     for at, (low, high, edge) in enumerate(found):
-        nearer = made[-1].edge if made else 0
-        begin = math.sqrt(low * high) if not edge and nearer else low
+        nearer, is_last = found[at - 1][2] if at else 0, at + 1 == len(found)
+        if high <= 0 or is_last and high < CLEAR * nearer:
+            continue
+        is_memory = is_last and memory
+        begin = math.sqrt(low * high) if is_memory and nearer else low
         end = max(1, index(high + 1))
-        first = min(index(max(begin, CLEAR * nearer)), end - 1)
-        clear = min(index(max(low, CLEAR * nearer)), first)
+        held = CLEAR * largest if is_memory and past_caches else 0
+        first = min(index(max(begin, held, nearer / FROM_NEARER)), end - 1)
+        clear = min(index(max(low, held, CLEAR * nearer)), first)
         measured = list(loads)  # in whatever state of the cores
-        after = bisect_right(measured, edge) if edge else len(measured)
+        after = len(measured) if is_last else bisect_right(measured, edge)
         last = max(sizes[first], measured[after - 1]) if after else sizes[first]
-        made.append(Level(device, threads, f"L{at + number_of_first}" if edge else "DRAM", sizes[first], last, edge, sizes[end - 1], sizes[clear],
-                          measured[after] if after < len(measured) else 0.0))
+        made.append(Level(device, threads, "DRAM" if is_memory else f"L{at + number_of_first}", sizes[first], last, edge, sizes[end - 1], sizes[clear],
+                          measured[after] if after < len(measured) else 0.0, nearer=nearer))
     return made
 
 
@@ -216,16 +248,18 @@ def find_levels(sweeps, machine):
                 most = threads / level.threads
                 least = 1 if edges else max(1, most / max(1, machine.get("smt") or 1))
                 edges.append((level.edge * least / APART, level.edge * most * APART))
-        levels = levels_of(sweep, latencies, edges, device, threads)
+        of_fewest = fewest.get(device, [])
+        shows_caches = bool(latencies) or bool(of_fewest) and of_fewest[-1].name == "DRAM"
+        levels = levels_of(sweep, latencies, edges, device, threads, machine, shows_caches)
         past = sweeps.get(("bandwidth", device, threads, "", "load", "cg"))
         if past:
-            levels = behind_l1(levels, levels_of(past, None, [], device, threads, 2))
-        if is_cpu and device not in fewest:
+            levels = behind_l1(levels, levels_of(past, None, [], device, threads, machine, False, 2))
+        if is_cpu and not fewest.get(device):
             fewest[device] = levels
         every += levels
     for one in every:
         for more in every:
-            if one.threads == 1 and more.threads > 1 and (one.device, one.name) == (more.device, more.name) and one.edge:
+            if one.threads == 1 and more.threads > 1 and (one.device, one.name) == (more.device, more.name) and one.edge and more.edge:
                 one.sharing = more.sharing = sharing(one, more, machine)
     return every
 

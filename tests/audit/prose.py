@@ -32,13 +32,13 @@ def worded(findings, place, text, pattern, values):
 
 
 def sentence(findings, place, text, step):
-    """'TITLE: HEADLINE. Most worthwhile of its TIME: ACTION: up to TIME (measured).'"""
+    """'TITLE: HEADLINE. Most worthwhile: ACTION saves up to TIME of its TIME (measured).'"""
     head, _, rest = text.partition(": ")
     title(findings, f"{place}: title", head, step)
     pattern, values = answer.headline(step)
     actions = answer.actions(step)[:1]
     if actions:
-        told = [f"{action.what}: {action.sense}{' ' if action.sense else ''}{{}} ({action.known})" for action in actions]
-        pattern += f". Most worthwhile of its {{}}: {'; '.join(told)}"
-        values = [*values, step.step.time, *(action.seconds for action in actions)]
+        told = [f"{action.what} saves {action.sense}{' ' if action.sense else ''}{{}} of its {{}} ({action.known})" for action in actions]
+        pattern += f". Most worthwhile: {'; '.join(told)}"
+        values = [*values, actions[0].seconds, step.step.time]
     worded(findings, place, rest, pattern + ".", values)

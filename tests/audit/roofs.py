@@ -1,12 +1,13 @@
 """Roofs from ceilings, and the time that they allow (docs/method.md, sections 6 and 7)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 # Bytes of a loop that are read and written: docs/method.md, section 6, the table of operations.
 READ_SHARE = {"load": 1.0, "store": 0.0, "store_nt": 0.0, "copy": 0.5, "copy_nt": 0.5, "update": 0.5, "accumulate": 2 / 3,
               "accumulate_two": 3 / 4, "triad": 2 / 3}
-NOT_A_ROOF = ("best", "fma+add", "add", "mul", "div", "sqrt", "matmul")
+MULTIPLY_ADDS = ("fma", "mul+add", "dot", "tile", "widened", "matmul")
+NARROWEST_FIRST = ("scalar", "neon", "sse", "avx2", "sve", "avx512", "amx")
 
 
 @dataclass(frozen=True)
@@ -121,31 +122,52 @@ def best_by(ceilings, key):
     return found
 
 
-def roofs_of(ceilings, levels, device, threads):
+def width(isa):
+    return NARROWEST_FIRST.index(isa) + 1 if isa in NARROWEST_FIRST else 0
+
+
+def roof_of(ceilings, threads, unmeasured=()):
+    """The fastest at these threads or fewer (docs/method.md, section 6): (ceiling, whether something faster may not have been measured)."""
+    fastest = lambda of: max(of, key=lambda ceiling: ceiling.median, default=None)
+    own, fewer = fastest([c for c in ceilings if c.threads == threads]), fastest([c for c in ceilings if c.threads < threads])
+    is_open = own is None or own.at_least
+    takes_fewer = fewer is not None and (own is None or fewer.low > (own.median if is_open else own.high))
+    best = fewer if takes_fewer else own
+    if best is None:
+        return None, False
+    two = ("mul+add", "widened")  # instructions: no faster than one as wide
+    stands_in = takes_fewer and is_open or any(
+        (device, precision, at) == (best.device, best.precision, threads) and (width(isa) > width(best.isa) or width(isa) == width(best.isa) and operation not in two)
+        for device, precision, at, operation, isa in unmeasured if best.kind == "compute")
+    if stands_in and not best.at_least:
+        best = replace(best, median=best.low, state="at least")
+    return best, stands_in
+
+
+def roofs_of(ceilings, levels, device, threads, unmeasured=()):
     """`levels`: rows of the table of levels, with `to_bytes`. Threads that were not measured: the largest measured number."""
     counts = thread_counts(ceilings, device)
     if not counts:
         return None
     at = threads if threads in counts else counts[-1]
-    mine = [ceiling for ceiling in ceilings if ceiling.device == device and ceiling.threads == at and not ceiling.condition]
+    mine = [ceiling for ceiling in ceilings if ceiling.device == device and ceiling.threads <= at and not ceiling.condition]
     loops = [ceiling for ceiling in mine if ceiling.kind == "bandwidth" and ceiling.operation in READ_SHARE]
-    names = [row["level"] for row in levels if row["device"] == device and int(row["threads"]) == at] or list(
-        dict.fromkeys(ceiling.level for ceiling in loops))
+    names = dict.fromkeys([row["level"] for row in levels if row["device"] == device] + [ceiling.level for ceiling in loops])
     capacity = {row["level"]: float(row["to_bytes"] or 0) for row in levels if row["device"] == device and int(row["threads"]) == at}
     found, nearer = [], 0.0
-    for name in names:
-        operations = best_by([loop for loop in loops if loop.level == name], lambda ceiling: ceiling.operation)
-        if operations:
-            found.append(Level(name, nearer, operations))
-        nearer = capacity.get(name, 0.0)
-    arithmetic = [ceiling for ceiling in mine if ceiling.kind == "compute"]
+    for name in sorted(names, key=lambda name: (name[0] != "L" and name != "DRAM", name == "DRAM", name)):
+        roof, stands_in = roof_of([loop for loop in loops if loop.level == name], at)
+        if roof:
+            of_level = [replace(loop, state="at least") if stands_in else loop for loop in loops if loop.level == name and loop.threads == roof.threads]
+            found.append(Level(name, nearer, best_by(of_level, lambda ceiling: ceiling.operation)))
+        nearer = max(nearer, capacity.get(name, 0.0))
     roofs, mixes = {}, {}
-    for precision in dict.fromkeys(ceiling.precision for ceiling in arithmetic):
-        of = [ceiling for ceiling in arithmetic if ceiling.precision == precision]
-        products = [c for c in of if c.operation in ("fma", "dot", "tile", "widened")] or [c for c in of if c.operation == "mul+add"]
-        if products:
-            roofs[precision] = max(products, key=lambda ceiling: ceiling.median)
-        faster = [c for c in of if not products or c.median > roofs[precision].median]
+    for precision in dict.fromkeys(ceiling.precision for ceiling in mine if ceiling.kind == "compute"):
+        of = [ceiling for ceiling in mine if ceiling.kind == "compute" and ceiling.precision == precision]
+        roof, _ = roof_of([c for c in of if c.operation in MULTIPLY_ADDS or c.operation.endswith("FLOPs")], at, unmeasured)
+        if roof:
+            roofs[precision] = roof
+        faster = [c for c in of if c.threads == at and (not roof or c.median > roof.median)]
         if faster:
             mixes[precision] = max(faster, key=lambda ceiling: ceiling.median)
     latency = [c for c in ceilings if c.device == device and c.kind == "latency" and c.operation == "latency" and found and c.level == found[-1].name]

@@ -141,8 +141,9 @@ def summary(studies):
         pattern += head
         values += figures
         if actions:
-            pattern += ". Most worthwhile of its {}: " + "; ".join(f"{one.what}: {one.sense}{' ' if one.sense else ''}{{}} ({one.known})" for one in actions)
-            values += [step.step.time, *(one.seconds for one in actions)]
+            pattern += ". Most worthwhile: " + "; ".join(
+                f"{one.what} saves {one.sense}{' ' if one.sense else ''}{{}}{'' if at else ' of its {}'} ({one.known})" for at, one in enumerate(actions))
+            values += [actions[0].seconds, step.step.time, *(one.seconds for one in actions[1:])]
         yield Said(pattern + ".", *values)
 
 

@@ -215,7 +215,7 @@ class Study:
     def __init__(self, folder, calibration_folder):
         self.folder = Folder(folder)
         self.name = self.folder.name
-        self.calibration, self.made, self.measured_levels, self.sweep_points = fitted.of(calibration_folder)
+        self.calibration, self.made, self.measured_levels, self.sweep_points, self.unmeasured = fitted.of(calibration_folder)
         self.ceilings = [as_roof(made) for made in self.made]
         self.levels = [{"device": level.device, "threads": level.threads, "level": level.name, "to_bytes": level.last} for level in self.measured_levels]
         self.beside = []  # the other studies of a report
@@ -227,8 +227,8 @@ class Study:
     def roofs_at(self, device, threads):
         kind, _, numbers = device.partition(":")
         if "," in numbers:
-            return group([roofs_of(self.ceilings, self.levels, self.calibrated_as(f"{kind}:{number}"), 1) for number in numbers.split(",")], device)
-        return roofs_of(self.ceilings, self.levels, device, threads)
+            return group([roofs_of(self.ceilings, self.levels, self.calibrated_as(f"{kind}:{number}"), 1, self.unmeasured) for number in numbers.split(",")], device)
+        return roofs_of(self.ceilings, self.levels, device, threads, self.unmeasured)
 
     def calibrated_as(self, device):
         """The first calibrated device of the same model stands for one of a group that was not calibrated (docs/parallel.md, Under which roof)."""

@@ -1,5 +1,6 @@
 #include "ert/base/number.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -81,6 +82,21 @@ TEST_CASE("control characters are not printed on a terminal")
     REQUIRE(printable("a\x1b[2Jb\n") == "a?[2Jb?");
     REQUIRE(printable("\xC2\x9B"
                       "2J") == "??2J");  // C1
+    // Each mark that turns the direction of what follows it is shown (Unicode 9, UAX #9, section 2).
+    for (const auto& [mark, shown] : std::vector<std::pair<std::string, std::string>>{{"\xD8\x9C", "061C"},
+                                                                                      {"\xE2\x80\x8E", "200E"},
+                                                                                      {"\xE2\x80\x8F", "200F"},
+                                                                                      {"\xE2\x80\xAA", "202A"},
+                                                                                      {"\xE2\x80\xAB", "202B"},
+                                                                                      {"\xE2\x80\xAC", "202C"},
+                                                                                      {"\xE2\x80\xAD", "202D"},
+                                                                                      {"\xE2\x80\xAE", "202E"},
+                                                                                      {"\xE2\x81\xA6", "2066"},
+                                                                                      {"\xE2\x81\xA7", "2067"},
+                                                                                      {"\xE2\x81\xA8", "2068"},
+                                                                                      {"\xE2\x81\xA9", "2069"}})
+        CHECK(printable("a" + mark + "b") == "a[U+" + shown + "]b");
+    CHECK(printable("שלום") == "שלום");
     REQUIRE(printable("µ × é € 𝄞") == "µ × é € 𝄞");
     REQUIRE(printable_lines("a\tb\n\rc") == "a\tb\n?c");
 }
@@ -96,6 +112,16 @@ TEST_CASE("a long text is shortened between characters")
     REQUIRE(shortened("abc", 3) == "abc");
     REQUIRE(shortened("abcd", 3) == "abc…");
     REQUIRE(shortened("aµµ", 2) == "a…");
+}
+
+TEST_CASE("in ASCII, roof's own signs are words, a table keeps its width, and any other character is as in JSON")
+{
+    CHECK(in_ascii("≤ 78% of 3 µs, 2² × 3 …") == "<=78% of 3 us, 2^2 x 3 ...");
+    CHECK(in_ascii("≥3 │ └─ █") == ">=3 | +- #");
+    // Python: json.dumps("n\u00fcll \u65e5 \U0001f600")
+    CHECK(in_ascii("n\u00fcll \u65e5 \U0001f600") == "n\\u00fcll \\u65e5 \\ud83d\\ude00");
+    CHECK(in_ascii("a\tb\n") == "a\tb\n");
+    CHECK(in_ascii("\xFF") == "?");
 }
 
 TEST_CASE("what is not finite is not printed as a number")

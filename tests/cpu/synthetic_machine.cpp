@@ -99,12 +99,11 @@ Layout synthetic_layout(const std::string& description, const std::vector<int>& 
         hwloc_topology_load(topology) != 0)
         throw std::runtime_error("hwloc does not understand " + description);
     if (prepare) prepare(topology);
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int processor : allowed) CPU_SET(processor, &set);
+    std::vector<int> some = allowed;
+    std::ranges::sort(some);
     const int all = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    for (int processor = 0; allowed.empty() && processor < all; ++processor) CPU_SET(processor, &set);
-    Layout found = layout_of(topology, set);
+    for (int processor = 0; allowed.empty() && processor < all; ++processor) some.push_back(processor);
+    Layout found = layout_of(topology, some);
     hwloc_topology_destroy(topology);
     return found;
 }

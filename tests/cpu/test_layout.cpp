@@ -18,10 +18,7 @@ Layout layout(const char* description, const std::vector<int>& allowed)
     REQUIRE(hwloc_topology_init(&topology) == 0);
     REQUIRE(hwloc_topology_set_synthetic(topology, description) == 0);
     REQUIRE(hwloc_topology_load(topology) == 0);
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int processor : allowed) CPU_SET(processor, &set);
-    Layout found = layout_of(topology, set);
+    Layout found = layout_of(topology, allowed);
     hwloc_topology_destroy(topology);
     return found;
 }

@@ -79,8 +79,7 @@ class Campaign {
                     run},
                    {{bench_.path("fleet/n1"), bench_.path("fleet/n2")},
                     bench_.path("fleet/n3"),
-                    {{"fleet", bench_.path("fleet")},
-                     {"report", "DIR", "--out", page},
+                    {{"report", "DIR", "--out", page},
                      {"compare", bench_.path("fleet/n3"), "DIR"},
                      {"export", "DIR"},
                      {"check", "DIR"}}}};

@@ -28,7 +28,7 @@ class PlainError : public std::streambuf {
 int main(int count, char** words)
 {
     const roof::ExitGuard exit_guard;
-    roof::survive_file_limits();
+    roof::prepare_signals();
     const roof::fakes::ManualClock clock;
     PlainError plain;
     std::ostream err(&plain);

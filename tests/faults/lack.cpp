@@ -2,13 +2,18 @@
 //   clock N     the monotonic clock stands still after N readings
 //   threads N   no thread can be started after N
 //   proc        files below /proc are not there
+//   locks E     flock() fails with errno E
+//   flush E     fsync() and fdatasync() fail with errno E
+//   masks B     the kernel's sets of processors have B bytes: smaller ones are refused with EINVAL
 //   life N      a process that was started as `roof rank` is killed at its N-th call of the functions below; if it ends before, it prints the
 //               number of its calls to standard error
 #include "tests/faults/interposed.hpp"
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +33,9 @@ struct Lack {
     bool threads = false;
     bool proc = false;
     bool life = false;
+    bool locks = false;
+    bool flush = false;
+    bool masks = false;
     long after = 0;
     std::atomic<long> calls = 0;
 
@@ -39,6 +47,9 @@ struct Lack {
         threads = std::strncmp(text, "threads ", 8) == 0;
         proc = std::strcmp(text, "proc") == 0;
         life = std::strncmp(text, "life ", 5) == 0 && is_rank();
+        locks = std::strncmp(text, "locks ", 6) == 0;
+        flush = std::strncmp(text, "flush ", 6) == 0;
+        masks = std::strncmp(text, "masks ", 6) == 0;
         if (const char* const blank = std::strchr(text, ' ')) after = std::atol(blank);
     }
     ~Lack()
@@ -74,6 +85,13 @@ bool is_away(const char* path)
     if (!lack().proc || std::strncmp(path, "/proc", 5) != 0) return false;
     errno = ENOENT;
     return true;
+}
+
+/// -1 with errno, if the process lacks what the call needs.
+bool fails(bool lacks)
+{
+    if (lacks) errno = static_cast<int>(lack().after);
+    return lacks;
 }
 
 std::atomic<long> readings = 0;
@@ -167,6 +185,41 @@ int stat(const char* path, struct stat* status) noexcept
     static const auto next = real<int (*)(const char*, struct stat*)>("stat");
     live();
     return is_away(path) ? -1 : next(path, status);
+}
+
+ssize_t readlink(const char* path, char* to, size_t size) noexcept
+{
+    static const auto next = real<ssize_t (*)(const char*, char*, size_t)>("readlink");
+    live();
+    return is_away(path) ? -1 : next(path, to, size);
+}
+
+int flock(int file, int operation) noexcept
+{
+    static const auto next = real<int (*)(int, int)>("flock");
+    return fails(lack().locks) ? -1 : next(file, operation);
+}
+
+int fsync(int file)
+{
+    static const auto next = real<int (*)(int)>("fsync");
+    return fails(lack().flush) ? -1 : next(file);
+}
+
+int fdatasync(int file)
+{
+    static const auto next = real<int (*)(int)>("fdatasync");
+    return fails(lack().flush) ? -1 : next(file);
+}
+
+int sched_getaffinity(pid_t process, size_t bytes, cpu_set_t* set) noexcept
+{
+    static const auto next = real<int (*)(pid_t, size_t, cpu_set_t*)>("sched_getaffinity");
+    if (lack().masks && bytes < static_cast<size_t>(lack().after)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return next(process, bytes, set);
 }
 
 }  // extern "C"

@@ -50,6 +50,18 @@ BUGS = [
     ("a removed lock is not noticed", "ert/base/files.cpp", "own.st_ino == there.st_ino)", "own.st_ino + 1 != 0)", ["test_method"], "^method:"),
     ("lists of an ONNX file are not bounded", "workloads/model/onnx_values.cpp", "if (count > most_listed)", "if (count > most_listed && count == 0)",
      ["test_model"], "^model:"),
+    ("a median may lie outside its interval", "ert/method/results/read.cpp",
+     "    return e.low <= e.median && e.median <= e.high;", "    return e.low <= e.median || e.low > e.median;", ["test_method"], "^method:"),
+    ("what is cut off is removed before it is kept", "ert/method/results/results.cpp",
+     "    in.seekg(static_cast<std::streamoff>(from));", "    in.seekg(static_cast<std::streamoff>(from));\n    std::stringstream kept;\n"
+     "    kept << in.rdbuf();\n    cut_file(file, from);\n    append_file(beside, kept.str());", FAULTS, KILLS),
+    ("a cell that begins with - is not guarded", "analysis/table/table.cpp", '"=+-@', '"=+@', ["test_analysis"], "^analysis:"),
+    ("a cell that begins with @ is not guarded", "analysis/table/table.cpp", '"=+-@', '"=+-', ["test_analysis"], "^analysis:"),
+    ("a folder that cannot be read ends a command", "ert/method/results/neighbours.cpp",
+     "    found.unread = why_unread(folder);", "    found.unread = folder.empty() ? why_unread(folder) : \"\";",
+     ["fake_roof"], "no neighbour of a run"),
+    ("the newest folder is that of the last name", "ert/method/results/neighbours.cpp",
+     "        return std::tie(a.time, a.place) > std::tie(b.time, b.place);", "        return a.place > b.place;", ["fake_roof"], "no neighbour of a run"),
     ("a file of another run is accepted", "ert/base/csv_lines.cpp", None, None, ["test_method"], "^method:.*another run"),
 ]
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections import Counter
 from pathlib import Path
 
 ROOF = INJECT = None
@@ -127,6 +128,22 @@ class Faults(unittest.TestCase):
 
     def test_a_kill_at_any_call_loses_no_complete_row(self):
         self.check(KILLS, lambda chance: [f"{chance.randrange(12)} {chance.choice(KILLS)}"] if chance.random() < 0.5 else [])
+
+    def test_a_kill_while_an_end_is_moved_loses_nothing_of_it(self):
+        def lines(place):
+            """Of the file and of what was moved out of it."""
+            texts = [file.read_text(encoding="utf-8") for file in (place / "run").glob("samples.csv*")]
+            return Counter(line for text in texts for line in text.splitlines() if line)
+
+        for call in range(24):  # the opening of the folder
+            with self.subTest(call=call), tempfile.TemporaryDirectory() as folder:
+                place = Path(folder, "place")
+                shutil.copytree(self.half, place)
+                with open(place / "run" / "samples.csv", "a", encoding="utf-8") as file:
+                    file.write("of a row\nwithout an end")
+                before = lines(place)
+                self.check_end(sweep(place, f"{call} kill-before"))
+                self.assertEqual(Counter(), before - lines(place))
 
     def test_a_failing_call_loses_no_complete_row_and_is_told(self):
         self.check(FAILURES, lambda chance: [])

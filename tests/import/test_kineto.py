@@ -4,12 +4,14 @@
 import gzip
 import json
 import os
+import re
 import statistics
 import unittest
 
 from roof.errors import InputError
 from roof.importing import Call, Copy, Counter, Kernel, Memory, Range
 from roof.importing.files import import_file
+from roof.importing.timeline import PHASES, kind_in
 from roof.importing.traced import work_of
 from traces import DATA, PRODUCT, event, kernel, launch, of_bytes, of_events, operator, steps
 
@@ -173,6 +175,15 @@ class Steps(unittest.TestCase):
         self.assertEqual([3, 1], [len(row.of(Kernel)) for row in rows])
         self.assertEqual([3, 1], [len(row.of(Call)) for row in rows])
         self.assertEqual([PRODUCT, None], [row.flops for row in rows])
+
+
+class Words(unittest.TestCase):
+    def test_phases_have_the_words_of_the_recorder(self):
+        source = (DATA.parents[2] / "ert/recording/range_names.cpp").read_text(encoding="utf-8")
+        words = source.partition("phase_words{{{")[2].partition("}}};")[0]
+        self.assertEqual(dict(re.findall(r'\{"(\w+)", "(\w+)"\}', "{" + words + "}")), PHASES)
+        steps_there = re.findall(r'"(\w+)"', source.partition("step_words{")[2].partition("}")[0])
+        self.assertEqual(["step"] * len(steps_there), [kind_in(f"{word} 3") for word in steps_there])
 
 
 class Devices(unittest.TestCase):

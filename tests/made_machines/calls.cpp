@@ -155,6 +155,13 @@ mode_t mode_in(va_list& list)
 
 extern "C" {
 
+/// hwloc reads the made machine by its variables, which roof takes out of the environment.
+int unsetenv(const char* name)
+{
+    if (machine != nullptr && std::strncmp(name, "HWLOC_", 6) == 0) return 0;
+    return real<int(const char*)>("unsetenv")(name);
+}
+
 int sigaction(int signal, const struct sigaction* action, struct sigaction* before)
 {
     if (machine == nullptr || signal != SIGSEGV) return real<Sigaction>("sigaction")(signal, action, before);

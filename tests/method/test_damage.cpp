@@ -142,7 +142,20 @@ TEST_CASE("without checksums the lines must still agree with each other")
                       [](std::string& text) { text.erase(text.find(line_of(text, 5)), line_of(text, 5).size()); });
         CHECK_THAT(damage(), Catch::Contains("used samples, the row has"));
     }
-    SECTION("a median and its interval")
+    SECTION("a median outside its interval, in a file without checksums")
+    {
+        folder.change("measurements.csv", [](std::string& text) {
+            std::string bare;
+            for (const std::string& line : split(text, '\n')) bare += line.substr(0, line.rfind(',')) + "\n";
+            text = bare.substr(0, bare.size() - 1);
+        });
+        std::filesystem::remove(folder.run / "checksums.csv");
+        CHECK(damage().empty());
+        const double median = read_results(folder.run).rows[0].seconds.median.value;
+        folder.replace("measurements.csv", format_exact(median) + ",", format_exact(1000 * median) + ",");
+        CHECK_THAT(damage(), Catch::Contains("measurements.csv:2: a median lies outside its interval"));
+    }
+    SECTION("a median that is no time")
     {
         const double median = read_results(folder.run).rows[0].seconds.median.value;
         folder.replace("measurements.csv", format_exact(median) + ",", "-1,");

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <random>
 #include <vector>
 
@@ -67,6 +68,47 @@ TEST_CASE("the low end of a rate is from the high end of the time")
     REQUIRE(rate.discarded == 1);
 }
 
+TEST_CASE("of steps that depend on the step before, the interval covers the true median as often as stated")
+{
+    // Shares by another program with the same rule, of 3,000 each: 97, 96 and 96% for correlations of 0, 0.3 and 0.6 at 30 steps; 91% for 0.9.
+    const auto covered = [](double correlation, int count) {
+        std::mt19937 random(7);
+        std::normal_distribution<double> normal;
+        constexpr int repetitions = 1000;
+        int hits = 0;
+        for (int i = 0; i < repetitions; ++i) {
+            std::vector<double> values;
+            double value = normal(random);
+            for (int k = 0; k < count; ++k) {
+                values.push_back(100 + value);
+                value = correlation * value + std::sqrt(1 - correlation * correlation) * normal(random);
+            }
+            const Spread spread = spread_in_time(values);
+            hits += spread.low <= 100 && 100 <= spread.high ? 1 : 0;
+        }
+        return static_cast<double>(hits) / repetitions;
+    };
+    const double error = 3 * std::sqrt(0.93 * 0.07 / 1000);
+    for (const double correlation : {0.0, 0.3, 0.6}) CHECK(covered(correlation, 30) >= 0.93 - error);
+    CHECK(covered(0.6, 12) >= 0.93 - error);
+    CHECK(covered(0.9, 30) >= 0.9 - error);
+    CHECK(covered(0.9, 120) >= 0.9 - error);
+}
+
+TEST_CASE("steps without correlation, and equal ones, keep the interval by order statistics")
+{
+    const std::vector<double> equal(9, 2.0);
+    CHECK(spread_in_time(equal).low == 2);
+    CHECK(spread_in_time(equal).high == 2);
+    const std::vector<double> turns{1, 9, 2, 8, 3, 7, 4, 6, 5};  // each far from the one before
+    CHECK(spread_in_time(turns).low == spread_of(turns).low);
+    CHECK(spread_in_time(turns).high == spread_of(turns).high);
+    const std::vector<double> rising{1, 2, 3, 4, 5, 6, 7, 8, 9};
+    CHECK(spread_in_time(rising).low <= 1);
+    CHECK(spread_in_time(rising).high >= 9);
+    CHECK(spread_in_time(std::vector<double>{3, 1, 2}).high == 3);
+}
+
 TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the budget or the maximum")
 {
     StoppingOptions options{.warmup = 0, .min_samples = 3, .max_samples = 20, .interval = 0.01, .budget = Seconds{100}};
@@ -75,6 +117,16 @@ TEST_CASE("the stopping rule takes the minimum, then stops at the interval, the 
         std::vector<Sample> launches;
         for (int i = 0; i < 5; ++i) {
             launches.push_back({.seconds = Seconds{1}});
+            REQUIRE_FALSE(is_enough(launches, {}, options));
+        }
+        launches.push_back({.seconds = Seconds{1}});
+        REQUIRE(is_enough(launches, {}, options));
+    }
+    SECTION("the interval is looked at with 6, 12, 24 samples, and not in between")
+    {
+        std::vector<Sample> launches;
+        for (int i = 0; i < 11; ++i) {
+            launches.push_back({.seconds = Seconds{i == 0 ? 1.5 : 1.0}});  // narrow from the ninth on
             REQUIRE_FALSE(is_enough(launches, {}, options));
         }
         launches.push_back({.seconds = Seconds{1}});

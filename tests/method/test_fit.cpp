@@ -38,7 +38,7 @@ TEST_CASE("noise of 5% moves no level")
         const Ceilings ceilings = fit_ceilings(sweep(shape, 0.05, seed), machine());
         REQUIRE(names(ceilings) == four_levels);
         CHECK(rate(ceilings, "L1") == Approx(450e9).epsilon(0.15));
-        CHECK(rate(ceilings, "DRAM") == Approx(30e9).epsilon(0.15));
+        CHECK(rate(ceilings, "DRAM") == Approx(30e9).epsilon(0.2));  // of two sets
         for (const MeasuredLevel& level : ceilings.levels) CHECK_FALSE(level.contradiction);
     }
 }
@@ -50,7 +50,7 @@ TEST_CASE("a machine with two caches has three levels, and the last is memory")
     CHECK(rate(ceilings, "DRAM") == Approx(15e9));
 }
 
-TEST_CASE("an L3 with a falling rate is one level, and its best sustained rate is its ceiling")
+TEST_CASE("an L3 with a falling rate is one level, and its ceiling is that of sets that the L2 hardly helps to serve")
 {
     const Shape shape = [](double bytes) {
         const double sag = bytes > 2 * MiB ? std::pow(bytes / (2 * MiB), -0.13) : 1;
@@ -59,8 +59,8 @@ TEST_CASE("an L3 with a falling rate is one level, and its best sustained rate i
     const Ceilings ceilings = fit_ceilings(sweep(shape), machine());
     REQUIRE(names(ceilings) == four_levels);
     CHECK(ceilings.levels[2].to.value == 24 * MiB);
-    // From 1.68 times the edge at 2.4 MiB on: 6 MiB, 8 MiB, … The second fastest counts: 195 * 4^-0.13.
-    CHECK(rate(ceilings, "L3") == Approx(162.8e9).epsilon(0.01));
+    // From ten times the edge at 2.4 MiB on: 24 MiB, 195 * 12^-0.13.
+    CHECK(rate(ceilings, "L3") == Approx(141.2e9).epsilon(0.01));
 }
 
 TEST_CASE("levels whose rates differ by a fifth are separated")
@@ -117,7 +117,9 @@ TEST_CASE("the end of the sweep is memory even if its points are no plateau")
         rows.push_back(row("load", "avx512", 1, bytes, gigabytes * 1e9));
         bytes *= 2;
     }
-    const Ceilings ceilings = fit_ceilings(rows, machine());
+    Machine silent = machine();
+    silent.devices.front().levels.clear();
+    const Ceilings ceilings = fit_ceilings(rows, silent);
     REQUIRE(names(ceilings) == Names{"L1", "DRAM"});
     CHECK(rate(ceilings, "L1") == Approx(500e9));
     CHECK(rate(ceilings, "DRAM") == Approx(30e9));
@@ -160,7 +162,7 @@ TEST_CASE("the fastest of several instruction sets counts at each working set")
 TEST_CASE("other operations use the levels of the load sweep, and the fastest operation bounds the level")
 {
     std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
-    const auto copies = sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 190e9}, {20 * MiB, 80e9}}, 20e9), 0, 1, "copy");
+    const auto copies = sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 190e9}, {28 * MiB, 80e9}}, 20e9), 0, 1, "copy");
     rows.insert(rows.end(), copies.begin(), copies.end());
     const Ceilings ceilings = fit_ceilings(rows, machine());
     const auto copy_of_l3 = std::find_if(ceilings.all.begin(), ceilings.all.end(),

@@ -105,7 +105,7 @@ TEST_CASE("a latency is taken in the middle of its level, as time per access")
     }
     REQUIRE(found.size() == 4);
     CHECK(found[0] == Approx(1));
-    CHECK(found[1] == Approx(4));
+    CHECK(found[1] == Approx(6));  // L1 may serve more than a tenth of 256 KiB
     CHECK(found[2] == Approx(12));
     CHECK(found[3] == Approx(100));
 }
@@ -124,7 +124,7 @@ TEST_CASE("a level that is fastest just before its end is one level up to there"
     std::vector<Measurement> rows;
     for (Measurement& made : sweep(staircase({{48 * KiB, 500e9}, {1 * MiB, 180e9}, {32 * MiB, 110e9}}, 35e9))) {
         const double bytes = made.point.number("working_set");
-        if (bytes == 512 * KiB || bytes == 768 * KiB) made = row("load", "avx512", 1, bytes, 245e9);
+        if (bytes == 768 * KiB || bytes == 1 * MiB) made = row("load", "avx512", 1, bytes, 245e9);
         rows.push_back(made);
     }
     const Ceilings ceilings = fit_ceilings(rows, machine());
@@ -179,13 +179,13 @@ constexpr OfRounds same{1, 1, 1};
 
 }  // namespace
 
-TEST_CASE("a rate that one set alone reached is its level's where it is steady, and may be chance else")
+TEST_CASE("a rate that one set alone reached is its level's where it is steady, and a lower bound else")
 {
     const auto copies = [](const OfRounds& fastest) {
         std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
-        add_rounds(rows, row("copy", "avx512", 1, 256 * KiB, 200e9), fastest);
-        add_rounds(rows, row("copy", "avx512", 1, 384 * KiB, 160e9), same);
-        add_rounds(rows, row("copy", "avx512", 1, 512 * KiB, 100e9), same);
+        add_rounds(rows, row("copy", "avx512", 1, 768 * KiB, 200e9), fastest);
+        add_rounds(rows, row("copy", "avx512", 1, 896 * KiB, 160e9), same);
+        add_rounds(rows, row("copy", "avx512", 1, 1 * MiB, 100e9), same);
         const Ceilings ceilings = fit_ceilings(rows, machine());
         const auto found = std::ranges::find_if(
             ceilings.all, [](const Ceiling& c) { return c.level == "L2" && c.operation == "copy"; });
@@ -194,7 +194,8 @@ TEST_CASE("a rate that one set alone reached is its level's where it is steady, 
     };
     CHECK(copies(same).rate.median.value == Approx(200e9));
     CHECK(copies(same).steadiness == Steadiness::steady);
-    CHECK(copies({1, 1, 2}).rate.median.value == Approx(160e9));
+    // Twelve samples show that the level can do it: a lower bound, however slow the others were.
+    CHECK(copies({1, 1, 2}).rate.median.value == Approx(200e9));
     CHECK(copies({1, 1, 2}).steadiness == Steadiness::at_least);
 }
 
@@ -202,9 +203,9 @@ TEST_CASE("a smaller set that was faster than usual makes a latency a lower boun
 {
     const auto state = [](const OfRounds& smaller, const OfRounds& larger) {
         std::vector<Measurement> rows = sweep(staircase(three_caches, 30e9));
-        add_chase(rows, 128 * KiB, smaller);
-        add_chase(rows, 256 * KiB, same);
-        add_chase(rows, 512 * KiB, larger);
+        add_chase(rows, 256 * KiB, smaller);
+        add_chase(rows, 768 * KiB, same);
+        add_chase(rows, 1 * MiB, larger);
         return latency_of(fit_ceilings(rows, machine()), "L2").steadiness;
     };
     CHECK(state(same, same) == Steadiness::steady);
@@ -219,8 +220,8 @@ TEST_CASE("where the clock varied, the sets of a latency are compared per clock"
     const OfRounds slow{1, 1.1, 1.1};
     const OfRounds clocks{3.3, 3, 3};
     add_arithmetic(rows, slow, clocks);
-    add_chase(rows, 128 * KiB, slow, clocks);
-    add_chase(rows, 256 * KiB, same, {3.3, 3.3, 3.3});
+    add_chase(rows, 256 * KiB, slow, clocks);
+    add_chase(rows, 768 * KiB, same, {3.3, 3.3, 3.3});
     const Ceiling latency = latency_of(fit_ceilings(rows, machine()), "L2");
     CHECK(latency.steadiness == Steadiness::clock_varied);
     CHECK(latency.per_clock.relative_half_width() < 1e-9);

@@ -55,6 +55,30 @@ TEST_CASE("warm-up launches keep their losses and are left out of the times")
     REQUIRE(row.seconds.n == 4);
 }
 
+TEST_CASE("a launch during which the program was stopped is named and no step")
+{
+    const auto used = [](const std::vector<double>& seconds) {
+        const ManualClock time;
+        FakeSubject::Script script;
+        script.rest_seconds = 1;
+        script.slower = [&](int launch) { return seconds.at(static_cast<std::size_t>(launch)); };
+        FakeSubject subject(script, time);
+        Trace trace(time.clock(), 0);
+        std::vector<PartMeasurement> parts;
+        const auto count = static_cast<int>(seconds.size());
+        const StoppingOptions options{
+            .warmup = 0, .min_samples = count - 1, .max_samples = count - 1, .interval = 0, .budget = Seconds{1e9}};
+        std::string text;
+        for (const Sample& sample : collect(subject, trace, options, time.clock(), parts, {}))
+            text += sample.used ? "+" : sample.disturbance == "the program was stopped" ? "-" : "?";
+        return text;
+    };
+    CHECK(used({0.1, 0.11, 0.1, 5, 0.1, 0.1}) == "+++-++");
+    CHECK(used({5, 0.1, 0.1, 0.11, 0.1}) == "-++++");
+    CHECK(used({0.1, 0.1, 0.1, 1.05, 0.1}) == "++++");  // ten times as long, but no second more
+    CHECK(used({2, 2, 2, 5, 2}) == "++++");
+}
+
 TEST_CASE("the wait for data is not part of the step")
 {
     const ManualClock time;

@@ -80,3 +80,46 @@ TEST_CASE("the limit of the address space leaves what is not used of it")
     ::waitpid(child, &status, 0);
     CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
+
+TEST_CASE("a control group's limit that stopped this process is told as a share of its periods, in both versions")
+{
+    const System system;
+    system.put("proc/self/cgroup", "4:cpu,cpuacct:/jobs/a\n0::/pods\n");
+    const auto first = [&](int periods, int throttled) {
+        system.put("sys/fs/cgroup/cpu/jobs/cpu.stat", "nr_periods " + std::to_string(periods) + "\nnr_throttled " +
+                                                          std::to_string(throttled) + "\nthrottled_time 12345\n");
+    };
+    const auto second = [&](int periods, int throttled) {
+        system.put("sys/fs/cgroup/pods/cpu.stat", "usage_usec 5\nnr_periods " + std::to_string(periods) +
+                                                      "\nnr_throttled " + std::to_string(throttled) +
+                                                      "\nthrottled_usec 77\n");
+    };
+    first(100, 50);
+    second(10, 1);
+    const auto before = group_periods(system.folder.path());
+    CHECK(throttling_since(before).empty());  // no period has ended
+    first(200, 51);
+    CHECK(throttling_since(before).empty());  // 1 of 100
+    second(50, 31);
+    CHECK(throttling_since(before) ==
+          "the control group's limit throttled this process in 75% of its periods");  // 30 of 40
+}
+
+TEST_CASE("variables by which libraries measure otherwise are named, and a path is not")
+{
+    for (const char* name : {"GOMP_SPINCOUNT", "ONEDNN_TEST", "NCCL_TEST_FILE"}) ::unsetenv(name);
+    const std::string before = variables_set();
+    ::setenv("GOMP_SPINCOUNT", "0", 1);
+    ::setenv("ONEDNN_TEST", "AVX2", 1);
+    ::setenv("NCCL_TEST_FILE", "/home/me/file", 1);
+    ::setenv("OMP_NUM_THREADS_OF_A_TEST", "3", 1);
+    const std::string after = variables_set();
+    for (const char* name : {"GOMP_SPINCOUNT", "ONEDNN_TEST", "NCCL_TEST_FILE", "OMP_NUM_THREADS_OF_A_TEST"})
+        ::unsetenv(name);
+    CHECK(after.find("GOMP_SPINCOUNT=0, ") != std::string::npos);
+    CHECK(after.find("ONEDNN_TEST=AVX2") != std::string::npos);
+    CHECK(after.find("NCCL_TEST_FILE") != std::string::npos);
+    CHECK(after.find("/home/me") == std::string::npos);
+    CHECK(after.find("OMP_NUM_THREADS") == std::string::npos);
+    CHECK(variables_set() == before);
+}

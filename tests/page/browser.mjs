@@ -166,7 +166,7 @@ async function firstScreenIsTheRoofline(tab, height) {
   const least = height < 900 ? 2 : 5;  // a phone has less room
   assert.ok(named.length >= least, `of the five layers with the largest headroom ${named.length} are named: ${texts}`);
   assert.match(
-      sentence, /: (compute-bound|memory-bound|mixed|neither).*\d+%.* Most worthwhile of its .* \((measured|analytic)/);
+      sentence, /: (compute-bound|memory-bound|mixed|bound by neither roof).*\d+%.* Most worthwhile: .* saves .* \((measured|analytic)/);
 }
 
 const pressedRoofs = (tab) => tab.$$eval(

@@ -59,7 +59,7 @@ BenchRegistry assemble()
 int main(int count, char** words)
 {
     const roof::ExitGuard exit_guard;
-    roof::survive_file_limits();
+    roof::prepare_signals();
     return roof::run_command_line({words + 1, words + count}, {.out = std::cout,
                                                                .err = std::cerr,
                                                                .assemble = roof::assemble,

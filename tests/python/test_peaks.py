@@ -2,8 +2,11 @@
 
 import math
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
+from functools import lru_cache
 from pathlib import Path
 from unittest import mock
 
@@ -14,18 +17,22 @@ FAKE = """#!/bin/sh
 echo "$*" >> $LOG
 case "$1" in
   doctor) echo '{"machine": {"name": "m", "node": "n", "cpu_model": "x", "threads": 2, "versions": {"microcode": "'$MICROCODE'"},
+    "identity": '${IDENTITY:-null}', "state": {"microcode": "'$MICROCODE'"},
     "devices": [{"name": "cpu", "kind": "cpu", "model": "x"}]}}' ;;
-  calibrate) while [ "$1" != --out ]; do shift; done; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
-  place) if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
-    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}]}' ;;
-  export) echo "device,kind,level,operation,precision,threads,rate_median_per_s,rate_low_per_s,rate_high_per_s,steadiness,condition"
-    echo "cpu,compute,core,fma,fp32,1,5e10,4e10,6e10,steady,"
-    echo "cpu,compute,core,fma,fp32,2,1e11,9e10,1.1e11,steady,"
-    echo "cpu,compute,core,best,fp32,2,2e11,1e11,3e11,steady,"
-    echo "cpu,compute,core,tile,bf16,2,4e11,3e11,,at least,"
-    echo "cpu,compute,core,dot,int8,2,7e11,,,at least,"
-    echo "cpu,bandwidth,DRAM,load,,2,1e10,9e9,1.1e10,steady,"
-    echo "cpu,bandwidth,DRAM,copy,,2,3e10,2e10,4e10,steady,node 0 from node 1" ;;
+  calibrate) while [ "$1" != --out ]; do shift; done; sleep ${TAKES:-0}; mkdir -p "$2"; echo x > "$2/measurements.csv"; echo '{}' ;;
+  place) if [ "$EMPTY" ]; then echo "roof: place: there is no calibration in here" >&2; exit 2; fi
+    if [ "$KNOWN" = null ] && [ "$6" = --json ]; then echo "roof: place: this machine has no calibration yet" >&2; exit 2; fi
+    echo '{"calibration": '$KNOWN', "quality": "a core was shared'$LEFT_OUT'", "points": [{"binds": "fp32"}], "roofs": [
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "fp32", "median": 1e11, "low": 9e10, "high": 1.1e11, "steadiness": "steady",
+       "stands_in": null},
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "fp64", "median": 5e10, "low": 5e10, "high": null, "steadiness": "at least",
+       "stands_in": "fma avx2 was not measured"},
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "bf16", "median": 4e11, "low": 3e11, "high": null, "steadiness": "at least",
+       "stands_in": null},
+      {"device": "cpu", "kind": "compute", "level": "core", "precision": "int8", "median": 7e11, "low": null, "high": null, "steadiness": "at least",
+       "stands_in": null},
+      {"device": "cpu", "kind": "bandwidth", "level": "DRAM", "precision": null, "median": 1e10, "low": 9e9, "high": 1.1e10, "steadiness": "steady",
+       "stands_in": null}]}' ;;
 esac
 """
 
@@ -47,12 +54,12 @@ class Peaks(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
         peaks._found.cache_clear()
-        peaks._ceilings.cache_clear()
+        peaks._roofs.cache_clear()
 
     def calibrations(self):
         return [line for line in self.log.read_text(encoding="utf-8").splitlines() if line.startswith("calibrate")]
 
-    def test_a_peak_is_that_of_multiply_adds_at_the_most_threads(self):
+    def test_a_peak_is_the_roof_that_the_program_gives(self):
         self.assertEqual((1e11, 9e10, 1.1e11), (roof.peak("fp32", "cpu"), roof.peak("fp32", "cpu").low, roof.peak("fp32", "cpu").high))
         self.assertEqual("", roof.peak("fp32", "cpu").reason)
         self.assertEqual(1e10, roof.bandwidth("dram", "cpu"))
@@ -75,21 +82,81 @@ class Peaks(unittest.TestCase):
         self.assertEqual("at least: a core was shared", rate.reason)
         self.assertTrue(repr(rate).startswith(">= 4e+11"))
 
+    def test_a_roof_that_stands_in_says_for_what(self):
+        self.assertTrue(roof.peak("fp64", "cpu").is_lower_bound)
+        self.assertEqual("at least: fma avx2 was not measured", roof.peak("fp64", "cpu").reason)
+
     def test_an_end_of_the_interval_that_one_sample_cannot_tell_is_not_a_number(self):
         self.assertTrue(math.isnan(roof.peak("int8", "cpu").low))
 
     def test_what_a_busy_machine_left_out_is_measured_again_by_a_later_call(self):
         self.use(LEFT_OUT=". 82 of 102 rows were not measured.")
-        with self.assertRaisesRegex(ValueError, "measured: bf16, fp32, int8 .*; a core was shared. 82 of 102 rows were not measured"):
+        with self.assertRaisesRegex(ValueError, "measured: bf16, fp32, fp64, int8 .*; a core was shared. 82 of 102 rows were not measured"):
             roof.peak("fp8", "cpu")
         self.assertEqual(1, len(self.calibrations()))
         kept, = (self.folder / "cache/roof").iterdir()
-        os.utime(kept, (0, 0))
         roof.peak("fp32", "cpu")
         self.assertEqual(1, len(self.calibrations()))
-        with self.assertRaises(ValueError):
-            roof.peak("fp8", "cpu")
+        os.utime(kept, (0, 0))  # not even its rate of fp32 is an answer for ever
+        roof.peak("fp32", "cpu")
         self.assertEqual(2, len(self.calibrations()))
+        self.use(LEFT_OUT="")
+        os.utime(kept, (0, 0))
+        roof.peak("fp32", "cpu")
+        self.assertEqual(2, len(self.calibrations()))
+
+    def test_a_probe_without_ceilings_is_not_kept_and_a_later_call_measures_again(self):
+        self.use(EMPTY="1")
+        for times in (1, 2):
+            with self.assertRaisesRegex(RuntimeError, "measured no ceilings"):
+                roof.peak("fp32", "cpu")
+            self.assertEqual(times, len(self.calibrations()))
+        self.assertEqual([], list((self.folder / "cache/roof").iterdir()))
+        self.use(EMPTY="")
+        self.assertEqual(1e11, roof.peak("fp32", "cpu"))
+
+    def test_a_kept_probe_without_ceilings_is_replaced(self):
+        roof.peak("fp32", "cpu")
+        kept, = (self.folder / "cache/roof").iterdir()
+        real = peaks._roofs.__wrapped__
+
+        def broken(folder):
+            if folder == str(kept) and len(self.calibrations()) == 1:
+                raise RuntimeError("no calibration in there")
+            return real(folder)
+
+        self.use(KNOWN="null")
+        with mock.patch.object(peaks, "_roofs", lru_cache(maxsize=None)(broken)):
+            self.assertEqual(1e11, roof.peak("fp32", "cpu"))
+        self.assertEqual(2, len(self.calibrations()))
+
+    def test_of_processes_that_ask_at_once_one_measures(self):
+        self.use(TAKES="0.5")
+        ask = [sys.executable, "-c", "import roof; print(float(roof.peak('fp32', 'cpu')))"]
+        asked = [subprocess.Popen(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(4)]
+        self.assertEqual(["100000000000.0\n"] * 4, [one.communicate(timeout=120)[0] for one in asked])
+        self.assertEqual(1, len(self.calibrations()))
+
+    def test_another_host_name_is_no_other_machine_and_another_quota_is(self):
+        for identity, calibrations in (('{"host":"h","quota":"2"}', 1), ('{"host":"h","quota":"2"}', 1), ('{"host":"h","quota":"0.5"}', 2),
+                                       ('{"host":"g","quota":"2"}', 3)):
+            self.use(IDENTITY=identity)
+            roof.peak("fp32", "cpu")
+            self.assertEqual(calibrations, len(self.calibrations()))
+
+    def test_a_share_above_the_peak_is_an_error_and_one_of_a_lower_bound_is_marked(self):
+        with self.assertRaisesRegex(ValueError, "1.2e.11 FLOP/s of each device are above its peak in fp32"):
+            roof.mfu(1.2e11, 1, "fp32", "cpu")
+        with self.assertRaisesRegex(ValueError, "only a lower bound"):
+            roof.mfu(5e11, 1, "bf16", "cpu")
+        self.assertFalse(roof.mfu(5e10, 1, "fp32", "cpu").is_upper_bound)
+        self.assertTrue(roof.mfu(2e11, 1, "bf16", "cpu").is_upper_bound)
+        self.assertEqual(1.05, roof.mfu(1.05e11, 1, "fp32", "cpu"))  # within the interval of the peak
+
+    def test_a_neighbour_that_is_damaged_does_not_stop_a_peak(self):
+        fake = Path(os.environ["ROOF_PROGRAM"])
+        fake.write_text(FAKE.replace("there is no calibration in here", "damaged: x").replace('"$EMPTY"', '"$6" = --json'), encoding="utf-8")
+        self.assertEqual(1e11, roof.peak("fp32", "cpu"))
 
     def test_it_is_measured_once_and_again_for_another_machine(self):
         roof.peak("fp32", "cpu")
@@ -120,7 +187,7 @@ class Peaks(unittest.TestCase):
         self.assertEqual("/mine", roof.peak("fp32", "cpu").source)
 
     def test_what_was_not_measured_is_named_with_what_was(self):
-        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32, int8"):
+        with self.assertRaisesRegex(ValueError, "precision 'fp8' was not measured on cpu; measured: bf16, fp32, fp64, int8"):
             roof.peak("fp8", "cpu")
 
 

@@ -47,6 +47,13 @@ class Program(unittest.TestCase):
         with self.assertRaisesRegex(program.NotFound, "install it, put it on PATH, or set ROOF_PROGRAM"):
             program.run("list")
 
+    def test_a_program_that_cannot_be_run_is_named_with_the_variable(self):
+        (self.folder / "plain").write_text("no program\n", encoding="utf-8")
+        for place in ("nowhere/roof", "", "plain"):
+            self.use(ROOF_PROGRAM=str(self.folder / place))
+            with self.assertRaisesRegex(program.NotFound, f"ROOF_PROGRAM names {self.folder / place}, which cannot be run: "):
+                program.run("list")
+
     def test_the_machine_is_the_program_s_and_without_it_what_python_knows(self):
         known = machine.describe()
         self.assertEqual("known", known["name"])

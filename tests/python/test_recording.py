@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -13,6 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import roof
+import test_folder
 from roof import compiled
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -316,6 +318,36 @@ class Recorded(unittest.TestCase):
     def test_a_block_without_a_step_is_an_error(self):
         with self.assertRaisesRegex(RuntimeError, "no training step"), roof.record(self.folder, networks.LSTM()):
             pass
+
+    def test_steps_whose_folder_was_taken_meanwhile_are_kept_in_another(self):
+        model = torch.nn.Linear(4, 3)
+        with self.assertWarnsRegex(UserWarning, "holds results already"), roof.record(self.folder, model) as second:
+            train(model, (torch.zeros(2, 4), torch.tensor([1, 2])))
+            other = torch.nn.Linear(4, 3)
+            with roof.record(self.folder, other) as first:
+                train(other, (torch.zeros(2, 4), torch.tensor([1, 2])))
+        self.assertEqual((self.folder, self.folder.with_name(f"mine-process{os.getpid()}")), (first.folder, second.folder))
+        for one in (first, second):
+            self.assertTrue((one.folder / "measurements.csv").exists())
+
+    def test_each_rank_of_a_script_has_a_folder_that_is_whole(self):
+        script = ("import sys, torch, roof; model = torch.nn.Linear(4, 3)\n"
+                  "with roof.record(sys.argv[1], model) as recording:\n"
+                  "    for _ in range(3): model(torch.zeros(2, 4)).sum().backward()\n"
+                  "print(recording.folder)")
+        for marks in (("RANK", "WORLD_SIZE"), ("SLURM_PROCID", "SLURM_NTASKS"), None):
+            folder = self.folder / (marks[0] if marks else "unmarked")
+            folder.parent.mkdir(exist_ok=True)
+            ranks = [subprocess.Popen([sys.executable, "-W", "ignore", "-c", script, folder], stdout=subprocess.PIPE, text=True,
+                                      env={**os.environ, **({marks[0]: str(rank), marks[1]: "3"} if marks else {})}) for rank in range(3)]
+            said = [rank.communicate(timeout=300)[0].strip() for rank in ranks]
+            written = [Path(one) for one in said if one]
+            if marks:  # unmarked ones may also have found the folder taken before their first step
+                self.assertEqual([folder, *(folder.with_name(f"{folder.name}-rank{rank}") for rank in (1, 2))], written)
+            self.assertEqual(len(set(written)), len(written))
+            self.assertGreaterEqual(len(written), 1)
+            for one in written:
+                test_folder.check_recording(one)
 
     def test_profile_states_what_recording_costs_and_keeps_the_losses(self):
         recording = roof.profile(networks.LSTM(), cross_entropy, TEXT, steps=3, folder=self.folder)

@@ -1,5 +1,6 @@
 """From source the package becomes a wheel that holds every module, is pure Python and needs nothing else; with the program: test_package."""
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,10 +23,8 @@ class Wheel(unittest.TestCase):
     def test_it_holds_every_module_and_requires_nothing(self):
         with tempfile.TemporaryDirectory() as scratch:
             copy = Path(scratch) / "package"
-            modules = [path.relative_to(SOURCE) for path in (SOURCE / "roof").rglob("*") if path.suffix in (".py", ".typed")]
-            for module in modules:
-                (copy / module).parent.mkdir(parents=True, exist_ok=True)
-                (copy / module).write_bytes((SOURCE / module).read_bytes())
+            shutil.copytree(SOURCE / "roof", copy / "roof", ignore=shutil.ignore_patterns("__pycache__", "program"))
+            modules = [path.relative_to(copy) for path in (copy / "roof").rglob("*") if path.is_file()]
             (copy / "pyproject.toml").write_bytes((SOURCE / "pyproject.toml").read_bytes())
             subprocess.run([PYTHON, "-c", "from setuptools import build_meta; build_meta.build_wheel('.')"], cwd=copy,
                            check=True, capture_output=True)

@@ -24,7 +24,7 @@ PROGRAMS = {
     "roof": """
 while [ $# -gt 0 ]; do case $1 in --node) node=$2 ;; --out) out=$2 ;; esac; shift; done
 if grep -qsx "$node" "$place/broken"; then exit 1; fi
-mkdir -p "$out" && echo "$node" > "$out/digest.csv"
+mkdir -p "$out" && printf 'fact,node,%s,\\nend,,1,\\n' "$node" > "$out/digest.csv"
 """,
     "sinfo": 'printf "n1 idle\\nn1 idle\\nn2 mixed\\nn3 down*\\nn4 idle\\n"',
     "squeue": 'cat "$place"/waiting/* 2> /dev/null || true',

@@ -111,11 +111,27 @@ TEST_CASE("one digest is a reference: 10% below it is slow")
 TEST_CASE("the prolog is printed and nothing is measured")
 {
     const Workbench bench;
-    const Said said = bench.roof({"health", "--reference", "/shared/my fleet", "--prolog", "slurm", "--seconds", "12"});
+    write_reference(bench, 2, 1);
+    std::filesystem::rename(bench.path("fleet"), bench.path("my fleet; $(id)"));
+    const std::string reference = bench.path("my fleet; $(id)");
+    const Said said = bench.roof({"health", "--reference", reference, "--prolog", "slurm", "--seconds", "12"});
     CHECK(said.status == 0);
     CHECK_THAT(said.out, Catch::StartsWith("#!/bin/sh\n") &&
-                             Contains("health --reference '/shared/my fleet' --seconds 12") &&
+                             Contains("health --reference '" + reference + "' --seconds 12") &&
                              Contains("timeout -k 2 17 ") && Contains("--node \"$SLURMD_NODENAME\""));
+    // What is refused without --prolog is no prolog either: it would let every job run, as root.
+    for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+             {"--device", "cpu;touch PWNED"}, {"--device", "gpu:0"}, {"--plan", "unknown"}}) {
+        std::vector<std::string> words{"health", "--reference", reference, "--prolog", "slurm"};
+        words.insert(words.end(), wrong.begin(), wrong.end());
+        const Said refused = bench.roof(words);
+        INFO(wrong[1]);
+        CHECK(refused.status == 2);
+        CHECK(refused.out.empty());
+    }
+    const Said none = bench.roof({"health", "--reference", "/nonexistent", "--prolog", "slurm"});
+    CHECK(none.status == 2);
+    CHECK(none.out.empty());
     CHECK(bench.roof({"health", "--reference", "x", "--prolog", "pbs"}).status == 2);
     CHECK(bench.roof({"health", "--reference", "x", "--seconds", "0"}).status == 2);
     CHECK(bench.roof({"health"}).status == 2);

@@ -11,8 +11,11 @@ import other_fleets
 from other_fleets import MEMORY_PLACES, Fleet, digest_text, judge
 
 ROOF = os.environ["ROOF_PROGRAM"]
+HAS_LIBRARIES = subprocess.run([os.environ.get("ROOF_PYTHON", "python3"), "-c", "import numpy, pandas, scipy.special"], check=False,
+                               capture_output=True).returncode == 0
 
 
+@unittest.skipUnless(HAS_LIBRARIES, "NumPy, SciPy or pandas is not installed")
 class Fleets(unittest.TestCase):
     def setUp(self):
         self.place = tempfile.TemporaryDirectory()

@@ -64,10 +64,9 @@ TEST_CASE("the counters of a chip are listed by compute capability, as Nsight Co
     const std::string metrics = hopper->at("description");
     CHECK_THAT(metrics, Catch::Contains("gpu__time_duration.sum,") && Catch::Contains("src_fp16.sum,") &&
                             !Catch::Contains("src_fp16_dst_fp32.sum") && Catch::Contains("src_fp64.sum"));
-    CHECK(hopper->at("metrics").at(0) == nlohmann::json({{"metric", "gpu__time_duration.sum"},
-                                                         {"quantity", "time"},
-                                                         {"factor", 1.0},
-                                                         {"source", "duration"}}));
+    CHECK(hopper->at("metrics").at(0) ==
+          nlohmann::json(
+              {{"metric", "gpu__time_duration.sum"}, {"quantity", "time"}, {"factor", 1.0}, {"source", "duration"}}));
     CHECK_THAT(Workbench{}.roof({"list", "counters"}).out, Catch::Contains("hopper 9.0: " + metrics + '\n'));
     CHECK_THAT(Workbench{}.roof({"list"}).out, !Catch::Contains("hopper"));
 }

@@ -18,10 +18,10 @@ using tests::Workbench;
 
 namespace {
 
-/// ESC, C1 as UTF-8, BEL, DEL, C1 as a byte, an invalid byte, an overlong one, markup.
+/// ESC, C1 as UTF-8, BEL, DEL, C1 as a byte, an invalid byte, an overlong one, a mark of direction, markup.
 const std::string hostile =
     "=1+\x1b[2J\xC2\x9B"
-    "31m\x07\x7F\x9B\xFF\xC0\xAF<b>&\"'";
+    "31m\x07\x7F\x9B\xFF\xC0\xAF\xE2\x80\xAE<b>&\"'";
 const std::string begins_safe = "=1+?[2J";
 
 /// A copy of the row for each of its fields that takes any text. Each has a batch, or a description, of its own.
@@ -162,6 +162,7 @@ void check_file(const std::filesystem::path& file)
     check_clean(text, file.filename());
     if (kind == ".html" || kind == ".svg") CHECK(text.find("<b>") == std::string::npos);
     if (kind == ".json") CHECK(nlohmann::json::accept(text));
+    CHECK(text.find("\xE2\x80\xAE") == std::string::npos);
     if (kind == ".csv")
         for (const char* formula : {"\n=", ",=", "\"=", "\n@", ",@"}) CHECK(text.find(formula) == std::string::npos);
 }

@@ -51,3 +51,19 @@ TEST_CASE("no line of a command is wider than the window")
         }
     }
 }
+
+TEST_CASE("the window of messages does not cut what is written to standard output, and the other way round")
+{
+    Workbench bench;
+    REQUIRE(bench.roof({"run", "tinynet", "--batch", "4,8", "--out", bench.path("run")}).status == 0);
+    const std::vector<std::string> report{"report", bench.path("run"), "--out", bench.path("page.html")};
+    const std::string in_a_pipe = bench.roof(report).out;
+    bench.messages = Terminal{.live = true, .columns = 40, .width = 40, .plain = true};
+    CHECK(bench.roof(report).out == in_a_pipe);
+    const std::string wrong = "no-" + std::string(30, 'a') + " " + std::string(30, 'b');
+    CHECK(bench.roof({"run", wrong}).err.find('\n') < 41);
+    bench.terminal = *bench.messages;
+    bench.messages = Terminal{};
+    CHECK(bench.roof(report).out != in_a_pipe);
+    CHECK(bench.roof({"run", wrong}).err.find('\n') > 41);
+}

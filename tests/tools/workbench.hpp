@@ -6,6 +6,7 @@
 #include "tests/fakes/temporary_folder.hpp"
 #include "tools/roof/command_line.hpp"
 
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct Workbench {
     fakes::TemporaryFolder folder{};
     fakes::ManualClock clock;
     Terminal terminal;
+    std::optional<Terminal> messages{};  ///< as `terminal` if empty
     std::function<bool()> interrupted = [] { return false; };
 
     std::string path(const std::string& name) const { return folder / name; }
@@ -45,7 +47,8 @@ struct Workbench {
                                                     .clock = clock.clock(),
                                                     .terminal = terminal,
                                                     .interrupted = interrupted,
-                                                    .results = folder / "results"});
+                                                    .results = folder / "results",
+                                                    .messages = messages.value_or(terminal)});
         return {status, out.str(), err.str()};
     }
 };

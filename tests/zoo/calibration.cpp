@@ -40,14 +40,14 @@ Calibration calibrate(const Kind& kind, std::uint64_t seed, const std::filesyste
     return calibration;
 }
 
-Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed)
+Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed, const std::string& plan)
 {
     Calibration calibration;
     calibration.model = draw(kind, seed);
     calibration.world = std::make_shared<World>(calibration.model);
     const BenchRegistry registry = registry_of(calibration.world);
     const Clock clock = calibration.world->clock().clock();
-    const Scheduler scheduler(find_plan("calibrate/cpu"), registry);
+    const Scheduler scheduler(find_plan(plan), registry);
     std::vector<Measurement> rows;
     const Seconds begin = clock();
     const auto is_past = [&](Seconds time) { return time.value > 0 && clock() - begin > time; };

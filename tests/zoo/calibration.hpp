@@ -26,6 +26,6 @@ Calibration calibrate(const Kind& kind, std::uint64_t seed, const std::filesyste
 
 /// Plan, scheduler, measuring loop and fit as the command calls them, without results folder, tables and exit status. Twice as fast; a test
 /// holds it against the command.
-Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed);
+Calibration calibrate_without_files(const Kind& kind, std::uint64_t seed, const std::string& plan = "calibrate/cpu");
 
 }  // namespace roof::zoo

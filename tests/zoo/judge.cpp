@@ -2,6 +2,7 @@
 
 #include "ert/method/bench/level.hpp"
 #include "tests/zoo/benches.hpp"
+#include "tests/zoo/tally.hpp"
 
 #include <fmt/format.h>
 
@@ -34,35 +35,46 @@ std::size_t level_of(const Model& model, const Ceiling& ceiling, bool are_right)
 struct Place {
     Group group = Group::near;
     Truth truth;
+    bool is_seen = false;
 };
+
+/// Whether three launches got the undisturbed rate.
+bool is_seen(const std::vector<float>& kept)
+{
+    constexpr float undisturbed = 0.995F;
+    return std::ranges::count_if(kept, [](float share) { return share >= undisturbed; }) >= 3;
+}
 
 /// Where a ceiling belongs, and its truth; none if the zoo has no truth for it, as for the exchange of lines between cores.
 std::optional<Place> place_of(const Ceiling& ceiling, const World& world, bool are_levels_right)
 {
     const Model& model = world.model();
     const bool has_small_pages = ceiling.condition == "small pages";
-    const auto truth = [&](double rate, bool follows_clock, const std::string& key) {
-        return truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1,
-                        kept_in(world, key));
+    const auto in = [&](Group group, double rate, bool follows_clock, const std::string& key) {
+        const std::vector<float> kept = kept_in(world, key);
+        return Place{
+            group,
+            truth_of(rate, follows_clock ? world.mean_clock() : 1, follows_clock ? world.fastest_clock() : 1, kept),
+            is_seen(kept)};
     };
     if (ceiling.kind == Role::compute)
-        return Place{Group::arithmetic, truth(model.arithmetic(ceiling.operation, ceiling.isa, ceiling.precision,
-                                                               ceiling.threads, ceiling.packs_cores),
-                                              true,
-                                              key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision,
-                                                                ceiling.threads, ceiling.packs_cores))};
+        return in(
+            Group::arithmetic,
+            model.arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores),
+            true,
+            key_of_arithmetic(ceiling.operation, ceiling.isa, ceiling.precision, ceiling.threads, ceiling.packs_cores));
     if (!ceiling.condition.empty() && !has_small_pages) return std::nullopt;
     if (level_traits(ceiling.level).kind == LevelKind::path) return std::nullopt;
     const std::size_t level = level_of(model, ceiling, are_levels_right);
     if (ceiling.kind == Role::latency)
-        return Place{Group::latency, truth(model.loads_waiting(level), model.follows_clock(level),
-                                           key_of_latency(has_small_pages, level))};
+        return in(Group::latency, model.loads_waiting(level), model.follows_clock(level),
+                  key_of_latency(has_small_pages, level));
     const Parts byte = model.byte_from(level, ceiling.operation, ceiling.threads);
     double rate = model.bandwidth(level, ceiling.operation, ceiling.threads);
     if (has_small_pages && (byte.shared > 0 || byte.memory > 0)) rate *= model.small_pages;
     const bool follows = byte.memory == 0 && model.follows_clock(level);
-    return Place{byte.shared > 0 || byte.memory > 0 ? Group::far : Group::near,
-                 truth(rate, follows, key_of_bandwidth(ceiling.operation, ceiling.threads, has_small_pages, level))};
+    return in(byte.shared > 0 || byte.memory > 0 ? Group::far : Group::near, rate, follows,
+              key_of_bandwidth(ceiling.operation, ceiling.threads, has_small_pages, level));
 }
 
 JudgedCeiling judged(const Ceiling& ceiling, const Place& place)
@@ -81,7 +93,9 @@ JudgedCeiling judged(const Ceiling& ceiling, const Place& place)
     result.high = ceiling.rate.high.value;
     result.holds = result.state == Steadiness::at_least
                        ? !result.is_above()
-                       : result.low <= place.truth.alone && place.truth.low <= result.high;
+                       : result.low <= place.truth.alone && place.truth.alone <= result.high;
+    result.holds_after = result.low <= place.truth.after && place.truth.after <= result.high;
+    result.is_seen = place.is_seen;
     return result;
 }
 
@@ -109,25 +123,17 @@ void judge_levels(const Calibration& calibration, std::map<int, bool>& right, Ve
 
 }  // namespace
 
-double JudgedCeiling::over_truth() const
-{
-    if (value < truth.low) return value / truth.low;
-    return value > truth.alone ? value / truth.alone : 1;
-}
-
 bool JudgedCeiling::is_above() const
 {
     return value > truth.fastest * (1 + figures::above_by);
 }
 
-Truth truth_of(double rate, double mean_clock, double fastest_clock, std::vector<float> kept)
+Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::vector<float>& kept)
 {
-    Truth truth{rate * mean_clock, rate * mean_clock, rate * fastest_clock};
+    Truth truth{rate * mean_clock, rate * fastest_clock, rate * mean_clock};
     if (kept.empty()) return truth;
-    const auto tenth = static_cast<std::ptrdiff_t>(std::floor(undisturbed_share * static_cast<double>(kept.size())));
-    std::ranges::nth_element(kept, kept.begin() + tenth, std::greater{});
-    const double reached = kept[static_cast<std::size_t>(tenth)];
-    if (reached < undisturbed) truth.low *= reached;
+    const std::size_t last = std::max<std::size_t>(1, kept.size() / 10);
+    truth.after *= median_of({kept.end() - static_cast<std::ptrdiff_t>(last), kept.end()});
     return truth;
 }
 

@@ -20,11 +20,11 @@ constexpr EnumNames<Group, 4> names_of(Group)
 }
 inline constexpr std::array<Group, 4> groups{Group::arithmetic, Group::near, Group::far, Group::latency};
 
-/// A rate at the mean clock. `low` is below `alone` only where less than a tenth of the samples were undisturbed.
+/// The undisturbed rate at the mean clock, and no other. Where rounds differ it is that of the median round.
 struct Truth {
-    double low = 0;
     double alone = 0;
-    double fastest = 0;  ///< alone, at the fastest clock
+    double fastest = 0;  ///< at the fastest clock
+    double after = 0;    ///< what the last tenth of the launches got in the median: what a run started afterwards gets
 };
 
 struct JudgedCeiling {
@@ -35,11 +35,12 @@ struct JudgedCeiling {
     double value = 0;
     double low = 0;
     double high = 0;
-    bool holds = false;  ///< the interval meets the truth; of a lower bound: it is not above
+    bool holds = false;        ///< the interval meets the truth; of a lower bound: it is not above
+    bool holds_after = false;  ///< the interval meets what a run started afterwards gets
+    bool is_seen = false;      ///< at least three samples were undisturbed
 
     double half_width() const { return (high - low) / 2 / value; }
-    /// The value over the nearest truth; 1 within it.
-    double over_truth() const;
+    double over_truth() const { return value / truth.alone; }
     bool is_above() const;  ///< of a lower bound
     bool is_steady() const { return state == Steadiness::steady; }
 };
@@ -62,6 +63,6 @@ struct Verdict {
 Verdict judge(const Calibration& calibration);
 
 /// The truth of a rate that neighbours left these shares of, sample by sample.
-Truth truth_of(double rate, double mean_clock, double fastest_clock, std::vector<float> kept);
+Truth truth_of(double rate, double mean_clock, double fastest_clock, const std::vector<float>& kept);
 
 }  // namespace roof::zoo

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* usage =
     "roof-zoo [--kinds design|judging|all|NAME,NAME] [--calibrations N] [--seed S] [--threads N] [--json] [--all]\n"
-    "         [--command-every N]\n"
+    "         [--command-every N] [--plan calibrate/cpu-quick]\n"
     "    calibrates N simulated machines of each kind and judges the results; exit status 1 if a figure fails\n"
     "    each tenth (N-th) runs the whole command, the others the same functions without files\n"
     "roof-zoo --kinds NAME --show SEED\n"
@@ -42,6 +42,7 @@ struct Options {
     bool list = false;
     bool names = false;
     std::vector<std::string> join;
+    std::string plan = "calibrate/cpu";
 };
 
 std::optional<Options> parsed(const std::vector<std::string>& words)
@@ -63,6 +64,8 @@ std::optional<Options> parsed(const std::vector<std::string>& words)
             while (++i < words.size()) options.join.push_back(words[i]);
         else if (word == "--kinds")
             options.kinds = words[++i];
+        else if (word == "--plan")
+            options.plan = words[++i];
         else {
             const auto number = parse_number<std::uint64_t>(words[++i]);
             if (!number) return {};
@@ -131,7 +134,7 @@ int run_zoo(const Options& options)
         std::cout << zoo::show_text(calibration, zoo::judge(calibration));
         return 0;
     }
-    zoo::Run run{kinds, options.calibrations, options.seed, options.threads, options.command_every, {}};
+    zoo::Run run{kinds, options.calibrations, options.seed, options.threads, options.command_every, {}, options.plan};
     if (options.list) run.each = print_line;
     std::vector<nlohmann::json> reports;
     for (const std::string& file : options.join) reports.push_back(nlohmann::json::parse(read_file(file)));

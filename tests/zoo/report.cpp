@@ -28,32 +28,37 @@ std::string kind_text(const Tally& tally)
         "{} ({}): {} calibrations of {:.1f} s, at most {:.1f} s, and {:.0f} rows\n"
         "  levels right {}, false levels {}, edges within half an octave {} of {}; exit status{}{}; "
         "with any ceiling steady and >3% low {}\n"
-        "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}\n",
+        "  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}\n",
         tally.kind->name, name(tally.kind->half), tally.calibrations, median_of(tally.seconds),
         tally.seconds.empty() ? 0 : std::ranges::max(tally.seconds), static_cast<double>(tally.rows) / count,
         percent(tally.levels_right, tally.calibrations), percent(tally.false_levels, tally.calibrations),
         percent(tally.edges_right, tally.edges), tally.edges, statuses,
         tally.broken > 0 ? fmt::format(", broken: {}", tally.broken) : "",
         percent(tally.any_steady_and_low, tally.calibrations), "", "ceilings", "steady", "width", "holds", "miss",
-        ">3% low", "bounds", "above", "reach", "unst.", "hold");
+        ">3% low", "bounds", "above", "reach", "of 95%", "unst.", "hold", "after");
     for (const Group group : groups) {
         const GroupTally& of = tally.of(group);
         if (of.ceilings == 0) continue;
-        text += fmt::format("  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}\n", name(group),
+        text += fmt::format("  {:<11}{:>9}{:>8}{:>7}{:>7}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}{:>8}{:>8}{:>8}\n", name(group),
                             of.ceilings, percent(of.steady, of.ceilings), percent(median_of(of.half_widths)),
                             percent(of.steady_holds, of.steady), percent(median_of(of.misses)),
                             percent(of.steady_and_low, of.ceilings), percent(of.at_least, of.ceilings),
-                            percent(of.above, of.at_least), percent(median_of(of.bounds)),
-                            percent(of.unsteady, of.ceilings), percent(of.unsteady_holds, of.unsteady));
+                            percent(of.above, of.at_least), percent(quantile_of(of.bounds, 0.5)),
+                            percent(quantile_of(of.bounds, 0.05)), percent(of.unsteady, of.ceilings),
+                            percent(of.unsteady_holds, of.unsteady), percent(of.holds_after, of.steady));
     }
     return text;
 }
 
-constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{
-    {"ceilings", &GroupTally::ceilings},         {"steady", &GroupTally::steady},
-    {"steady_holds", &GroupTally::steady_holds}, {"steady_and_low", &GroupTally::steady_and_low},
-    {"at_least", &GroupTally::at_least},         {"above", &GroupTally::above},
-    {"unsteady", &GroupTally::unsteady},         {"unsteady_holds", &GroupTally::unsteady_holds}};
+constexpr std::pair<const char*, std::size_t GroupTally::*> counts[]{{"ceilings", &GroupTally::ceilings},
+                                                                     {"steady", &GroupTally::steady},
+                                                                     {"steady_holds", &GroupTally::steady_holds},
+                                                                     {"steady_and_low", &GroupTally::steady_and_low},
+                                                                     {"at_least", &GroupTally::at_least},
+                                                                     {"above", &GroupTally::above},
+                                                                     {"unsteady", &GroupTally::unsteady},
+                                                                     {"unsteady_holds", &GroupTally::unsteady_holds},
+                                                                     {"steady_holds_after", &GroupTally::holds_after}};
 constexpr std::pair<const char*, std::vector<float> GroupTally::*> shares[]{
     {"steady_half_widths", &GroupTally::half_widths},
     {"steady_misses", &GroupTally::misses},
@@ -231,12 +236,10 @@ std::string show_text(const Calibration& calibration, const Verdict& verdict)
     text += fmt::format("\n{:<11}{:<46}{:<18}{:>12}{:>22}{:>12}{:>9}\n", "", "ceiling", "state", "value", "interval",
                         "truth", "over");
     for (const JudgedCeiling& ceiling : verdict.ceilings) {
-        const std::string lower =
-            ceiling.truth.low < ceiling.truth.alone ? fmt::format("{:.4g}-", ceiling.truth.low) : "";
         text +=
             fmt::format("{:<11}{:<46}{:<18}{:>12.5g}{:>22}{:>12}{:>9.4f}{}\n", name(ceiling.group), ceiling.name,
                         name(ceiling.state), ceiling.value, fmt::format("[{:.5g}, {:.5g}]", ceiling.low, ceiling.high),
-                        fmt::format("{}{:.5g}", lower, ceiling.truth.alone), ceiling.over_truth(),
+                        fmt::format("{:.5g}", ceiling.truth.alone), ceiling.over_truth(),
                         ceiling.holds         ? ""
                         : ceiling.is_steady() ? "  MISSES"
                         : ceiling.is_above()  ? "  ABOVE"

@@ -40,9 +40,9 @@ std::vector<Tally> run(const Run& run)
             const Kind& kind = *run.kinds[i / run.calibrations];
             const std::uint64_t seed = seed_of(run.seed, kind, i % run.calibrations);
             try {
-                const bool by_command = i % run.calibrations % run.command_every == 0;
+                const bool by_command = i % run.calibrations % run.command_every == 0 && run.plan == "calibrate/cpu";
                 const Calibration calibration = by_command ? calibrate(kind, seed, scratch / fmt::format("{}", thread))
-                                                           : calibrate_without_files(kind, seed);
+                                                           : calibrate_without_files(kind, seed, run.plan);
                 const Verdict verdict = judge(calibration);
                 const std::lock_guard lock(adding);
                 tallies[i / run.calibrations].add(calibration, verdict);

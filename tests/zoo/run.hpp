@@ -21,7 +21,8 @@ struct Run {
     std::size_t command_every =
         1;  ///< each so-many-th calibration of a kind runs the command, the others the same functions without files
     std::function<void(const Kind& kind, std::uint64_t seed, const Calibration&, const Verdict&)>
-        each{};  ///< by one thread at a time
+        each{};                          ///< by one thread at a time
+    std::string plan = "calibrate/cpu";  ///< by another than this one no calibration runs the command
 };
 
 /// Where results folders cost least: in memory where the system has that, since each row is flushed to its file.

@@ -69,12 +69,17 @@ void append(List& to, const List& from)
 
 }  // namespace
 
-double median_of(std::vector<float> values)
+double quantile_of(std::vector<float> values, double share)
 {
     if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+    std::ranges::nth_element(values, at);
+    return *at;
+}
+
+double median_of(std::vector<float> values)
+{
+    return quantile_of(std::move(values), 0.5);
 }
 
 void GroupTally::add(const JudgedCeiling& ceiling)
@@ -89,10 +94,11 @@ void GroupTally::add(const JudgedCeiling& ceiling)
         else
             misses.push_back(static_cast<float>(std::abs(over - 1)));
         if (over < 1 - figures::low_by) ++steady_and_low;
+        if (ceiling.holds_after) ++holds_after;
     } else if (ceiling.state == Steadiness::at_least) {
         ++at_least;
         if (ceiling.is_above()) ++above;
-        bounds.push_back(static_cast<float>(ceiling.value / ceiling.truth.low));
+        if (ceiling.is_seen) bounds.push_back(static_cast<float>(ceiling.value / ceiling.truth.alone));
     } else {
         ++unsteady;
         if (ceiling.holds) ++unsteady_holds;
@@ -108,6 +114,7 @@ GroupTally& GroupTally::operator+=(const GroupTally& other)
     steady_holds += other.steady_holds;
     unsteady_holds += other.unsteady_holds;
     steady_and_low += other.steady_and_low;
+    holds_after += other.holds_after;
     above += other.above;
     append(misses, other.misses);
     append(bounds, other.bounds);
@@ -207,8 +214,11 @@ std::vector<Finding> findings_of(const std::vector<Tally>& tallies, std::vector<
     for (const Pool& pool : pools_of(tallies, &GroupTally::at_least, "lower bounds", unjudged)) {
         most("lower bounds above the truth", pool.name, share(pool.tally.above, pool.tally.at_least),
              figures::bounds_above, pool.tally.at_least);
+        if (pool.tally.bounds.empty()) continue;
         least("lower bound over truth, median", pool.name, median_of(pool.tally.bounds), figures::bound_reaches,
-              pool.tally.at_least);
+              pool.tally.bounds.size());
+        least("lower bound over truth, of 95%", pool.name, quantile_of(pool.tally.bounds, 0.05),
+              figures::bound_reaches_in_95, pool.tally.bounds.size());
     }
     for (const Pool& pool : pools_of(tallies, &GroupTally::steady, "steady intervals", unjudged)) {
         least("steady intervals that hold the truth", pool.name, share(pool.tally.steady_holds, pool.tally.steady),

@@ -16,9 +16,10 @@ struct GroupTally {
     std::size_t steady = 0, at_least = 0, unsteady = 0;
     std::size_t steady_holds = 0, unsteady_holds = 0;
     std::size_t steady_and_low = 0;
+    std::size_t holds_after = 0;     ///< steady intervals with what a run started afterwards gets
     std::size_t above = 0;           ///< lower bounds above the truth
     std::vector<float> misses;       ///< of steady intervals: the distance of the value from the truth, as a share
-    std::vector<float> bounds;       ///< lower bounds over the truth
+    std::vector<float> bounds;       ///< lower bounds over the truth, where three samples were undisturbed
     std::vector<float> half_widths;  ///< of steady intervals
 
     void add(const JudgedCeiling& ceiling);
@@ -45,6 +46,7 @@ struct Tally {
 };
 
 /// NaN for none.
+double quantile_of(std::vector<float> values, double share);
 double median_of(std::vector<float> values);
 
 /// A figure of "Done when" for a kind, a group of it, or a pool.

@@ -47,7 +47,9 @@ install(DIRECTORY configs DESTINATION share/roof COMPONENT program)
 install(DIRECTORY docs/ DESTINATION ${documents} COMPONENT program)
 install(DIRECTORY tools/roof/help DESTINATION ${documents} COMPONENT program)
 install(FILES README.md CHANGELOG.md DESTINATION ${documents} COMPONENT program)
-install(DIRECTORY tools/python/roof DESTINATION ${ROOF_LIBRARY_FOLDER}/python COMPONENT program PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY tools/python/roof DESTINATION ${ROOF_LIBRARY_FOLDER}/python COMPONENT program PATTERN __pycache__ EXCLUDE
+        PATTERN machines EXCLUDE)  # a link to results/atlas
+install(DIRECTORY results/atlas/ DESTINATION ${ROOF_LIBRARY_FOLDER}/python/roof/fleet/machines COMPONENT program)
 install(FILES tools/regions/roof.h DESTINATION include COMPONENT program)
 install(FILES LICENSE DESTINATION ${documents} COMPONENT program RENAME copyright)
 

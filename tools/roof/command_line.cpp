@@ -3,6 +3,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/names.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 #include "ert/method/bench/node.hpp"
 #include "tools/roof/binary/binary.hpp"
 #include "tools/roof/commands/commands.hpp"
@@ -51,7 +52,10 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
     if (registry.follower()) return registry.follower()(registry);
     registry.machine().versions["roof"] = version();
     registry.machine().versions["revision"] = revision();
-    if (registry.machine().node.empty()) registry.machine().node = node_name();
+    if (registry.machine().node.empty()) {
+        registry.machine().node = node_name();
+        registry.machine().host = host_id();
+    }
     Context context{registry,
                     environment.clock,
                     environment.out,
@@ -60,7 +64,8 @@ int run_command(const Command& command, const Arguments& rest, const Arguments& 
                     environment.interrupted,
                     "roof " + shell_line(arguments),
                     environment.results,
-                    environment.start_again};
+                    environment.start_again,
+                    environment.messages};
     const int status = action(context);
     return std::max(status, context.status);
 }
@@ -122,10 +127,17 @@ bool continues(std::string_view line, std::string_view before)
 
 int run_command_line(const std::vector<std::string>& arguments, const Environment& unsafe)
 {
-    SafeStream out(unsafe.out);
-    SafeStream err(unsafe.err);
-    Environment environment{out,           err, unsafe.assemble, unsafe.clock, unsafe.terminal, unsafe.interrupted,
-                            unsafe.results};
+    SafeStream out(unsafe.out, unsafe.terminal.plain);
+    SafeStream err(unsafe.err, unsafe.messages.plain);
+    Environment environment = {out,
+                               err,
+                               unsafe.assemble,
+                               unsafe.clock,
+                               unsafe.terminal,
+                               unsafe.interrupted,
+                               unsafe.results,
+                               {},
+                               unsafe.messages};
     if (unsafe.start_again) {
         environment.start_again = [&] {
             out.flush();
@@ -137,8 +149,8 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     constexpr int wrong_input = 2;
     const auto complain = [&](const std::exception& error, int status) {
         constexpr std::size_t longest = 2000;
-        environment.err << in_window("roof: " + shortened(printable(error.what()), longest) + '\n',
-                                     environment.terminal);
+        environment.err << in_window("roof: " + shortened(printable(in_own_words(error)), longest) + '\n',
+                                     environment.messages);
         return status;
     };
     try {
@@ -148,13 +160,13 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     } catch (const InputError& error) {
         return complain(error, wrong_input);
     } catch (const std::filesystem::filesystem_error& error) {
-        return complain(error, wrong_input);
+        return complain(Error("cannot use " + error.path1().string() + ": " + error.code().message()), wrong_input);
     } catch (const Error& error) {
         return complain(error, failed);
     } catch (const std::bad_alloc&) {
         return complain(Error("there is not enough memory for this command"), failed);
     } catch (const std::exception& error) {  // of a library, and not explained by the code that called it
-        return complain(Error(std::string("unexpected: ") + error.what()), failed);
+        return complain(Error("unexpected: " + in_own_words(error)), failed);
     }
 }
 

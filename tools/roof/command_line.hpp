@@ -19,10 +19,11 @@ struct Environment {
     std::ostream& err;
     std::function<BenchRegistry()> assemble;
     Clock clock;
-    Terminal terminal;
+    Terminal terminal;  ///< of standard output
     std::function<bool()> interrupted;
     std::filesystem::path results;
     std::function<void()> start_again{};  ///< as in Context
+    Terminal messages{};                  ///< of standard error
 };
 
 /// `arguments` without the program's name. Never throws.

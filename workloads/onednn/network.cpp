@@ -1,6 +1,7 @@
 #include "workloads/onednn/network.hpp"
 
 #include "ert/base/checksum.hpp"
+#include "ert/base/process.hpp"
 #include "workloads/engine/initial.hpp"
 #include "workloads/engine/step.hpp"
 #include "workloads/kernels/attention/isa.hpp"
@@ -63,6 +64,7 @@ Network::Network(const model::Graph& graph, const Settings& settings)
       parameters_(graph.parameters()),
       program_(dnnl::engine(dnnl::engine::kind::cpu, 0))
 {
+    require_generated_code();  // oneDNN says no more than that it could not execute
     kernels::require_team(settings_.threads);
     const ThreadCount threads(settings_.threads);
     Convolutions convolutions(program_.engine(), settings_);

@@ -3,9 +3,8 @@
 #include "ert/base/error.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/number.hpp"
+#include "ert/base/processors.hpp"
 #include "ert/base/text.hpp"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,14 +70,11 @@ int whole_number(const std::string& text, const std::string& whole)
 
 std::vector<int> allowed_cpus()
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    std::vector<int> cpus;
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    try {
+        return processors_of_thread();
+    } catch (const Error&) {
+        return {};
     }
-    return cpus;
 }
 
 std::vector<int> cpus_of(int rank, int ranks, const std::vector<int>& all)
@@ -108,11 +104,7 @@ std::vector<int> cores_first(const std::vector<int>& cpus, const std::function<i
 
 void keep_to(const std::vector<int>& cpus)
 {
-    if (cpus.empty()) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int cpu : cpus) CPU_SET(cpu, &set);
-    sched_setaffinity(0, sizeof(set), &set);  // where it is refused, the system's own choice stands
+    if (!cpus.empty()) keep_thread_to(cpus);  // where it is refused, the system's own choice stands
 }
 
 int threads_of_rank(int threads, int ranks_here)

@@ -9,7 +9,7 @@ namespace roof::parallel {
 
 // The processors of each rank: ranks on one machine do not share any where there are enough.
 
-/// The processors this thread may run on, by their numbers.
+/// The processors this thread may run on, by their numbers; empty where the kernel does not say.
 std::vector<int> allowed_cpus();
 /// The rank's contiguous part of `all`; empty if there are fewer processors than ranks.
 std::vector<int> cpus_of(int rank, int ranks, const std::vector<int>& all);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace roof::analysis {
@@ -63,15 +64,15 @@ void add_shares(const Study& study, const std::string& device, const MachineShee
                 std::vector<SheetShare>& shares)
 {
     const int threads = study.ceilings.most_threads(device);
-    const auto add = [&](const std::string& what, double spec, const Ceiling* measured) {
-        if (measured == nullptr || !(spec > 0)) return;
+    const auto add = [&](const std::string& what, double spec, const std::optional<Ceiling>& measured) {
+        if (!measured || !(spec > 0)) return;
         shares.push_back({device, what, spec, measured->rate, std::string(measured->unit()), source_of(sheet)});
     };
     for (const auto& [precision, peak] : sheet.peaks)
         add(std::string(traits(precision).name), peak.value,
-            study.ceilings.multiply_add(device, std::string(traits(precision).name), threads));
+            study.ceilings.roof(Role::compute, device, std::string(traits(precision).name), threads));
     for (const SheetLevel& level : sheet.levels)
-        add(level.name, level.bandwidth.value, study.ceilings.bandwidth(device, level.name, threads));
+        add(level.name, level.bandwidth.value, study.ceilings.roof(Role::bandwidth, device, level.name, threads));
 }
 
 }  // namespace

@@ -54,6 +54,14 @@ Cell verdict_cell(C ceiling)
     return warning_if(true, word(name(ceiling.steadiness)));
 }
 
+/// The share of the set that a nearer level may have served, where that is a tenth or more.
+Cell nearer_cell(C c)
+{
+    constexpr double noticed = 0.1;
+    return only_if(c.kind == Role::bandwidth && c.nearer_share >= noticed,
+                   number(c.nearer_share, "≤ " + percent(c.nearer_share)));
+}
+
 Cell working_set_cell(C c)
 {
     return only_if(c.working_set.value > 0, numeric_text(format_capacity(c.working_set.value)));
@@ -83,6 +91,7 @@ Columns with_rate(Columns columns, const char* rate, const char* per_clock, cons
                  {per_clock, "", [&](C c) { return per_clock_cell(c, machine); }},
                  {"of spec", "", [&](C c) { return share_of_spec_cell(c, ceilings, machine); }},
                  {"verdict", "", [](C c) { return verdict_cell(c); }},
+                 {"a nearer level's", "", nearer_cell},
                  {"found by search", "", [](C c) { return name_cell(c.variant); }}})
         columns.push_back(column);
     return columns;
@@ -160,18 +169,15 @@ std::string threads_list(const std::vector<int>& threads)
     return join(counts, ", ") + (threads == std::vector{1} ? " thread" : " threads");
 }
 
-/// The thread counts of the device whose sweeps do not show this level.
-std::vector<int> unseen_with(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
+/// The thread counts of the device with which this level was not measured.
+std::vector<int> unmeasured_with(const MeasuredLevel& level, const std::vector<MeasuredLevel>& all)
 {
-    std::vector<int> unseen;
-    for (const MeasuredLevel& memory : all) {
-        if (memory.device != level.device || memory.name != memory_level) continue;
-        const bool is_seen = std::ranges::any_of(all, [&](const MeasuredLevel& other) {
-            return other.device == level.device && other.name == level.name && other.threads == memory.threads;
-        });
-        if (!is_seen) unseen.push_back(memory.threads);
-    }
-    return unseen;
+    std::set<int> counts;
+    for (const MeasuredLevel& other : all)
+        if (other.device == level.device) counts.insert(other.threads);
+    for (const MeasuredLevel& other : all)
+        if (other.device == level.device && other.name == level.name) counts.erase(other.threads);
+    return {counts.begin(), counts.end()};
 }
 
 using L = const MeasuredLevel&;
@@ -181,10 +187,10 @@ Cell level_verdict(L level, const std::vector<MeasuredLevel>& all)
     std::vector<std::string> remarks;
     if (level.contradiction)
         remarks.emplace_back("contradiction: more than a factor of two apart");
-    else if (level.reported.value > 0 && level.name != memory_level)
+    else if (level.reported.value > 0 && level.edge.value > 0)
         remarks.emplace_back("agree");
-    if (const std::vector<int> unseen = unseen_with(level, all); !unseen.empty())
-        remarks.push_back("not seen with " + threads_list(unseen));
+    if (const std::vector<int> without = unmeasured_with(level, all); !without.empty())
+        remarks.push_back("not measured with " + threads_list(without));
     if (remarks.empty()) return absent();
     return warning_if(level.contradiction, word(join(remarks, "; ")));
 }
@@ -297,6 +303,10 @@ std::string ceilings_text(const Ceilings& ceilings, const Machine& machine, int 
         ceilings.all.empty() ? "No ceilings were measured.\n" : printable(spec_footnote(ceilings, machine)) + "\n";
     std::vector<std::string> inconsistencies = machine.inconsistencies;
     if (std::string moved = moved_processors(ceilings); !moved.empty()) inconsistencies.push_back(std::move(moved));
+    for (const Ceiling& one : ceilings.refused)
+        inconsistencies.push_back(fmt::format(
+            "refused: {} {}, {}, {} of {}: {}", one.level, one.operation, threads_text(one.threads), rate_text(one),
+            how_many(static_cast<std::size_t>(std::max(0, one.rate.n)), "sample"), one.stands_in));
     return text +
            fitted_lines(remarks + listed("Inconsistencies in what the machine reports", inconsistencies), columns);
 }

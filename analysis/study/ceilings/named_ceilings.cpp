@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
 namespace roof::analysis {
@@ -24,12 +25,16 @@ struct Named {
     CeilingKey key;
     bool names_device;
     const Ceiling* mix;
-    const Ceiling* roof;
+    std::optional<Ceiling> roof;
     const Ceiling* add;
     const Ceiling* without_fma;
     const Ceiling* scalar;
 
-    bool has_names() const { return add != nullptr || without_fma != nullptr || scalar != nullptr || mix != roof; }
+    bool has_names() const
+    {
+        return add != nullptr || without_fma != nullptr || scalar != nullptr ||
+               (mix && !(roof && roof->rate.median >= mix->rate.median));
+    }
 };
 using N = const Named&;
 
@@ -46,8 +51,7 @@ const Ceiling* best_of(const Ceilings& ceilings, const CeilingKey& key, std::str
 
 Cell rate_cell(const Ceiling* ceiling)
 {
-    return only_if(ceiling != nullptr,
-                   amount(ceiling ? ceiling->rate.median.value : 0, ceiling ? ceiling->unit() : std::string_view{}));
+    return ceiling == nullptr ? absent() : number(ceiling->rate.median.value, rate_text(*ceiling));
 }
 
 Cell clock_cell(const Ceiling* ceiling)
@@ -65,12 +69,12 @@ DataTable named_ceilings(const Ceilings& ceilings)
         {"precision", "", [](N n) { return word(n.key.precision); }},
         {"threads", "", [](N n) { return count(n.key.threads); }},
         {"best mix", "", [](N n) { return rate_cell(n.mix); }},
-        {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof); }},
+        {"multiply-add: the roof", "", [](N n) { return rate_cell(n.roof ? &*n.roof : nullptr); }},
         {"add only", "", [](N n) { return rate_cell(n.add); }},
         {"without FMA", "", [](N n) { return rate_cell(n.without_fma); }},
         {"without SIMD", "", [](N n) { return rate_cell(n.scalar); }},
         {"clock, scalar", "", [](N n) { return clock_cell(n.scalar); }},
-        {"clock, widest", "", [](N n) { return clock_cell(n.roof); }}};
+        {"clock, widest", "", [](N n) { return clock_cell(n.roof ? &*n.roof : nullptr); }}};
     std::set<CeilingKey> keys;
     for (const Ceiling& c : ceilings.all)
         if (c.kind == Role::compute && c.condition.empty()) keys.insert({c.device, c.precision, c.threads});
@@ -80,7 +84,7 @@ DataTable named_ceilings(const Ceilings& ceilings)
         const Named named{key,
                           names_device,
                           ceilings.compute(key.device, key.precision, key.threads),
-                          ceilings.multiply_add(key.device, key.precision, key.threads),
+                          ceilings.roof(Role::compute, key.device, key.precision, key.threads),
                           best_of(ceilings, key, "add"),
                           best_of(ceilings, key, "mul+add"),
                           best_of(ceilings, key, "fma", "scalar")};

@@ -81,9 +81,13 @@ Sides steps_of(const Study& study, bool with_threads, Judged judged, Words* with
     for (const Measurement& row : study.results.rows) {
         if (row.role != Role::step || row.status != Status::ok) continue;
         const Words words = words_of(row, with_threads);
-        if (judged == Judged::by_time)
-            steps.emplace_back(words, side_of(row.seconds));
-        else if (const auto side = times_the_least(study, row))
+        std::optional<Side> side = judged == Judged::by_time ? side_of(row.seconds) : times_the_least(study, row);
+        // By the roofs its interval has that cost already.
+        if (judged == Judged::by_time && !busy_text(row).empty()) {
+            const std::optional<BusyCost> cost = busy_cost(row);
+            side->busy = cost ? cost->share : 1;
+        }
+        if (side)
             steps.emplace_back(words, *side);
         else if (without_roofs)
             without_roofs->push_back(join(words, " "));
@@ -125,8 +129,9 @@ Words words_of_all(const std::vector<Change>& changes)
 std::string changes_text(std::vector<Change> changes, const std::string& what, int columns)
 {
     using C = const Change&;
-    std::ranges::stable_sort(changes, std::greater{},
-                             [](C c) { return std::pair(c.shown(), c.shown() ? std::abs(std::log(c.ratio)) : 0.0); });
+    std::ranges::stable_sort(changes, std::greater{}, [](C c) {
+        return std::pair(c.differs(), c.differs() ? std::abs(std::log(c.ratio)) : 0.0);
+    });
     const Words common = words_of_all(changes);
     DataTable table = table_of<Change>(
         {{what.c_str(), "",
@@ -175,7 +180,12 @@ std::string how_many_steps(const Comparison& c)
     const std::size_t unjudged = not_judged(c.steps);
     return fmt::format("{} of {} {}{}\n", changed, how_many(c.steps.size(), "step"),
                        changed == 1 ? "differs" : "differ",
-                       unjudged == 0 ? "" : fmt::format("; {} not judged: too few samples", unjudged));
+                       unjudged == 0 ? ""
+                                     : fmt::format("; {} not judged: {}", unjudged,
+                                                   std::ranges::any_of(c.steps, &Change::one_launch)
+                                                       ? "one launch a side (a second run of A as --noise shows what "
+                                                         "launches differ by)"
+                                                       : "too few samples"));
 }
 
 json changes_json(const std::vector<Change>& changes)
@@ -234,7 +244,9 @@ Change rate_change(const Measurement& a, const Measurement& b)
 std::string verdict_of(const Change& change)
 {
     if (!change.enough) return fmt::format("too few samples to tell ({} and {})", change.a.n, change.b.n);
+    if (change.one_launch) return "one launch each: not judged";
     if (!change.judged()) return "a lower bound does not tell";
+    if (change.may_be_busy()) return "not told apart: a busy machine";
     if (!change.shown()) return "no difference shown";
     const bool is_rate = change.unit.ends_with("/s");
     return (change.ratio > 1) == is_rate ? "faster" : "slower";
@@ -252,9 +264,18 @@ std::string Change::id() const
     return join(words, " ");
 }
 
-bool Change::shown() const
+bool Change::differs() const
 {
-    return enough && (low > 1 || high < 1) && std::abs(std::log(ratio)) > floor;
+    return enough && (low > 1 || high < 1) && std::abs(std::log(ratio)) > floor && !may_be_busy();
+}
+
+bool Change::may_be_busy() const
+{
+    const bool is_rate = unit.ends_with("/s");
+    const bool is_b_slower = (ratio > 1) != is_rate;
+    const double least = ratio > 1 ? low : 1 / high;  // of the larger side over the smaller one
+    const double cost = is_b_slower ? b.busy : a.busy;
+    return cost > 0 && least > 1 && least * (1 - cost) <= 1;
 }
 
 void set_noise(Comparison& comparison, const Study& a, const Study& again)
@@ -266,13 +287,16 @@ void set_noise(Comparison& comparison, const Study& a, const Study& again)
         throw InputError("'" + again.results.folder.string() + "' has no step in common with '" +
                          a.results.folder.string() + "': it is not a second run of it");
     for (const Change& change : same) comparison.floor = std::max(comparison.floor, std::abs(std::log(change.ratio)));
-    for (Change& change : comparison.steps) change.floor = comparison.floor;
+    for (Change& change : comparison.steps) {
+        change.floor = comparison.floor;
+        change.one_launch = false;
+    }
 }
 
 std::vector<Change> slower_than(const Comparison& comparison, double share)
 {
     std::vector<Change> changes = comparison.steps;
-    std::erase_if(changes, [&](const Change& change) { return !change.shown() || change.ratio <= 1 + share; });
+    std::erase_if(changes, [&](const Change& change) { return !change.differs() || change.ratio <= 1 + share; });
     return changes;
 }
 
@@ -289,6 +313,7 @@ Comparison compare(const Study& a, const Study& b, Judged judged)
     result.steps =
         match(steps_of(a, same_size, judged, &result.without_roofs),
               steps_of(b, same_size, judged, &result.without_roofs), unit_of(judged), &result.only_a, &result.only_b);
+    for (Change& change : result.steps) change.one_launch = true;
     constexpr std::array<std::pair<Role, const char*>, 3> kinds{
         {{Role::bandwidth, "B/s"}, {Role::compute, "FLOP/s"}, {Role::latency, "lines/s"}}};
     for (const auto& [kind, unit] : kinds) {

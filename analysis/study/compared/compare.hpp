@@ -22,6 +22,7 @@ namespace roof::analysis {
 /// Median and interval of seconds or of a rate, in SI units. A lower bound has no upper end: `high` is infinite.
 struct Side : Range {
     int n = 0;
+    double busy = 0;  ///< the share of it that other programs cost; 1 if that is not known, 0 on a quiet machine
 
     bool is_at_least() const { return std::isinf(high); }
 };
@@ -42,13 +43,20 @@ struct Change {
     double high = 1;
     double floor = 0;     ///< |ln ratio| between two runs of the same plan; no smaller difference is shown
     bool enough = false;  ///< both sides have enough samples for an interval of at least 90%
+    /// Of steps: two launches of one program differ by more than their steps do, so one launch a side, without a floor, tells of these
+    /// two launches alone.
+    bool one_launch = false;
 
     /// The words, with blanks between them.
     std::string id() const;
-    /// Whether the interval excludes 1, the samples suffice, and the difference is above the noise.
-    bool shown() const;
-    /// Whether the samples suffice, and no lower bound leaves the difference open.
-    bool judged() const { return enough && (shown() || !(a.is_at_least() || b.is_at_least())); }
+    /// Whether the interval excludes 1, the samples suffice, the difference is above the noise, and no busy machine may have made it.
+    bool differs() const;
+    /// That, where more than these two launches were looked at.
+    bool shown() const { return !one_launch && differs(); }
+    /// Whether what other programs cost the slower side closes the gap.
+    bool may_be_busy() const;
+    /// Whether launches and samples suffice, and no lower bound leaves the difference open.
+    bool judged() const { return enough && !one_launch && (shown() || !(a.is_at_least() || b.is_at_least())); }
     Cell cell(const Side& side) const;  ///< the side in its unit, "≥ 58.0 GB/s" of a lower bound
 };
 
@@ -73,7 +81,8 @@ std::string id_of(const Ceiling& ceiling);
 Change change_of(std::vector<std::string> words, std::string unit, const Side& a, const Side& b);
 /// The images per second of step b beside those of step a.
 Change rate_change(const Measurement& a, const Measurement& b);
-/// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", or "too few samples to tell (3 and 40)".
+/// What b is beside a: "slower", "faster", "no difference shown", "a lower bound does not tell", "one launch each: not judged", "not told apart:
+/// a busy machine", or "too few samples to tell (3 and 40)".
 std::string verdict_of(const Change& change);
 /// Matches rows by their id, on machines with different numbers of threads without these; a row that is not ok counts as absent. By the roofs it throws
 /// InputError if a side has no calibration, and notes how good the calibrations are and how long before or after the steps they were made.
@@ -81,7 +90,7 @@ Comparison compare(const Study& a, const Study& b, Judged judged = Judged::by_ti
 /// Sets the noise floor: the largest ratio between the steps of `a` and those of `again`, a second run of it. Throws
 /// InputError if they have no step in common.
 void set_noise(Comparison& comparison, const Study& a, const Study& again);
-/// The steps of b that are slower by more than `share` (0.05 is 5%) and whose difference is shown.
+/// The steps of b that are slower by more than `share` (0.05 is 5%): who gives the share says what launches may differ by.
 std::vector<Change> slower_than(const Comparison& comparison, double share);
 /// The steps, the largest difference first; the ceilings that moved; the number of those that did not, or were not
 /// judged. In at most `columns`; 0: unlimited.

@@ -33,11 +33,14 @@ nlohmann::json machine_json(const Machine& machine);
 
 /// {"machine": {…}, "ceilings": [{"device", "kind", "level", "operation", "precision", "isa", "condition", "threads",
 /// "median", "low", "high", "n", "unit", "working_set_bytes", "known", "variant", "clock_hertz", "per_clock_and_core",
-/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "seconds_per_access", "point"}],
+/// "spec_per_clock_and_core", "share_of_spec", "steadiness", "rounds", "seconds_per_access", "nearer_share", "stands_in", "point"}],
+/// "roofs": [the same of each memory level and precision, at the most threads, by Ceilings::roof()],
 /// "levels": [{"device", "name", "threads", "from_bytes", "to_bytes", "beyond_bytes", "reported_bytes", "sharing",
 /// "contradiction"}], "levels_by_threads": [the same for every thread count],
 /// "above_spec": [the name of each ceiling above the spec of the core]}
 nlohmann::json ceilings_json(const Ceilings& ceilings, const Machine& machine);
+
+nlohmann::json roofs_json(const Ceilings& ceilings, const Machine& machine);
 
 /// {"taken", "disturbed": {reason: number}}: samples of a run, without warm-ups.
 nlohmann::json samples_json(std::span<const Measurement> rows);
@@ -46,7 +49,7 @@ nlohmann::json samples_json(std::span<const Measurement> rows);
 /// "high", "n"}, "phase_seconds": {"forward", "backward", "update"}, "data_seconds", "images_per_second",
 /// "images_per_second_median_step", "losses", "host": {"others_processors", "stolen_processors", "waited_share", "shared_share",
 /// "cost": null or {"share", "known"}}, "flops_per_second", "peak_memory_bytes", "share_of_attainable", "share_is_upper_bound",
-/// "share_of_peak", "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}}]: the training steps,
+/// "share_of_peak", "share_of_peak_is_upper_bound", "answer": null or {"headline", "actions": [{"action", "seconds", "sense", "known"}]}}]: the training steps,
 /// "calibration": null or {"folder", "date", "quality"}, "points_above_a_roof": number of points above their roof beyond all
 /// intervals}.
 nlohmann::json study_json(const Study& study);

@@ -88,6 +88,8 @@ json ceiling_json(const Ceiling& c, const Machine& machine)
             {"steadiness", name(c.steadiness)},
             {"rounds", c.rounds},
             {"seconds_per_access", c.kind == Role::latency ? json_number(c.per_access().value) : json(nullptr)},
+            {"nearer_share", positive_or_null(c.nearer_share)},
+            {"stands_in", text_or_null(c.stands_in)},
             {"point", text_or_null(c.point)}};
 }
 
@@ -193,12 +195,24 @@ json machine_json(const Machine& machine)
     return fields.object;
 }
 
+json roofs_json(const Ceilings& ceilings, const Machine& machine)
+{
+    json all = json::array();
+    for (const std::string& device : devices_of(ceilings)) {
+        const Roofs roofs = roofs_of(ceilings, device);
+        for (const auto* const list : {&roofs.levels, &roofs.compute})
+            for (const Ceiling* const roof : *list) all.push_back(ceiling_json(*roof, machine));
+    }
+    return all;
+}
+
 json ceilings_json(const Ceilings& ceilings, const Machine& machine)
 {
     json all = json::array();
     for (const Ceiling& ceiling : ceilings.all) all.push_back(ceiling_json(ceiling, machine));
     return {{"machine", machine_json(machine)},
             {"ceilings", all},
+            {"roofs", roofs_json(ceilings, machine)},
             {"levels", levels_json(ceilings.levels)},
             {"levels_by_threads", levels_json(ceilings.levels_by_threads)},
             {"above_spec", json_texts(above_spec(ceilings, machine))}};
@@ -228,6 +242,8 @@ json study_json(const Study& study)
         }
         fields["answer"] = answer_json(answer_of(study, row));
         fields["share_of_peak"] = p != nullptr ? positive_or_null(p->share_of_peak()) : json(nullptr);
+        fields["share_of_peak_is_upper_bound"] =
+            p != nullptr && p->compute_roof.value > 0 ? json(p->peak_is_lower_bound) : json(nullptr);
     }
     document["calibration"] = nullptr;
     if (!study.calibration.folder.empty())

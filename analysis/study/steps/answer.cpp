@@ -7,11 +7,14 @@
 #include "analysis/table/quantities.hpp"
 #include "analysis/table/rows.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/process_limits.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -30,7 +33,7 @@ std::string headline_of(const StepTimes& times, const Measurement& row, bool no_
 {
     const auto share = [&](double seconds) { return seconds / times.all(); };
     if (no_roof_binds)
-        return fmt::format("neither: {} unexplained{}, so no roof says", percent(share(times.unexplained)),
+        return fmt::format("bound by neither roof: {} unexplained{}", percent(share(times.unexplained)),
                            share(times.outside()) < named
                                ? ""
                                : fmt::format(" and {} outside the layers", percent(share(times.outside()))));
@@ -126,7 +129,18 @@ void add_faster_steps(std::vector<Action>& actions, const Study& study, const Me
                  "measured"});
 }
 
-/// The precision with the highest roof, if no step of it was measured: each layer keeps the share of its roof.
+/// As the training bench has it: on a CPU its layers between convolutions need AVX-512, on a GPU it needs compute capability 8.0.
+bool trains_in_bf16(const Machine& machine, const std::string& device)
+{
+    if (kind_of_device(device) == "cpu") return std::ranges::find(machine.isa, "avx512") != machine.isa.end();
+    const Device* const gpu = machine.find_device(devices_in(device).front());
+    if (gpu == nullptr) return false;
+    const auto capability = gpu->facts.find("compute capability");
+    return capability != gpu->facts.end() && std::atof(capability->second.c_str()) >= 8;
+}
+
+/// bf16, if the device trains in it, its roof is certainly higher, and no step of it was measured: each layer keeps the share of its roof.
+/// How high a roof is that is a lower bound is not known.
 void add_precision(std::vector<Action>& actions, const Study& study, const Measurement& row, bool no_roof_binds)
 {
     const Roofs roofs = roofs_of(study.ceilings, row.device, threads_of(row));
@@ -135,7 +149,9 @@ void add_precision(std::vector<Action>& actions, const Study& study, const Measu
     const bool is_measured = std::ranges::any_of(study.results.rows, [&](const Measurement& one) {
         return one.status == Status::ok && one.device == row.device && precision_of(one) == "bf16";
     });
-    if (own == nullptr || other == nullptr || is_measured || !(other->rate.median > own->rate.median)) return;
+    if (own == nullptr || other == nullptr || is_measured || own->steadiness == Steadiness::at_least ||
+        !(other->rate.low > own->rate.high) || !trains_in_bf16(study.results.machine, row.device))
+        return;
     const WhatIf change{.rates = {{precision_of(row), other->rate.median.value}}};
     if (const Predicted then = what_if(study, row, change); then.reason.empty())
         actions.push_back({"bf16 instead of " + precision_of(row), row.seconds.median - then.seconds,
@@ -148,8 +164,10 @@ void add_busy_machine(std::vector<Action>& actions, const Measurement& row)
 {
     const Disturbed disturbed = disturbed_of({&row, 1});
     if (const auto cost = row.ranks() > 1 ? std::nullopt : busy_cost(row))
-        actions.push_back(
-            {"a quiet machine", cost->share * row.seconds.median, "about ", std::string(name(cost->known))});
+        actions.push_back({row.remarks.find(throttled_by_group) != std::string::npos
+                               ? "a higher limit of the control group"
+                               : "a quiet machine",
+                           cost->share * row.seconds.median, "about ", std::string(name(cost->known))});
     else if (disturbed.taken > 0 && disturbed.number >= busy * disturbed.taken)
         actions.push_back({"a quiet machine (" + disturbances(row) + ")", row.seconds.median - row.seconds.low,
                            "about ", "measured"});
@@ -189,13 +207,12 @@ std::string answer_text(const Study& study, const Measurement& row, std::size_t 
     if (answer.actions.size() > actions) answer.actions.resize(actions);
     if (answer.headline.empty()) return {};
     std::vector<std::string> words;
+    const std::string of_step = fmt::format(" of its {}", format_duration(row.seconds.median.value));
     for (const Action& one : answer.actions)
-        words.push_back(
-            fmt::format("{}: {}{} ({})", one.what, one.sense, format_duration(one.seconds.value), one.known));
-    return fmt::format(
-        "{}.{}{}{}", answer.headline,
-        words.empty() ? "" : fmt::format(" Most worthwhile of its {}: ", format_duration(row.seconds.median.value)),
-        join(words, "; "), words.empty() ? "" : ".");
+        words.push_back(fmt::format("{} saves {}{}{} ({})", one.what, one.sense, format_duration(one.seconds.value),
+                                    words.empty() ? of_step : "", one.known));
+    return fmt::format("{}.{}{}{}", answer.headline, words.empty() ? "" : " Most worthwhile: ", join(words, "; "),
+                       words.empty() ? "" : ".");
 }
 
 }  // namespace roof::analysis

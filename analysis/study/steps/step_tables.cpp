@@ -1,5 +1,6 @@
 // Training steps: the verdict, batch trajectories, headroom, breakdown, what-if, and rows that were not
 // measured.
+#include "analysis/roofline/roofs.hpp"
 #include "analysis/study/steps/answer.hpp"
 #include "analysis/study/steps/verdict.hpp"
 #include "analysis/study/steps/whatif.hpp"
@@ -51,7 +52,7 @@ const Measurement& row_of(S s)
 Cell rate_cell(const Placement& p, const char* without_flops)
 {
     const double rate = p.rate.median.value;
-    return number(rate, p.flops.value > 0 ? format_si(rate, "FLOP/s") : without_flops);
+    return number(rate, p.flops.value > 0 ? rate_text(rate, "FLOP/s", p.is_lower_bound) : without_flops);
 }
 
 /// The step time. On the page, the reason for a missing time fills the rest of the row.
@@ -66,6 +67,12 @@ Cell time_cell(S s)
     cell.html = escape(std::string(name(s.row.status)) + (s.row.reason.empty() ? "" : ": " + s.row.reason));
     cell.is_warning = cell.spans_rest = true;
     return cell;
+}
+
+Cell peak_cell(S s)
+{
+    if (!s.has_peak()) return absent();
+    return number(s.p->share_of_peak(), share_of_roof(s.p->share_of_peak(), s.p->peak_is_lower_bound));
 }
 
 Cell shares_cell(S s)
@@ -152,7 +159,9 @@ DataTable verdict_table(const Study& study)
         {"reached", "share_of_attainable",
          [](S s) { return s.is_placed() ? number(s.p->fraction(), share_text(*s.p)) : absent(); }},
         {"", "share_is_upper_bound", [](S s) { return s.is_placed() ? truth(s.p->is_at_most()) : absent(); }},
-        {"of peak", "share_of_peak", [](S s) { return s.has_peak() ? share(s.p->share_of_peak()) : absent(); }},
+        {"of peak", "share_of_peak", peak_cell},
+        {"", "share_of_peak_is_upper_bound",
+         [](S s) { return s.has_peak() ? truth(s.p->peak_is_lower_bound) : absent(); }},
         {"model rate", "rate_median_flop_per_s", [](S s) { return s.p ? rate_cell(*s.p, "-") : absent(); }},
         {"", "compute_roof_flop_per_s", [](S s) { return s.has_peak() ? number(s.p->compute_roof.value) : absent(); }},
         {"bound by", "binds",
@@ -203,6 +212,8 @@ DataTable trajectories_table(const Study& study)
         {"", "exposed_s", [](S s) { return only_if(s.row.ranks() > 1, seconds(s.row.exposed.median)); }},
         {"", "share_of_attainable", [](S s) { return s.is_placed() ? number(s.p->fraction()) : absent(); }},
         {"", "share_of_peak", [](S s) { return s.has_peak() ? number(s.p->share_of_peak()) : absent(); }},
+        {"", "share_of_peak_is_upper_bound",
+         [](S s) { return s.has_peak() ? truth(s.p->peak_is_lower_bound) : absent(); }},
     };
     std::vector<PlacedStep> steps;
     for (const PlacedStep& step : steps_of(study))

@@ -108,6 +108,10 @@ constexpr Field<Sample> loss{
     "loss", false, [](const Sample& row, std::string& line) { line += row.loss ? format_exact(*row.loss) : ""; },
     [](Sample& row, std::string_view cell) { read_cell(row.loss, cell); }};
 
+constexpr Field<Measurement> lower_bound{
+    "flops_at_least", false, [](const Measurement& row, std::string& line) { line += row.work.at_least ? "1" : ""; },
+    [](Measurement& row, std::string_view cell) { row.work.at_least = cell == "1"; }};
+
 constexpr Field<Sample> used{"used", false, [](const Sample& row, std::string& line) { line += row.used ? '1' : '0'; },
                              [](Sample& row, std::string_view cell) {
                                  if (cell != "0" && cell != "1")
@@ -143,8 +147,8 @@ const std::vector<Field<Measurement>>& measurement_fields()
         estimate<Row, &Row::hidden>("hidden_median_s", "hidden_low_s", "hidden_high_s"),
         amount<Row, &Row::messages>("messages_bytes"),
         estimate<Row, &Row::clock>("clock_median_hz", "clock_low_hz", "clock_high_hz"),
-        field<Row, &Row::variant>("variant"), work<Row, &Row::work>(), amount<Row, &Row::memory>("memory_bytes"),
-        host_use<Row>,
+        field<Row, &Row::variant>("variant"), work<Row, &Row::work>(), lower_bound,
+        amount<Row, &Row::memory>("memory_bytes"), host_use<Row>,
         estimate<Row, lasting, &Lasting::seconds>("sustained_median_s", "sustained_low_s", "sustained_high_s"),
         amount<Row, lasting, &Lasting::clock>("sustained_clock_hz"),
         amount<Row, lasting, &Lasting::instant>("instant_power_w"),

@@ -53,6 +53,7 @@ void list_fields(auto& io, Is<Machine> auto& machine)
 {
     io("name", machine.name);
     io("node", machine.node);
+    io("host", machine.host);
     io("cpu_model", machine.cpu_model);
     io("vendor", machine.vendor);
     io("family", machine.family);
@@ -61,6 +62,7 @@ void list_fields(auto& io, Is<Machine> auto& machine)
     io("sockets", machine.sockets);
     io("cores", machine.cores);
     io("threads", machine.threads);
+    io("quota", machine.quota);
     io("smt", machine.smt);
     io("numa_nodes", machine.numa_nodes);
     io("isa", machine.isa);

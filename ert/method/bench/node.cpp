@@ -1,11 +1,14 @@
 #include "ert/method/bench/node.hpp"
 
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include <unistd.h>
@@ -40,7 +43,38 @@ std::string host_name()
     return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
+/// Names of the node that a batch system or its user gave.
+constexpr std::array given_names{"SLURMD_NODENAME", "NODE_NAME"};
+
+bool is_container()
+{
+    std::error_code none;
+    return std::filesystem::exists("/.dockerenv", none) || std::filesystem::exists("/run/.containerenv", none) ||
+           std::getenv("container") != nullptr || std::getenv("KUBERNETES_SERVICE_HOST") != nullptr;
+}
+
+std::string first_word(const char* file)
+{
+    std::string word;
+    open_if_there(file) >> word;
+    return word;
+}
+
 }  // namespace
+
+std::string host_id()
+{
+    if (std::ranges::any_of(given_names, [](const char* name) { return std::getenv(name) != nullptr; })) return {};
+    const bool contained = is_container();
+    std::string id = contained ? "" : first_word("/etc/machine-id");
+    if (id.find_first_not_of("0123456789abcdef") != std::string::npos) id.clear();  // "uninitialized"
+    if (id.empty()) id = first_word("/sys/class/dmi/id/product_uuid");
+    if (id.empty()) return contained ? in_container : "";
+    BlockSum sum;  // the id itself is not to be published
+    sum.add_line("roof");
+    sum.add_line(id);
+    return sum.text();
+}
 
 bool is_node_name(const std::string& text)
 {
@@ -54,7 +88,7 @@ std::string node_name(const std::string& given)
     if (!given.empty())
         throw InputError("--node: '" + given +
                          "' is no node's name: 1 to 64 letters, digits, '.', '_' and '-' after a letter or digit");
-    for (const char* variable : {"SLURMD_NODENAME", "NODE_NAME"}) {
+    for (const char* variable : given_names) {
         const char* const value = std::getenv(variable);
         if (value != nullptr && !made_legal(value).empty()) return made_legal(value);
     }

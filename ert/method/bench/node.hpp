@@ -13,6 +13,13 @@ namespace roof {
 /// InputError for a `given` that is no node's name.
 std::string node_name(const std::string& given = {});
 
+/// A host id that stands for none: the node's name is a container's, which was made by chance.
+inline constexpr const char* in_container = "container";
+
+/// A checksum of the system's machine-id, or of the board's id where that cannot be read; the former is an image's in a container, and is
+/// left out there. Empty if neither can be read, and where a batch system names the node.
+std::string host_id();
+
 /// Whether `text` has 1 to 64 letters, digits, '.', '_' and '-', and begins with a letter or a digit.
 bool is_node_name(const std::string& text);
 

@@ -32,6 +32,7 @@ struct Work {
     /// What of `compulsory` is read and what is written, where the two are told apart; the rest is unknown.
     Bytes read{};
     Bytes written{};
+    bool at_least = false;  ///< the FLOPs are a lower bound: operators without a formula ran, too
 
     /// Whether reads and writes are known for all compulsory bytes.
     bool tells_reads_from_writes() const;

@@ -2,46 +2,90 @@
 #include "ert/method/ceilings/ceiling.hpp"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 
 namespace roof {
 
 namespace {
 
-using Operations = std::initializer_list<std::string_view>;
+bool is_of(const Ceiling& c, Role kind, const std::string& device, const std::string& name)
+{
+    return c.kind == kind && c.device == device && c.condition.empty() &&
+           (kind == Role::compute ? c.precision : c.level) == name;
+}
 
-/// The fastest ceiling of a level or precision without a condition, among these operations if any are given. Null if there is none.
-const Ceiling* fastest(const Ceilings& ceilings, Role kind, const std::string& device, const std::string& of,
-                       int threads, const Operations& operations = {})
+/// The fastest of the chosen ceilings. Null if there is none.
+template <class Condition>
+const Ceiling* fastest(const std::vector<Ceiling>& all, const Condition& is_chosen)
 {
     const Ceiling* best = nullptr;
-    for (const Ceiling& c : ceilings.all) {
-        const bool is_asked =
-            c.kind == kind && c.device == device && c.threads == threads && c.condition.empty() &&
-            (kind == Role::compute ? c.precision : c.level) == of &&
-            (operations.size() == 0 || std::ranges::find(operations, c.operation) != operations.end());
-        if (is_asked && (best == nullptr || best->rate.median < c.rate.median)) best = &c;
-    }
+    for (const Ceiling& c : all)
+        if (is_chosen(c) && (best == nullptr || best->rate.median < c.rate.median)) best = &c;
     return best;
+}
+
+/// Narrowest first; 0 for an instruction set of a GPU, of which none is wider than another.
+int width_of(std::string_view isa)
+{
+    constexpr std::array<std::string_view, 7> narrowest_first{"scalar", "neon", "sse", "avx2", "sve", "avx512", "amx"};
+    const auto* const found = std::ranges::find(narrowest_first, isa);
+    return found == narrowest_first.end() ? 0 : static_cast<int>(found - narrowest_first.begin()) + 1;
+}
+
+/// Multiply-adds of two instructions are no faster than one instruction as wide.
+bool may_be_faster(const Unmeasured& one, const Ceiling& than)
+{
+    const bool takes_two = one.operation == "mul+add" || one.operation == "widened";
+    return width_of(one.isa) > width_of(than.isa) || (width_of(one.isa) == width_of(than.isa) && !takes_two);
 }
 
 }  // namespace
 
+bool is_multiply_add(std::string_view operation)
+{
+    constexpr std::array<std::string_view, 6> multiply_adds{"fma", "mul+add", "dot", "tile", "widened", "matmul"};
+    return std::ranges::find(multiply_adds, operation) != multiply_adds.end() || operation.ends_with("FLOPs");
+}
+
 const Ceiling* Ceilings::bandwidth(const std::string& device, const std::string& level, int threads) const
 {
-    return fastest(*this, Role::bandwidth, device, level, threads);
+    return fastest(all,
+                   [&](const Ceiling& c) { return is_of(c, Role::bandwidth, device, level) && c.threads == threads; });
 }
 
 const Ceiling* Ceilings::compute(const std::string& device, const std::string& precision, int threads) const
 {
-    return fastest(*this, Role::compute, device, precision, threads);
+    return fastest(
+        all, [&](const Ceiling& c) { return is_of(c, Role::compute, device, precision) && c.threads == threads; });
 }
 
-const Ceiling* Ceilings::multiply_add(const std::string& device, const std::string& precision, int threads) const
+std::optional<Ceiling> Ceilings::roof(Role kind, const std::string& device, const std::string& name, int threads) const
 {
-    for (const Operations& of : {Operations{"fma", "dot", "tile", "widened"}, Operations{"mul+add"}, Operations{}})
-        if (const Ceiling* best = fastest(*this, Role::compute, device, precision, threads, of)) return best;
-    return nullptr;
+    const auto may_be = [&](const Ceiling& c) {
+        return is_of(c, kind, device, name) && (kind != Role::compute || is_multiply_add(c.operation));
+    };
+    const Ceiling* const own = fastest(all, [&](const Ceiling& c) { return may_be(c) && c.threads == threads; });
+    const Ceiling* const fewer = fastest(all, [&](const Ceiling& c) { return may_be(c) && c.threads < threads; });
+    const bool is_open = own == nullptr || own->steadiness == Steadiness::at_least;
+    const bool takes_fewer =
+        fewer != nullptr && (own == nullptr || fewer->rate.low > (is_open ? own->rate.median : own->rate.high));
+    const Ceiling* const best = takes_fewer ? fewer : own;
+    if (best == nullptr) return {};
+    Ceiling roof = *best;
+    if (takes_fewer && is_open)
+        roof.stands_in = "more than " + std::to_string(fewer->threads) +
+                         (fewer->threads == 1 ? " thread" : " threads") + " showed less";
+    if (takes_fewer && own == nullptr)
+        roof.stands_in = "it was not measured with " + std::to_string(threads) + " threads";
+    for (const Unmeasured& one : unmeasured)
+        if (kind == Role::compute && roof.stands_in.empty() && one.device == device && one.precision == name &&
+            one.threads == threads && may_be_faster(one, roof))
+            roof.stands_in = one.operation + " " + one.isa + " was not measured";
+    if (!roof.stands_in.empty() && roof.steadiness != Steadiness::at_least) {
+        roof.steadiness = Steadiness::at_least;
+        roof.rate.median = roof.rate.low;
+    }
+    return roof;
 }
 
 int Ceilings::most_threads(const std::string& device) const

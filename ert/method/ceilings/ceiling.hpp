@@ -4,8 +4,10 @@
 #include "ert/method/ceilings/plateaus.hpp"
 #include "ert/method/ceilings/point_summary.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace roof {
@@ -36,6 +38,10 @@ struct Ceiling {
     /// In the unit of `rate`: the median of all samples, disturbed ones included; 0 if not known.
     double typical = 0;
     std::string point;  ///< the row's identity without its round: "bench device axis=value …"
+    /// The largest share of the working set that a nearer level may have served; 0 if none, or if not known.
+    double nearer_share = 0;
+    /// Of a roof that is a lower bound because something faster may not have been measured: "fma avx2 was not measured". Else empty.
+    std::string stands_in{};
 
     std::string_view unit() const
     {
@@ -64,21 +70,37 @@ constexpr EnumNames<Sharing, 3> names_of(Sharing)
 struct MeasuredLevel {
     std::string device;
     std::string name;
-    Bytes from;                  ///< smallest working set that the level before does not help to serve
-    Bytes to;                    ///< largest working set of which the level serves at least half
-    Bytes edge{};                ///< the working set of which it serves half, between measured ones; 0 for memory
-    Bytes reported;              ///< total capacity reported for that many threads; 0 if none
+    Bytes
+        from;  ///< smallest working set of which the level before may serve less than a tenth; if none, the largest of the plateau
+    Bytes to;        ///< largest working set of which the level serves at least half
+    Bytes edge{};    ///< the working set of which it serves half, between measured ones; 0 if no set lies past it
+    Bytes reported;  ///< total capacity reported for that many threads; 0 if none
     bool contradiction = false;  ///< that and the edge differ by more than a factor of two
     int threads = 1;
-    Bytes beyond{};  ///< smallest working set past the edge; 0 for memory
+    Bytes beyond{};  ///< smallest working set past the edge; 0 if none
     Sharing sharing = Sharing::unclear;
     /// Found by loads that pass the L1, because only those show it: on a GPU all L1s together hold nearly as much as the L2.
     /// Its plateau may begin below the L1's end, and only what passes the L1 is measured on it.
     bool past_l1 = false;
     /// The sweep's working sets, B/s, that this level alone serves: from `from` to where rates begin to fall towards the next level.
     std::vector<RatePoint> swept{};
-    Bytes clear{};  ///< from here on a nearer level serves nothing; that is `from`, but memory's `from` lies farther
+    Bytes clear{};   ///< from here on a nearer level typically serves nothing
+    Bytes nearer{};  ///< the edge of the level before; 0 if none
 };
+
+/// A loop of multiply-adds that the machine can run and that was not measured.
+struct Unmeasured {
+    std::string device;
+    std::string precision;
+    int threads = 1;
+    std::string operation;
+    std::string isa;
+};
+
+/// Whether a roof may be made of these operations: fma, mul+add, dot, tile, widened, a library's matmul, and the peaks of the Empirical Roofline
+/// Tool ("FP64 GFLOPs"), which are of multiply-adds. `best` and `fma+add` are none, because their independent additions do not occur in
+/// convolutions and matrix products.
+bool is_multiply_add(std::string_view operation);
 
 struct Ceilings {
     std::vector<Ceiling> all;
@@ -87,13 +109,21 @@ struct Ceilings {
     /// The same for every thread count that has a load sweep.
     std::vector<MeasuredLevel> levels_by_threads{};
 
-    /// The ceiling of a memory level for a device and thread count: its fastest operation. Null if there is none.
+    std::vector<Unmeasured> unmeasured{};
+    /// No ceilings, since no level is slower than a farther one; `stands_in` says what was faster. A lower bound below it shows only
+    /// interference; else the farther one was served by a nearer level.
+    std::vector<Ceiling> refused{};
+
+    /// The fastest operation on a memory level with so many threads. Null if there is none.
     const Ceiling* bandwidth(const std::string& device, const std::string& level, int threads) const;
     /// The highest compute ceiling of a precision over all instruction mixes. Null if there is none.
     const Ceiling* compute(const std::string& device, const std::string& precision, int threads) const;
-    /// The ceiling for multiply-adds, as in convolutions and matrix products: the best ISA of `fma`, `dot` or `tile`, else of
-    /// `mul+add`, else compute(). A mix with extra independent additions (`fma+add`) does not apply to them.
-    const Ceiling* multiply_add(const std::string& device, const std::string& precision, int threads) const;
+    /// The roof of a memory level or of a precision: the one rule, for every table, picture, export and program.
+    ///
+    /// The fastest operation on the level, or the fastest multiply-adds of the precision on any instruction set, with so many threads or
+    /// fewer: more threads never make a lower roof. It is a lower bound, with the reason in `stands_in`, if it was measured with fewer
+    /// threads alone, or while an instruction set that is as wide or wider was not measured. Empty if nothing was measured.
+    std::optional<Ceiling> roof(Role kind, const std::string& device, const std::string& name, int threads) const;
     /// How the rates are known, by the first ceiling.
     Known known() const { return all.empty() ? Known::measured : all.front().known; }
     /// The most threads any ceiling of the device was measured with; 0 if none.

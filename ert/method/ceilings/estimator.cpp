@@ -14,6 +14,7 @@ constexpr double window_in_tolerances = 1.5;
 constexpr double min_share = 0.45;   ///< of all samples, in the window
 constexpr double max_faster = 0.04;  ///< of all samples, faster than the window
 constexpr std::size_t min_samples_of_round = 2;
+constexpr std::size_t by_chance = 2;  ///< samples that may be faster than the hardware
 
 /// Student's t, 98.75%, for 1 to 30 degrees of freedom: rounds are looked at twice, after the planned ones and after all.
 constexpr std::array<double, 30> student{25.452, 6.205, 4.177, 3.495, 3.163, 2.969, 2.841, 2.752, 2.685, 2.634,
@@ -35,7 +36,7 @@ double median_of(std::span<const double> sorted)
 /// The centre of the window described in the header. The limit only ends a cycle between two windows.
 double fastest_agreement(std::span<const double> sorted, double reach)
 {
-    double centre = sorted[sorted.size() - std::min(min_samples, (sorted.size() + 1) / 2)];
+    double centre = sorted[sorted.size() - std::min(by_chance + 1, (sorted.size() + 1) / 2)];
     for (std::size_t i = 0; i < sorted.size(); ++i) {
         const auto inside = within(reach, centre, sorted);
         if (inside.empty() || median_of(inside) == centre) break;

@@ -55,7 +55,7 @@ double half_width_in_errors(int rounds);
 /// What the hardware sustains when nothing else slows it: the fastest rate on which samples of several rounds agree. Interference only
 /// slows, so faster samples count, and slower ones do not; rounds are seconds apart, so a short disturbance cannot cover all of them.
 ///
-/// The window is centred on the fifth fastest sample (of fewer than nine, on their median) and moved to the median of the samples within it, until it stays. The value is the
+/// The window is centred on the third fastest sample (of fewer than five, on their median) and moved to the median of the samples within it, until it stays. The value is the
 /// mean of the rounds' medians in the window; the interval is Student's, with the rounds as the independent observations. With fewer
 /// than three such rounds it is the range of the window's samples. `tolerance`: the largest half-width, as a share of the rate, that
 /// counts as one rate; the window reaches 1.5 times as far. `clock`: the run's clock, where it varied and the rate scales with it; the

@@ -5,6 +5,7 @@
 #include "ert/method/ceilings/run_clock.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -124,39 +125,42 @@ double typical_of(const PointSummary& point, bool per_clock)
 }
 
 /// The points of a level, one or more, that show its bandwidth: those with two samples at the rate on which the samples of all agree. A level
-/// has one rate, so their samples are one quantity. A point that reaches a rate alone may owe it to chance, and is left out unless
-/// its own samples are steady.
-std::vector<const PointSummary*> agreeing(std::vector<const PointSummary*> points, std::string_view level)
+/// has one rate, so their samples are one quantity.
+std::vector<const PointSummary*> agreeing(const std::vector<const PointSummary*>& points, std::string_view level)
 {
     if (points.size() < 2) return points;
     constexpr double agreement = 0.01;
-    const auto those = [&](const auto& condition) {
-        std::vector<const PointSummary*> kept;
-        std::ranges::copy_if(points, std::back_inserter(kept), condition);
-        return kept;
-    };
     std::vector<Round> pooled;
     for (const PointSummary* const point : points) add_samples(*point, pooled);
     const double centre = sustained_rate(pooled, tolerance_of(level)).centre;
-    std::vector<const PointSummary*> showing = those([&](const PointSummary* point) {
+    std::vector<const PointSummary*> showing;
+    std::ranges::copy_if(points, std::back_inserter(showing), [&](const PointSummary* point) {
         int samples = 0;
         for (const Round& round : point->samples)
             for (const RateSample& sample : round) samples += std::abs(sample.rate / centre - 1) <= agreement ? 1 : 0;
         return samples >= 2;
     });
-    const auto is_steady = [&](const PointSummary* point) {
-        return sustained_rate(point->samples, tolerance_of(level)).steadiness == Steadiness::steady;
-    };
-    if (showing.size() > 1 || std::ranges::any_of(showing, is_steady)) return showing;
-    std::ranges::sort(points, std::greater{}, &PointSummary::fastest);
-    const double second = points[1]->fastest;
-    return those([&](const PointSummary* point) { return std::abs(point->fastest / second - 1) <= agreement; });
+    if (!showing.empty() || !pooled.empty()) return showing.empty() ? points : showing;
+    std::vector<const PointSummary*> fastest = points;  // without samples: one rate may be chance
+    std::ranges::sort(fastest, std::greater{}, &PointSummary::fastest);
+    std::erase_if(fastest, [second = fastest[1]->fastest](const PointSummary* point) {
+        return std::abs(point->fastest / second - 1) > agreement;
+    });
+    return fastest;
 }
 
 /// Empty if the sweep has no point on the level.
 std::optional<Ceiling> ceiling_on(const MeasuredLevel& level, const Sweep& sweep, Role role, const RunClock& clock)
 {
-    const Sweep on(sweep.lower_bound(level.from.value), sweep.upper_bound(level.to.value));
+    auto past = sweep.upper_bound(level.to.value);
+    auto first = sweep.lower_bound(level.from.value);
+    // A sweep that ends before these sets shows the level by the one of which the nearer level serves least: the largest.
+    if (first == past && !level.swept.empty()) {
+        past = sweep.upper_bound(level.swept.back().working_set);
+        first = past == sweep.begin() ? past : std::prev(past);
+        if (first != past && first->first < level.clear.value) first = past;
+    }
+    const Sweep on(first, past);
     if (on.empty()) return {};
     std::vector<const PointSummary*> points;
     if (role == Role::latency)
@@ -190,6 +194,90 @@ std::vector<MeasuredLevel> with_most_threads(std::vector<MeasuredLevel> levels)
     return levels;
 }
 
+/// Nearest to the core first; none for a path.
+std::optional<int> distance_of(const Ceiling& ceiling)
+{
+    const LevelTraits level = level_traits(ceiling.level);
+    if (ceiling.kind != Role::bandwidth || level.kind == LevelKind::path) return {};
+    return level.kind == LevelKind::memory ? INT_MAX : level.number;
+}
+
+/// Of two levels under the same accesses.
+bool is_slower_than_farther(const Ceiling& nearer, const Ceiling& farther)
+{
+    const auto key = [](const Ceiling& c) {
+        return std::tie(c.device, c.operation, c.isa, c.condition, c.threads, c.packs_cores);
+    };
+    const std::optional<int> near = distance_of(nearer);
+    const std::optional<int> far = distance_of(farther);
+    if (!near || !far || *near >= *far || key(nearer) != key(farther)) return false;
+    const bool is_bound = nearer.steadiness == Steadiness::at_least;
+    return farther.rate.low > (is_bound ? nearer.rate.median : nearer.rate.high);
+}
+
+void refuse_disorder(Ceilings& ceilings)
+{
+    std::vector<Ceiling>& all = ceilings.all;
+    for (std::size_t i = 0; i < all.size();) {
+        const auto farther =
+            std::ranges::find_if(all, [&](const Ceiling& c) { return is_slower_than_farther(all[i], c); });
+        if (farther == all.end()) {
+            ++i;
+            continue;
+        }
+        const bool is_bound = all[i].steadiness == Steadiness::at_least;
+        const std::size_t wrong = is_bound ? i : static_cast<std::size_t>(farther - all.begin());
+        const std::string why = is_bound ? farther->level + " was faster" : all[i].level + " was slower";
+        ceilings.refused.push_back(all[wrong]);
+        ceilings.refused.back().stands_in = why;
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(wrong));
+        i = 0;
+    }
+}
+
+/// What a CPU lacks has rows too where a run was over before them.
+bool offers(const Machine& machine, const Measurement& row)
+{
+    if (kind_of_device(row.device) != "cpu" || machine.isa.empty()) return true;
+    const auto has = [](const std::vector<std::string>& list, const std::string& word) {
+        return std::ranges::find(list, word) != list.end();
+    };
+    const std::string isa = row.point.text_or("isa", "");
+    const std::string precision = row.point.text_or("precision", "");
+    if (isa == "amx") return has(machine.features, "amx_" + precision);
+    if (!has(machine.isa, isa)) return false;
+    if (precision == "fp16") return has(machine.features, isa + "_fp16");
+    if (row.point.text_or("operation", "") != "dot") return true;
+    if (precision == "bf16") return has(machine.features, isa + "_bf16");
+    return has(machine.features, isa == "avx2" ? "avx_vnni" : isa + "_vnni");
+}
+
+/// What has rows alone that were not measured, although the machine supports them; and, where a plan left it out, the widest vectors of a
+/// CPU in fp32 and fp64.
+std::vector<Unmeasured> unmeasured_in(const std::vector<PointSummary>& points, const Machine& machine)
+{
+    std::vector<Unmeasured> all;
+    std::map<std::tuple<std::string, std::string, int>, bool> has_widest;
+    const auto widest = std::ranges::find_if(machine.isa.rbegin(), machine.isa.rend(),
+                                             [](const std::string& isa) { return isa != "amx"; });
+    for (const PointSummary& point : points) {
+        const Measurement& row = point.best;
+        const std::string operation = row.point.text_or("operation", row.bench);
+        if (row.role != Role::compute || !is_multiply_add(operation) || !condition_of(row.point).empty()) continue;
+        const std::string isa = row.point.text_or("isa", "");
+        const std::string precision = row.point.text_or("precision", "");
+        if (row.status == Status::unsupported || !offers(machine, row)) continue;
+        if (point.rounds == 0) all.push_back({row.device, precision, point.threads(), operation, isa});
+        if (kind_of_device(row.device) != "cpu" || (precision != "fp32" && precision != "fp64")) continue;
+        bool& has = has_widest[{row.device, precision, point.threads()}];
+        has = has || widest == machine.isa.rend() || isa == *widest;
+    }
+    for (const auto& [key, has] : has_widest)
+        if (const auto& [device, precision, threads] = key; !has)
+            all.push_back({device, precision, threads, "fma", *widest});
+    return all;
+}
+
 }  // namespace
 
 std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const std::vector<MeasuredLevel>& levels)
@@ -206,6 +294,7 @@ std::vector<Ceiling> ceilings_of(const std::vector<PointSummary>& points, const 
                 if (!ceiling) continue;
                 ceiling->working_set_low = level.from;
                 ceiling->working_set_high = level.to;
+                ceiling->nearer_share = std::min(1.0, level.nearer / ceiling->working_set);
                 all.push_back(std::move(*ceiling));
             }
         }
@@ -245,7 +334,10 @@ Ceilings fit_ceilings(std::span<const Measurement> rows, const Machine& machine)
 {
     const std::vector<PointSummary> points = summarize_points(rows);
     const std::vector<MeasuredLevel> levels = find_levels(points, machine);
-    return {ceilings_of(points, levels), with_most_threads(levels), levels};
+    Ceilings ceilings{
+        ceilings_of(points, levels), with_most_threads(levels), levels, unmeasured_in(points, machine), {}};
+    refuse_disorder(ceilings);
+    return ceilings;
 }
 
 }  // namespace roof

@@ -18,8 +18,8 @@ void set_beside_report(MeasuredLevel& level, const Machine& machine)
     const MemoryLevel* const reported = machine.find_level(level.device, level.name);
     if (reported == nullptr) return;
     level.reported = reported->capacity * reported->instances_reached(level.threads, machine.smt);
-    // A sweep never fills memory, so memory's capacity cannot be compared.
-    if (level.name == memory_level || level.reported.value <= 0) return;
+    // A sweep never fills memory, so memory's capacity cannot be compared; nor can that of a cache whose end no set showed.
+    if (level.edge.value <= 0 || level.reported.value <= 0) return;
     level.contradiction = std::abs(std::log2(level.edge / level.reported)) > 1;  // a factor of two
 }
 
@@ -56,48 +56,107 @@ struct LevelSweeps {
     const Sweep* loads = nullptr;
     const Sweep* latencies = nullptr;  ///< of as many threads; null if there are none
     std::vector<WorkingSets> edges{};  ///< where they have to lie; empty if not known
+    bool shows_caches = false;         ///< latencies tell caches from memory: of as many threads, or of the fewest
 };
 
-std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<RatePoint>& loads)
+/// From here on a cache serves nothing of a set, even if its edge is 1.5 octaves wide.
+constexpr double clear_of_edge = 1.68;
+
+/// Where too few sets were measured to find the edges again: each set belongs to the level in which it lies wherever the edges are. A
+/// plateau without sets is of a level that was not measured.
+std::vector<Plateau> placed_between(const std::vector<WorkingSets>& edges, const std::vector<RatePoint>& points)
+{
+    std::vector<Plateau> plateaus(edges.size() + 1);
+    for (std::size_t i = 0; i < plateaus.size(); ++i) {
+        const double low = i == 0 ? 0 : clear_of_edge * edges[i - 1].high;
+        const double high = i < edges.size() ? plateaus[i].edge = edges[i].low : HUGE_VAL;
+        for (const RatePoint& point : points) {
+            if (point.working_set < low || point.working_set > high) continue;
+            if (plateaus[i].flat.low <= 0) plateaus[i].flat.low = point.working_set;
+            plateaus[i].flat.high = point.working_set;
+        }
+    }
+    return plateaus;
+}
+
+/// What the machine reports of the device's caches: their number, and the capacity of the largest that so many threads reach.
+struct ReportedCaches {
+    std::size_t number = 0;
+    Bytes last{};
+};
+
+ReportedCaches reported_caches(const Machine& machine, const std::string& device, int threads)
+{
+    ReportedCaches caches;
+    const Device* const found = machine.find_device(device);
+    if (found == nullptr) return caches;
+    for (const MemoryLevel& level : found->levels) {
+        if (level_traits(level.name).kind != LevelKind::cache || level.capacity.value <= 0) continue;
+        ++caches.number;
+        caches.last = std::max(caches.last, level.capacity * level.instances_reached(threads, machine.smt));
+    }
+    return caches;
+}
+
+/// A machine that reports a third cache reports all: a further plateau is a cache that is shared with others, full of other sizes. Without
+/// latencies, what lies within the largest reported cache is no memory.
+std::size_t most_plateaus(const ReportedCaches& caches, bool sees_memory)
+{
+    return caches.number < 3 ? most_levels : caches.number + (sees_memory ? 1 : 0);
+}
+
+std::vector<Plateau> plateaus_of(const LevelSweeps& sweeps, const std::vector<RatePoint>& loads, std::size_t most)
 {
     constexpr double weight_of_latency = 0.7;
     std::vector<RateCurve> curves{{loads}};
     if (sweeps.latencies != nullptr) curves.push_back({rates_of(*sweeps.latencies), weight_of_latency});
-    std::vector<Plateau> plateaus = find_plateaus(curves, sweeps.edges);
-    return plateaus.empty() ? find_plateaus(curves) : plateaus;
+    std::vector<Plateau> plateaus = find_plateaus(curves, sweeps.edges, most);
+    if (plateaus.empty() && !sweeps.edges.empty()) return placed_between(sweeps.edges, loads);
+    return plateaus;
 }
 
 /// `first`: the number of the fastest level.
 std::vector<MeasuredLevel> levels_of(const LevelSweeps& sweeps, const std::string& device, int threads,
                                      const Machine& machine, std::size_t first)
 {
-    // From here on a cache serves nothing of a set, even if its edge is 1.5 octaves wide.
-    constexpr double clear_of_edge = 1.68;
+    // Of a set ten times as large as a cache, the cache serves a tenth at most, whatever it keeps.
+    constexpr double most_from_nearer = 0.1;
     const std::vector<RatePoint> points = rates_of(*sweeps.loads);
+    const ReportedCaches reported = reported_caches(machine, device, threads);
+    // The farthest sets are memory's if no cache that is reported holds them, or if latencies show as many caches before them.
+    const bool is_past_caches = !points.empty() && points.back().working_set > clear_of_edge * reported.last.value;
+    const std::vector<Plateau> plateaus =
+        plateaus_of(sweeps, points, most_plateaus(reported, is_past_caches || sweeps.shows_caches));
+    const bool sees_memory = is_past_caches || (sweeps.shows_caches && plateaus.size() + first - 1 > reported.number);
     const auto index_from = [&](double bytes) {
         return static_cast<std::size_t>(std::ranges::lower_bound(points, bytes, {}, &RatePoint::working_set) -
                                         points.begin());
     };
     std::vector<MeasuredLevel> levels;
-    for (const Plateau& plateau : plateaus_of(sweeps, points)) {
-        const bool is_memory = plateau.edge <= 0;
-        const double nearer = levels.empty() ? 0 : levels.back().edge.value;
+    for (std::size_t i = 0; i < plateaus.size(); ++i) {
+        const Plateau& plateau = plateaus[i];
+        const bool is_last = i + 1 == plateaus.size();
+        const bool is_memory = is_last && sees_memory;
+        const double nearer = i == 0 ? 0 : plateaus[i - 1].edge;
+        if (plateau.flat.high <= 0 || (is_last && plateau.flat.high < clear_of_edge * nearer)) continue;
         // The last cache serves a part of sets that are not much larger than it. So memory begins in the middle (in octaves) of its
         // plateau.
         const double low = is_memory && nearer > 0 ? std::sqrt(plateau.flat.low * plateau.flat.high) : plateau.flat.low;
         const std::size_t end = std::max<std::size_t>(1, index_from(plateau.flat.high + 1));  // past the last flat one
-        const std::size_t begin = std::min(index_from(std::max(low, clear_of_edge * nearer)), end - 1);
+        const double held = is_memory && is_past_caches ? clear_of_edge * reported.last.value : 0;
+        const std::size_t begin = std::min(index_from(std::max({low, held, nearer / most_from_nearer})), end - 1);
         MeasuredLevel& level = levels.emplace_back();
         level.device = device;
         level.threads = threads;
-        level.name = is_memory ? std::string(memory_level) : cache_level(levels.size() - 1 + first);
+        level.name = is_memory ? std::string(memory_level) : cache_level(i + first);
+        level.nearer = Bytes{nearer};
         level.from = Bytes{points[begin].working_set};
-        level.clear =
-            Bytes{points[std::min(index_from(std::max(plateau.flat.low, clear_of_edge * nearer)), begin)].working_set};
+        const std::size_t clear = index_from(std::max({plateau.flat.low, held, clear_of_edge * nearer}));
+        level.clear = Bytes{points[std::min(clear, begin)].working_set};
         level.swept.assign(points.begin() + static_cast<std::ptrdiff_t>(begin),
                            points.begin() + static_cast<std::ptrdiff_t>(end));
         // Of all measured sets, whether or not they have samples in the state that is compared.
-        const auto beyond = is_memory ? sweeps.loads->end() : sweeps.loads->upper_bound(plateau.edge);
+        const auto beyond = is_last ? sweeps.loads->end() : sweeps.loads->upper_bound(plateau.edge);
         level.to = level.from;
         if (beyond != sweeps.loads->begin()) level.to = std::max(level.to, Bytes{std::prev(beyond)->first});
         level.edge = Bytes{plateau.edge};
@@ -141,7 +200,7 @@ void compare_thread_counts(std::vector<MeasuredLevel>& levels, const Machine& ma
     for (MeasuredLevel& one : levels)
         for (MeasuredLevel& more : levels)
             if (one.threads == 1 && more.threads > 1 && one.device == more.device && one.name == more.name &&
-                one.name != memory_level)
+                one.edge.value > 0 && more.edge.value > 0)
                 one.sharing = more.sharing = sharing_of(one, more, machine);
 }
 
@@ -212,8 +271,11 @@ std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, 
         const auto& [device, threads] = key;
         const bool is_cpu = kind_of_device(device) == "cpu";
         const auto latencies = sweeps.find({Role::latency, device, threads, "", "latency", ""});
-        const LevelSweeps shown{sweep, is_cpu && latencies != sweeps.end() ? &latencies->second : nullptr,
-                                edges_of(with_fewest[device], threads, machine.smt)};
+        const std::vector<MeasuredLevel>& fewest = with_fewest[device];
+        const bool has_latencies = is_cpu && latencies != sweeps.end();
+        const LevelSweeps shown{sweep, has_latencies ? &latencies->second : nullptr,
+                                edges_of(fewest, threads, machine.smt),
+                                has_latencies || (!fewest.empty() && fewest.back().name == memory_level)};
         std::vector<MeasuredLevel> levels = levels_of(shown, device, threads, machine, 1);
         if (const auto past = sweeps.find({Role::bandwidth, device, threads, "", "load", "cg"}); past != sweeps.end())
             levels = behind_l1(levels, levels_of({&past->second}, device, threads, machine, 2));

@@ -34,7 +34,10 @@ std::map<SweepKey, Sweep> sweeps_in(const std::vector<PointSummary>& points);
 bool is_answered_by(const MeasuredLevel& level, const Measurement& row);
 
 /// The levels of every device and thread count: L1, L2, … from the fastest; the last is memory, DRAM. From its load sweep under default
-/// conditions; without one, from the first sweep. Found from the rates alone; the sizes that `machine` reports are added for comparison.
+/// conditions; without one, from the first sweep. With several threads they are those of the fewest, as long as the sweep can be divided so; a
+/// level without a set is left out. The edges are found from the rates alone. `machine`, where it reports caches, says what may be
+/// memory: sets that no reported cache holds, or that lie behind as many caches as are reported; and where it reports a third cache, how
+/// many there are.
 std::vector<MeasuredLevel> find_levels(const std::vector<PointSummary>& points, const Machine& machine);
 
 /// The non-default conditions of a point, for display: "small pages, siblings"; empty for the defaults.

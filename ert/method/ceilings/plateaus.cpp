@@ -13,8 +13,7 @@ namespace {
 constexpr double cost_of_octave = 0.22;  ///< of an ascent; recorded caches rise by up to 0.2 an octave within a level
 constexpr double long_ascent = 3;        ///< octaves
 constexpr double cost_of_level = 0.13;
-constexpr double least_span = 0.4;  ///< octaves
-constexpr std::size_t most_levels = 7;
+constexpr double least_span = 0.4;      ///< octaves
 constexpr double least_contrast = 0.1;  ///< log2 of rate: a curve with less does not show where an edge lies
 
 /// Cost over the octaves of the working set, ascending in both.
@@ -60,7 +59,8 @@ struct Division {
 
 class Search {
   public:
-    Search(const std::vector<CostCurve>& curves, std::span<const WorkingSets> edges) : edges_(edges)
+    Search(const std::vector<CostCurve>& curves, std::span<const WorkingSets> edges, std::size_t most)
+        : edges_(edges), most_(edges.empty() ? most : edges.size() + 1)
     {
         double low = -std::numeric_limits<double>::infinity();
         for (const CostCurve& curve : curves) {
@@ -81,15 +81,14 @@ class Search {
     std::vector<WorkingSets> cheapest() const
     {
         const std::size_t n = octaves_.size();
-        const std::size_t most = edges_.empty() ? most_levels : edges_.size() + 1;
-        std::vector<std::vector<Division>> table(most, std::vector<Division>(n));
+        std::vector<std::vector<Division>> table(most_, std::vector<Division>(n));
         for (std::size_t last = 0; last < n; ++last)
             if (spans_enough(0, last)) table[0][last].cost = cost_of_level + costs_[last] - costs_[0];
-        for (std::size_t level = 1; level < most; ++level) extend(table[level - 1], table[level], level);
+        for (std::size_t level = 1; level < most_; ++level) extend(table[level - 1], table[level], level);
 
-        std::size_t best = most - 1;
+        std::size_t best = most_ - 1;
         if (edges_.empty())
-            for (std::size_t level = 0; level < most; ++level)
+            for (std::size_t level = 0; level < most_; ++level)
                 if (table[level].back().cost < table[best].back().cost ||
                     (level < best && table[level].back().cost == table[best].back().cost))
                     best = level;
@@ -142,6 +141,7 @@ class Search {
     }
 
     std::span<const WorkingSets> edges_;
+    std::size_t most_;
     std::vector<double> octaves_;
     std::vector<double> costs_;
 };
@@ -219,14 +219,15 @@ bool is_edge(std::span<const RateCurve> curves, const WorkingSets& near, const W
 
 }  // namespace
 
-std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<const WorkingSets> edges)
+std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<const WorkingSets> edges,
+                                   std::size_t most)
 {
     constexpr std::size_t least_points = 3;
     if (curves.empty() || curves.front().points.size() < least_points) return {};
     std::vector<CostCurve> costs;
     for (const RateCurve& curve : curves)
         if (!curve.points.empty()) costs.push_back(cost_curve(curve));
-    std::vector<WorkingSets> flat = Search(costs, edges).cheapest();
+    std::vector<WorkingSets> flat = Search(costs, edges, most).cheapest();
     for (std::size_t i = 0; edges.empty() && i + 1 < flat.size();) {
         if (is_edge(curves, flat[i], flat[i + 1])) {
             ++i;

@@ -48,7 +48,9 @@ struct Plateau {
 /// fastest of itself and all larger sets, after a median of three has removed single outliers. Curves with points at other working sets
 /// are interpolated (log of rate over log of set).
 ///
-/// `edges`: where each edge has to lie; their number then fixes the number of plateaus, one more. Empty: any number from one to seven.
-std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<const WorkingSets> edges = {});
+/// `edges`: where each edge has to lie; their number then fixes the number of plateaus, one more. Empty: any number from one to `most`.
+inline constexpr std::size_t most_levels = 7;
+std::vector<Plateau> find_plateaus(std::span<const RateCurve> curves, std::span<const WorkingSets> edges = {},
+                                   std::size_t most = most_levels);
 
 }  // namespace roof

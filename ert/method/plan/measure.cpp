@@ -1,7 +1,9 @@
 #include "ert/method/plan/measure.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 #include "ert/method/bench/device_group.hpp"
+#include "ert/method/bench/process_limits.hpp"
 #include "ert/method/plan/sustain.hpp"
 
 #include <fmt/chrono.h>
@@ -9,11 +11,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <ctime>
 #include <iterator>
 #include <map>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -91,7 +95,8 @@ void require_threads(long long count)
     may_end.notify_all();
     for (std::thread& other : others) other.join();
     if (!reason.empty())
-        throw Error(fmt::format("{} threads cannot be started ({}); `ulimit -u` shows the limit", count, reason));
+        throw Error(
+            fmt::format("{} threads cannot be started ({}); `ulimit -u` and `ulimit -s` show limits", count, reason));
 }
 
 void run(Measurement& row, const Item& item, const BenchRegistry& registry, const Clock& clock,
@@ -109,6 +114,7 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     const std::optional<Profile> profile = start_profiling(item, registry, device, parts, of_profile);
     if (profile) trace.set_listener(&profile->listener);
     const std::unique_ptr<HostMonitor> host = row.role == Role::step ? registry.host_monitor() : nullptr;
+    const auto groups = group_periods();
     row.samples =
         failing([&] { return collect(*subject, trace, item.stopping, clock, row.parts, observer, host.get()); });
     if (row.role == Role::step) subject->check();  // ranks that go apart late
@@ -118,10 +124,21 @@ void run(Measurement& row, const Item& item, const BenchRegistry& registry, cons
     row.host = mean_host_use(row.samples);
     if (profile) of_profile = record(*subject, trace, *profile, item.profile, clock, folder, row.id());
     std::vector<std::string> remarks = subject->remarks();
+    // Probes leave launches out that were throttled.
+    for (const std::string& more : {row.role == Role::step ? throttling_since(groups) : "", variables_set()})
+        if (!more.empty()) remarks.push_back(more);
     for (const auto& more : {of_profile, remarks_on(row.samples)})
         remarks.insert(remarks.end(), more.begin(), more.end());
     row.variant = subject->variant();
     row.seconds = estimate_of(row.samples, &Sample::seconds);
+    if (row.role == Role::step) {
+        std::vector<double> seconds;
+        for (const Sample& sample : row.samples)
+            if (sample.used) seconds.push_back(sample.seconds.value);
+        const Spread spread = spread_in_time(seconds);
+        row.seconds.low = {spread.low};
+        row.seconds.high = {spread.high};
+    }
     row.data = estimate_of(row.samples, &Sample::data);
     row.forward = estimate_of(row.samples, &Sample::forward);
     row.backward = estimate_of(row.samples, &Sample::backward);
@@ -156,6 +173,25 @@ Measurement row_of(const Item& item)
     return row;
 }
 
+/// A launch that took a second more than ten times the median of the others: the process was stopped, or the machine stood still, as while a
+/// snapshot of it is taken. It is no step, and is left out under that name.
+void leave_out_pauses(std::span<Sample> samples)
+{
+    constexpr double times = 10;
+    constexpr std::size_t fewest = 4;
+    if (std::ranges::none_of(samples, [](const Sample& sample) { return sample.seconds.value > 1; })) return;
+    std::vector<double> seconds;
+    for (const Sample& sample : samples)
+        if (sample.used) seconds.push_back(sample.seconds.value);
+    if (seconds.size() < fewest) return;
+    const double median = spread_of(seconds).median;
+    for (Sample& sample : samples) {
+        if (!sample.used || sample.seconds.value <= times * median + 1) continue;
+        sample.used = false;
+        sample.disturbance = "the program was stopped";
+    }
+}
+
 }  // namespace
 
 Sample time_launch(const std::function<void(Trace&)>& launch, Trace& trace, const Clock& clock)
@@ -168,6 +204,49 @@ Sample time_launch(const std::function<void(Trace&)>& launch, Trace& trace, cons
     Sample sample = trace.sample();
     sample.seconds = trace.time_taken().value_or(elapsed - sample.data) / sample.launches;
     return sample;
+}
+
+Spread spread_in_time(std::span<const double> values)
+{
+    constexpr std::size_t fewest = 6;
+    Spread spread = spread_of(values);
+    if (values.size() < fewest) return spread;
+    const auto n = static_cast<double>(values.size());
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
+    std::vector<double> ranks(values.size());  // from their mean; equal values share one
+    for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+        while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+        for (std::size_t i = first; i < end; ++i) ranks[order[i]] = static_cast<double>(first + end) / 2 - n / 2;
+    }
+    double neighbours = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        squares += ranks[i] * ranks[i];
+        if (i > 0) neighbours += ranks[i] * ranks[i - 1];
+    }
+    if (squares <= 0) return spread;
+    // Few values show less correlation than there is. That of the sides of the median is 2/pi times the arc sine of theirs.
+    constexpr double most = 0.95;
+    const double correlation = std::clamp((n * neighbours / squares + 1) / (n - 4), 0.0, most);
+    double times = 1;
+    for (double power = correlation; power > 1e-3; power *= correlation) times += 4 / M_PI * std::asin(power);
+    const double independent = n / times;
+    const auto at = [&](std::size_t rank) { return values[order[rank]]; };
+    if (independent < static_cast<double>(fewest)) {
+        const double wider = std::sqrt(static_cast<double>(fewest) / independent);
+        spread.low = std::max(0.0, spread.median - (spread.median - at(0)) * wider);
+        spread.high = spread.median + (at(values.size() - 1) - spread.median) * wider;
+    } else if (times > 1) {
+        const double count = std::floor(independent);
+        const double low = static_cast<double>(median_interval(static_cast<std::size_t>(count)).low);
+        const double from_middle = (count / 2 - low - 0.5) / count * n;  // in ranks
+        const auto rank = static_cast<std::size_t>(std::max(0.0, std::floor((n - 1) / 2 - from_middle)));
+        spread.low = std::min(spread.low, at(rank));
+        spread.high = std::max(spread.high, at(values.size() - 1 - rank));
+    }
+    return spread;
 }
 
 bool is_enough(std::span<const Sample> launches, Seconds elapsed, const StoppingOptions& options)
@@ -185,15 +264,16 @@ bool is_enough(std::span<const Sample> launches, Seconds elapsed, const Stopping
     if (discarded > options.max_samples || (discarded > 0 && elapsed - spent >= options.budget * budgets)) return true;
     if (kept < options.min_samples) return false;
     if (kept >= options.max_samples || spent >= options.budget) return true;
-    // With fewer than six samples no interval covers the median with 95% probability.
-    return kept >= 6 && Estimate<Seconds>::of(seconds).relative_half_width() <= options.interval;
+    // With fewer than six samples no interval covers the median with 95% probability. The last launch decides whether it is a look.
+    const bool is_look = kept % 6 == 0 && std::has_single_bit(static_cast<unsigned>(kept / 6)) && launches.back().used;
+    return is_look && Estimate<Seconds>::of(seconds).relative_half_width() <= options.interval;
 }
 
 std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOptions& options, const Clock& clock,
                             std::vector<PartMeasurement>& parts, const SampleObserver& observer, HostMonitor* host)
 {
     const std::vector<TimedPart> declared = subject.parts();
-    std::vector<std::vector<double>> part_seconds(declared.size());
+    std::vector<std::vector<double>> part_seconds;  ///< of each launch that counts
     std::vector<Sample> samples;
     const auto launch = [&](bool used) {
         if (host != nullptr) host->begin();
@@ -221,14 +301,19 @@ std::vector<Sample> collect(Subject& subject, Trace& trace, const StoppingOption
     do {
         launch(true);
         samples.back().used = samples.back().disturbance.empty();
-        for (std::size_t i = 0; i < declared.size() && samples.back().used; ++i)
-            part_seconds[i].push_back(trace.part_seconds()[i].value);
+        std::vector<double>& seconds = part_seconds.emplace_back();
+        for (std::size_t i = 0; i < declared.size(); ++i) seconds.push_back(trace.part_seconds()[i].value);
+        leave_out_pauses(counted());
     } while (!is_enough(counted(), clock() - begin, options));
+    const auto of_part = [&](std::size_t part) {
+        std::vector<double> seconds;
+        for (std::size_t i = 0; i < part_seconds.size(); ++i)
+            if (counted()[i].used) seconds.push_back(part_seconds[i][part]);
+        return Estimate<Seconds>::of(seconds);
+    };
+    for (std::size_t i = 0; i < declared.size(); ++i) parts.push_back({declared[i], of_part(i)});
     if (std::ranges::none_of(counted(), &Sample::used))
         for (Sample& sample : counted()) sample.used = true;
-
-    for (std::size_t i = 0; i < declared.size(); ++i)
-        parts.push_back({declared[i], Estimate<Seconds>::of(part_seconds[i])});
     return samples;
 }
 
@@ -289,7 +374,7 @@ Measurement measure(const Item& item, const BenchRegistry& registry, const Clock
     } catch (const std::bad_alloc&) {
         give_up(Status::out_of_memory, "the allocator had no more memory");
     } catch (const std::exception& error) {
-        give_up(Status::failed, error.what());
+        give_up(Status::failed, in_own_words(error));
     }
     return row;
 }

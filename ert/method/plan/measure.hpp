@@ -32,8 +32,13 @@ auto estimate_of(const std::vector<Sample>& samples, Field field)
     return Estimate<Unit>::of(values, discarded);
 }
 
+/// Median and 95% interval of values in the order of time, which may depend on each other: of a step, the one before. As many of them count as
+/// independent as their order allows (the correlation of neighbours, by ranks). With fewer than six such the range is widened.
+Spread spread_in_time(std::span<const double> values);
+
 /// The stopping rule: whether these launches, without warm-ups, are enough. Disturbed ones (`used` is false) cost time and are no
-/// samples; enough of them end the row too, as on a busy machine. So does the time that all has taken beside the samples: `elapsed`, since
+/// samples; enough of them end the row too, as on a busy machine. The interval is looked at with 6, 12, 24, … samples, so that an interval
+/// that happens to be narrow ends few rows. So does the time that all has taken beside the samples: `elapsed`, since
 /// the first of these launches began.
 bool is_enough(std::span<const Sample> launches, Seconds elapsed, const StoppingOptions& options);
 

@@ -75,7 +75,26 @@ std::vector<std::size_t> spread_order(std::size_t count)
     return order;
 }
 
-/// The items of each round, spread.
+double set_of(const Item& item)
+{
+    return item.point.has("working_set") ? item.point.number("working_set") : 0;
+}
+
+/// Without these a calibration that is cut short has no roof: multiply-adds on wide vectors or tiles, and loads from memory.
+bool is_needed_first(const Item& item, const std::vector<Item>& items)
+{
+    const std::string operation = item.point.text_or("operation", "");
+    if (is_multiply_add(operation)) {
+        const std::string isa = item.point.text_or("isa", "");
+        return operation != "mul+add" && isa != "scalar" && isa != "sse";
+    }
+    const auto is_larger = [&](const Item& other) {
+        return other.bench_name == item.bench_name && set_of(other) > set_of(item);
+    };
+    return operation == "load" && set_of(item) > 0 && std::ranges::none_of(items, is_larger);
+}
+
+/// The items of each round, spread; in the first round what a roof needs goes first.
 std::vector<Item> spread(const std::vector<Item>& items)
 {
     std::map<std::pair<std::string, std::string>, std::vector<const Item*>> entries;
@@ -86,11 +105,14 @@ std::vector<Item> spread(const std::vector<Item>& items)
         entries[{round, item.where + item.device}].push_back(&item);
     }
     std::vector<std::pair<double, const Item*>> places;
+    const auto place_of = [&](double place, const Item& item) {
+        return place < 1 && is_needed_first(item, items) ? 0 : place;
+    };
     for (const auto& [key, entry] : entries) {
         const auto count = static_cast<double>(entry.size());
         double place = 0.5;
         for (const std::size_t i : spread_order(entry.size()))
-            places.emplace_back(rounds[key.first] + place++ / count, entry[i]);
+            places.emplace_back(place_of(rounds[key.first] + place++ / count, *entry[i]), entry[i]);
     }
     std::ranges::stable_sort(places, {}, &std::pair<double, const Item*>::first);
     std::vector<Item> ordered;
@@ -201,7 +223,7 @@ ResolvedSizes resolve_sizes(std::span<const Measurement> rows, const Machine& ma
             return Sizes(sizes.begin(), sizes.end());
         };
         const std::size_t fastest = fastest_pair(level.swept);
-        const bool is_memory = level.beyond.value == 0;
+        const bool is_memory = level.name == memory_level;
         const std::size_t largest = std::min<std::size_t>(is_memory ? 1 : 3, swept.size());
         add("levels", from(swept.size() - largest, largest));
         if (is_memory) add("memory", {swept.back()});

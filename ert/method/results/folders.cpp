@@ -1,5 +1,7 @@
 // Chooses the results folder of a command, and finds the calibration for placing its rows.
+#include "ert/base/checksum.hpp"
 #include "ert/base/error.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "ert/method/bench/level.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/results/results.hpp"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <ctime>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 
@@ -19,13 +22,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders in `here` and those beside it, each list with the newest first.
-std::vector<fs::path> in_and_beside(const fs::path& here)
+/// The folders in `here` and those beside it, the newest first. What cannot be read is named.
+std::vector<Neighbour> in_and_beside(const fs::path& here, PassedOver* over)
 {
-    std::vector<fs::path> places = newest_first(here);
-    const std::vector<fs::path> beside =
-        newest_first(here.has_filename() ? here.parent_path() : here.parent_path().parent_path());
-    places.insert(places.end(), beside.begin(), beside.end());
+    const fs::path parent = here.has_filename() ? here.parent_path() : here.parent_path().parent_path();
+    if (over != nullptr && !over->seen.empty()) return over->seen;
+    std::vector<Neighbour> places = neighbours_in(here);
+    std::ranges::move(neighbours_in(parent), std::back_inserter(places));
+    std::ranges::stable_sort(places, std::greater{}, &Neighbour::time);
+    if (over == nullptr) return places;
+    over->seen = places;
+    std::vector<std::string> unread;
+    for (const Neighbour& one : places)
+        if (!one.unread.empty()) unread.push_back(one.unread);
+    if (!unread.empty())
+        over->odd.push_back(unread.front() + (unread.size() == 1 ? "; it was passed over"
+                                                                 : fmt::format("; it and {} more folders were passed "
+                                                                               "over",
+                                                                               unread.size() - 1)));
     return places;
 }
 
@@ -55,21 +69,9 @@ bool is_sustained(const PlanEntry& entry)
     return entry.stopping.sustain.value > 0;
 }
 
-/// Whether the folder's machine.yaml names this node or none.
-bool is_of_node(const fs::path& folder, const std::string& node)
-{
-    if (!fs::exists(folder / "machine.yaml")) return true;
-    try {
-        const std::string other = read_machine_of(folder).node;
-        return other.empty() || other == node;
-    } catch (const Error&) {
-        return false;
-    }
-}
-
 bool is_complete(const fs::path& folder, const Scheduler& scheduler)
 {
-    if (!fs::exists(folder / "measurements.csv")) return false;
+    if (!is_there(folder / measurements_file)) return false;
     try {
         const Results results = read_results(folder);
         const bool has_ended =
@@ -100,7 +102,7 @@ bool is_finished(const Plan& plan, std::span<const Measurement> rows)
 std::optional<CalibrationKind> kind_by_plan(const fs::path& file, std::span<const Measurement> rows)
 {
     try {
-        if (!fs::exists(file)) return CalibrationKind::full;
+        if (!is_there(file)) return CalibrationKind::full;
         const Plan plan = load_plan(file);
         if (std::ranges::any_of(plan.entries, is_sustained)) return {};
         if (!is_finished(plan, rows)) return CalibrationKind::unfinished;
@@ -127,87 +129,148 @@ std::optional<CalibrationKind> kind_of(const fs::path& folder, std::span<const M
 
 /// What one reading of a folder shows.
 struct Look {
-    std::optional<CalibrationKind>
-        kind;            ///< empty if it has no ceilings, or of another machine, or if it cannot be read
-    std::string damage;  ///< of one that may have ceilings; empty for one that holds steps alone
+    std::optional<CalibrationKind> kind{};  ///< empty if it has no ceilings, or cannot be read
+    std::string damage{};  ///< of one that may have ceilings; empty for one that holds steps alone
+    std::string why{};     ///< a reason to pass it over that is no damage
 };
 
-/// `machine_name`: of the machine whose ceilings are looked for, or empty for any.
-Look look_at(const fs::path& place, const std::string& machine_name = {})
+Look look_at(const fs::path& place)
 {
     Look look;
     try {
         if (is_of_other_format(place)) {
-            if (fs::exists(place / seal_file))  // it may be the format that was changed
+            if (is_there(place / seal_file))  // it may be the format that was changed
                 look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
-        } else if (fs::exists(place / "measurements.csv")) {
+        } else if (is_there(place / measurements_file)) {
             const Results results = read_results(place);
-            const bool is_other = !machine_name.empty() && results.machine.name != machine_name;
-            if (!is_other) look.kind = kind_of(place, results.rows);
+            look.kind = kind_of(place, results.rows);
             const bool has_only_steps =
                 !results.rows.empty() &&
                 std::ranges::all_of(results.rows, [](const Measurement& row) { return row.role == Role::step; });
             if (!results.damage.empty() &&
-                !(has_only_steps && sentence_on(place, "measurements.csv", results.damage).empty()))
+                !(has_only_steps && sentence_on(place, measurements_file, results.damage).empty()))
                 look.damage = results.damage.front();
-        } else if (fs::exists(place / seal_file)) {
+        } else if (has_no_row(place)) {
+            look.why = "it has no rows: its run was stopped before the first one, or still measures it";
+        } else {
             const std::vector<std::string> damage = check_seal(place).damage;
-            look.damage = damage.empty() ? "" : damage.front();
+            look.damage = damage.empty() ? (place / measurements_file).string() + ": it is missing" : damage.front();
         }
-    } catch (const Error& error) {
+        if (look.kind == CalibrationKind::quick) look.why = "it is a quick calibration";
+        if (look.kind == CalibrationKind::unfinished) look.why = "its calibration was stopped early";
+    } catch (const std::exception& error) {
         look.damage = error.what();
     }
     return look;
 }
 
+/// Looks for the calibration of a machine among the folders that are beside each other.
+class Search {
+  public:
+    /// `machine`: whose ceilings are looked for; null for any machine of `node`, or of any node if that is empty.
+    Search(const Machine* machine, const std::string& node) : machine_(machine), node_(node) {}
+
+    /// The newest of the best kind among `places`, the newest first; else that of another node. Empty if there is none.
+    fs::path find(std::span<const Neighbour> places, const fs::path& here)
+    {
+        for (const Neighbour& place : places)
+            if (place.unread.empty() && place.is_results && !place.has_steps_alone() && place.place != here)
+                seen_.push_back({place, {}, Whose::unknown});
+        for (const Whose whose : {Whose::own, Whose::of_other_node}) {
+            std::optional<CalibrationKind> best;
+            for (Seen& one : seen_) {
+                if (one.whose == Whose::unknown) judge(one);
+                if (one.whose != whose) continue;
+                one.look = look_at(one.head.place);
+                if (!one.look.kind || (best && *one.look.kind <= *best)) continue;
+                found_ = &one;
+                best = one.look.kind;
+                if (*best == CalibrationKind::full) break;
+            }
+            if (found_ != nullptr) return found_->head.place;
+        }
+        return {};
+    }
+
+    /// Names what is newer than what was found, or all if nothing was; what is odd of those; and copies of what was found.
+    void tell(PassedOver& over) const
+    {
+        for (const Seen& one : seen_) {
+            if (&one == found_ || one.whose == Whose::unknown) break;
+            pass_over(one.head.place, one.look.damage, one.look.why, &over);
+        }
+        for (const Seen& one : seen_)
+            if (!one.head.odd.empty() && one.whose <= Whose::own) over.odd.push_back(one.head.odd);
+        if (found_ == nullptr) return;
+        const std::string run = run_of(found_->head.place);
+        for (const Seen& one : seen_)
+            if (&one != found_ && !run.empty() && run_of(one.head.place) == run)
+                over.remarks.push_back(fmt::format("'{}' and '{}' hold the same run: one is a copy",
+                                                   found_->head.place.filename().string(),
+                                                   one.head.place.filename().string()));
+        if (machine_ == nullptr) return;
+        const std::string states = differing_facts(state_of(found_->machine), state_of(*machine_));
+        if (!states.empty()) over.remarks.push_back("the calibration is of this machine in another state: " + states);
+    }
+
+  private:
+    enum class Whose { unknown, own, of_other_node, of_none };
+    struct Seen {
+        Neighbour head;
+        Look look{};
+        Whose whose;
+        Machine machine{};
+    };
+
+    /// Reads machine.yaml. The rows of another machine are not read.
+    void judge(Seen& one) const
+    {
+        const fs::path& place = one.head.place;
+        one.whose = Whose::own;
+        try {
+            one.machine = read_machine_of(place);
+        } catch (const std::exception&) {
+            return;  // look_at() says it
+        }
+        const bool is_other = machine_ != nullptr && machine_->name != one.machine.name;
+        const std::string differs =
+            machine_ == nullptr || is_other ? "" : differing_facts(identity_of(one.machine), identity_of(*machine_));
+        const bool is_of_node = machine_ != nullptr ? is_same_host(one.machine, *machine_)
+                                                    : node_.empty() || one.machine.node.empty() ||
+                                                          one.machine.node == node_;
+        if (is_other || !differs.empty())
+            one.whose = Whose::of_none;
+        else if (!is_of_node)
+            one.whose = Whose::of_other_node;
+        if (one.whose == Whose::own) return;
+        if (!differs.empty()) one.look.why = "it is of another machine: " + differs;
+        if (is_there(place / seal_file))
+            one.look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
+    }
+
+    const Machine* machine_;
+    const std::string& node_;
+    std::vector<Seen> seen_;
+    const Seen* found_ = nullptr;
+};
+
 /// The newest folder, in `here` or beside it, with rows of a plan that has such an entry, and for which `serves` is true; empty without one.
-fs::path newest_with(const fs::path& here, const std::function<bool(const PlanEntry& entry)>& has,
+/// `word`: in every plan that has one.
+fs::path newest_with(const fs::path& here, const char* word, const std::function<bool(const PlanEntry& entry)>& has,
                      const std::function<bool(const fs::path& place)>& serves, PassedOver* over)
 {
-    for (const fs::path& place : in_and_beside(here)) {
-        if (!fs::exists(place / "plan.yaml")) continue;
+    for (const Neighbour& one : in_and_beside(here, over)) {
+        const bool may_have = one.plan.find(word) != std::string::npos || !one.is_plan_whole;
+        if (!one.unread.empty() || one.plan.empty() || !may_have) continue;
         try {
-            if (!std::ranges::any_of(load_plan(place / "plan.yaml").entries, has)) continue;
-            if (fs::exists(place / "measurements.csv") && serves(place)) return place;
-        } catch (const Error&) {  // damaged, or of another format: as below
+            const Plan plan = parse_plan(one.plan, (one.place / "plan.yaml").string());
+            if (!std::ranges::any_of(plan.entries, has)) continue;
+            if (one.has_rows && serves(one.place)) return one.place;
+        } catch (const std::exception&) {  // damaged, or of another format: as below
         }
-        if (over != nullptr) pass_over(place, look_at(place).damage, "", over);
+        if (over != nullptr) pass_over(one.place, look_at(one.place).damage, "", over);
     }
     return {};
-}
-
-/// A folder and what it is, if it was looked at.
-using Looks = std::vector<std::pair<fs::path, std::optional<Look>>>;
-
-/// The first of the best kind; empty if there is none. Adds the places before a full one to `seen`, else all.
-fs::path first_calibration(std::span<const fs::path> places, const std::string& machine_name, Looks& seen)
-{
-    fs::path best;
-    std::optional<CalibrationKind> kind;
-    for (const fs::path& place : places) {
-        seen.emplace_back(place, look_at(place, machine_name));
-        const std::optional<CalibrationKind>& here = seen.back().second->kind;
-        if (!here || (kind && *here <= *kind)) continue;
-        best = place;
-        kind = here;
-        if (*kind == CalibrationKind::full) break;
-    }
-    return best;
-}
-
-/// Names what is newer than the calibration that was taken, or all without one.
-void name_newer(const Looks& seen, const fs::path& here, const fs::path& chosen, PassedOver* over)
-{
-    for (const auto& [place, seen_look] : seen) {
-        const bool is_newer = chosen.empty() || place.filename() > chosen.filename();
-        if (over == nullptr || !is_newer || place == chosen || place == here) continue;
-        const Look look = seen_look ? *seen_look : look_at(place);
-        pass_over(place, look.damage,
-                  look.kind == CalibrationKind::quick        ? "it is a quick calibration"
-                  : look.kind == CalibrationKind::unfinished ? "its calibration was stopped early"
-                                                             : "",
-                  over);
-    }
 }
 
 /// How the folders of this node and version end.
@@ -218,12 +281,15 @@ std::string ending_of(const Machine& machine)
     return machine.node.empty() ? ending : "-" + machine.node + ending;
 }
 
-/// The newest folder in `home` of this node, version and plan; empty if there is none.
+/// The newest folder in `home` to which rows of this machine and plan may be appended; empty if there is none.
 fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std::string& plan_text)
 {
-    for (const fs::path& folder : newest_first(home)) {
-        if (!folder.filename().string().ends_with(ending_of(machine)) || !fs::exists(folder / "plan.yaml")) continue;
-        if (read_file(folder / "plan.yaml") == plan_text && is_of_node(folder, machine.node)) return folder;
+    for (const Neighbour& one : neighbours_in(home)) {
+        if (!one.place.filename().string().ends_with(ending_of(machine)) || one.plan != plan_text) continue;
+        try {
+            if (why_no_row_is_appended(one.place, plan_text, machine).empty()) return one.place;
+        } catch (const Error&) {  // damaged: nothing is appended to it
+        }
     }
     return {};
 }
@@ -233,25 +299,23 @@ fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std:
 std::vector<fs::path> newest_first(const fs::path& parent)
 {
     std::vector<fs::path> folders;
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, none)) {
-        if (entry.is_directory()) folders.push_back(entry.path());
-    }
-    std::ranges::sort(folders, std::greater{});
+    for (const Neighbour& one : neighbours_in(parent))
+        if (one.is_results) folders.push_back(one.place);
     return folders;
 }
 
 fs::path choose_folder(const fs::path& root, const Machine& machine, const std::string& plan_text,
-                       const Scheduler& scheduler)
+                       const Scheduler& scheduler, const std::set<fs::path>& in_use)
 {
     const fs::path home = root / machine.name;
     const std::string ending = ending_of(machine);
     // Older runs are abandoned: reading all of them would take longer with each run.
-    if (fs::path newest = newest_of_plan(home, machine, plan_text); !newest.empty() && !is_complete(newest, scheduler))
+    if (fs::path newest = newest_of_plan(home, machine, plan_text);
+        !newest.empty() && !in_use.contains(newest) && !is_complete(newest, scheduler))
         return newest;
     const std::string stamp = fmt::format("{:%Y-%m-%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
     fs::path folder = home / (stamp + ending);
-    for (int copy = 2; fs::exists(folder); ++copy) folder = home / fmt::format("{}.{}{}", stamp, copy, ending);
+    for (int copy = 2; !make_new_folder(folder); ++copy) folder = home / fmt::format("{}.{}{}", stamp, copy, ending);
     return folder;
 }
 
@@ -269,39 +333,35 @@ CalibrationKind calibration_kind(const fs::path& folder, std::span<const Measure
     return kind_of(folder, rows).value_or(CalibrationKind::full);
 }
 
-fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* over, const Results* own)
+fs::path find_calibration(const fs::path& folder, std::string node, PassedOver* over, const Results* own,
+                          const Machine* machine)
 {
-    fs::path here = fs::absolute(folder).lexically_normal();
-    std::string machine_name;
-    if (fs::exists(here / "machine.yaml")) {
-        const Machine machine = read_machine_of(here);
-        machine_name = machine.name;
-        if (node.empty()) node = machine.node;
+    const fs::path here = fs::absolute(folder).lexically_normal();
+    std::optional<Machine> wanted = machine == nullptr ? std::nullopt : std::optional(*machine);
+    if (is_there(here / "machine.yaml")) wanted = read_machine_of(here);
+    if (wanted && !node.empty() && node != wanted->node) {
+        wanted->node = node;
+        wanted->host.clear();
     }
-    if (own != nullptr ? kind_of(here, own->rows) : look_at(here, machine_name).kind) return here;
-    std::vector<fs::path> places = in_and_beside(here);
-    const auto others = std::ranges::stable_partition(
-        places, [&](const fs::path& place) { return node.empty() || is_of_node(place, node); });
-    Looks seen;
-    fs::path found = first_calibration({places.begin(), others.begin()}, machine_name, seen);
-    if (found.empty()) found = first_calibration(others, machine_name, seen);
-    for (const fs::path& place : others)  // a damaged machine.yaml names no node
-        if (std::ranges::find(seen, place, &Looks::value_type::first) == seen.end())
-            seen.emplace_back(place, std::nullopt);
-    name_newer(seen, here, found, over);
+    if (own != nullptr ? kind_of(here, own->rows) : look_at(here).kind) return here;
+    Search search(wanted ? &*wanted : nullptr, node);
+    fs::path found = search.find(in_and_beside(here, over), here);
+    if (over != nullptr) search.tell(*over);
     return found;
 }
 
 fs::path find_sustained(const fs::path& folder, PassedOver* over)
 {
     const fs::path here = fs::absolute(folder).lexically_normal();
-    if (!fs::exists(here / "machine.yaml")) return {};
-    const auto serves = [own = read_machine_of(here).name](const fs::path& place) {
-        return read_machine_of(place).name == own && std::ranges::any_of(read_rows(place), [](const Measurement& row) {
+    if (!is_there(here / "machine.yaml")) return {};
+    const auto serves = [own = read_machine_of(here)](const fs::path& place) {
+        const Machine other = read_machine_of(place);
+        return other.name == own.name && differing_facts(identity_of(other), identity_of(own)).empty() &&
+               std::ranges::any_of(read_rows(place), [](const Measurement& row) {
                    return row.role != Role::step && row.sustained.seconds.median.value > 0;
                });
     };
-    return newest_with(here, is_sustained, serves, over);
+    return newest_with(here, "sustain", is_sustained, serves, over);
 }
 
 fs::path find_network(const fs::path& folder, std::vector<std::string> nodes, PassedOver* over)
@@ -313,7 +373,7 @@ fs::path find_network(const fs::path& folder, std::vector<std::string> nodes, Pa
         std::ranges::sort(of_ranks);
         return of_ranks == nodes;
     };
-    return newest_with(fs::absolute(folder).lexically_normal(), is_network, serves, over);
+    return newest_with(fs::absolute(folder).lexically_normal(), "network", is_network, serves, over);
 }
 
 }  // namespace roof

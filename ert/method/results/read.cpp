@@ -368,8 +368,10 @@ Results read_results(const fs::path& folder)
     results.damage.insert(results.damage.begin(), check.damage.begin(), others);  // they damage all rows of the file
     results.damage.insert(results.damage.end(), others, check.damage.end());
     for (const auto& [file, edit] : check.edits) results.remarks.push_back(file + ": " + edit);
-    if (!check.has_ended && results.remarks.empty())
+    if (!check.has_ended && results.remarks.empty()) {
         results.remarks.emplace_back("the run has not ended: it was killed or still measures");
+        results.odd.push_back(results.folder.string() + ": " + results.remarks.back());
+    }
     return results;
 }
 

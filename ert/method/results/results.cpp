@@ -5,6 +5,7 @@
 #include "ert/base/error.hpp"
 #include "ert/base/fields.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "ert/method/results/seal.hpp"
 
 #include <fmt/chrono.h>
@@ -82,24 +83,6 @@ bool remove_run_without_rows(const fs::path& folder)
     if (files != std::ssize(left) || is_of_other_format(folder) || !check_seal(folder).damage.empty()) return false;
     for (const fs::path& file : left) fs::remove(folder / file);
     return true;
-}
-
-/// Why this folder is none of this plan and machine: a sentence; empty if it is, or is a new one.
-std::string why_no_row_is_appended(const fs::path& folder, const std::string& plan_text, const Machine& machine)
-{
-    const fs::path plan_file = folder / "plan.yaml";
-    if (fs::exists(plan_file) && read_file(plan_file) != plan_text)
-        return folder.string() + " holds the results of another plan (see its plan.yaml); give --out another folder";
-    if (!fs::exists(folder / "machine.yaml")) return {};
-    const Machine other = read_machine_of(folder);
-    if (format_of(folder) != format)
-        return folder.string() +
-               " holds results of an older format, to which nothing is appended; give --out another folder";
-    if (other.name != machine.name) return folder.string() + " holds rows of another machine, " + printable(other.name);
-    if (other.node != machine.node && !other.node.empty() && !machine.node.empty())
-        return fmt::format("{} holds rows of another node, {}; if this is the same one, give --node {}",
-                           folder.string(), printable(other.node), printable(other.node));
-    return {};
 }
 
 /// Letters in the name of a run, by chance.
@@ -206,6 +189,32 @@ class LinesOfRows {
 };
 
 }  // namespace
+
+std::string why_no_row_is_appended(const fs::path& folder, const std::string& plan_text, const Machine& machine)
+{
+    const fs::path plan_file = folder / "plan.yaml";
+    if (is_there(plan_file) && read_file(plan_file) != plan_text)
+        return folder.string() + " holds the results of another plan (see its plan.yaml); give --out another folder";
+    if (!is_there(folder / "machine.yaml")) return {};
+    const Machine other = read_machine_of(folder);
+    if (format_of(folder) != format)
+        return folder.string() +
+               " holds results of an older format, to which nothing is appended; give --out another folder";
+    if (other.name != machine.name) return folder.string() + " holds rows of another machine, " + printable(other.name);
+    if (!is_same_host(other, machine))
+        return fmt::format("{} holds rows of another node, {}; if this is the same one, give --node {}",
+                           folder.string(), printable(other.node), printable(other.node));
+    // One machine.yaml describes all rows.
+    const auto facts_of = [](const Machine& one) {
+        Facts facts = identity_of(one);
+        for (auto& fact : state_of(one)) facts.push_back(std::move(fact));
+        const auto revision = one.versions.find("revision");
+        facts.emplace_back("revision", revision == one.versions.end() ? "" : revision->second);
+        return facts;
+    };
+    const std::string differs = differing_facts(facts_of(other), facts_of(machine));
+    return differs.empty() ? "" : fmt::format("{} holds rows of {}; give --out another folder", folder.string(), differs);
+}
 
 RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const Machine& machine)
     : folder_(std::move(folder))

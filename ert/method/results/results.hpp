@@ -9,6 +9,7 @@
 #include "ert/method/bench/machine.hpp"
 #include "ert/method/bench/measurement.hpp"
 #include "ert/method/plan/scheduler.hpp"
+#include "ert/method/results/neighbours.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -28,6 +29,7 @@ struct Results {
     /// What is wrong with the files: sentences that begin with file and line. The rows concerned are `damaged`.
     std::vector<std::string> damage{};
     std::vector<std::string> remarks{};  ///< files without checksums, accepted edits, a run that has not ended
+    std::vector<std::string> odd{};      ///< PassedOver::odd
 };
 
 /// Throws InputError for a folder of an older format, for a file that is missing, cannot be read or has an unknown header. Damaged
@@ -85,13 +87,19 @@ class RunDirectory {
     std::set<std::string> done_;
 };
 
-/// The folders in `parent`, the newest first: their names start with the date. None if it cannot be read.
+/// The results folders in `parent`, the newest first by their rows. None if it cannot be read.
 std::vector<std::filesystem::path> newest_first(const std::filesystem::path& parent);
 
-/// A new `root/<machine>/<date>-<node>-<revision>`; or the newest folder there of the same node, plan and revision, if it was stopped before
-/// all had rows: the same command then continues it. A machine without a node's name has no such part.
+/// Why no row of this plan and machine is appended to the folder: a sentence; empty if it may be, or if the folder is new. Throws InputError
+/// for a damaged machine.yaml.
+std::string why_no_row_is_appended(const std::filesystem::path& folder, const std::string& plan_text,
+                                   const Machine& machine);
+
+/// A new and empty `root/<machine>/<date>-<node>-<revision>`, which no other process gets; or the newest folder there of the same node, plan and revision, if it was stopped before
+/// all had rows: the same command then continues it. A machine without a node's name has no such part. `in_use`: folders to which others write.
 std::filesystem::path choose_folder(const std::filesystem::path& root, const Machine& machine,
-                                    const std::string& plan_text, const Scheduler& scheduler);
+                                    const std::string& plan_text, const Scheduler& scheduler,
+                                    const std::set<std::filesystem::path>& in_use = {});
 
 /// The newest folder in `root/<machine>` of the same node, plan and revision. Throws InputError if there is none.
 std::filesystem::path folder_to_continue(const std::filesystem::path& root, const Machine& machine,
@@ -110,14 +118,18 @@ struct PassedOver {
         damage{};  ///< of folders that may have what was looked for: sentences that begin with a file
     std::vector<std::string>
         remarks{};  ///< of another format; quick or unfinished calibrations where an older one is better
+    /// What is said once on standard error and is no damage: folders that cannot be read, or whose names and rows disagree.
+    std::vector<std::string> odd{};
+    std::vector<Neighbour> seen{};  ///< so that one search after another opens each folder once
 };
 
-/// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine: `folder` itself, one in it, or one
-/// beside it. Where there is no full one, the newest quick one, else the newest unfinished one. Those of `node` come first; if it is empty, those of the node
+/// The newest full calibration (measured ceilings of bandwidth and compute) of the same machine (identity_of()): `folder` itself, or one in it
+/// or beside it. Newest is what was measured last, by the rows. Where there is no full one, the newest quick one, else the newest unfinished one. Those of `node` come first; if it is empty, those of the node
 /// that `folder` names. Those of other nodes of the same kind are only used where the node has none. Empty if there is none. `own`: what was
-/// read from `folder`, if it was.
+/// read from `folder`, if it was. `machine`: whose ceilings are looked for if `folder` is none of a run; null for any of that node.
 std::filesystem::path find_calibration(const std::filesystem::path& folder, std::string node = {},
-                                       PassedOver* over = nullptr, const Results* own = nullptr);
+                                       PassedOver* over = nullptr, const Results* own = nullptr,
+                                       const Machine* machine = nullptr);
 
 /// The newest folder, in `folder` or beside it, of the same machine in which probes were repeated for what lasts (ert/method/plan/sustain.hpp).
 /// Empty if there is none.

@@ -91,7 +91,8 @@ TEST_CASE("the loops of a level are those of its device and thread count under t
     add("L3", 2, "load", "");
     add("L2", 2, "update", "small pages");
     add("L2", 2, "chase", "");
-    const std::vector<MeasuredAccess> found = accesses_of(ceilings, "cpu", "L2", 2);
+    const std::vector<MeasuredAccess> found =
+        accesses_of(ceilings, "cpu", *ceilings.roof(Role::bandwidth, "cpu", "L2", 2));
     REQUIRE(found.size() == 1);
     CHECK(found.front().operation == "copy");
 }

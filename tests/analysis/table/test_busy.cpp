@@ -66,6 +66,12 @@ TEST_CASE("what a shared core cost is not known without quiet launches")
     for (Sample& sample : row.samples) sample.host.shared = 0.75;
     CHECK_FALSE(busy_cost(row));
     CHECK(busy_text(row) == "the core was shared in 75% of the readings; what it cost is not known");
+    row.host.waited = 0.0;  // counted, and what a neighbour on the core takes is in no counter
+    row.host.stolen = 0.0;
+    CHECK_FALSE(busy_cost(row));
+    row.host.shared = 0.05;
+    row.host.waited = 0.3;
+    CHECK(busy_cost(row)->share == Approx(0.3));
 }
 
 TEST_CASE("the mean over launches weighs their times and leaves out what is not known")

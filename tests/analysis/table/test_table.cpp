@@ -3,6 +3,8 @@
 #include "analysis/table/html.hpp"
 #include "analysis/table/table.hpp"
 
+#include "ert/base/text.hpp"
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -102,4 +104,17 @@ TEST_CASE("tables with different columns are appended by key: a cell that one la
     DataTable empty;
     append(empty, table);
     CHECK(to_csv(empty) == to_csv(table));
+}
+
+TEST_CASE("a cell that a spreadsheet would compute begins with an apostrophe, and no other")
+{
+    const auto cell_of = [](const std::string& text) {
+        const DataTable table{.columns = {{"a", "a"}}, .rows = {{{word(text)}}}};
+        return to_csv(table).substr(2);
+    };
+    for (const std::string first : {"=", "+", "-", "@", "\t", "\r"}) {
+        INFO(first);
+        CHECK(cell_of(first + "1+1") == "'" + printable(first) + "1+1\n");
+    }
+    for (const std::string plain : {"1-1", "a=1", "#1", "'1", "(1)", "/1"}) CHECK(cell_of(plain) == plain + "\n");
 }

@@ -17,10 +17,10 @@ Recording needs PyTorch; `load` and `ceilings` need pandas; peaks, `ceilings` an
 from roof.program import calibrate, ceilings
 from roof.estimating import Estimated, estimate
 from roof.frames import Run, load
-from roof.peaks import Rate, bandwidth, mfu, peak, place
+from roof.peaks import Rate, Share, bandwidth, mfu, peak, place
 from roof.recording import Recording, profile, record
 from roof.regions import region
 
-__all__ = ["Estimated", "Rate", "Recording", "Run", "bandwidth", "calibrate", "ceilings", "estimate", "load", "mfu", "peak", "place",
-           "profile", "record", "region"]
+__all__ = ["Estimated", "Rate", "Recording", "Run", "Share", "bandwidth", "calibrate", "ceilings", "estimate", "load", "mfu", "peak",
+           "place", "profile", "record", "region"]
 __version__ = "0.1.0"

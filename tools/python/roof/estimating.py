@@ -46,15 +46,14 @@ class Estimated:
         """A results folder with one row that is analytic and has no time."""
         row: results.Row = {"id": results.identity(BENCH, "cpu", self.point), "bench": BENCH, "role": "step", "device": "cpu", **self.point,
                             "status": "ok", "flops": self.flops, "work_known": "analytic", "remarks": "; ".join(self.remarks)}
-        size, folder = SIZES[self.point["precision"]], results.require_free(place, False)
-        folder.mkdir(parents=True, exist_ok=True)
+        size = SIZES[self.point["precision"]]
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]
         cells = [(row["id"], layer, what, "allocate", round(number)) for layer, what, number in held]
-        plan = results.RECORDED + results.as_yaml({"description": f"estimate of {self.point['model']}"})
-        results.put(folder, plan, {"name": "none", "devices": []}, [(row, [], self.layers())],
+        results.require_free(place, False).mkdir(parents=True, exist_ok=True)
+        results.put(Path(place), results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
                     [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
-        return folder
+        return Path(place)
 
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""

@@ -2,13 +2,20 @@
 
 import base64
 import csv
+import ctypes
+import errno
+import fcntl
 import json
+import os
 import random
+import shutil
 import string
+import sys
 import zlib
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, Iterable, Iterator, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 RECORDED = 'name: "pytorch"\n'  #: the first line of plan.yaml
 FORMAT = "format: 3"  #: the number of the format, as ert/method/results/results.cpp has it
@@ -99,26 +106,19 @@ def require_free(folder: Union[str, Path], replace: bool) -> Path:
     return place
 
 
-def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row],
-          layers: List[Row], replace: bool = False) -> Path:
-    """Raises FileExistsError as require_free. measurements.csv is written last and makes the row count."""
-    place = require_free(folder, replace)
-    place.mkdir(parents=True, exist_ok=True)
-    for of_before in ("measurements.csv", "digest.csv"):
-        (place / of_before).unlink(missing_ok=True)
-    put(place, RECORDED + as_yaml({"description": description}), machine, [(row, samples, layers)])
-    return place
+def letters() -> str:
+    return "".join(random.SystemRandom().choices(string.ascii_lowercase, k=10))
 
 
 #: A line of measurements.csv with its lines in samples.csv and layers.csv.
 WholeRow = Tuple[Row, List[Row], List[Row]]
+Records = Tuple[str, Sequence[str], Iterable[Sequence[Any]]]  #: name, columns and cells of a record file
 
 
-def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow],
-        records: Sequence[Tuple[str, Sequence[str], Iterable[Sequence[Any]]]] = ()) -> None:
-    """Writes the files of an existing folder. All rows have the same columns. `records`: name, columns and cells of record files."""
+def write_files(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow], records: Sequence[Records]) -> None:
+    """All rows have the same columns."""
     (place / "plan.yaml").write_text(plan, encoding="utf-8")
-    run = "".join(random.SystemRandom().choices(string.ascii_lowercase, k=10))
+    run = letters()
     (place / "machine.yaml").write_text(f"{FORMAT}\nrun: {run}\n" + as_yaml(machine), encoding="utf-8")
     for name, columns, cells in records:
         with open(place / name, "w", encoding="utf-8", newline="") as file:
@@ -141,3 +141,103 @@ def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow
             (place / name).write_text(joined(lines), encoding="utf-8")
     (place / "measurements.csv").write_text(joined(written), encoding="utf-8")
     (place / "checksums.csv").write_text(seal(place, run), encoding="utf-8")
+
+
+def write(folder: Union[str, Path], machine: Dict[str, Any], description: str, row: Row, samples: List[Row],
+          layers: List[Row], replace: bool = False) -> Path:
+    """A recording. Returns the folder. Raises FileExistsError as require_free, also where another process was first, and OSError."""
+    place = require_free(folder, replace)
+    put(place, RECORDED + as_yaml({"description": description}), machine, [(row, samples, layers)],
+        check=lambda: require_free(place, replace))
+    return place
+
+
+def put(place: Path, plan: str, machine: Dict[str, Any], rows: Sequence[WholeRow], records: Sequence[Records] = (),
+        check: Optional[Callable[[], Any]] = None) -> None:
+    """Writes the files beside the folder, flushes them, and renames: the folder is there whole, as it was before, or not at all.
+    `check` raises where a folder that is there may not be changed. Raises OSError."""
+    real = Path(os.path.realpath(place))
+    real.parent.mkdir(parents=True, exist_ok=True)
+    part = real.with_name(f".{real.name[:200]}.{letters()}.part")
+    try:
+        part.mkdir()
+        write_files(part, plan, machine, rows, records)
+        flush(part)
+        try:
+            part.rename(real)  # onto nothing, or an empty folder
+        except OSError as error:
+            if check is None or error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            with locked(real):
+                check()
+                exchange(part, real)
+        flush(real.parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def flush(folder: Path) -> None:
+    """The files and the names in a folder, to the disk. Some file systems cannot flush names."""
+    for path in [*(one for one in folder.iterdir() if one.suffix in (".csv", ".yaml")), folder]:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            os.fsync(descriptor)
+        except OSError:
+            if path != folder:
+                raise
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    """Holds the lock that `roof run` holds on its folder. Raises FileExistsError while another process has it."""
+    descriptor = os.open(place / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FileExistsError(f"another process writes to {place}") from None
+        except OSError:  # a file system without locks
+            pass
+        if not (place / ".lock").exists() or not os.path.samestat(os.fstat(descriptor), (place / ".lock").stat()):
+            raise FileExistsError(f"another process has replaced {place}")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def exchange(part: Path, place: Path) -> None:
+    """Puts `part` where `place` is, with the files there that are none of a recording; `part` then holds what was replaced."""
+    own = {"plan.yaml", "machine.yaml", "samples.csv", "layers.csv", "measurements.csv", "checksums.csv", "digest.csv", ".lock"}
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    at_once, of_working_folder = 2, -100
+    if rename is None or rename(of_working_folder, os.fsencode(part), of_working_folder, os.fsencode(place), at_once) != 0:
+        aside = part.with_name(part.name + ".old")
+        place.rename(aside)
+        part.rename(place)
+        aside.rename(part)
+    for other in list(part.iterdir()):
+        if other.name not in own:
+            other.rename(place / other.name)
+
+
+def rank_of_environment() -> Tuple[int, int]:
+    """The number of this process among those that run one script at once, and how many they are; (0, 1) where nothing says so."""
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    for rank, size in (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"),
+                       ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"), ("SLURM_PROCID", "SLURM_NTASKS"), ("LOCAL_RANK", "LOCAL_WORLD_SIZE")):
+        numbers = os.environ.get(rank, ""), os.environ.get(size, "")
+        if all(number.isdecimal() for number in numbers) and int(numbers[0]) < int(numbers[1]) > 1:
+            return int(numbers[0]), int(numbers[1])
+    return 0, 1
+
+
+def of_rank(folder: Union[str, Path]) -> Path:
+    """The folder of the first process, and `folder-rankN` of the others."""
+    rank = rank_of_environment()[0]
+    place = Path(folder)
+    return place if rank == 0 else place.with_name(f"{place.name}-rank{rank}")

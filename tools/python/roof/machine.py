@@ -26,7 +26,7 @@ def describe(name: Optional[str] = None) -> Dict[str, Any]:
         known = {"name": name or platform.node(), "cpu_model": platform.processor() or platform.machine(), "threads": cores,
                  "node": node_name(),
                  "devices": [{"name": "cpu", "kind": "cpu", "model": platform.processor() or platform.machine()}]}
-    machine = {key: known[key] for key in ("name", "node", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
+    machine = {key: known[key] for key in ("name", "node", "host", "quota", "cpu_model", "vendor", "family", "model", "stepping", "sockets", "cores",
                                            "threads", "smt", "numa_nodes", "isa", "features")
                if known.get(key) is not None}
     if name:

@@ -10,9 +10,8 @@ full calibration of this CPU, else a probe of at most ten seconds, which is reme
 machine.
 """
 
-import csv
+import fcntl
 import hashlib
-import io
 import json
 import os
 import re
@@ -20,15 +19,13 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from roof.program import run, run_json
 
-#: What of a machine tells it from another, as `roof doctor --json` names it.
-FACTS = ("name", "node", "cpu_model", "family", "model", "stepping", "threads", "features", "isa", "governor")
-VERSIONS = ("NVIDIA driver", "microcode", "kernel")
 #: What the program says of a calibration that ran out of time.
 LEFT_OUT = " not measured."
 
@@ -42,12 +39,13 @@ class Rate(float):
     reason: str  #: why, and how good the calibration is; empty for a steady rate
     source: str  #: the folder of the calibration
 
-    def __new__(cls, row: Dict[str, str], quality: str, source: str) -> "Rate":
-        rate = super().__new__(cls, row["rate_median_per_s"])
-        state = row["steadiness"]
-        rate.low, rate.high = float(row["rate_low_per_s"] or "nan"), float(row["rate_high_per_s"] or "inf")
+    def __new__(cls, roof: Dict[str, Any], quality: str, source: str) -> "Rate":
+        rate = super().__new__(cls, roof["median"])
+        state = roof["steadiness"]
+        rate.low = float("nan") if roof["low"] is None else roof["low"]
+        rate.high = float("inf") if roof["high"] is None else roof["high"]
         rate.is_lower_bound = state == "at least"
-        rate.reason = "" if state == "steady" else f"{state}: {quality}"
+        rate.reason = "" if state == "steady" else f"{state}: {roof['stands_in'] or quality}"
         rate.source = source
         return rate
 
@@ -66,11 +64,29 @@ def bandwidth(level: str = "DRAM", device: Optional[str] = None) -> Rate:
     return _fastest("bandwidth", "level", level.upper(), device)
 
 
-def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> float:
+class Share(float):
+    """A share of a measured peak. It is used as a number."""
+
+    is_upper_bound: bool  #: the peak is a lower bound
+    reason: str  #: why; empty for a steady peak
+
+    def __new__(cls, value: float, rate: Rate) -> "Share":
+        share = super().__new__(cls, value)
+        share.is_upper_bound, share.reason = rate.is_lower_bound, rate.reason
+        return share
+
+
+def mfu(flops: float, seconds: float, precision: str = "bf16", device: Optional[str] = None, devices: int = 1) -> Share:
     """The share of the measured peak of `devices` equal devices: 0.4 is 40%. At most true where the peak is a lower bound. FLOPs of a model
-    leave out what is computed again, and count a multiply-add as two. Raises ValueError for what is not above 0."""
+    leave out what is computed again, and count a multiply-add as two. Raises ValueError for what is not above 0, and for a share above 1
+    and above the peak's interval."""
     _above_zero(flops=flops, seconds=seconds, devices=devices)
-    return flops / seconds / (devices * peak(precision, device))
+    rate = peak(precision, device)
+    each = flops / seconds / devices
+    if each > (rate.high if rate < rate.high < float("inf") else rate):
+        raise ValueError(f"{each:.4g} FLOP/s of each device are above its peak in {precision}, {rate!r}: the FLOPs or the seconds are wrong" +
+                         (f", or the peak is, which is only a lower bound ({rate.reason})" if rate.is_lower_bound else "") + f"; {rate.source}")
+    return Share(each / rate, rate)
 
 
 def place(flops: float, seconds: float, bytes: Optional[float] = None, precision: str = "fp32", device: Optional[str] = None) -> Any:
@@ -95,39 +111,83 @@ def default_device() -> str:
 
 def calibration(device: Optional[str] = None) -> str:
     """The folder whose ceilings are used for a device. It is measured now if none is known."""
-    return os.environ.get("ROOF_CALIBRATION") or _found(device or default_device())
+    if os.environ.get("ROOF_CALIBRATION"):
+        return os.environ["ROOF_CALIBRATION"]
+    folder = Path(_found(device or default_device()))
+    if folder.parent == _memory() and not _serves(folder):
+        _found.cache_clear()
+        folder = Path(_found(device or default_device()))
+    return str(folder)
 
 
 @lru_cache(maxsize=None)
 def _found(device: str) -> str:
     machine = run_json("doctor", "--json")["machine"]
     folder = _memory() / fingerprint(machine, device)
-    if not (folder / "measurements.csv").exists():
-        known = newest(machine) if device == "cpu" else None
-        if known is not None:
-            return known
-        print(f"roof: measuring the peaks of {device} once, in about ten seconds; they are kept in {folder}", file=sys.stderr)
-        probed = folder.with_name(f"{folder.name}-{os.getpid()}")
-        how = ["--plan", "calibrate/cpu-peak", "--threads", str(machine["threads"])] if device == "cpu" else ["--quick"]
-        try:
-            run("calibrate", "--device", device, *how, "--out", str(probed), "--json")
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            probed.replace(folder)
-        except OSError:  # another process was first
-            pass
-        finally:
-            shutil.rmtree(probed, ignore_errors=True)
+    known = None if device != "cpu" or _serves(folder) else newest(machine)
+    if known is not None:
+        return known
+    with _one_at_a_time():
+        if not _serves(folder):
+            _measure(folder, device, machine["threads"])
     return str(folder)
 
 
+def _measure(folder: Path, device: str, threads: int) -> None:
+    """A probe in `folder`, in the place of an older one. Raises RuntimeError for one that measured no ceilings, and keeps the older one."""
+    print(f"roof: measuring the peaks of {device} once, in about ten seconds; they are kept in {folder}", file=sys.stderr)
+    how = ["--plan", "calibrate/cpu-peak", "--threads", str(threads)] if device == "cpu" else ["--quick"]
+    probed, old = (folder.with_name(f"{folder.name}-{os.getpid()}{end}") for end in ("", "-old"))
+    try:
+        run("calibrate", "--device", device, *how, "--out", str(probed), "--json")
+        if _left_out(probed) is None:
+            raise RuntimeError(f"the probe of {device} measured no ceilings: the machine was too busy; a later call measures again")
+        if folder.exists():
+            folder.rename(old)
+        probed.rename(folder)
+    finally:
+        _roofs.cache_clear()
+        for rest in (probed, old):
+            shutil.rmtree(rest, ignore_errors=True)
+
+
+def _left_out(folder: Path) -> Optional[bool]:
+    """Whether a probe there lacked the time for some rows. None if there is none with ceilings."""
+    try:
+        return LEFT_OUT in _roofs(str(folder))[1] if (folder / "measurements.csv").exists() else None
+    except RuntimeError:
+        return None
+
+
+def _serves(folder: Path) -> bool:
+    """Whether a kept probe is an answer. One that left rows out is for a minute: then the machine may be less busy."""
+    left_out = _left_out(folder)
+    return left_out is False or (left_out is True and time.time() - folder.stat().st_mtime < 60)
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Of several processes, such as the ranks of a training script, one measures, and the others take what it kept."""
+    with ExitStack() as stack:
+        with suppress(OSError):  # a file system without locks
+            _memory().mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(_memory(), os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+
+
 def _memory() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "roof"
+    except RuntimeError:  # neither HOME nor an entry in the list of users
+        raise RuntimeError("this user has no home for measured peaks: set XDG_CACHE_HOME, HOME or ROOF_CALIBRATION") from None
 
 
 def fingerprint(machine: Dict[str, Any], device: str) -> str:
-    """A short name of the machine, its driver and its power limit."""
-    facts = {key: machine.get(key) for key in FACTS}
-    facts.update({key: machine.get("versions", {}).get(key) for key in VERSIONS})
+    """A short name of the machine, by what `roof doctor` says of its identity and state, its driver and its power limit."""
+    facts = {"name": machine["name"], "identity": machine.get("identity", machine.get("threads")),
+             "state": machine.get("state", machine.get("versions")), "driver": machine.get("versions", {}).get("NVIDIA driver")}
     facts["devices"] = [(one["name"], one.get("model")) for one in machine["devices"]]
     facts["power"] = power_limits() if device != "cpu" else None
     facts["cpus"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
@@ -150,9 +210,9 @@ def newest(machine: Dict[str, Any]) -> Optional[str]:
         folder = run_json("place", "--flops", "1", "--seconds", "1", "--json")["calibration"]
     except RuntimeError as error:
         if "has no calibration" not in str(error):
-            raise
+            print(f"roof: {error}", file=sys.stderr)
         return None
-    if not (Path(folder) / "machine.yaml").exists():
+    if not all((Path(folder) / name).exists() for name in ("machine.yaml", "plan.yaml")):
         return None
     text = (Path(folder) / "machine.yaml").read_text(encoding="utf-8")
     then = dict(re.findall(r"^ *(cpu_model|threads|microcode): \"?(.*?)\"?$", text, flags=re.MULTILINE))
@@ -161,37 +221,22 @@ def newest(machine: Dict[str, Any]) -> Optional[str]:
     return folder if not is_quick and all(then.get(key) == value for key, value in now.items() if value is not None) else None
 
 
-def rows(folder: str) -> List[Dict[str, str]]:
-    """Every ceiling of a calibration, as `roof export --format csv` writes it."""
-    return list(csv.DictReader(io.StringIO(run("export", folder, "--format", "csv"))))
-
-
 @lru_cache(maxsize=None)
-def _ceilings(folder: str) -> Any:
-    quality = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json").get("quality") or ""
-    return rows(folder), quality
+def _roofs(folder: str) -> Any:
+    """The roofs at the most threads, by the program's rule, and how good the calibration is."""
+    said = run_json("place", "--flops", "1", "--seconds", "1", "--calibration", folder, "--json")
+    return said["roofs"], said.get("quality") or ""
 
 
 def _fastest(kind: str, column: str, name: str, device: Optional[str]) -> Rate:
     device = device or default_device()
     folder = calibration(device)
-    ceilings, quality = _ceilings(folder)
-    plain = [row for row in ceilings if row["kind"] == kind and row["device"] == device and not row["condition"]]
-    most = max((int(row["threads"] or 0) for row in plain), default=0)
-    plain = [row for row in plain if int(row["threads"] or 0) == most and row["operation"] != "best"]
-    fitting = [row for row in plain if row[column] == name]
-    if fitting:
-        return Rate(max(fitting, key=lambda row: float(row["rate_median_per_s"])), quality, folder)
-    if LEFT_OUT in quality and _is_kept(folder):
-        shutil.rmtree(folder, ignore_errors=True)
-        _found.cache_clear()
-        _ceilings.cache_clear()
-        return _fastest(kind, column, name, device)
-    known = ", ".join(sorted({row[column] for row in plain}))
+    roofs, quality = _roofs(folder)
+    measured = [roof for roof in roofs if roof["kind"] == kind and roof["device"] == device]
+    for roof in measured:
+        if roof[column] == name:
+            return Rate(roof, quality, folder)
+    known = ", ".join(sorted({roof[column] for roof in measured}))
     busy = f"; {quality}" if LEFT_OUT in quality else ""
     raise ValueError(f"{column} '{name}' was not measured on {device}; measured: {known or 'nothing'} ({folder}){busy}")
 
-
-def _is_kept(folder: str) -> bool:
-    """Whether an earlier call than this minute's measured and kept it: a machine that was busy then may not be now."""
-    return Path(folder).parent == _memory() and time.time() - Path(folder).stat().st_mtime > 60

@@ -13,7 +13,7 @@ OF_THE_WHEEL = Path(__file__).parent / "program" / "bin" / "roof"
 
 
 class NotFound(RuntimeError):
-    """There is no program `roof`."""
+    """There is no program `roof`, or it cannot be run."""
 
 
 def program() -> str:
@@ -25,8 +25,13 @@ def program() -> str:
 
 
 def run(*words: str) -> str:
-    """Standard output of `roof WORDS`. Raises RuntimeError with its message if it fails."""
-    done = subprocess.run([program(), *words], capture_output=True, text=True, check=False)
+    """Standard output of `roof WORDS`. Raises RuntimeError with its message if it fails, and NotFound."""
+    file = program()
+    try:
+        done = subprocess.run([file, *words], capture_output=True, text=True, check=False)
+    except OSError as error:
+        place = "ROOF_PROGRAM names" if os.environ.get("ROOF_PROGRAM") else "the program roof is"
+        raise NotFound(f"{place} {file}, which cannot be run: {error.strerror}") from None
     if done.returncode != 0:
         raise RuntimeError(f"roof {' '.join(words)}: {done.stderr.strip() or done.returncode}")
     return done.stdout

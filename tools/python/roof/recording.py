@@ -1,6 +1,8 @@
 """`record` and `profile`: from a model's steps to a results folder."""
 
+import os
 import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -81,12 +83,13 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
     folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input];
     precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says];
     replace: whether an earlier recording in the folder is replaced, at the end of the block.
+    Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder.
     Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
     """
-    results.require_free(folder, replace)
+    folder = results.require_free(results.of_rank(folder), replace)
     clock, device = clock_for(model)
     recorder = Recorder(model, clock)
-    recording = Recording(Path(folder))
+    recording = Recording(folder)
     began = time.perf_counter()
     recorder.start()
     try:
@@ -122,7 +125,7 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
     import torch
 
     name = name or model.__class__.__name__
-    place = results.require_free(Path("results") / f"pytorch-{name}" if folder is None else folder, replace)
+    place = results.require_free(results.of_rank(Path("results") / f"pytorch-{name}" if folder is None else folder), replace)
     optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     clock, device = clock_for(model)
 
@@ -181,7 +184,8 @@ def finish(recording: Recording, recorder: Recorder, steps: List[Step], device: 
     if left_over:
         remarks.append(f"left out: {left_over} forward pass{'' if left_over == 1 else 'es'} after the last update")
     remarks.append(f"start-up {recording.start_up:.6g} s before the first step")
-    recording.remarks = remarks + recorder.remarks
+    rank, ranks = results.rank_of_environment()
+    recording.remarks = remarks + recorder.remarks + ([f"rank {rank} of {ranks}"] if ranks > 1 else [])
     write(recording, recorder, steps, device, named, losses)
 
 
@@ -222,7 +226,13 @@ def write(recording: Recording, recorder: Recorder, steps: List[Step], device: s
                                "loss": losses[number] if losses else "", "used": int(any(step is one for one in used))}
         samples.append(sample)
     layers = [layer_row(recording, recorder, key) for key in parts_of(used)]
-    results.write(recording.folder, machine, f"training steps of {point['model']} in PyTorch", row, samples, layers, named.replace)
+    description = f"training steps of {point['model']} in PyTorch"
+    try:
+        results.write(recording.folder, machine, description, row, samples, layers, named.replace)
+    except FileExistsError as error:  # it was free at the beginning: the steps are kept in a folder of their own
+        recording.folder = recording.folder.with_name(f"{recording.folder.name}-process{os.getpid()}")
+        warnings.warn(f"{error}; the recording is in {recording.folder}", stacklevel=2)
+        results.write(recording.folder, machine, description, row, samples, layers, named.replace)
 
 
 def executed(flops: float, work: Work) -> Union[str, float]:

@@ -12,7 +12,7 @@ Tensors carry marks from operator to operator:
 import copy
 import weakref
 from contextlib import contextmanager, nullcontext
-from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Set, Tuple
 
 from roof.recorder import Recorder
 from roof.steps import BACKWARD, FORWARD, LOSS

@@ -2,6 +2,7 @@
 // reasons and remedies.
 #include "analysis/study/exports/export.hpp"
 #include "ert/base/text.hpp"
+#include "ert/method/bench/identity.hpp"
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 
@@ -116,7 +117,11 @@ nlohmann::json doctor_json(const Context& context)
     for (const AbsentPart& part : registry.absent()) {
         absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
     }
-    return {{"machine", analysis::machine_json(registry.machine())},
+    nlohmann::json machine = analysis::machine_json(registry.machine());
+    for (const auto& [name, facts] : {std::pair{"identity", identity_of(registry.machine())},
+                                      {"state", state_of(registry.machine())}})
+        for (const auto& [fact, value] : facts) machine[name][fact] = printable(value);
+    return {{"machine", machine},
             {"benches", benches},
             {"absent", absent},
             {"results", context.results.string()}};

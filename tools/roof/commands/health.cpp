@@ -7,6 +7,7 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/commands/side_by_side.hpp"
 #include "tools/roof/console/output.hpp"
+#include "tools/roof/console/terminal.hpp"
 #include "tools/roof/programs/scratch.hpp"
 #include "tools/roof/programs/time_limit.hpp"
 #include "tools/roof/session/plans.hpp"
@@ -119,16 +120,23 @@ class Measuring {
     Context& context_;
 };
 
+/// A device that this machine lacks, a plan that is not known and a reference without digests are refused as before a measurement: the
+/// prolog would let every job run.
 int print_prolog(const HealthOptions& options, int seconds, Context& context)
 {
     if (options.prolog != "slurm") throw InputError("--prolog '" + options.prolog + "': slurm is the one there is");
-    std::error_code none;
-    const fs::path self = fs::read_symlink("/proc/self/exe", none);
-    std::string command = fmt::format("{} health --reference {} --seconds {}", shell_word(self.string()),
-                                      shell_word(fs::absolute(options.reference).string()), seconds);
-    if (!options.device.empty()) command += " --device " + options.device;
-    if (!options.plan.empty()) command += " --plan " + shell_word(options.plan);
-    context.out << analysis::health_prolog(command, seconds);
+    if (reference_of(options.reference).digests.empty())
+        throw InputError("--reference: there is no digest that can be used in " + options.reference);
+    devices_of(options, context.registry);
+    if (!options.plan.empty()) find_plan(options.plan);
+    std::vector<std::string> words{
+        program_path().string(), "health", "--reference", fs::absolute(options.reference).string(), "--seconds",
+        std::to_string(seconds)};
+    if (!options.device.empty()) words.insert(words.end(), {"--device", options.device});
+    if (!options.plan.empty())  // slurmd runs it in another folder
+        words.insert(words.end(),
+                     {"--plan", fs::exists(options.plan) ? fs::absolute(options.plan).string() : options.plan});
+    context.out << analysis::health_prolog(shell_line(words), seconds);
     return 0;
 }
 

@@ -82,7 +82,7 @@ json devices(const BenchRegistry& registry)
     return list;
 }
 
-/// The metrics of each family of GPUs, as Nsight Compute takes them, and what each counts (ert/counters/counter_table.hpp).
+/// The metrics of each family of GPUs, as Nsight Compute takes them, and what each counts.
 json counters(const BenchRegistry&)
 {
     const CounterTable& table = built_in_counter_table();

@@ -1,6 +1,7 @@
 // `roof place`: points of one's own under this machine's roofs.
 #include "analysis/report/report.hpp"
 #include "analysis/roofline/roofs.hpp"
+#include "analysis/study/exports/export.hpp"
 #include "analysis/study/points.hpp"
 #include "analysis/table/fitted_text.hpp"
 #include "ert/base/error.hpp"
@@ -52,10 +53,10 @@ Results calibration_of(const PlaceOptions& options, Context& context)
 {
     const std::filesystem::path here = context.results / context.registry.machine().name;
     const std::filesystem::path place = options.calibration.empty() ? here : std::filesystem::path(options.calibration);
-    const std::string node = options.calibration.empty() ? context.registry.machine().node : "";
+    const Machine* const machine = options.calibration.empty() ? &context.registry.machine() : nullptr;
     PassedOver over;
     const std::filesystem::path found =
-        std::filesystem::is_directory(place) ? find_calibration(place, node, &over) : place;
+        std::filesystem::is_directory(place) ? find_calibration(place, {}, &over, nullptr, machine) : place;
     const bool is_there = !found.empty() && std::filesystem::is_directory(found);
     Results results = is_there ? read_results(found) : Results{.folder = place, .machine = {}, .plan = {}, .rows = {}};
     analysis::note(over, results);
@@ -78,6 +79,7 @@ int place_them(const PlaceOptions& options, Context& context)
                    {{"machine", study.calibration.machine.name},
                     {"calibration", study.calibration.folder.string()},
                     {"quality", analysis::calibration_quality(study.ceilings.all, analysis::calibration_rows(study))},
+                    {"roofs", analysis::roofs_json(study.ceilings, study.calibration.machine)},
                     {"points", analysis::to_json(table)}});
         return 0;
     }

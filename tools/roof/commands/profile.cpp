@@ -151,7 +151,7 @@ void print_digest(const fs::path& folder, const std::vector<Measurement>& rows, 
     for (const Measurement& row : rows)
         for (const std::string* text : {&row.reason, &row.remarks})
             if (!text->empty()) context.err << "roof: " << *text << '\n';
-    context.err << analysis::recording_text(study, context.terminal.width) << folder.string() << '\n';
+    context.err << analysis::recording_text(study, context.messages.width) << folder.string() << '\n';
 }
 
 fs::path folder_for(const ProfileOptions& options, const std::string& plan, const Context& context)
@@ -161,20 +161,24 @@ fs::path folder_for(const ProfileOptions& options, const std::string& plan, cons
     return choose_folder(context.results, context.registry.machine(), plan, Scheduler({}));
 }
 
+void print_time(const Measurement& row, const Context& context)
+{
+    context.err << printable(analysis::model_of(row)) << " on cpu\n";
+    if (row.seconds.median.value > 0)
+        context.err << fmt::format("    {:<10} {} (measured)\n", "time", format_si(row.seconds.median.value, "s"));
+}
+
 void print_counted(const fs::path& folder, const Measurement& row, Context& context)
 {
     const auto line = [&](const char* what, double value, const char* unit) {
         if (value > 0)
             context.err << fmt::format("    {:<10} {} ({})\n", what, format_si(value, unit), name(row.work.known));
     };
-    context.err << printable(analysis::model_of(row)) << " on cpu\n";
-    if (row.seconds.median.value > 0)
-        context.err << fmt::format("    {:<10} {} (measured)\n", "time", format_si(row.seconds.median.value, "s"));
     line("FLOPs", row.work.flops.value, "FLOP");
     line("memory", row.work.compulsory.value, "B");
     if (row.work.known == Known::simulated) {
         const analysis::Study study = open_with_calibration(folder, {}, context);
-        const Terminal& terminal = context.terminal;
+        const Terminal& terminal = context.messages;
         context.err << '\n'
                     << analysis::recording_text(study, terminal.width) << '\n'
                     << analysis::terminal_roofline(study, terminal.columns, terminal.plain) << '\n';
@@ -219,12 +223,14 @@ int profile_on_cpu(const ProfileOptions& options, Context& context)
     const std::string plan = plan_text(options, "cpu");
     const fs::path folder = folder_for(options, plan, context);
     RunDirectory run(folder, plan, context.registry.machine());
+    say_lacks(run.folder(), context);
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
     const CountedProgram counted = run_on_cpu(options, folder, missing, context);
     if (!counted.problem.empty()) {
         context.err << "roof: " << counted.problem << '\n';
         return counted.status;
     }
+    print_time(counted.row, context);  // before what can fail
     run.append(counted.row);
     run.close();
     print_counted(folder, counted.row, context);
@@ -247,6 +253,7 @@ int profile_program(const ProfileOptions& options, Context& context)
     const fs::path folder = folder_for(options, plan, context);
     auto variables = variables_for(options, folder);
     RunDirectory run(folder, plan, machine);
+    say_lacks(run.folder(), context);
     if (!run.done().empty()) throw InputError("profile: '" + folder.string() + "' holds a recording already");
     variables.merge(counters_for(count, folder));
     std::string problem;

@@ -13,10 +13,12 @@
 #include "tools/roof/commands/commands.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
+#include "tools/roof/commands/plain_names.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace roof {
@@ -31,6 +33,7 @@ struct ReportOptions {
     std::string& pictures = parser.value("--pictures");
     std::string& data = parser.value("--data");
     std::string& kernels = parser.value("--kernels");
+    bool& anonymise = parser.flag("--anonymise");
     bool& brief = parser.flag("--brief");
     bool& plain = parser.flag("--plain");
     bool& json = parser.flag("--json");
@@ -79,20 +82,53 @@ void write_extras(const ReportOptions& options, const std::vector<analysis::Stud
                 << (reason.empty() ? ", as SVG and PNG\n" : ", as SVG; no PNG: " + reason + "\n");
 }
 
-/// The newest run of all that has a row. Throws InputError without one.
+/// Whether each of its rows is of what this machine cannot measure, or was left out.
+bool measured_nothing(const std::filesystem::path& run)
+try {
+    if (has_no_row(run)) return true;
+    const std::vector<Measurement> rows = read_rows(run);
+    return !rows.empty() && std::ranges::all_of(rows, [](const Measurement& row) {
+        return row.status == Status::unsupported || row.status == Status::skipped;
+    });
+} catch (const Error&) {
+    return false;  // it is named when it is read
+}
+
+/// The newest run of all that measured something. Throws InputError without one.
 std::string newest_run(const Context& context)
 {
-    std::vector<std::filesystem::path> runs = runs_below(context.results);
-    std::erase_if(runs, has_no_row);
+    std::vector<std::string> unread;
+    std::vector<Neighbour> runs = runs_below(context.results, &unread);
+    while (!runs.empty() && measured_nothing(runs.front().place)) {
+        unread.push_back("'" + runs.front().place.string() + "' measured nothing");
+        runs.erase(runs.begin());
+    }
+    for (const std::string& one : unread) context.err << "roof: " << printable(one) << "; it was passed over\n";
+    if (!runs.empty() && !runs.front().odd.empty()) context.err << "roof: " << printable(runs.front().odd) << '\n';
     if (runs.empty())
         throw InputError("there is no run in '" + printable(context.results.string()) +
                          "'; `roof run` and `roof sweep` make one, `roof help report` says more");
-    return runs.front().string();
+    return runs.front().place.string();
+}
+
+/// Gives the folders plain names. Files to write keep theirs.
+void hide_names(ReportOptions& options, PlainNames& names, const std::filesystem::path& before, Context& context)
+{
+    for (std::string* file : {&options.out, &options.pictures, &options.data, &options.kernels})
+        if (!file->empty()) *file = (before / *file).string();
+    for (std::string* folder : {&options.calibration, &options.baseline})
+        if (!folder->empty()) *folder = names.of(*folder).string();
+    for (std::string& folder : options.folders) folder = names.of(folder).string();
+    context.results = names.of_results(context.results);
 }
 
 int make_report(ReportOptions options, Context& context)
 {
     if (options.folders.empty()) options.folders = {newest_run(context)};
+    const std::filesystem::path before = options.anonymise ? std::filesystem::current_path() : "";
+    const std::filesystem::path first = before / options.folders.front();
+    std::optional<PlainNames> names;
+    if (options.anonymise) hide_names(options, names.emplace(), before, context);
     std::optional<analysis::Study> baseline;
     if (!options.baseline.empty()) baseline = open_with_calibration(options.baseline, options.calibration, context);
     std::vector<analysis::Study> studies;
@@ -102,6 +138,10 @@ int make_report(ReportOptions options, Context& context)
         if (baseline) studies.back().baseline = &*baseline;
         if (!options.kernels.empty())
             studies.back().kernel_rules = analysis::parse_kernel_rules(read_file(options.kernels), options.kernels);
+    }
+    if (names) {
+        for (analysis::Study& study : studies) names->hide_in(study);
+        if (baseline) names->hide_in(*baseline);
     }
     for (analysis::Study& study : studies) study.beside = studies;
     nlohmann::json list = nlohmann::json::array();
@@ -114,7 +154,7 @@ int make_report(ReportOptions options, Context& context)
     analysis::thin_steps(studies);
     const bool is_chosen = !options.out.empty();
     const std::filesystem::path page =
-        is_chosen ? std::filesystem::path(options.out) : std::filesystem::path(options.folders.front()) / "report.html";
+        is_chosen ? std::filesystem::path(options.out) : first / "report.html";
     try {
         (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {
@@ -122,7 +162,7 @@ int make_report(ReportOptions options, Context& context)
     }
     write_extras(options, studies, context);
     if (options.json) {
-        print_json(context.out, {{"studies", list}, {"page", page.string()}});
+        print_json(context.out, {{"studies", list}, {"page", (names ? page.filename() : page).string()}});
         return 0;
     }
     const bool plain = options.plain || context.terminal.plain;

@@ -43,8 +43,10 @@ std::string step_text(const Measurement& row)
 {
     const auto warmup = std::count_if(row.samples.begin(), row.samples.end(),
                                       [](const Sample& s) { return !s.used && s.window.empty(); });
-    return fmt::format("{}  median and 95% interval of {} steps, {} warm-up left out ({})",
-                       analysis::with_interval(row.seconds, "s"), row.seconds.n, warmup, name(row.time_known));
+    constexpr int fewest_of_interval = 6;  // the range of fewer covers less than 95%
+    return fmt::format(
+        "{}  median and {} of {} steps, {} warm-up left out ({})", analysis::with_interval(row.seconds, "s"),
+        row.seconds.n < fewest_of_interval ? "range" : "95% interval", row.seconds.n, warmup, name(row.time_known));
 }
 
 std::string images_text(const Measurement& row)
@@ -99,9 +101,11 @@ std::string rate_text(const Measurement& row, const Ceilings& ceilings)
     const auto roofs = analysis::roofs_of(ceilings, row.device, analysis::threads_of(row));
     const Ceiling* ceiling = roofs.precision(analysis::precision_of(row));
     if (ceiling == nullptr) return text + "; there is no measured roof to compare with: 'roof calibrate' measures one";
-    return fmt::format("{}, {} of the measured {} roof {} ({})", text,
-                       analysis::percent(rate.median.value / ceiling->rate.median.value), ceiling->precision,
-                       format_si(ceiling->rate.median.value, "FLOP/s"), analysis::threads_text(ceiling->threads));
+    return fmt::format("{}, {} of the measured {} roof {} ({}{})", text,
+                       analysis::share_of_roof(rate.median.value / ceiling->rate.median.value,
+                                               ceiling->steadiness == Steadiness::at_least),
+                       ceiling->precision, analysis::rate_text(*ceiling), analysis::threads_text(ceiling->threads),
+                       ceiling->stands_in.empty() ? "" : "; " + ceiling->stands_in);
 }
 
 /// A line about the ranks; empty with one rank.
@@ -172,7 +176,7 @@ int train(const RunOptions& options, Context& context)
     if (options.simulate) return simulate(items, options.train, options.json, context);
     if (std::ranges::all_of(items, [](const Item& item) { return item.bench == nullptr; }))
         throw InputError("nothing can be measured on " + options.train.device + ": " + items.front().missing);
-    const Listener log = training_log(context.err, steps_of(options.train), context.terminal);
+    const Listener log = training_log(context.err, steps_of(options.train), context.messages);
     const Session session = measure_all({plan.source, Scheduler(items), options.out, {}, options.node}, context, log);
     if (session.interrupted) return session.status();
     const analysis::Study study = open_with_calibration(session.folder, {}, context);

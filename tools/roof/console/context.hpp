@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <ostream>
+#include <set>
 #include <string>
 
 namespace roof {
@@ -18,13 +19,15 @@ struct Context {
     const Clock& clock;
     std::ostream& out;  ///< results only
     std::ostream& err;  ///< progress and messages
-    Terminal terminal;
+    Terminal terminal;  ///< of standard output
     std::function<bool()> interrupted = [] { return false; };
     std::string command_line = "roof";  ///< as typed, for "continue with:"
     std::filesystem::path results = "results";
     /// Runs the same command in a new process instead of this one; returns only if that fails. May be empty.
     std::function<void()> start_again{};
-    int status = 0;  ///< the least exit status: 1 after reading a damaged folder
+    Terminal messages{};           ///< of standard error
+    int status = 0;                ///< the least exit status: 1 after reading a damaged folder
+    std::set<std::string> told{};  ///< on `err`, once each
 };
 
 }  // namespace roof

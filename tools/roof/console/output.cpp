@@ -2,6 +2,7 @@
 
 #include "analysis/table/fitted_text.hpp"
 #include "analysis/table/table.hpp"
+#include "ert/base/process.hpp"
 #include "ert/base/text.hpp"
 
 namespace roof {
@@ -35,7 +36,13 @@ void say_where_results_are(const Context& context)
     if (fs::exists(context.results, none)) return;
     context.err << in_window("results are kept in " + printable(context.results.string()) +
                                  "; to keep them elsewhere, set ROOF_RESULTS or make a folder 'results' here\n",
-                             context.terminal);
+                             context.messages);
+}
+
+void say_lacks(const fs::path& folder, const Context& context)
+{
+    if (const std::string lacks = lacks_of_file_system(folder); !lacks.empty())
+        context.err << in_window("roof: " + printable(lacks) + "\n", context.messages) << std::flush;
 }
 
 }  // namespace roof

@@ -15,8 +15,11 @@ namespace roof {
 /// Prints the document indented, with a final newline. Invalid UTF-8, such as in a folder name, is replaced.
 void print_json(std::ostream& out, const nlohmann::json& document);
 
-/// Breaks lines between words where the terminal has a window. Not for commands that a reader may copy.
+/// Breaks lines between words where the stream has a window. Not for commands that a reader may copy.
 std::string in_window(std::string_view text, const Terminal& terminal);
+
+/// On standard error, what the file system of the folder cannot do.
+void say_lacks(const std::filesystem::path& folder, const Context& context);
 
 // Where results are kept if a command is not told: the same place wherever one stands.
 

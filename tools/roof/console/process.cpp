@@ -1,10 +1,14 @@
 #include "tools/roof/console/process.hpp"
 
+#include "ert/base/files.hpp"
+#include "ert/base/process.hpp"
+
 #include <unistd.h>
 
 #include <cstdio>
-#include <iostream>
+#include <cstdlib>
 #include <string_view>
+#include <utility>
 
 namespace roof {
 namespace {
@@ -45,8 +49,8 @@ InterruptGuard::InterruptGuard()
     struct sigaction action {};
     action.sa_handler = note_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
+    for (auto [number, old] : {std::pair{SIGINT, &old_interrupt_}, {SIGTERM, &old_terminate_}})
+        if (sigaction(number, nullptr, old) == 0 && old->sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
 }
 
 InterruptGuard::~InterruptGuard()
@@ -60,8 +64,9 @@ bool InterruptGuard::raised()
     return signal_seen != 0;
 }
 
-void survive_file_limits()
+void prepare_signals()
 {
+    std::signal(SIGCHLD, SIG_DFL);
     struct sigaction action {};
     action.sa_handler = [](int) {};  // not ignored, because programs that we start would inherit that
     action.sa_flags = SA_RESTART;
@@ -70,10 +75,9 @@ void survive_file_limits()
 
 void start_again(char** words)
 {
-    std::cout.flush();
-    std::cerr.flush();
     std::fflush(nullptr);
-    execv("/proc/self/exe", words);
+    give_back_output();
+    execv(program_path().c_str(), words);
 }
 
 }  // namespace roof

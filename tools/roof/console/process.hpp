@@ -16,7 +16,8 @@ class ExitGuard {
 };
 
 /// Catches SIGINT and SIGTERM while it exists, that is, while something is measured: the first stops after the current launch, the second at
-/// once. The destructor restores their handlers. Only one may exist at a time.
+/// once. One that the parent had ignored, as a script does for what it starts in the background, stays ignored. The destructor restores
+/// their handlers. Only one may exist at a time.
 class InterruptGuard {
   public:
     InterruptGuard();
@@ -32,8 +33,9 @@ class InterruptGuard {
     struct sigaction old_terminate_ {};
 };
 
-/// Lets writing beyond a limit of the file size fail with a reason.
-void survive_file_limits();
+/// The signals as this program needs them: writing beyond a limit of the file size fails with a reason, and the end of a child is told, also
+/// where the parent had it ignored.
+void prepare_signals();
 
 /// Replaces this process by a new one with the same arguments, for a device that it cannot use any more: what it measured is kept,
 /// and the rest goes on. `words`: of main(). Returns only if that fails.

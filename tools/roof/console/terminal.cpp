@@ -1,6 +1,7 @@
 #include "tools/roof/console/terminal.hpp"
 
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -38,17 +39,17 @@ std::string environment_variable(const char* name)
     return value == nullptr ? "" : value;
 }
 
-Terminal detect_terminal()
+Terminal detect_terminal(int descriptor)
 {
     Terminal terminal;
-    terminal.live = isatty(STDERR_FILENO) == 1 && environment_variable("TERM") != "dumb";
-    const int columns = std::max(columns_of(STDOUT_FILENO), columns_of(STDERR_FILENO));
+    terminal.live = isatty(descriptor) == 1 && environment_variable("TERM") != "dumb";
+    const int columns = columns_of(descriptor);
     if (columns > 0) terminal.columns = terminal.width = std::clamp(columns, 40, 200);
     terminal.plain = !is_utf8();
     return terminal;
 }
 
-SafeStream::SafeStream(std::ostream& sink) : std::ostream(this), sink_(sink) {}
+SafeStream::SafeStream(std::ostream& sink, bool is_plain) : std::ostream(this), sink_(sink), is_plain_(is_plain) {}
 
 SafeStream::~SafeStream()
 {
@@ -72,12 +73,18 @@ bool SafeStream::pass_on()
 {
     std::string_view rest = waiting_;
     for (std::size_t at = 0; (at = rest.find(erase_line)) != std::string_view::npos;) {
-        sink_ << printable_lines(rest.substr(0, at)) << erase_line;
+        sink_ << safe(rest.substr(0, at)) << erase_line;
         rest.remove_prefix(at + erase_line.size());
     }
-    sink_ << printable_lines(rest);
+    sink_ << safe(rest);
     waiting_.clear();
     return static_cast<bool>(sink_);
+}
+
+std::string SafeStream::safe(std::string_view text) const
+{
+    const std::string printed = printable_lines(text);
+    return is_plain_ ? in_ascii(printed) : printed;
 }
 
 std::string shell_word(std::string_view word)

@@ -35,7 +35,8 @@ class HeldSignals {
     HeldSignals()
     {
         sigemptyset(&held_);
-        for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&held_, number);
+        for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2})
+            sigaddset(&held_, number);
         pthread_sigmask(SIG_BLOCK, &held_, &before_);
         posix_spawnattr_init(&attributes_);
         posix_spawnattr_setsigmask(&attributes_, &before_);
@@ -50,11 +51,12 @@ class HeldSignals {
     HeldSignals& operator=(const HeldSignals&) = delete;
 
     const posix_spawnattr_t* attributes() const { return &attributes_; }
-    int next() const
+    siginfo_t next() const
     {
-        int number = 0;
-        sigwait(&held_, &number);
-        return number;
+        siginfo_t signal{};
+        while (sigwaitinfo(&held_, &signal) < 0 && errno == EINTR) {
+        }
+        return signal;
     }
 
   private:
@@ -63,10 +65,11 @@ class HeldSignals {
     posix_spawnattr_t attributes_{};
 };
 
-/// Ctrl-C and Ctrl-\ at a terminal reach the child directly.
-bool is_forwarded(int number)
+/// Ctrl-C and Ctrl-\ at a terminal, which the kernel sends, reach the child directly.
+bool is_forwarded(const siginfo_t& signal)
 {
-    return number == SIGTERM || number == SIGHUP;
+    const bool is_of_keys = signal.si_signo == SIGINT || signal.si_signo == SIGQUIT;
+    return signal.si_signo != SIGCHLD && !(is_of_keys && signal.si_code == SI_KERNEL);
 }
 
 /// `children` get the signals meanwhile: processes that nobody has waited for.
@@ -74,9 +77,9 @@ int wait_for(pid_t child, const HeldSignals& signals, std::span<const pid_t> chi
 {
     int status = 0;
     while (::waitpid(child, &status, WNOHANG) == 0) {
-        const int number = signals.next();
-        if (!is_forwarded(number)) continue;
-        for (const pid_t one : children) ::kill(one, number);
+        const siginfo_t signal = signals.next();
+        if (!is_forwarded(signal)) continue;
+        for (const pid_t one : children) ::kill(one, signal.si_signo);
     }
     return WIFSIGNALED(status) ? signalled + WTERMSIG(status) : WEXITSTATUS(status);
 }

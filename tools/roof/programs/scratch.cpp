@@ -2,16 +2,24 @@
 
 #include "ert/base/error.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace roof {
 
 Scratch::Scratch(const std::string& prefix)
 {
-    std::string pattern = (std::filesystem::temp_directory_path() / (prefix + "XXXXXX")).string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw InputError("no temporary folder can be made: " + pattern);
-    path_ = pattern;
+    const char* const chosen = std::getenv("TMPDIR");
+    for (const std::filesystem::path folder : {chosen == nullptr ? "" : chosen, "/tmp", "/var/tmp", "."}) {
+        std::string pattern = (folder / (prefix + "XXXXXX")).string();
+        if (folder.empty() || ::mkdtemp(pattern.data()) == nullptr) continue;
+        path_ = std::filesystem::absolute(pattern);
+        return;
+    }
+    throw InputError("no temporary folder can be made in TMPDIR, /tmp, /var/tmp or the working folder (" +
+                     std::string(std::strerror(errno)) + ")");
 }
 
 Scratch::~Scratch()

@@ -6,10 +6,11 @@
 
 namespace roof {
 
-/// A new folder under the system's folder for temporary files; the destructor removes it with all that is in it.
+/// A new folder in TMPDIR, or where that cannot be written in /tmp, /var/tmp or the working folder; the destructor removes it with all that
+/// is in it.
 class Scratch {
   public:
-    /// `prefix`: how the folder's name begins. Throws InputError if no folder can be made.
+    /// `prefix`: how the folder's name begins. Throws InputError if none of them takes a folder.
     explicit Scratch(const std::string& prefix = "roof-simulate-");
     ~Scratch();
     Scratch(const Scratch&) = delete;

@@ -3,6 +3,7 @@
 #include "analysis/instructions/decoder.hpp"
 #include "ert/base/error.hpp"
 #include "ert/base/text.hpp"
+#include "ert/base/words.hpp"
 #include "ert/recording/record_files.hpp"
 #include "tools/roof/programs/child_program.hpp"
 #include "tools/roof/programs/scratch.hpp"
@@ -102,15 +103,15 @@ std::vector<SampledPlace> run_sampled(const Program& program, Sampler& sampler, 
 }
 
 /// The functions that ran under callgrind. Throws Unsupported with the reason why they are not known.
-std::vector<analysis::ExecutedFunction> run_executed(const Program& program, const SimulatedCaches& caches)
+std::vector<analysis::ExecutedFunction> run_executed(const Program& program, const SimulatedCaches& caches,
+                                                     const fs::path& scratch)
 {
-    const Scratch scratch;
     std::string problem;
-    const int status = run_again(under_callgrind(program.words, caches, scratch.path()), program.variables, problem);
+    const int status = run_again(under_callgrind(program.words, caches, scratch), program.variables, problem);
     if (!problem.empty()) throw Unsupported(problem);
-    if (const std::string unknown = unknown_instruction(scratch.path()); !unknown.empty()) throw Unsupported(unknown);
+    if (const std::string unknown = unknown_instruction(scratch); !unknown.empty()) throw Unsupported(unknown);
     if (status != 0) throw Unsupported(fmt::format("under valgrind the program ended with status {}", status));
-    return executed_functions(scratch.path());
+    return executed_functions(scratch);
 }
 
 void set_work(Measurement& row, const ExecutedWork& whole)
@@ -216,6 +217,7 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
                                        "The wall time of an undisturbed run; FLOPs of the instructions that valgrind "
                                        "ran, and lines of data between simulated caches and memory.")};
     const Program program{words, variables_of_same_code(), clock};
+    const Scratch scratch;  // before the run, which may take hours
     bool is_of_one_thread = run_timed(program, counted);
     if (!counted.problem.empty()) return counted;
     if (counted.status != 0) {
@@ -230,7 +232,7 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
         std::vector<SampledPlace> places;
         if (const std::unique_ptr<Sampler> sampler = sampler_for(counted.row))
             places = run_sampled(program, *sampler, counted.row, is_of_one_thread);
-        const std::vector<analysis::ExecutedFunction> functions = run_executed(program, caches);
+        const std::vector<analysis::ExecutedFunction> functions = run_executed(program, caches, scratch.path());
         const ExecutedProgram executed = analysis::executed_work(functions);
         const SampledFunctions sampled = sampled_functions(places, functions);
         remark(counted.row, "simulated caches: " + caches.text() + "; libraries held to AVX2");
@@ -238,8 +240,8 @@ CountedProgram simulate_program(const std::vector<std::string>& words, const std
         set_work(counted.row, executed.whole);
         if (is_of_one_thread) counted.row.point.set("threads", "1");
         append_records<CounterRecord>(folder, counted.row.id(), records_of(executed, sampled, name));
-    } catch (const Error& reason) {
-        remark(counted.row, std::string("not simulated: ") + reason.what());
+    } catch (const std::exception& reason) {  // the time that was measured stays
+        remark(counted.row, "not simulated: " + in_own_words(reason));
     }
     return counted;
 }

@@ -1,5 +1,7 @@
 #include "tools/roof/programs/time_limit.hpp"
 
+#include "ert/base/process.hpp"
+
 #include <chrono>
 #include <cstdlib>
 #include <system_error>
@@ -37,7 +39,7 @@ void TimeLimit::wait(int seconds, int status, const std::string& text, const fs:
     pthread_sigmask(SIG_BLOCK, &term, nullptr);
     std::unique_lock lock(mutex_);
     if (ended_.wait_for(lock, std::chrono::seconds(seconds), [this] { return has_ended_; })) return;
-    [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
+    [[maybe_unused]] const auto written = write(own_output(), text.data(), text.size());
     if (forwards) {
         constexpr auto to_end = std::chrono::milliseconds(500);
         kill(getpid(), SIGTERM);

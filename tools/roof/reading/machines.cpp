@@ -18,10 +18,12 @@ using analysis::Target;
 constexpr std::string_view folder = "configs/machines/";
 
 /// The targets with ceilings in this folder, or in the newest below it; empty without a calibration.
-std::vector<Target> measured_in(const fs::path& place, const std::string& name, Context& context)
+/// `machine`: whose they are; null for any.
+std::vector<Target> measured_in(const fs::path& place, const std::string& name, Context& context,
+                                const Machine* machine = nullptr)
 {
     PassedOver over;
-    const fs::path calibration = find_calibration(place, {}, &over);
+    const fs::path calibration = find_calibration(place, {}, &over, nullptr, machine);
     Results results = calibration.empty() ? Results{.folder = place, .machine = {}, .plan = {}, .rows = {}}
                                           : read_results(calibration);
     analysis::note(over, results);
@@ -46,10 +48,9 @@ std::vector<Target> beside_sheets(std::vector<Target> measured, const std::vecto
 std::vector<Target> measured_as(const MachineSheet& sheet, Context& context)
 {
     std::vector<Target> found;
-    if (!fs::is_directory(context.results)) return found;
-    for (const fs::directory_entry& machine : fs::directory_iterator(context.results)) {
-        if (!machine.is_directory()) continue;
-        for (Target& target : measured_in(machine.path(), machine.path().filename().string(), context))
+    for (const Neighbour& machine : neighbours_in(context.results)) {
+        if (!machine.unread.empty()) continue;
+        for (Target& target : measured_in(machine.place, machine.place.filename().string(), context))
             if (sheet.describes(target.title)) found.push_back(std::move(target));
     }
     return found;
@@ -95,7 +96,8 @@ std::vector<Target> find_targets(const std::string& word, Context& context)
     const fs::path machine = context.results / (here ? context.registry.machine().name : word);
     for (const fs::path& place : here ? std::vector{machine} : std::vector{fs::path(word), machine}) {
         if (!fs::is_directory(place)) continue;
-        std::vector<Target> measured = measured_in(place, here ? word : place.filename().string(), context);
+        std::vector<Target> measured = measured_in(place, here ? word : place.filename().string(), context,
+                                                   here ? &context.registry.machine() : nullptr);
         if (!measured.empty()) return beside_sheets(std::move(measured), sheets);
     }
     const auto sheet = std::ranges::find_if(sheets, [&](const auto& one) { return one.is_called(word); });

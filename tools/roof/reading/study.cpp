@@ -26,12 +26,12 @@ void require_run(const fs::path& folder)
 {
     constexpr std::size_t most_told = 10;
     std::error_code none;
-    if (fs::exists(folder / "machine.yaml", none)) return;
-    const std::vector<fs::path> runs = runs_below(folder);
+    if (fs::exists(folder / "machine.yaml", none) || none) return;
+    const std::vector<Neighbour> runs = runs_below(folder);
     if (runs.empty()) return;
     std::vector<std::string> names;
-    for (const fs::path& run : std::span(runs).first(std::min(runs.size(), most_told)))
-        names.push_back(printable(run.string()));
+    for (const Neighbour& run : std::span(runs).first(std::min(runs.size(), most_told)))
+        names.push_back(printable(run.place.string()));
     throw InputError(fmt::format("'{}' holds {} runs and is none itself; name one, the newest first: {}",
                                  printable(folder.string()), runs.size(), join(names, ", ")));
 }
@@ -58,6 +58,8 @@ std::optional<Results> complete_by_plan(const fs::path& folder, const Results& n
 void report_damage(const Results& results, Context& context)
 {
     constexpr std::size_t most_told = 5;
+    for (const std::string& odd : results.odd)
+        if (context.told.insert(odd).second) context.err << "roof: " << printable(odd) << '\n';
     if (results.damage.empty()) return;
     context.status = 1;
     const std::size_t told = std::min(results.damage.size(), most_told);
@@ -67,19 +69,24 @@ void report_damage(const Results& results, Context& context)
                                    printable(results.folder.string()));
 }
 
-std::vector<fs::path> runs_below(const fs::path& folder)
+std::vector<Neighbour> runs_below(const fs::path& folder, std::vector<std::string>* unread)
 {
-    constexpr int deepest = 2;
-    std::error_code none;
-    std::vector<fs::path> runs;
-    using Folders = fs::recursive_directory_iterator;
-    for (Folders at(folder, fs::directory_options::skip_permission_denied, none), end; at != end; at.increment(none)) {
-        if (at.depth() + 1 >= deepest) at.disable_recursion_pending();
-        const bool is_run =  // a damaged one, too: it is named when it is read
-            fs::exists(at->path() / "machine.yaml", none) || fs::exists(at->path() / "measurements.csv", none);
-        if (is_run) runs.push_back(at->path());
-    }
-    std::ranges::sort(runs, std::greater{}, [](const fs::path& run) { return run.filename(); });
+    std::vector<Neighbour> runs;
+    const auto take = [&](const std::vector<Neighbour>& found) {
+        for (const Neighbour& one : found) {
+            if (unread != nullptr && !one.unread.empty()) unread->push_back(one.unread);
+            const bool is_run =  // a damaged one, too: it is named when it is read
+                one.unread.empty() && (one.has_rows || is_there(one.place / "machine.yaml"));
+            if (is_run) runs.push_back(one);
+        }
+    };
+    const std::vector<Neighbour> above = neighbours_in(folder);
+    take(above);
+    for (const Neighbour& one : above)
+        if (one.unread.empty()) take(neighbours_in(one.place));
+    std::ranges::stable_sort(runs, std::greater{}, [](const Neighbour& run) {
+        return std::pair(run.time, run.place.filename());
+    });
     return runs;
 }
 
@@ -90,8 +97,8 @@ analysis::Study open_with_calibration(const fs::path& folder, const fs::path& ca
     if (calibration.empty() && study.ceilings.all.empty()) {
         PassedOver over;
         const fs::path home = context.results / study.results.machine.name;
-        const auto here = find_calibration(home, study.results.machine.node, &over);
-        const PassedOver before{study.results.damage, study.results.remarks};
+        const auto here = find_calibration(home, {}, &over, nullptr, &study.results.machine);
+        const PassedOver before{study.results.damage, study.results.remarks, study.results.odd};
         if (!here.empty()) study = analysis::open_study(folder, here);
         analysis::note(before, study.results);
         analysis::note(over, study.results);

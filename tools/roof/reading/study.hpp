@@ -20,8 +20,8 @@ namespace roof {
 /// Tells the damage of a folder on `context.err` and sets `context.status` to 1 if there is any.
 void report_damage(const Results& results, Context& context);
 
-/// The runs in `folder` and in its folders, the newest first by their names, which begin with the date.
-std::vector<std::filesystem::path> runs_below(const std::filesystem::path& folder);
+/// The runs in `folder` and in its folders, the newest first by their rows. `unread`: gets why others cannot be read.
+std::vector<Neighbour> runs_below(const std::filesystem::path& folder, std::vector<std::string>* unread = nullptr);
 
 /// Opens `folder` under `calibration`; if that is empty, under the newest calibration beside the folder, else under the
 /// newest of the folder's machine in `Context::results`. Damage of either folder is

@@ -48,11 +48,11 @@ class Progress {
             ++unmeasured_[row.status][row.reason];
             return;
         }
-        if (ok && (context_.terminal.live || !worth_a_line())) return;
+        if (ok && (context_.messages.live || !worth_a_line())) return;
         erase();
         context_.err << in_window(fmt::format("[{}/{}] {} {}  {}\n", index_ + 1, total_, name(row.status), id_,
                                               ok ? format_duration(row.seconds.median.value) : printable(row.reason)),
-                                  context_.terminal);
+                                  context_.messages);
         context_.err.flush();
     }
 
@@ -65,7 +65,7 @@ class Progress {
   private:
     void erase() const
     {
-        if (context_.terminal.live) context_.err << erase_line << std::flush;
+        if (context_.messages.live) context_.err << erase_line << std::flush;
     }
 
     /// In a long list, one row per tenth has a line. The list may grow during the measurement.
@@ -90,7 +90,7 @@ class Progress {
                 lines += fmt::format("  {:>4}  {}\n", count, printable(reason));
             }
             context_.err << in_window(fmt::format("{}: {} of {} rows\n{}", name(status), rows, finished_, lines),
-                                      context_.terminal)
+                                      context_.messages)
                          << std::flush;
         }
         unmeasured_.clear();
@@ -98,7 +98,7 @@ class Progress {
 
     void draw(int launches)
     {
-        if (!context_.terminal.live) return;
+        if (!context_.messages.live) return;
         drawn_ = context_.clock();
         const double elapsed = (drawn_ - started_).value;
         std::string times =
@@ -108,7 +108,7 @@ class Progress {
             times += ", ETA " + format_duration(each * static_cast<double>(left_ - finished_));
         }
         std::string line = fmt::format("[{}/{}] {}  {}", index_ + 1, total_, times, short_id_);
-        const auto columns = static_cast<std::size_t>(context_.terminal.columns - 1);
+        const auto columns = static_cast<std::size_t>(context_.messages.columns - 1);
         if (line.size() > columns) line.resize(columns);
         context_.err << erase_line << line << std::flush;
     }

@@ -1,5 +1,6 @@
 #include "tools/roof/session/session.hpp"
 
+#include "ert/base/text.hpp"
 #include "ert/method/bench/node.hpp"
 #include "ert/method/plan/measure.hpp"
 #include "ert/method/results/results.hpp"
@@ -9,11 +10,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <set>
 
 namespace roof {
 namespace {
 
 struct DeviceLost {};
+
+/// A row that cannot be written is told, so that its time is not lost.
+void keep(RunDirectory& run, const Measurement& row, const Context& context)
+{
+    try {
+        run.append(row);
+    } catch (const Error&) {
+        if (row.seconds.median.value > 0)
+            context.err << in_window(
+                fmt::format("not written: {}  {}\n", printable(row.id()), format_duration(row.seconds.median.value)),
+                context.messages);
+        throw;
+    }
+}
 
 /// Measures all items of the scheduler, then extra rounds of unsteady rows until the plan's time is over. After its end, items are skipped.
 /// Appends to `rows`, the rows of the folder. Throws Interrupted, and DeviceLost after a row that lost its device.
@@ -40,7 +57,7 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
             rows.push_back(item.bench != nullptr && is_past(end)
                                ? skipped(item, over)
                                : measure(item, context.registry, context.clock, observe, run.folder(), &is_lost));
-            run.append(rows.back());
+            keep(run, rows.back(), context);
             if (listener.row) listener.row(rows.back());
             if (is_lost && context.start_again) throw DeviceLost();
         }
@@ -56,6 +73,25 @@ void measure_into(RunDirectory& run, const Scheduler& scheduler, std::vector<Mea
     }
 }
 
+/// The folder that was named, or the one to continue; else one to which no other process writes.
+std::unique_ptr<RunDirectory> open_folder(const Job& job, const Machine& machine, const Context& context)
+{
+    if (!job.out.empty()) return std::make_unique<RunDirectory>(job.out, job.plan_text, machine);
+    if (job.continues)
+        return std::make_unique<RunDirectory>(folder_to_continue(context.results, machine, job.plan_text),
+                                              job.plan_text, machine);
+    for (std::set<std::filesystem::path> in_use;;) {
+        const auto folder = choose_folder(context.results, machine, job.plan_text, job.scheduler, in_use);
+        try {
+            auto run = std::make_unique<RunDirectory>(folder, job.plan_text, machine);
+            // Another process may have completed it since.
+            if (run->rows().empty() || !job.scheduler.next(run->rows()).empty()) return run;
+        } catch (const InUse&) {
+        }
+        in_use.insert(folder);
+    }
+}
+
 }  // namespace
 
 Machine machine_named(const std::string& node, const Context& context)
@@ -66,6 +102,7 @@ Machine machine_named(const std::string& node, const Context& context)
     std::ranges::replace(nodes, std::string(machine.node), node_name(node));
     if (!nodes.empty()) set_rank_nodes(machine, nodes);
     machine.node = node_name(node);
+    machine.host.clear();  // several of these names may be given on one host
     return machine;
 }
 
@@ -76,6 +113,11 @@ int Session::status() const
     const auto failed = [](const Measurement& row) {
         return row.status == Status::failed || row.status == Status::diverged;
     };
+    const auto is_missing = [](const Measurement& row) {
+        return row.status == Status::unsupported || row.status == Status::skipped;
+    };
+    constexpr int nothing_measured = 2;
+    if (!rows.empty() && std::ranges::all_of(rows, is_missing)) return nothing_measured;
     return std::any_of(rows.begin(), rows.end(), failed) ? 1 : 0;
 }
 
@@ -87,11 +129,11 @@ Session measure_all(const Job& job, Context& context, const Listener& listener)
     std::vector<Measurement> rows;
     bool is_lost = false;
     if (job.out.empty()) say_where_results_are(context);
-    session.folder = !job.out.empty() ? job.out
-                     : job.continues  ? folder_to_continue(context.results, machine, job.plan_text)
-                                      : choose_folder(context.results, machine, job.plan_text, job.scheduler);
     {
-        RunDirectory run(session.folder, job.plan_text, machine);
+        const std::unique_ptr<RunDirectory> opened = open_folder(job, machine, context);
+        RunDirectory& run = *opened;
+        session.folder = run.folder();
+        say_lacks(run.folder(), context);
         rows = run.rows();
         if (job.opened) job.opened(session.folder, !rows.empty());
         if (job.continues) std::erase_if(rows, [](const Measurement& row) { return row.status == Status::skipped; });

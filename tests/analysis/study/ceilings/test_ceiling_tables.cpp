@@ -222,15 +222,15 @@ TEST_CASE("core-to-core transfers that are typically half as fast as at best are
 TEST_CASE("a level lists the thread counts that do not show it")
 {
     Ceilings ceilings = only({load(1)});
-    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {}, {49152}, false, 1},
-                                  {"cpu", "L2", {65536}, {1e6}, {}, {1e6}, false, 1},
+    ceilings.levels_by_threads = {{"cpu", "L1", {8192}, {49152}, {49152}, {49152}, false, 1},
+                                  {"cpu", "L2", {65536}, {1e6}, {1e6}, {1e6}, false, 1},
                                   {"cpu", "DRAM", {64e6}, {256e6}, {}, {}, false, 1},
-                                  {"cpu", "L1", {8192}, {98304}, {}, {98304}, false, 2},
+                                  {"cpu", "L1", {8192}, {98304}, {98304}, {98304}, false, 2},
                                   {"cpu", "DRAM", {64e6}, {256e6}, {}, {}, false, 2}};
     const DataTable table = ceiling_tables(ceilings, made::machine()).back();
     CHECK(*cell(table, 0, "verdict") == "agree");
     CHECK_FALSE(table.cell(0, "verdict").is_warning);
-    CHECK(*cell(table, 1, "verdict") == "agree; not seen with 2 threads");
+    CHECK(*cell(table, 1, "verdict") == "agree; not measured with 2 threads");
     CHECK(*cell(table, 2, "verdict") == "-");
 }
 

@@ -22,9 +22,13 @@ Measurement scaled(double factor, int samples = 9)
     return row;
 }
 
+/// Beside a second run of a that took as long.
 Comparison of(const Measurement& a, const Measurement& b)
 {
-    return compare(made::study({a}), made::study({b}));
+    const Study first = made::study({a});
+    Comparison comparison = compare(first, made::study({b}));
+    set_noise(comparison, first, first);
+    return comparison;
 }
 
 }  // namespace
@@ -53,6 +57,34 @@ TEST_CASE("a difference inside the intervals is not shown, one outside is")
     CHECK(slower.steps[0].shown());
     CHECK(to_text(slower).find("b is slower") != std::string::npos);
     CHECK(to_text(of(scaled(1.5), scaled(1))).find("b is faster") != std::string::npos);
+}
+
+TEST_CASE("steps of one launch each are not judged, but for who says what launches may differ by")
+{
+    const Comparison once = compare(made::study({scaled(1)}), made::study({scaled(1.5)}));
+    CHECK_FALSE(once.steps[0].shown());
+    CHECK(verdict_of(once.steps[0]) == "one launch each: not judged");
+    CHECK_THAT(to_text(once, 120), Catch::Contains("0 of 1 step differ; 1 not judged: one launch a side"));
+    CHECK(to_json(once)["steps_not_judged"] == 1);
+    CHECK(slower_than(once, 0.05).size() == 1);
+    CHECK(slower_than(once, 0.6).empty());
+}
+
+TEST_CASE("a step is not slower where what its busy machine cost closes the gap")
+{
+    const auto busy = [](double factor, double waited) {
+        Measurement row = scaled(factor);
+        row.host.waited = waited;
+        return row;
+    };
+    CHECK(verdict_of(of(scaled(1), busy(2, 0.1)).steps[0]) == "slower");  // 1.73 at least, 1.56 without the cost
+    CHECK(verdict_of(of(scaled(1), busy(2, 0.5)).steps[0]) == "not told apart: a busy machine");
+    CHECK(verdict_of(of(busy(2, 0.5), scaled(1)).steps[0]) == "not told apart: a busy machine");
+    CHECK(verdict_of(of(busy(1, 0.5), scaled(2)).steps[0]) == "slower");  // the faster one was busy
+    CHECK(slower_than(of(scaled(1), busy(2, 0.5)), 0.05).empty());
+    Measurement shared = scaled(2);
+    shared.host.shared = 0.7;  // of which the cost is not known
+    CHECK(verdict_of(of(scaled(1), shared).steps[0]) == "not told apart: a busy machine");
 }
 
 TEST_CASE("too few samples on one side show no difference")
@@ -167,7 +199,7 @@ TEST_CASE("a difference below that of two runs of the same plan is not shown")
 {
     const Study a = made::study({scaled(1)});
     Comparison faint = compare(a, made::study({scaled(1.3)}));
-    CHECK(faint.steps[0].shown());
+    CHECK(faint.steps[0].differs());
     CHECK(slower_than(faint, 0.05).size() == 1);
     set_noise(faint, a, made::study({scaled(1.4)}));
     CHECK(faint.floor == Approx(std::log(1.4)));
@@ -207,7 +239,7 @@ TEST_CASE("in 80 columns each comparison fits, has the common words once, and ke
         CHECK(display_columns(line) <= 80);
     }
     CHECK_THAT(text, Catch::Contains("All: ") && Catch::Contains("batch=8 ") && Catch::Contains("batch=16 "));
-    CHECK_THAT(text, Catch::Contains("no difference shown") && Catch::Contains("1.000"));
+    CHECK_THAT(text, Catch::Contains("one launch each: not judged") && Catch::Contains("1.000"));
 }
 
 TEST_CASE("ceilings without enough samples are counted as not judged, and never as unmoved")
@@ -232,7 +264,8 @@ TEST_CASE("steps come first, the largest difference first, and only ceilings tha
         b.push_back(made::row(model));
         b.back().seconds = made::about<Seconds>(0.040 * factor);
     }
-    const Comparison c = compare(made::study(a), made::study(b, later));
+    Comparison c = compare(made::study(a), made::study(b, later));
+    set_noise(c, made::study(a), made::study(a));
     const std::string text = to_text(c, 80);
     CHECK(text.find("model=thrice") < text.find("model=twice"));
     CHECK(text.find("model=twice") < text.find("model=same"));

@@ -62,9 +62,9 @@ TEST_CASE("where most of the time is unexplained no roof binds, in the headline 
     Measurement bound = step(33.2, 1);
     bound.point.set("model", "other");
     const Study study = made::study({made::row(), bound});
-    CHECK(answer_of(study, study.results.rows[0]).headline == "neither: 60% unexplained, so no roof says");
+    CHECK(answer_of(study, study.results.rows[0]).headline == "bound by neither roof: 60% unexplained");
     // Of the 39 ms, 1 ms is under a roof.
-    CHECK(answer({step(0, 1)}).headline == "neither: 0.0% unexplained and 98% outside the layers, so no roof says");
+    CHECK(answer({step(0, 1)}).headline == "bound by neither roof: 0.0% unexplained and 98% outside the layers");
     CHECK(verdict_table(study).cell(0, "bound by").is_absent);
     CHECK(verdict_table(study).cell(1, "bound by").text == "fp32");
     const Study bare = made::study({made::row()}, {});
@@ -75,14 +75,13 @@ TEST_CASE("the actions are those that save the most seconds, with their sense an
 {
     const Study study = made::study({made::row(), made::failed("net", "full")});
     CHECK(answer_text(study, study.results.rows[0]) ==
-          "neither: 60% unexplained, so no roof says. Most worthwhile of its "
-          "40.0 ms: "
-          "convolution backward at its roofs: up to 15.0 ms (analytic); convolution update at its roofs: "
-          "3.00 ms "
-          "(analytic); convolution forward at its roofs: up to 2.50 ms (analytic).");
+          "bound by neither roof: 60% unexplained. Most worthwhile: convolution backward at its roofs saves up to 15.0 "
+          "ms "
+          "of its 40.0 ms (analytic); convolution update at its roofs saves 3.00 ms (analytic); convolution forward at "
+          "its roofs saves up to 2.50 ms (analytic).");
     CHECK(answer_text(study, study.results.rows[1]).empty());
     const auto json = study_json(study)["rows"][0]["answer"];
-    CHECK(json["headline"] == "neither: 60% unexplained, so no roof says");
+    CHECK(json["headline"] == "bound by neither roof: 60% unexplained");
     REQUIRE(json["actions"].size() == 3);
     CHECK(json["actions"][0]["seconds"].get<double>() == Approx(0.015));
     CHECK(json["actions"][0]["sense"] == "up to");
@@ -109,16 +108,31 @@ TEST_CASE("a measured step that differs in one option and is faster is an action
     CHECK(actions[1].seconds.value == Approx(0.020));
 }
 
-TEST_CASE("bf16 is predicted from its roof where no step of it was measured")
+TEST_CASE(
+    "bf16 is predicted from its roof where no step of it was measured, the device trains in it and it is certainly "
+    "faster")
 {
-    Ceilings roofs = made::ceilings();
-    roofs.all.push_back(made::compute("bf16", 2, 200e9));
-    const Study study = made::study({step(30, 1)}, roofs);
-    const std::vector<Action> actions = answer_of(study, study.results.rows.front()).actions;
-    REQUIRE_FALSE(actions.empty());
-    CHECK(actions[0].what == "bf16 instead of fp32");
-    CHECK(actions[0].seconds.value == Approx(0.015));
-    CHECK(actions[0].known == "analytic");
+    const auto first_action = [](double rate, Steadiness own, Steadiness other, const char* isa) {
+        Ceilings roofs = made::ceilings();
+        for (Ceiling& ceiling : roofs.all)
+            if (ceiling.precision == "fp32") ceiling.steadiness = own;
+        roofs.all.push_back(made::compute("bf16", 2, rate));
+        roofs.all.back().steadiness = other;
+        Study study = made::study({step(30, 1)}, roofs);
+        study.results.machine.isa = {"scalar", isa};
+        const std::vector<Action> actions = answer_of(study, study.results.rows.front()).actions;
+        return actions.empty() ? Action{} : actions[0];
+    };
+    constexpr Steadiness steady = Steadiness::steady;
+    const Action bf16 = first_action(200e9, steady, steady, "avx512");
+    CHECK(bf16.what == "bf16 instead of fp32");
+    CHECK(bf16.seconds.value == Approx(0.015));
+    CHECK(bf16.known == "analytic");
+    const auto is_told = [&](const Action& action) { return action.what == bf16.what; };
+    CHECK(is_told(first_action(200e9, steady, Steadiness::at_least, "avx512")));
+    CHECK_FALSE(is_told(first_action(200e9, steady, steady, "avx2")));                  // its layers need AVX-512
+    CHECK_FALSE(is_told(first_action(200e9, Steadiness::at_least, steady, "avx512")));  // fp32 may be as fast
+    CHECK_FALSE(is_told(first_action(115e9, steady, steady, "avx512")));  // 103.5 at least, where fp32 has up to 110
 }
 
 TEST_CASE("a busy machine is an action where samples were disturbed")

@@ -8,7 +8,7 @@ import io
 import re
 import zlib
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, List, TextIO
 
 from roof.errors import InputError
 from roof.importing import Imported
@@ -17,7 +17,7 @@ from roof.importing import Imported
 READERS = ("nsight_systems", "perf_stat", "nsight_compute", "likwid", "ert_roofline", "kineto", "key_averages")
 
 HEAD = 64 << 10
-LARGEST_TEXT = 1 << 30  #: of files that are read at once
+LARGEST_TEXT = 1 << 28  #: of files that are read at once
 MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 CUT_OFF = "the compressed file is damaged or cut off"
 DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -36,14 +36,15 @@ FOREIGN = (
     (b"\xfd7zXZ\0", (".xz",), "compressed by xz", "unxz {}"),
     (b"\x28\xb5\x2f\xfd", (".zst",), "compressed by zstd", "unzstd {}"),
 )
-#: Texts of programs whose counts or times another command writes: what a line of them has, what they are, and the command.
+#: Texts of programs whose counts or times another command writes: a part of a line, what they are, and the command.
 TEXTS = (
     (r"^==\d+== (?:NVPROF is profiling|Profiling (?:application|result))", "a text of nvprof",
      "nsys profile --trace=cuda,nvtx PROGRAM, then nsys export --type sqlite"),
     (r'^ *"?Time ?\(%\)"?[ ,]', "a summary of `nsys stats`", "nsys export --type sqlite REPORT.nsys-rep"),
     (r"^# (?:To display the perf\.data header|Samples: |Overhead )", "the text of `perf report`, which has no counts",
      "perf stat -j -o FILE.json PROGRAM"),
-    (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof", "torch.profiler's export_chrome_trace()"),
+    (r'^"?(?:Index|Kind)"?,.*(?:KernelName|Kernel_Name)', "a table of rocprof",
+     "torch.profiler's export_chrome_trace()"),
 )
 KNOWN = ("Nsight Compute's CSV, Nsight Systems' SQLite export, PyTorch's trace and its table of operators, "
          "`perf stat -j` and `-x`, likwid-perfctr's CSV, the Empirical Roofline Tool's roofline.json")
@@ -87,12 +88,14 @@ class Source:
             raise InputError(f"{self.name}: {error.strerror}") from None
 
     def text(self) -> str:
-        """The whole text, up to 2**30 characters."""
+        """The whole text, up to 2**28 characters."""
+        pieces: List[str] = []
         with self.stream() as stream:
-            content = self.read(stream, LARGEST_TEXT + 1)
-        if len(content) > LARGEST_TEXT:
-            raise InputError(f"{self.name}: it holds more than {LARGEST_TEXT} characters")
-        return content
+            while piece := self.read(stream, 16 << 20):
+                pieces.append(piece)
+                if sum(map(len, pieces)) > LARGEST_TEXT:
+                    raise InputError(f"{self.name}: it holds more than {LARGEST_TEXT} characters")
+        return "".join(pieces)
 
 
 def foreign(source: Source, by_name: bool) -> None:
@@ -124,6 +127,8 @@ def import_file(path: Path, row: str = "") -> Imported:
                 return reader.read(source)
             except RecursionError:
                 raise InputError(f"{source.name}: it is nested too deeply") from None
+            except MemoryError:
+                raise InputError(f"{source.name}: there is not enough memory to read it") from None
     foreign(source, by_name=True)
     for line, what, how in TEXTS:
         if re.search(line, source.head.decode("utf-8", "replace"), re.MULTILINE):

@@ -1,29 +1,22 @@
-"""PyTorch's profile: Chrome's trace format, with times in microseconds. The files are long, so they are read event by
-event. Times keep all digits, because some count from 1970."""
+"""PyTorch's profile: Chrome's trace format, with times in microseconds, which keep all digits: some count from 1970."""
 
-import json
 import re
 from collections import Counter as Tally
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from roof.errors import InputError
 from roof.importing import counted
 from roof.importing import Call, Copy, Counter, Imported, Kernel, Memory, Range, Row
+from roof.importing.events import Document
 from roof.importing.files import Source
-from roof.importing.nsight_systems import memory_in
 from roof.importing.operators import Operators, Span, processor_row, set_work, split
-from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, rows_of, timed, whole_steps
+from roof.importing.timeline import MISSING, Process, kind_in, mark_ranges, memory_in, rows_of, timed, whole_steps
 from roof.importing.traced import Traced, has_formula, work_of
 from roof.texts import how_many, printable
 from roof.work import Work
 
-BLANKS = re.compile(r"[ \t\r\n]*")
-BETWEEN = re.compile(r"\}\s*,\s*\{\s*\"ph\"")  #: two events
-LAST = 64 << 10  #: characters at the end of a piece, in which two events meet
-PIECE = 4 << 20  #: characters that are read at once
-LONGEST = 16 << 20  #: an event
 FARTHEST = 4 * 10**18  #: nanoseconds
 MODULE = "nn.Module: "
 #: What the events of a category are. "old": in 2021, operators and ranges; "": what repeats others, or says nothing
@@ -40,8 +33,6 @@ DIRECTIONS = (("HtoD", "H2D"), ("DtoH", "D2H"), ("PtoP", "P2P"), ("HtoH", "H2H")
               ("DeviceToHost", "D2H"),
               ("HostToHost", "H2H"))
 VENDORS = {"xpu": "Intel GPU", "mtia": "MTIA", "privateuse1": "another accelerator", "npu": "NPU", "cuda": ""}
-#: A text with quotes that PyTorch did not escape, up to the key that it writes next.
-QUOTED = re.compile(r'("(?:name|CallFrom)": ")(.*?)(",\s*"(?:pid|ts|args|Python [a-z]+ id)":)', re.DOTALL)
 
 
 def reads(path: Path, head: bytes) -> bool:
@@ -55,130 +46,15 @@ def reads(path: Path, head: bytes) -> bool:
     return len(head) >= 1 << 16 and b'"schemaVersion"' in text
 
 
-class Document:
-    """The events of a trace, one by one, and its other values by their keys. Floating numbers are text."""
-
-    def __init__(self, source: Source) -> None:
-        self.source, self.others = source, {}  # type: Source, Dict[str, Any]
-        self.decoder = json.JSONDecoder(parse_float=str, parse_constant=str, strict=False)
-        self.text, self.at, self.before, self.ended, self.mended = "", 0, 0, False, 0
-
-    def fail(self, what: str, at: int) -> InputError:
-        byte = self.before + len(self.text[:at].encode())
-        last = printable(self.text[max(0, at - 20):at])
-        return InputError(f"{self.source.name}: byte {byte}: {what}; last read: '{last}'")
-
-    def more(self, length: int = PIECE) -> bool:
-        """Drops what was read, and reads on. False at the end of the file."""
-        self.before += len(self.text[:self.at].encode())
-        piece = self.source.read(self.stream, length)
-        self.text, self.at, self.ended = self.text[self.at:] + piece, 0, not piece
-        return not self.ended
-
-    def next(self) -> str:
-        """The next character that is no blank; empty at the end."""
-        while True:
-            self.at = BLANKS.match(self.text, self.at).end()  # type: ignore[union-attr]
-            if self.at < len(self.text) or not self.more():
-                return self.text[self.at:self.at + 1]
-
-    def take(self, expected: str) -> str:
-        letter = self.next()
-        if not letter or letter not in expected:
-            raise self.fail(f"expected {' or '.join(expected)}" if letter else "the file ends early", self.at)
-        self.at += 1
-        return letter
-
-    def value(self) -> Any:
-        self.next()
-        length = PIECE
-        while True:
-            try:
-                value, end = self.decoder.raw_decode(self.text, self.at)
-                if end < len(self.text) or self.ended:  # a number could go on
-                    self.at = end
-                    return value
-                if not self.more(length):
-                    continue
-            except json.JSONDecodeError as error:
-                mended = self.mend(error.pos)
-                if mended is not None:
-                    return mended
-                if self.ended or len(self.text) - self.at > LONGEST and error.pos < len(self.text) - LONGEST // 2:
-                    raise self.fail(error.msg, error.pos) from None
-                self.more(length)
-            except ValueError:  # an integer of thousands of digits
-                raise self.fail("a number is too long", self.at) from None
-            length = min(2 * length, LONGEST)
-
-    def mend(self, wrong: int) -> Any:
-        """An event with quotes in its texts; None if that is not what is wrong with it."""
-        end = self.text.find("\n  }", self.at)
-        if not self.at < wrong < end:
-            return None
-        event = QUOTED.sub(lambda found: found[1] + json.dumps(found[2])[1:-1] + found[3], self.text[self.at:end + 4])
-        try:
-            value = self.decoder.decode(event)
-        except ValueError:
-            return None
-        self.at, self.mended = end + 4, self.mended + 1
-        return value
-
-    def members(self, close: str) -> Iterator[None]:
-        """Once before each member of a list or object whose first character was read."""
-        if self.next() == close:
-            self.at += 1
-            return
-        while True:
-            yield
-            if self.take("," + close) == close:
-                return
-
-    def many(self) -> List[Any]:
-        """The events of this piece but the last, at once; none where they are not what they seem."""
-        ends = [end.start() for end in BETWEEN.finditer(self.text, max(self.at, len(self.text) - LAST))]
-        try:
-            found = self.decoder.decode(f"[{self.text[self.at:ends[-1] + 1]}]") if ends else []
-        except (ValueError, RecursionError):
-            return []
-        self.at = ends[-1] + 1 if ends else self.at
-        return found
-
-    def list_of_events(self) -> Iterator[Any]:
-        for _ in self.members("]"):
-            found = self.many()
-            yield from found
-            if not found:
-                yield self.value()
-
-    def events(self) -> Iterator[Any]:
-        with self.source.stream() as self.stream:
-            if self.take("{[") == "[":
-                yield from self.list_of_events()
-                return
-            for _ in self.members("}"):
-                if self.next() != '"':
-                    raise self.fail("expected a key", self.at)
-                key = self.value()
-                self.take(":")
-                if key == "traceEvents" and self.next() == "[":
-                    self.at += 1
-                    yield from self.list_of_events()
-                else:
-                    self.others[key] = self.value()
-            if self.next():
-                raise self.fail("text after the end of the document", self.at)
-
-
 def nanoseconds(value: Any) -> Optional[int]:
     """Of microseconds: 1690000000000041.123, 1.69e15; None for what is no time."""
     if type(value) is int:
         time: Any = 1000 * value
     else:
         whole, _, fraction = str(value).partition(".")
+        is_plain = fraction.isdigit() and len(whole) < 20
         try:
-            time = int(whole +
-                       (fraction + "000")[:3]) if fraction.isdigit() and len(whole) < 20 else Decimal(str(value)) * 1000
+            time = int(whole + (fraction + "000")[:3]) if is_plain else Decimal(str(value)) * 1000
         except (ValueError, ArithmeticError):
             return None
     try:

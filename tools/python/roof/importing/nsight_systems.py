@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterable, Iterator, Optional, Tuple
 from roof.errors import InputError
 from roof.importing import Call, Copy, Imported, Kernel, Memory, Range, Wait
 from roof.importing.files import SQLITE, Source
-from roof.importing.timeline import Process, rows_of, timed
+from roof.importing.timeline import Process, memory_in, rows_of, timed
 from roof.texts import how_many
 
 LATEST = 4 * 10**18  #: nanoseconds since 1970
@@ -38,13 +38,6 @@ OTHERS = ((f"{CUPTI}CONCURRENT_KERNEL", "nvprof", "profile with `nsys profile --
 
 def reads(path: Path, head: bytes) -> bool:
     return head.startswith(SQLITE)
-
-
-def memory_in(label: Optional[str]) -> Optional[str]:
-    """The kind of memory that a text of Nsight or PyTorch names; None if there is none."""
-    words = ("pageable", "pinned", "device", "managed", "array", "host")
-    found = next((word for word in words if word in (label or "").lower()), None)
-    return {"array": "device", "host": None}.get(found or "", found)
 
 
 class Database:

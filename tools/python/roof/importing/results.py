@@ -36,7 +36,8 @@ def measurement(row: Row, imported: Imported) -> folder.Row:
     cells.update({"status": "ok", **spread("launch", row.times), "samples": len(row.times), "discarded": 0})
     for phase in ("data", "forward", "backward", "update"):
         cells.update(spread(phase, row.phases.get(phase, [])))
-    return {**cells, **work_of(row, row.known), "time_known": "measured", "remarks": "; ".join(remarks)}
+    cells.update({**work_of(row, row.known), "flops_at_least": "1" if row.at_least else ""})
+    return {**cells, "time_known": "measured", "remarks": "; ".join(remarks)}
 
 
 def layer_cells(layer: Layer, known: str) -> folder.Row:
@@ -59,15 +60,19 @@ def plan_of(files: Sequence[Imported]) -> str:
     return "name: import\ndescription: measured by other tools, and imported\n" + "".join(rows)
 
 
+def require_free(place: Path) -> None:
+    for name in ("measurements.csv", "plan.yaml", "machine.yaml"):
+        if (place / name).exists():
+            raise InputError(f"{place} holds an import or other results already; give --out another folder")
+
+
 def write(place: Path, files: Sequence[Imported], machine: str) -> None:
     """Raises InputError if the folder has results or cannot be written, and for two rows of one name."""
     ids: List[str] = [identity(row) for imported in files for row in imported.rows]
     twice = next((one for one in ids if ids.count(one) > 1), None)
     if twice:
         raise InputError(f"two rows are called '{printable(twice)}'; import the files one by one with --name")
-    for name in ("measurements.csv", "plan.yaml", "machine.yaml"):
-        if (place / name).exists():
-            raise InputError(f"{place} holds an import or other results already; give --out another folder")
+    require_free(place)
     rows = [(measurement(row, imported), [], [layer_cells(layer, row.known) for layer in row.layers])
             for imported in files for row in imported.rows]
     records = []
@@ -77,7 +82,6 @@ def write(place: Path, files: Sequence[Imported], machine: str) -> None:
             cells = chain.from_iterable((record.cells(name) for record in found) for name, found in lines)
             records.append((kind.file, kind.columns(), cells))
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        folder.put(place, plan_of(files), machine_of(files, machine), rows, records)
+        folder.put(place, plan_of(files), machine_of(files, machine), rows, records, lambda: require_free(place))
     except OSError as error:
         raise InputError(f"{error.filename or place}: {error.strerror}") from None

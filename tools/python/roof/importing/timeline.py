@@ -37,6 +37,13 @@ def kind_in(name: str) -> str:
     return "step" if STEP.fullmatch(name[:200]) else "phase" if phase_in(name) else "nvtx"
 
 
+def memory_in(label: Optional[str]) -> Optional[str]:
+    """The kind of memory that a text of Nsight or PyTorch names; None if there is none."""
+    words = ("pageable", "pinned", "device", "managed", "array", "host")
+    found = next((word for word in words if word in (label or "").lower()), None)
+    return {"array": "device", "host": None}.get(found or "", found)
+
+
 @dataclass
 class Process:
     """The records of one process. Those of `device` have a device, and no start where it is not known."""

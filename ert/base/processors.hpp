@@ -1,0 +1,14 @@
+// The processors that a thread may use. A set is as large as the kernel's, which knows more than 1,024 processors on some machines.
+#pragma once
+
+#include <vector>
+
+namespace roof {
+
+/// Those of the calling thread, by the kernel's numbers, in order. Throws Error with the kernel's reason where it does not tell.
+std::vector<int> processors_of_thread();
+
+/// Lets the calling thread, and threads that it starts, run on these processors alone. Returns 0 or the kernel's errno.
+int keep_thread_to(const std::vector<int>& processors);
+
+}  // namespace roof

@@ -1,0 +1,173 @@
+#include "ert/method/results/neighbours.hpp"
+
+#include "ert/base/checksum.hpp"
+#include "ert/base/csv_lines.hpp"
+#include "ert/base/error.hpp"
+#include "ert/base/files.hpp"
+#include "ert/base/text.hpp"
+#include "ert/method/results/seal.hpp"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <tuple>
+
+namespace roof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array names{measurements_file, "machine.yaml", "plan.yaml", seal_file, "samples.csv", "layers.csv"};
+constexpr const char* iso = "%Y-%m-%dT%H:%M:%SZ";
+
+/// The reason why a file of the folder, or the folder, cannot be read; empty if all can that are there.
+std::string why_unread(const fs::path& place)
+{
+    const auto refused = [](const fs::path& file, int mode) {
+        if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0 || errno == ENOENT || errno == ENOTDIR) return std::string();
+        return "cannot read " + file.string() + ": " + std::strerror(errno);
+    };
+    std::string why = refused(place, R_OK | X_OK);
+    for (const char* const name : names)
+        if (why.empty()) why = refused(place / name, R_OK);
+    return why;
+}
+
+std::optional<std::time_t> seconds_of(const std::string& text, const char* form)
+{
+    std::tm time{};
+    const char* const end = ::strptime(text.c_str(), form, &time);
+    return end == nullptr ? std::nullopt : std::optional(::timegm(&time));
+}
+
+std::string as_iso(std::time_t seconds)
+{
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
+}
+
+/// When the first row began that says it; empty if none does.
+std::string start_of_rows(const fs::path& place)
+try {
+    constexpr std::size_t most_read = 100;
+    std::ifstream csv = open_to_read(place / measurements_file);
+    CsvLines lines(csv, {});
+    std::string what;
+    if (!lines.next(what)) return {};
+    const auto found = std::ranges::find(lines.cells(), "started_utc");
+    const auto column = static_cast<std::size_t>(found - lines.cells().begin());
+    while (lines.number() < most_read && lines.next(what))
+        if (column < lines.cells().size() && seconds_of(std::string(lines.cells()[column]), iso))
+            return std::string(lines.cells()[column]);
+    return {};
+} catch (const std::exception&) {
+    return {};
+}
+
+std::string time_of_files(const fs::path& place, bool has_rows)
+{
+    std::error_code none;
+    const auto written = fs::last_write_time(has_rows ? place / measurements_file : place, none);
+    return none ? "" : as_iso(std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written)));
+}
+
+/// The name of a file of a results folder whose letters are in other cases; empty if there is none.
+std::string in_capitals(const fs::path& place)
+{
+    std::error_code none;
+    for (fs::directory_iterator at(place, none), end; at != end; at.increment(none)) {
+        const std::string name = at->path().filename().string();
+        if (std::ranges::find(names, in_lower_case(name)) != names.end() && name != in_lower_case(name)) return name;
+    }
+    return {};
+}
+
+void read_time(Neighbour& found)
+{
+    constexpr double most_apart = 24 * 3600;
+    const std::string name = found.place.filename().string();
+    const auto said = seconds_of(name, "%Y-%m-%dT%H%M%SZ");
+    if (found.has_rows) found.time = start_of_rows(found.place);
+    if (const auto began = seconds_of(found.time, iso); began && said && std::abs(std::difftime(*began, *said)) > most_apart)
+        found.odd = fmt::format("the name of '{}' and its rows disagree: the first began at {}", name, found.time);
+    if (found.time.empty()) found.time = said ? as_iso(*said) : time_of_files(found.place, found.has_rows);
+}
+
+void read_plan(Neighbour& found)
+try {
+    if (!is_there(found.place / "plan.yaml")) return;
+    found.plan = read_file(found.place / "plan.yaml");
+    const std::string line = fmt::format("\nplan.yaml,{},{:08x},", found.plan.size(), crc32_of(found.plan));
+    found.is_plan_whole = is_there(found.place / seal_file) &&
+                          read_file(found.place / seal_file).find(line) != std::string::npos;
+} catch (const Error&) {  // whoever reads the folder says it
+}
+
+}  // namespace
+
+bool Neighbour::has_steps_alone() const
+{
+    if (!is_plan_whole) return false;
+    if (plan.starts_with("name: \"pytorch\"\n")) return true;
+    constexpr std::string_view word = "bench";
+    constexpr std::string_view between = "\"': ";
+    bool has_steps = false;
+    for (std::size_t at = 0; (at = plan.find(word, at)) != std::string::npos; has_steps = true) {
+        const std::size_t begin = plan.find_first_not_of(between, at += word.size());
+        if (begin == std::string::npos || !std::string_view(plan).substr(begin).starts_with("train")) return false;
+    }
+    return has_steps;
+}
+
+bool is_there(const fs::path& file)
+{
+    std::error_code none;
+    return fs::exists(file, none);
+}
+
+Neighbour look_at_head(const fs::path& folder)
+{
+    Neighbour found{folder};
+    found.unread = why_unread(folder);
+    if (!found.unread.empty()) return found;
+    found.has_rows = is_there(folder / measurements_file);
+    found.is_results = found.has_rows || std::ranges::any_of(names, [&](const char* name) {
+                           return is_there(folder / name);
+                       });
+    if (!found.is_results)
+        if (const std::string name = in_capitals(folder); !name.empty())
+            found.unread = fmt::format("{}: roof reads {} alone", (folder / name).string(), in_lower_case(name));
+    if (!found.is_results) return found;
+    read_time(found);
+    read_plan(found);
+    return found;
+}
+
+std::vector<Neighbour> neighbours_in(const fs::path& parent)
+{
+    std::vector<Neighbour> found;
+    std::error_code none;
+    for (fs::directory_iterator at(parent, none), end; at != end; at.increment(none)) {
+        std::error_code error;
+        const bool is_folder = fs::is_directory(at->path(), error);
+        if (is_folder)
+            found.push_back(look_at_head(at->path()));
+        else if (error == std::errc::too_many_symbolic_link_levels)
+            found.push_back({at->path(), "cannot read " + at->path().string() + ": " + error.message()});
+    }
+    std::ranges::sort(found, [](const Neighbour& a, const Neighbour& b) {
+        return std::tie(a.time, a.place) > std::tie(b.time, b.place);
+    });
+    return found;
+}
+
+}  // namespace roof

@@ -1,0 +1,19 @@
+"""What the tests of fleets need: NumPy, SciPy and pandas, and the program that ROOF_PROGRAM names."""
+
+import os
+import subprocess
+import unittest
+
+try:
+    import numpy  # noqa: F401
+    import pandas  # noqa: F401
+    import scipy.special  # noqa: F401
+except ImportError as error:
+    raise unittest.SkipTest(f"{error.name} is not installed for this Python") from error
+
+ROOF = os.environ.get("ROOF_PROGRAM", "")
+
+
+def roof(*words, **more):
+    """Runs the program."""
+    return subprocess.run([ROOF, *map(str, words)], capture_output=True, text=True, check=False, **more)

@@ -1,0 +1,187 @@
+"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that
+measure them."""
+
+import argparse
+import gc
+import math
+import os
+import time
+from typing import List
+
+from roof.errors import InputError, Missing
+
+USAGE = "'roof help fleet' shows how"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise InputError(f"fleet: {message}; {USAGE}")
+
+
+def options_of(arguments: List[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("words", nargs="*")
+    for name, default in (("expect", ""), ("group-by", ""), ("max-age", ""), ("out", ""), ("plan", ""), ("device", ""),
+                          ("nodes", ""), ("at-once", "20"), ("minutes", "30"), ("gpus", "8"), ("image", ""), ("claim", "")):
+        parser.add_argument(*["-o"] * (name == "out"), f"--{name}", default=default)
+    for name in ("anonymise", "json"):
+        parser.add_argument(f"--{name}", action="store_true")
+    return parser.parse_intermixed_args(arguments)
+
+
+def _fleet_in(options: argparse.Namespace, folders: List[str]):
+    from roof.fleet.folders import read_fleet
+    from roof.fleet.nodes import read_expected
+
+    if not folders:
+        raise InputError(f"fleet: DIR is missing; {USAGE}")
+    fleet = read_fleet(folders)
+    if options.expect:
+        fleet.expected = read_expected(options.expect)
+    return fleet
+
+
+def _whole(name: str, text: str, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= most):
+        raise InputError(f"--{name} '{text}' is no whole number from 1 to {most}")
+    return int(text)
+
+
+def _script(options: argparse.Namespace, words: List[str]) -> int:
+    from roof.fleet.nodes import node_list, read_expected
+    from roof.fleet.scripts import Script, fleet_script
+    from roof.fleet.tables import say
+
+    if len(words) != 1:
+        raise InputError(f"fleet script: one of slurm, pbs, kubernetes and parallel; {USAGE}")
+    plan, devices = options.plan, options.device.split(",") if options.device else []
+    if not devices and not plan:
+        plan = "calibrate/cpu"
+    elif not devices and plan.startswith("calibrate/gpu"):
+        devices = ["gpu"]  # these plans name one GPU
+    nodes = list(read_expected(options.nodes)) if os.path.isfile(options.nodes) else node_list(options.nodes)
+    say(
+    fleet_script(
+        Script(
+            words[0],
+            plan,
+            devices,
+            nodes,
+            options.out or "fleet",
+            _whole(
+                "at-once",
+                options.at_once,
+                10_000),
+                _whole(
+                    "minutes",
+                    options.minutes,
+                    24 * 60),
+                    options.image,
+                    options.claim,
+                    _whole(
+                        "gpus",
+                        options.gpus,
+                         64))))
+    return 0
+
+
+def _judge_options(options: argparse.Namespace):
+    from roof.fleet.members import JudgeOptions
+
+    hours, age = 0.0, options.max_age
+    if age:
+        try:
+            hours = float(age.rstrip("hd") if age[-1] in "hd" else age) * (1 if age.endswith("h") else 24)
+        except ValueError:
+            hours = math.nan
+        if not 0 < hours < math.inf:
+            raise InputError(f"--max-age '{age}' is no time such as 36h or 14d")
+    return JudgeOptions(options.group_by, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), hours)
+
+
+def _show(report, document, options: argparse.Namespace) -> None:
+    from roof.fleet.tables import say, say_json, window, write_page
+
+    if options.out:
+        write_page(options.out, report.page())
+    say_json(document) if options.json else say(report.text(window()))
+
+
+def _retest(options: argparse.Namespace, folders: List[str]) -> int:
+    import sys
+
+    from roof.fleet.judge import judge, nodes_to_retest
+    from roof.fleet.tables import say, say_json
+
+    fleet = _fleet_in(options, folders)
+    nodes = nodes_to_retest(judge(fleet, _judge_options(options)))
+    for folder, reason in fleet.refused:
+        print(f"roof: {folder} cannot be used: {reason}", file=sys.stderr)
+    say_json(nodes) if options.json else say("".join(f"{node}\n" for node in nodes))
+    return 0
+
+
+def _history(options: argparse.Namespace, folders: List[str]) -> int:
+    """1 if a node drifted, or all nodes became slower; 2 if nothing can be told."""
+    from roof.fleet.folders import anonymise
+    from roof.fleet.history import judge_history
+    from roof.fleet.reports import history_report
+
+    fleet = _fleet_in(options, folders)
+    if options.anonymise:
+        anonymise([fleet])
+    found = judge_history(fleet)
+    report = history_report(found, fleet.refused)
+    _show(report, report.json(), options)
+    if any(series.drifts or any(shift.ratio < 1 for shift in series.shifts) for series in found):
+        return 1
+    return 0 if any(series.tests for series in found) and not fleet.refused else 2
+
+
+def _compare(options: argparse.Namespace, folders: List[str]) -> int:
+    """1 if a ceiling or a node is slower in B; 2 if nothing can be compared."""
+    from roof.fleet.comparison import compare_fleets
+    from roof.fleet.folders import anonymise
+    from roof.fleet.judge import status_of
+    from roof.fleet.reports import comparison_report
+
+    if len(folders) != 2:
+        raise InputError(f"fleet compare: two folders, A and B; {USAGE}")
+    a, b = (_fleet_in(options, [folder]) for folder in folders)
+    if options.anonymise:
+        anonymise([a, b])
+    changes = compare_fleets(a, b)
+    report = comparison_report(changes)
+    _show(report, report.json(), options)
+    if status_of(changes.nodes) == 1 or any(change.finding ==
+                 "slower" for kind in changes.kinds for change in kind.ceilings):
+        return 1
+    return 0 if changes.kinds and not changes.nodes.refused else 2
+
+
+def _judge(options: argparse.Namespace, folders: List[str]) -> int:
+    from roof.fleet.folders import anonymise
+    from roof.fleet.judge import judge, status_of
+    from roof.fleet.links import judge_links
+    from roof.fleet.reports import fleet_json, fleet_report
+
+    fleet = _fleet_in(options, folders)
+    if options.anonymise:
+        anonymise([fleet])
+    findings, links = judge(fleet, _judge_options(options)), judge_links(fleet)
+    _show(fleet_report(findings, links), fleet_json(findings, links), options)
+    return 1 if any(found.slow for found in links) else status_of(findings, any(not found.note for found in links))
+
+
+def main(arguments: List[str]) -> int:
+    gc.disable()  # a short life, with millions of small objects
+    options = options_of(arguments)
+    verbs = {"script": _script, "retest": _retest, "history": _history, "compare": _compare}
+    verb = verbs.get(options.words[0]) if options.words else None
+    if verb is not _script:
+        for library in ("numpy", "scipy", "pandas"):
+            try:
+                __import__(library)
+            except ImportError as error:
+                raise Missing(library, "fleet") from error
+    return verb(options, options.words[1:]) if verb else _judge(options, options.words)

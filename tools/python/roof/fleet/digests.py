@@ -1,0 +1,255 @@
+"""digest.csv: the ceilings of a run, as it is written (analysis/fleet/digest.hpp) and proven."""
+
+import base64
+import csv
+import datetime
+import math
+import re
+import zlib
+from array import array
+from dataclasses import dataclass
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from roof.errors import InputError, printable
+from roof.fleet.nodes import NODE_NAME
+from roof.fleet.tables import shortened
+
+HEADER = "what,name,value,low,high,unit,state,n,spec"
+FACTS = ("node", "kind", "plan", "revision", "time")
+LARGEST = 1 << 20  #: bytes of the text, and of the file
+KINDS = ("fact", "ceiling", "link", "end")
+DIGITS = re.compile("[0-9.eE+-]*")
+
+
+class Rates(NamedTuple):
+    """Ceilings or links of one digest. Equal names, units and states of many digests are one object."""
+
+    names: Tuple[str, ...]
+    units: Tuple[str, ...]
+    states: Tuple[str, ...]
+    numbers: np.ndarray  #: a row each as the properties have it
+
+    @property
+    def value(self) -> np.ndarray:
+        """SI."""
+        return self.numbers[0]
+
+    @property
+    def low(self) -> np.ndarray:
+        return self.numbers[1]
+
+    @property
+    def high(self) -> np.ndarray:
+        """Infinity for a lower bound, which cannot be compared."""
+        return self.numbers[2]
+
+    @property
+    def spec(self) -> np.ndarray:
+        """What the core's spec allows; 0 if there is none."""
+        return self.numbers[3]
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """0: not known."""
+        return self.numbers[4]
+
+    def some(self, places: List[int]) -> "Rates":
+        return Rates(*(tuple(words[k] for k in places) for words in self[:3]), self.numbers[:, places])
+
+
+@dataclass
+class Digest:
+    node: str
+    kind: str  #: CPU and its threads; the GPUs
+    plan: str  #: fingerprint of plan.yaml
+    revision: str  #: of roof
+    time: str  #: UTC, ISO 8601, of the newest row
+    run: str
+    facts: Dict[str, str]
+    ceilings: Rates
+    links: Rates
+    seconds: float = 0.0  #: of `time`, from 1970
+
+    def key(self) -> Tuple[str, ...]:
+        return self.node, self.kind, self.plan, self.revision, self.time
+
+
+def seconds_of(time: str) -> float:
+    """Of "2026-11-22T18:02:16Z". What follows the day may be missing or wrong: then it is midnight. Raises
+    ValueError."""
+    day = datetime.date(int(time[:4]), int(time[5:7]), int(time[8:10]))
+    seconds, unit = (day - datetime.date(1970, 1, 1)).days * 86400.0, 3600.0
+    for place in (11, 14, 17):
+        part = time[place : place + 2]
+        if len(part) < 2 or not part.isascii() or not part.isdigit() or int(part) > 61:
+            break
+        seconds += unit * int(part)
+        unit /= 60
+    return seconds
+
+
+def _checksum(lines: Iterable[bytes]) -> bytes:
+    """docs/reliability.md."""
+    total = 0
+    for line in lines:
+        total = (total * 0x5DEECE66D + zlib.crc32(line)) & 0xFFFFFFFFFFFF
+    return base64.urlsafe_b64encode(total.to_bytes(6, "big"))
+
+
+def _decompressed(file: bytes) -> bytes:
+    text = b""
+    while file:
+        unpacker = zlib.decompressobj(31)
+        try:
+            text += unpacker.decompress(file, LARGEST + 1 - len(text))
+        except zlib.error as error:
+            raise InputError("it is damaged: it cannot be decompressed") from error
+        if len(text) > LARGEST:
+            raise InputError("it is longer than 1 MiB")
+        if not unpacker.eof:
+            raise InputError("it is damaged: its compressed form is cut off")
+        file = unpacker.unused_data
+    return text
+
+
+class Reader:
+    """Parses digests. Raises InputError with a sentence that begins with the line, where one is to blame."""
+
+    def __init__(self) -> None:
+        self._shared: Dict[Tuple[str, ...], Tuple[str, ...]] = {}
+
+    def digest(self, file: bytes) -> Tuple[Digest, str]:
+        """With the last checksum."""
+        if len(file) > LARGEST:
+            raise InputError("it is longer than 1 MiB")
+        text = _decompressed(file) if file[:2] == b"\x1f\x8b" else file
+        lines = text.split(b"\n")
+        header = lines[0].decode("utf-8", "replace")
+        names, _, run = header.partition(",block_checksum")
+        if names not in (HEADER, HEADER + ",rounds") or (run and not run.startswith(":")):
+            raise InputError("its columns are not those of a digest, or have no checksums")
+        if lines.pop() or len(lines) < 2:
+            raise InputError("it is cut off")
+        last = _prove(lines, names.encode(), [header.encode()] if run else [])
+        is_simple = max(map(len, lines)) <= 200 and b'"' not in text
+        return self._read(_columns(text[len(lines[0]) + 1 : -1], names.count(",") + \
+                          1, len(lines) - 1, is_simple), run[1:]), last
+
+    def _read(self, columns: List[List[str]], run: str) -> Digest:
+        kinds, names = columns[:2]
+        number = [kinds.count(kind) for kind in KINDS]
+        order = range(len(kinds))
+        if kinds != [kind for kind, n in zip(KINDS, number) for _ in range(n)]:
+            unknown = next((k for k, kind in enumerate(kinds) if kind not in KINDS), None)
+            if unknown is not None:
+                raise InputError(f"{unknown + 2}: it is no fact, ceiling, link or end")
+            if "end" in kinds[:-1]:
+                raise InputError(f"{kinds.index('end') + 3}: it stands after the end")
+            order = sorted(order, key=lambda k: KINDS.index(kinds[k]))
+            columns = [[column[k] for k in order] for column in columns]
+            kinds, names = columns[:2]
+        if number[3] != 1 or columns[2][-1] != str(len(kinds) - 1):
+            raise InputError("it is cut off")
+        if len(set(zip(kinds, names))) < len(names):
+            raise InputError("a name stands twice")
+        facts = dict(zip(names[: number[0]], columns[2]))
+        for fact in FACTS:
+            if not facts.get(fact):
+                raise InputError(f"it names no {fact}")
+        first = [facts.pop(fact) for fact in FACTS]
+        if not NODE_NAME.fullmatch(first[0]):
+            raise InputError(f"'{first[0]}' is no node's name")
+        try:
+            if not re.match(r"\d{4}-\d\d-\d\dT", first[4], re.ASCII):
+                raise ValueError
+            seconds = seconds_of(first[4])
+        except ValueError as error:
+            raise InputError(f"'{first[4]}' is no time") from error
+        end = number[0] + number[1]
+        for link in names[end:-1]:
+            if len(link.split(" ")) != 2 or not all(map(NODE_NAME.fullmatch, link.split(" "))):
+                raise InputError(f"'{shortened(link, 40)}' are not the names of two nodes")
+        ceilings, links = (self._rates(columns, order, slice(*ends))
+                           for ends in ((number[0], end), (end, len(kinds) - 1)))
+        return Digest(*first, run, facts, ceilings, links, seconds)
+
+    def _rates(self, columns: List[List[str]], order: Sequence[int], at: slice) -> Rates:
+        of_rates = [column[at] for column in columns]
+        n, counts = len(of_rates[0]), of_rates[7] + (of_rates[9] if len(columns) > 9 else [])
+        rates = of_rates[2] + of_rates[3] + [text or "inf" for text in of_rates[4]] + \
+            [text or "inf" for text in of_rates[8]]
+        is_well, numbers = False, np.zeros((5, n))
+        try:
+            numbers[:4] = np.frombuffer(array("d", map(float, rates))).reshape(4, n)
+            whole = list(map(int, counts))
+            value, low, high, spec = numbers[:4]
+            is_well = bool(
+    (low > 0).all() and (
+        low <= value).all() and (
+            value <= high).all() and np.isfinite(value).all() and (
+                spec > 0).all())
+            is_well = is_well and DIGITS.fullmatch(
+                "".join(sum((of_rates[k] for k in (2, 3, 4, 8)), counts))) is not None and min(whole, default=0) >= 0
+        except (ValueError, OverflowError):
+            pass
+        if n and not is_well:
+            raise InputError(next(filter(None, (_fault(row, k + 2)
+                             for row, k in zip(zip(*of_rates), order[at]))), "its numbers cannot be read"))
+        numbers[3, np.isinf(numbers[3])] = 0
+        numbers[4] = whole[n:] if len(whole) > n else 0
+        words = (tuple(of_rates[k]) for k in (1, 5, 6))
+        return Rates(*(self._shared.setdefault(word, word) for word in words), numbers)
+
+
+def _prove(lines: List[bytes], before: bytes, run_header: List[bytes]) -> str:
+    """The last checksum; each block has one in its last line (docs/reliability.md)."""
+    first = 1
+    for end in [k for k, line in enumerate(lines) if k and not line.endswith(b",")]:
+        last, _, stated = lines[end].rpartition(b",")
+        if stated != _checksum([before, *[line[:-1] for line in lines[first:end]], last, *run_header]):
+            raise InputError(f"{first + 1}: this line or one to {end + 1} is not as it was written, or of another run")
+        before, first = stated, end + 1
+    if first < len(lines):
+        raise InputError("it is cut off")
+    return before.decode()
+
+
+def _columns(text: bytes, width: int, rows: int, is_simple: bool) -> List[List[str]]:
+    """Without the column of the checksums."""
+    try:
+        body = text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("it is no UTF-8") from error
+    cells = body.replace(
+    "\n", ",").split(",") if is_simple else [
+        cell for row in csv.reader(
+            body.split("\n")) for cell in row]
+    if len(cells) != rows * (width + 1):
+        raise InputError(f"its lines have not {width + 1} cells each, as its header has")
+    if not is_simple and any(len(cell.encode()) > 200 for cell in cells):
+        raise InputError("a cell is too long")
+    return [cells[k :: width + 1] for k in range(width)]
+
+
+def _fault(row: Sequence[str], number: int) -> str:
+    """What is wrong with the numbers of a line; empty if nothing is."""
+    for k in (2, 3, 4, 8):
+        if (row[k] or k < 4) and not (re.fullmatch(r"\d*\.?\d+(e[+-]?\d+)?|\d+\.",
+            row[k], re.ASCII | re.I) and 0 < float(row[k]) < math.inf):
+            return f"{number}: '{shortened(row[k], 40)}' is no number above 0"
+    if float(row[3]) > float(row[2]) or (row[4] and float(row[2]) > float(row[4])):
+        return f"{number}: the value lies outside its interval"
+    for k, what in ((7, "samples"), (9, "rounds")):
+        if k < len(row) and not re.fullmatch(r"\d{1,9}", row[k], re.ASCII):
+            return f"{number}: '{shortened(row[k], 40)}' is no number of {what}"
+    return ""
+
+
+def parse_digest(file: bytes, name: str, reader: Optional[Reader] = None) -> Tuple[Digest, str]:
+    """`file`: the text, or its compressed form. With its last checksum. Raises InputError, which begins with `name`."""
+    try:
+        return (reader or Reader()).digest(file)
+    except InputError as error:
+        raise InputError(f"{name}:{'' if str(error)[:1].isdigit() else ' '}{printable(str(error))}") from error

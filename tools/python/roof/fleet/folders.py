@@ -1,0 +1,237 @@
+"""The digests of a fleet, found in folders that anybody may have written.
+
+Only regular files are read, no link is followed, and a folder that cannot be used is one row with its reason.
+"""
+
+import hashlib
+import multiprocessing
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Dict, Iterable, List, Tuple, Union
+
+from roof.errors import InputError
+from roof.fleet.digests import LARGEST, Digest, Reader, parse_digest
+from roof.fleet.nodes import NODE_NAME
+from roof.program import program
+
+MOST_LEVELS, MOST_ENTRIES = 6, 1_000_000
+MOST_BYTES = 64 << 20  #: of a folder without a digest; a calibration has 3 MB
+
+
+@dataclass
+class Fleet:
+    digests: List[Digest]  #: ordered by node, kind, plan, revision and time, whatever the order of the files
+    refused: List[Tuple[str, str]] = field(default_factory=list)  #: folders, and why they cannot be used
+    expected: Dict[str, Dict[str, str]] = field(default_factory=dict)  #: nodes that should have a digest, with facts
+    notes: List[str] = field(default_factory=list)
+    #: nodes of which a folder cannot be used, as its path or machine.yaml names them
+    damaged: Dict[str, str] = field(default_factory=dict)
+
+
+def _read_regular(file: str, most: int) -> bytes:
+    """The content of a regular file that is no link. Raises InputError."""
+    name = os.path.basename(file)
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise InputError(f"{name} is no regular file" if os.path.islink(file)
+                         else f"{name}: {error.strerror}") from error
+    with open(descriptor, "rb") as content:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise InputError(f"{name} is no regular file")
+        if status.st_size > most:
+            raise InputError(f"{name} is larger than {most >> 20} MiB")
+        return content.read()
+
+
+def _machine_lines(folder: str) -> List[str]:
+    try:
+        return _read_regular(f"{folder}/machine.yaml", MOST_BYTES).decode("utf-8", "replace").split("\n")
+    except InputError:
+        return []
+
+
+def _value_in(lines: List[str], key: str) -> str:
+    return next((line[len(key) + 1 :].strip().strip("\"'") for line in lines if line.startswith(key + ":")), "")
+
+
+def exported(folder: Path, form: str, *options: str, quiet: bool = False) -> Tuple[bytes, int]:
+    """What `roof export FOLDER --format FORM` writes, and its exit status: 1 for a folder that is damaged or not
+    finished, which it names.
+
+    `quiet`: raises InputError with what it says instead.
+    """
+    done = subprocess.run([program(), "export", str(folder), "--format",
+                          form, *options], capture_output=True, check=False)
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode and (quiet or done.returncode != 1):
+        raise InputError((said.splitlines() or ["it cannot be read"])[0].replace("roof: ", "", 1))
+    sys.stderr.write(said)
+    return done.stdout, done.returncode
+
+
+def _read_some(places: List[Tuple[str, bool]]) -> List[Union[Tuple[Digest, str], str]]:
+    """The digest of each folder with its last checksum, or why it cannot be used. With a place: whether it has a
+    machine.yaml."""
+    reader, read = Reader(), []  # type: ignore[var-annotated]
+    for place, has_machine in places:
+        try:
+            digest, fingerprint = parse_digest(_read_regular(f"{place}/digest.csv", LARGEST), "digest.csv", reader)
+            run = _value_in(_machine_lines(place)[:2], "run") if has_machine else ""
+            if run and run != digest.run:
+                raise InputError("digest.csv is of another run than machine.yaml")
+            read.append((digest, fingerprint))
+        except InputError as error:
+            read.append(str(error))
+    return read
+
+
+def _read_all(places: List[Tuple[str, bool]]) -> Iterable[Union[Tuple[Digest, str], str]]:
+    """The same, of many folders on all processors."""
+    chunk = 250
+    chunks = [places[k : k + chunk] for k in range(0, len(places), chunk)]
+    try:
+        if len(chunks) < 4:
+            raise OSError
+        with multiprocessing.get_context("fork").Pool() as pool:
+            return [one for some in pool.map(_read_some, chunks, 1) for one in some]
+    except OSError:  # few, or no second process can be made
+        return _read_some(places)
+
+
+class _Search:
+    def __init__(self, fleet: Fleet):
+        self.fleet = fleet
+        self.found: List[Tuple[Digest, str, str]] = []  # with the fingerprint and the folder
+        self.with_digest: List[Tuple[str, bool]] = []
+        self.entries = 0
+
+    def folder(self, place: str, level: int = 0) -> None:
+        folders, files = [], set()
+        try:
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    self.entries += 1
+                    if self.entries > MOST_ENTRIES:
+                        raise InputError("a fleet has at most 1,000,000 files and folders")
+                    folders.append(entry.path) if entry.is_dir(follow_symlinks=False) else files.add(entry.name)
+        except OSError as error:
+            self.fleet.refused.append((place, f"it cannot be read: {error.strerror}"))
+        if "digest.csv" in files:
+            self.with_digest.append((place, "machine.yaml" in files))
+        elif "measurements.csv" in files:
+            try:
+                self._make(Path(place), files)
+            except InputError as error:
+                self._refuse(place, str(error))
+        if level < MOST_LEVELS:
+            for inner in sorted(folders):
+                self.folder(inner, level + 1)
+
+    def _refuse(self, place: str, reason: str, not_of: str = "") -> None:
+        self.fleet.refused.append((place, reason))
+        node = _node_of(Path(place))
+        if node and node != not_of:
+            self.fleet.damaged[node] = reason
+
+    def _make(self, place: Path, files) -> None:
+        """The digest of a folder without one, which is kept where the folder can be written; none of a run of training
+        steps."""
+        size = 0
+        for name in files:
+            try:
+                status = os.lstat(place / name)
+            except OSError:
+                continue  # another process's temporary file
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError(f"{name} is no regular file")
+            size += status.st_size
+        if size > MOST_BYTES:
+            raise InputError("it has no digest, and more than 64 MiB to make one from")
+        text, status = exported(place, "digest", quiet=True)
+        if not text:
+            return
+        if not _value_in(_machine_lines(str(place)), "node"):
+            raise InputError("its machine.yaml names no node")
+        self.found.append((*parse_digest(text, "digest.csv"), str(place)))
+        exported(place, "digest", "--out", str(place / "digest.csv"),
+                 quiet=True)  # fails in a folder that can only be read
+
+    def digests(self) -> List[Digest]:
+        """In their order. A copy in another folder counts once, and is named: it may stand in the place of another
+        node's."""
+        for (place, _), read in zip(self.with_digest, _read_all(self.with_digest)):
+            if isinstance(read, str):
+                self._refuse(place, read)
+            else:
+                self.found.append((*read, place))
+        self.found.sort(key=lambda one: (one[0].key(), one[1:]))
+        digests: List[Digest] = []
+        before, first = "", ""
+        for digest, fingerprint, place in self.found:
+            if fingerprint != before:
+                digests.append(digest)
+                before, first = fingerprint, place
+            elif not os.path.samefile(first, place):
+                self._refuse(place, f"its digest is that of {first} and counts once", digest.node)
+        return digests
+
+
+def _node_of(place: Path) -> str:
+    """The node whose folder this is: as machine.yaml has it, else by the folder's name; empty if neither is one's."""
+    folder = place.parent.name if place.name in ("cpu", "gpu") else place.name  # as `roof fleet script` lays them out
+    names = (_value_in(_machine_lines(str(place)), "node"), folder)
+    return next((name for name in names if NODE_NAME.fullmatch(name)), "")
+
+
+def read_fleet(folders: List[str]) -> Fleet:
+    """Finds the results folders in `folders`, down to six levels. Raises InputError for a folder that is none."""
+    fleet = Fleet([])
+    search = _Search(fleet)
+    for folder in folders:
+        if not os.path.isdir(folder):
+            raise InputError(f"there is no folder {folder}")
+        search.folder(folder.rstrip("/") or "/")
+    fleet.digests = search.digests()
+    fleet.refused.sort()
+    cut = sum("left out" in digest.facts for digest in fleet.digests)
+    if cut:
+        fleet.notes.append(
+    f"{cut} of {len(fleet.digests)} digests {'lacks' if cut == 1 else 'lack'} rates that did not fit, which are not "
+    "judged: see `left out` there. The run makes a whole one where digest.csv is deleted.")
+    return fleet
+
+
+def _hidden(names: Iterable[str], stem: str) -> Dict[str, str]:
+    """New names, in an order that does not show that of the names."""
+    order = sorted(set(names), key=lambda name: hashlib.sha256(name.encode()).digest())
+    return {name: f"{stem}-{number}" for number, name in enumerate(order, 1)}
+
+
+def anonymise(fleets: List[Fleet]) -> None:
+    """Other names for nodes, the values of facts of expected nodes, and folders. A node has one name in all fleets."""
+    names = {name for fleet in fleets for digest in fleet.digests for name in (
+        digest.node, *" ".join(digest.links.names).split())}
+    names |= {node for fleet in fleets for node in (*fleet.expected, *fleet.damaged)}
+    nodes = _hidden(names, "node")
+    values: Dict[str, set] = {}
+    for fleet in fleets:
+        for facts in fleet.expected.values():
+            for key, value in facts.items():
+                values.setdefault(key, set()).add(value)
+    hidden = {key: _hidden(of_key, key) for key, of_key in values.items()}
+    for fleet in fleets:
+        for digest in fleet.digests:
+            digest.node = nodes[digest.node]
+            links = tuple(" ".join(nodes[end] for end in name.split(" ")) for name in digest.links.names)
+            digest.links = digest.links._replace(names=links)
+        fleet.digests.sort(key=Digest.key)
+        fleet.expected = {nodes[node]: {key: hidden[key][value] for key, value in facts.items()}
+                                                                                              for node, facts in fleet.expected.items()}
+        fleet.refused = [("a folder", "left out: it may hold names") for _ in fleet.refused]
+        fleet.damaged = {nodes[node]: "its folder cannot be used" for node in fleet.damaged}
