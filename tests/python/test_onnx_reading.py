@@ -160,6 +160,11 @@ class ByHand(unittest.TestCase):
         self.assertEqual((5,), self.shape("Slice", [9], [8], [-20], [1], [-2]))
         self.assertEqual((2, 3), self.shape("Gather", [4, 3], [1, 2], axis=1))
 
+    def test_the_last_part_of_a_split_may_be_smaller(self):
+        split = helper.make_node("Split", ["x"], ["a", "b", "y"], name="split", axis=1, num_outputs=3)
+        model = made([split, node("Neg", ["y"], "z"), node("Neg", ["b"], "w")], (), [7, 4], last="z", version=18)
+        self.assertEqual((1, 1, 4), of_kind(read(model), "Neg").output)
+
     def test_pads_are_computed_as_pytorch_writes_them(self):
         held = [
             numbers("pads", [1, 2, 3, 4, 0, 0, 0, 0]),

@@ -309,11 +309,6 @@ bool Graph::is_of_positions(int index) const
     return layer(index).kind == LayerKind::linear && output.height * output.width > 1;
 }
 
-int Graph::unknown(std::string name, Shape output)
-{
-    return append({std::move(name), LayerKind::convolution, {0}, output, {}});
-}
-
 std::vector<Parameter> Graph::parameters() const
 {
     std::vector<Parameter> all;

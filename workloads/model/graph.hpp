@@ -203,8 +203,6 @@ class Graph {
     int positions(std::string name, int input, int count = 0, int first = 0);
     /// `count` positions of the input's, row by row, from `first` on; zeros where it has none: -1 for a position before all others.
     int take_positions(std::string name, int input, int first, int count);
-    /// Stands for a layer that is not modelled, with the shape of its output. The network cannot be used; its reader can go on.
-    int unknown(std::string name, Shape output);
 
     const std::string& name() const { return name_; }
     const std::vector<Layer>& layers() const { return layers_; }

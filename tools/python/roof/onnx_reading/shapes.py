@@ -150,6 +150,14 @@ def of_queries(given: Given, q: Any, k: Any = None, v: Any = None, *_: Any) -> S
     )
 
 
+def parts(given: Given, x: Any, number: int) -> List[Any]:
+    """Of Split into equal parts, of which the last may be smaller."""
+    axis = axes_in([given.get("axis", 0)], x.shape)[0]
+    each = -(-x.shape[axis] // number)
+    sizes = [max(0, min(each, x.shape[axis] - k * each)) for k in range(number)]
+    return [(x.type, (*x.shape[:axis], size, *x.shape[axis + 1 :])) for size in sizes]
+
+
 def einsum(given: Given, *data: Any) -> Shape:
     _, result, extents = einsum_letters(given["equation"].decode(), data)
     return tuple(extents[letter] for letter in result)
@@ -215,6 +223,8 @@ class Shapes:
                 found = (0, None)
             like_all = is_old or operation in SAME_SHAPE or operation == "Split"
             return [found] + [found if like_all else (0, None)] * (len(node.output) - 1)
+        if operation == "Split" and "num_outputs" in given and first is not None and first.is_known and len(data) == 1:
+            return parts(given, first, len(node.output))
         if operation in AS:
             made = helper.make_node(AS[operation], list(node.input)[: len(data)], list(node.output))
             made.attribute.extend(a for a in node.attribute if a.name in ("axis", "transA", "transB"))
