@@ -36,12 +36,12 @@ LlamaForSequenceClassification Qwen3Model T5ForConditionalGeneration BartForCond
 OTHERS = {"WhisperForConditionalGeneration": {"input_features": [80, 3000], "decoder_input_ids": [TOKENS]},
           "ViTForImageClassification": {"pixel_values": [3, 224, 224]}, "DeiTForImageClassification": {"pixel_values": [3, 224, 224]},
           "BeitForImageClassification": {"pixel_values": [3, 224, 224]}, "SwinForImageClassification": {"pixel_values": [3, 224, 224]},
-          "ResNetForImageClassification": {"pixel_values": [3, 224, 224]}, "Dinov2ForImageClassification": {"pixel_values": [3, 518, 518]},
+          "ResNetForImageClassification": {"pixel_values": [3, 224, 224]},
           "Wav2Vec2ForCTC": {"input_values": [160000]}, "HubertForCTC": {"input_values": [160000]}}
 VISION = ("alexnet", "vgg11_bn", "resnet18", "resnet50", "resnext50_32x4d", "wide_resnet50_2", "densenet121", "mobilenet_v2", "mobilenet_v3_small",
-          "efficientnet_b0", "efficientnet_v2_s", "squeezenet1_1", "shufflenet_v2_x1_0", "mnasnet1_0", "regnet_y_400mf", "convnext_tiny", "vit_b_16",
+          "efficientnet_b0", "efficientnet_v2_s", "squeezenet1_1", "shufflenet_v2_x1_0", "mnasnet1_0", "regnet_y_400mf", "convnext_tiny",
           "swin_t", "maxvit_t")
-PYTORCH_IMAGE_MODELS = ("resnet26d", "vit_tiny_patch16_224", "mixer_s32_224", "convmixer_768_32", "efficientformer_l1", "poolformer_s12")
+PYTORCH_IMAGE_MODELS = ("resnet26d", "mixer_s32_224", "convmixer_768_32", "efficientformer_l1", "poolformer_s12")
 
 
 class Groups(TorchDispatchMode):
