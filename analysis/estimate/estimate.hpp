@@ -51,6 +51,7 @@ struct ModelEstimate {
     Footprint forward_memory;
     Bytes inference_memory;  ///< with the caches of keys and values, if `passes` are those of inference
     Footprint memory{};      ///< of `passes`
+    Bytes weights{};         ///< as they are stored, if not in the precision
     std::string remarks{};   ///< of who counted it
     model::Optimizer optimizer{};
     Passes passes{};               ///< of one that does not train, the work backward and of the update is 0

@@ -141,6 +141,7 @@ RecordedEstimate estimate_of(const Measurement& row, Allocations held)
     counted.forward_memory = footprint_of(counted, held, Passes::forward);
     counted.inference_memory = footprint_of(counted, held, Passes::prefill).total();
     counted.memory = footprint_of(counted, held, request.passes);
+    counted.weights = Bytes{held.of["weights"]};
     for (const LayerEstimate& layer : counted.layers) {
         counted.multiply_adds += layer.work.multiply_adds;
         counted.flops.add(layer.work, layer.is_contraction);

@@ -12,9 +12,12 @@ from made_fleets import changed, lines_of, make_fleet, make_links, sealed, slow_
 from roof.errors import InputError
 from roof.fleet.digests import parse_digest
 from roof.fleet.folders import anonymise, read_fleet
+from roof.fleet.comparison import compare_fleets
+from roof.fleet.history import judge_history
 from roof.fleet.judge import judge, nodes_to_retest
+from roof.fleet.links import judge_links
 from roof.fleet.nodes import read_expected
-from roof.fleet.reports import fleet_json, fleet_report
+from roof.fleet.reports import comparison_report, fleet_json, fleet_report, history_report
 
 TRIES = int(os.environ.get("ROOF_MUTATIONS", "3000"))
 
@@ -135,8 +138,9 @@ class Digests(unittest.TestCase):
                     Path(folder, str(node)).mkdir()
                     Path(folder, str(node), "digest.csv").write_text(sealed(lines), encoding="utf-8")
                 fleet = read_fleet([folder])
-                report = fleet_report(judge(fleet), [])
-                self.assertNotIn("\u202e", report.text(60) + report.page())
+                reports = [fleet_report(judge(fleet), judge_links(fleet)), history_report(judge_history(fleet), fleet.refused),
+                           comparison_report(compare_fleets(fleet, make_fleet(8, 3))), comparison_report(compare_fleets(fleet, fleet))]
+                self.assertNotIn("\u202e", "".join(report.text(60) + report.page() for report in reports))
 
 
 class Folders(unittest.TestCase):

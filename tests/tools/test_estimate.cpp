@@ -130,7 +130,8 @@ TEST_CASE("what another program counted is placed as it stands: products apart, 
     CHECK(on["tokens_per_second"].get<double>() == Approx(8 / on["seconds"]["layer_by_layer"].get<double>()));
     CHECK(on["memory"]["total_bytes"] == counted["memory"]["step"]);
     CHECK_THAT(bench.roof({"estimate", "--from", bench.path("counted")}).out,
-               Contains("one remark") && Contains("backward") && !Contains("padding") && Contains("GELU, all 1"));
+               Contains("one remark") && Contains("backward") && !Contains("padding") && Contains("GELU, all 1") &&
+                   Contains("1.09 kB"));
     CHECK_THAT(bench.roof({"estimate", "--from", bench.path("")}).err, Contains("roof:"));
 }
 

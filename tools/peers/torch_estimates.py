@@ -27,14 +27,15 @@ TEXT = """LlamaForCausalLM MistralForCausalLM Qwen2ForCausalLM Qwen3ForCausalLM 
 BloomForCausalLM FalconForCausalLM PhiForCausalLM Phi3ForCausalLM GemmaForCausalLM Gemma2ForCausalLM Gemma3ForCausalLM Starcoder2ForCausalLM
 StableLmForCausalLM OlmoForCausalLM Olmo2ForCausalLM GraniteForCausalLM CohereForCausalLM Cohere2ForCausalLM GlmForCausalLM Glm4ForCausalLM
 SmolLM3ForCausalLM CodeGenForCausalLM GPTBigCodeForCausalLM MptForCausalLM PersimmonForCausalLM XGLMForCausalLM BioGptForCausalLM
-Exaone4ForCausalLM HeliumForCausalLM ArceeForCausalLM ApertusForCausalLM SeedOssForCausalLM HunYuanDenseV1ForCausalLM MambaForCausalLM
-Lfm2ForCausalLM MixtralForCausalLM Qwen2MoeForCausalLM Qwen3MoeForCausalLM OlmoeForCausalLM GptOssForCausalLM DeepseekV2ForCausalLM
-DeepseekV3ForCausalLM Llama4ForCausalLM PhimoeForCausalLM Glm4MoeForCausalLM Ernie4_5_MoeForCausalLM FlexOlmoForCausalLM Dots1ForCausalLM
+Exaone4ForCausalLM HeliumForCausalLM ArceeForCausalLM ApertusForCausalLM SeedOssForCausalLM MambaForCausalLM
+Lfm2ForCausalLM Mamba2ForCausalLM FalconMambaForCausalLM RecurrentGemmaForCausalLM RwkvForCausalLM JambaForCausalLM BambaForCausalLM
+MixtralForCausalLM Qwen2MoeForCausalLM Qwen3MoeForCausalLM OlmoeForCausalLM GptOssForCausalLM
+DeepseekV3ForCausalLM Llama4ForCausalLM PhimoeForCausalLM Glm4MoeForCausalLM Ernie4_5_MoeForCausalLM FlexOlmoForCausalLM
 BertForMaskedLM RobertaForMaskedLM DistilBertForMaskedLM ElectraForMaskedLM AlbertForMaskedLM ModernBertForMaskedLM MPNetForMaskedLM
 LlamaForSequenceClassification Qwen3Model T5ForConditionalGeneration BartForConditionalGeneration PegasusForConditionalGeneration""".split()
 OTHERS = {"WhisperForConditionalGeneration": {"input_features": [80, 3000], "decoder_input_ids": [TOKENS]},
           "ViTForImageClassification": {"pixel_values": [3, 224, 224]}, "DeiTForImageClassification": {"pixel_values": [3, 224, 224]},
-          "BeitForImageClassification": {"pixel_values": [3, 224, 224]}, "ConvNextForImageClassification": {"pixel_values": [3, 224, 224]},
+          "BeitForImageClassification": {"pixel_values": [3, 224, 224]}, "SwinForImageClassification": {"pixel_values": [3, 224, 224]},
           "ResNetForImageClassification": {"pixel_values": [3, 224, 224]}, "Dinov2ForImageClassification": {"pixel_values": [3, 518, 518]},
           "Wav2Vec2ForCTC": {"input_values": [160000]}, "HubertForCTC": {"input_values": [160000]}}
 VISION = ("alexnet", "vgg11_bn", "resnet18", "resnet50", "resnext50_32x4d", "wide_resnet50_2", "densenet121", "mobilenet_v2", "mobilenet_v3_small",

@@ -178,14 +178,13 @@ std::string how_many_steps(const Comparison& c)
 {
     const auto changed = std::ranges::count_if(c.steps, &Change::shown);
     const std::size_t unjudged = not_judged(c.steps);
-    return fmt::format("{} of {} {}{}\n", changed, how_many(c.steps.size(), "step"),
-                       changed == 1 ? "differs" : "differ",
-                       unjudged == 0 ? ""
-                                     : fmt::format("; {} not judged: {}", unjudged,
-                                                   std::ranges::any_of(c.steps, &Change::one_launch)
-                                                       ? "one launch a side (a second run of A as --noise shows what "
-                                                         "launches differ by)"
-                                                       : "too few samples"));
+    return fmt::format(
+        "{} of {} {}{}\n", changed, how_many(c.steps.size(), "step"), changed == 1 ? "differs" : "differ",
+        unjudged == 0
+            ? ""
+            : fmt::format("; {} not judged: {}", unjudged,
+                          std::ranges::any_of(c.steps, &Change::one_launch) ? "one launch a side, without --noise"
+                                                                            : "too few samples"));
 }
 
 json changes_json(const std::vector<Change>& changes)

@@ -50,10 +50,10 @@ class Estimated:
         held = [(layer, "parameters", number * size) for layer, number in self.counts.parameters.items()]
         held += [("", what, number) for what, number in self.memory().items()]
         cells = [(row["id"], layer, what, "allocate", round(number)) for layer, what, number in held]
-        results.require_free(place, False).mkdir(parents=True, exist_ok=True)
-        results.put(Path(place), results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
+        folder = results.require_free(place, False)
+        results.put(folder, results.as_yaml({"name": BENCH}), {"name": "none", "devices": []}, [(row, [], self.layers())],
                     [("memory.csv", ("id", "layer", "phase", "action", "bytes"), cells)])
-        return Path(place)
+        return folder
 
     def memory(self) -> Dict[str, float]:
         """Bytes by what they hold, as analysis/estimate/recorded.hpp has them."""

@@ -95,7 +95,7 @@ try {
 }
 
 /// The newest run of all that measured something. Throws InputError without one.
-std::string newest_run(const Context& context)
+std::string newest_run(Context& context)
 {
     std::vector<std::string> unread;
     std::vector<Neighbour> runs = runs_below(context.results, &unread);
@@ -103,7 +103,14 @@ std::string newest_run(const Context& context)
         unread.push_back("'" + runs.front().place.string() + "' measured nothing");
         runs.erase(runs.begin());
     }
-    for (const std::string& one : unread) context.err << "roof: " << printable(one) << "; it was passed over\n";
+    const std::string here = context.results.string();
+    for (std::string one : unread) {
+        one += "; it was passed over";
+        context.err << "roof: " << printable(one) << '\n';
+        if (const std::size_t at = one.find(here); at != std::string::npos)  // as the search for a calibration says it
+            one.replace(at, here.size(), std::filesystem::absolute(here).lexically_normal().string());
+        context.told.insert(one);
+    }
     if (!runs.empty() && !runs.front().odd.empty()) context.err << "roof: " << printable(runs.front().odd) << '\n';
     if (runs.empty())
         throw InputError("there is no run in '" + printable(context.results.string()) +

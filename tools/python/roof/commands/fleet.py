@@ -184,4 +184,7 @@ def main(arguments: List[str]) -> int:
                 __import__(library)
             except ImportError as error:
                 raise Missing(library, "fleet") from error
+        import numpy
+
+        numpy.seterr(all="ignore")  # rates of hostile digests may differ by more than a number can
     return verb(options, options.words[1:]) if verb else _judge(options, options.words)

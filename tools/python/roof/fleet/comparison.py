@@ -13,6 +13,7 @@ from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
 from roof.fleet.judge import Findings, judge
 from roof.fleet.quantities import logs_in, logs_of
+from roof.fleet.scale import exp
 from roof.fleet.scale import FEWEST_COMPARED, MATERIAL, chance_of_difference, errors_in_half_width, holm, ranks_of, scale
 
 
@@ -66,7 +67,7 @@ def _of_pairs(differences: np.ndarray, change: CeilingChange) -> None:
     places = np.arange((n + 1) // 2)
     # of the interval: a place from below, and from above
     end = max(0, int((2 * bdtr(places, n, 0.5) <= 0.05).sum()) - 1)
-    change.ratio, change.low, change.high = (math.exp(x) for x in (np.median(d), d[end], d[n - 1 - end]))
+    change.ratio, change.low, change.high = (exp(x) for x in (np.median(d), d[end], d[n - 1 - end]))
     down, up = int((d < 0).sum()), int((d > 0).sum())
     change.chance = min(1.0, 2 * float(bdtr(min(down, up), down + up, 0.5))) if down + up else 1.0
 
@@ -76,7 +77,7 @@ def _of_fleets(a: np.ndarray, b: np.ndarray, change: CeilingChange) -> None:
     of_a, of_b = scale(a), scale(b)
     half = 1.96 * math.sqrt(0.5 * math.pi * (of_a.variance / len(a) + of_b.variance / len(b)))
     middle = float(of_b.median - of_a.median)
-    change.ratio, change.low, change.high = (math.exp(middle + end) for end in (0, -half, half))
+    change.ratio, change.low, change.high = (exp(middle + end) for end in (0, -half, half))
     codes = np.repeat([0, 1], [len(a), len(b)])
     change.chance = float(chance_of_difference(ranks_of(np.concatenate((a, b))), codes)[0])
 
@@ -102,7 +103,7 @@ def _changes(a: Dict[str, Digest], b: Dict[str, Digest]) -> List[CeilingChange]:
         differences = x_b[pairs[:, 1], c] - x_a[pairs[:, 0], c]
         differences = differences[~np.isnan(differences)]
         change = CeilingChange(name, units[name], len(of_a), len(of_b), len(
-            differences), *(math.exp(np.median(x)) for x in (of_a, of_b)))
+            differences), *(exp(np.median(x)) for x in (of_a, of_b)))
         if change.common >= FEWEST_COMPARED:
             _of_pairs(differences, change)
         else:

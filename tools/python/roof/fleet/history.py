@@ -21,6 +21,7 @@ from roof.fleet.digests import Digest
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, Tables, TailCounts
 from roof.fleet.quantities import to_the_right
+from roof.fleet.scale import exp
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, WINSORIZED, holm, scale
 
 FEWEST_WEEKS = 4  #: of a node
@@ -154,7 +155,7 @@ class _Ceiling:
             # standard errors: no week of a healthy fleet's years
             half = 5 * math.sqrt(0.5 * math.pi * variance / len(changes))
             if abs(median) >= max(half, -MATERIAL):
-                found.append(FleetShift(name, weeks[self.weeks[k]], *(math.exp(median + e)
+                found.append(FleetShift(name, weeks[self.weeks[k]], *(exp(median + e)
                              for e in (0, -half, half)), len(changes)))
         return found
 
@@ -211,7 +212,7 @@ def judge_history(fleet: Fleet) -> List[HistorySeries]:
     if "chance" in rows:
         for row in rows[holm(rows["chance"]) & (rows["change"] < MATERIAL).to_numpy()].itertuples():
             found = series[row.series][0]
-            found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], math.exp(
+            found.drifts.append(NodeDrift(row.node, row.ceiling, found.weeks[int(row.since)], exp(
                 row.change), int(row.before), int(row.after), float(row.chance)))
     for (found, _), scatter in zip(series, scatters):
         found.visible = _visible_drop(*scatter, len(found.weeks), len(rows))

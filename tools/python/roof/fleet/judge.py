@@ -22,6 +22,7 @@ from roof.fleet.quantity_judge import (
     CeilingFinding,
     QuantityJudge,
      Tests)
+from roof.fleet.scale import exp
 from roof.fleet.scale import (ERROR, FEWEST_COMPARED, FEWEST_DRAINED, FOUND, MATERIAL, benjamini_hochberg,
                               chance_of_difference, holm, pooled_scatter, ranks_of)
 
@@ -161,7 +162,7 @@ def _found(low, slow: bool, on_another_day: bool) -> NodeCeiling:
         reason = "disturbed each time, and far below the others" if slow else "the rate is only a lower bound"
     return NodeCeiling(low.ceiling.name,
     "slow" if slow else "undecided",
-    *(math.exp(part - low.median) for part in (low.x,
+    *(exp(part - low.median) for part in (low.x,
     low.low,
     low.high)),
     chance=float(low.chance),
@@ -232,7 +233,7 @@ def _associations(ceilings: List[Quantity], members: List[Member]) -> List[Assoc
             told = (np.minimum(numbers, len(x) - numbers) >= 3) & ~((texts == "") & (lacks > 0))
             tests += int(told.sum())
             for code in np.flatnonzero(told & (chances <= ERROR)):
-                ratio = math.exp(np.median(x[some == code]) - np.median(x[some != code]))
+                ratio = exp(np.median(x[some == code]) - np.median(x[some != code]))
                 if abs(math.log(ratio)) >= -MATERIAL:
                     found.append(
     Association(

@@ -15,6 +15,7 @@ import numpy as np
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.quantities import logs_of
+from roof.fleet.scale import exp
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, Group, Pooled, holm, scale
 from roof.fleet.tables import how_many
 
@@ -148,7 +149,7 @@ def _slow_part(links: _Links, nodes: List[int], slow: np.ndarray, chances: np.nd
     outside = links.x[across] - links.median - np.where(slow[others], links.effects[others], 0)
     found = SlowLinks(
     UPLINK if len(nodes) > 1 else NODE, [
-        links.names[i] for i in nodes], math.exp(
+        links.names[i] for i in nodes], exp(
             np.median(outside)) if len(outside) else 1.0, int(
                 across.sum()), float(
                     chances[nodes].min()), links.shared_fact(nodes))
@@ -174,7 +175,7 @@ def _find_slow_links(links: _Links, tables: Tables, findings: LinkFindings) -> N
     chances = _chances(group, healthy)
     for k in np.flatnonzero(holm(chances) & (links.rest < MATERIAL)):
         a, b = links.ends[k]
-        findings.slow.append(SlowLinks(LINK, [links.names[a], links.names[b]], math.exp(
+        findings.slow.append(SlowLinks(LINK, [links.names[a], links.names[b]], exp(
             links.rest[k]), 1, float(chances[k]), links.shared_fact([a, b])))
 
 
@@ -184,7 +185,7 @@ def _find_halves(links: _Links, slow: np.ndarray, fast: np.ndarray, findings: Li
     for a, b in links.ends[fast]:
         if part[a] != part[b]:
             _joined(part, a, b)
-    ratio, parts = math.exp(np.median(links.x[slow]) - np.median(links.x[fast])), sorted(set(part))
+    ratio, parts = exp(np.median(links.x[slow]) - np.median(links.x[fast])), sorted(set(part))
     if len(parts) == 1:
         findings.slow.append(
     SlowLinks(
@@ -223,7 +224,7 @@ def judge_links(fleet: Fleet) -> List[LinkFindings]:
             continue
         links = _Links(rates, fleet.expected)
         links.fit()
-        findings = LinkFindings(plan, revision, len(links.names), len(links.x), math.exp(links.median))
+        findings = LinkFindings(plan, revision, len(links.names), len(links.x), exp(links.median))
         if findings.nodes < FEWEST_COMPARED or findings.links < 2 * findings.nodes:
             findings.note = f"too few to tell nodes from links: {how_many(findings.links, 'link')} of {how_many(findings.nodes, 'node')}"
         else:

@@ -10,6 +10,7 @@ import pandas as pd
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.members import Member, NodeCeiling
 from roof.fleet.quantities import Quantity
+from roof.fleet.scale import exp
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, Group, Pooled, errors_in_half_width, scale
 
 NEWEST, MEAN_OF_DAYS, SLOWER_DAYS = "newest", "mean of days", "slower days"  #: what of a node is compared
@@ -78,7 +79,7 @@ class QuantityJudge:
         group."""
         if not self.group.size:
             return self
-        self.finding.median, self.finding.scatter = math.exp(self.group.median), self.group.scatter
+        self.finding.median, self.finding.scatter = exp(self.group.median), self.group.scatter
         if not self.is_enough:
             return self
         cut = self.group.upper_population(chance, -self.quantity.material)
@@ -112,7 +113,7 @@ class QuantityJudge:
     def _add_populations(self, lower: np.ndarray, upper: np.ndarray) -> None:
         for places in (lower, upper):
             median = float(np.median(self.group.x[places]))
-            self.finding.populations.append((math.exp(median), sorted(
+            self.finding.populations.append((exp(median), sorted(
                 self.members[self.quantity.members[k]].finding.node for k in places)))
         self._add(lower, "slower population", median, f"one of {len(lower)} slower nodes")
 

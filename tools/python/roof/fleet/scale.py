@@ -43,6 +43,11 @@ def errors_in_half_width(rounds) -> np.ndarray:
     return _FACTORS[np.clip(np.nan_to_num(rounds), 0, 31).astype(int)]
 
 
+def exp(x: float) -> float:
+    """Of what a digest may hold: rates may differ by more than a number can."""
+    return math.exp(max(-740.0, min(float(x), 709.0)))
+
+
 class Scale(NamedTuple):
     """Median, Huber's variance and Huber's mean in one step from the median; a number or an array each.
 

@@ -2,7 +2,7 @@
 
 from collections import ChainMap
 from dataclasses import replace
-from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, MutableMapping, Optional, Sequence, Tuple
 
 import numpy as np
 from onnx import helper, numpy_helper
