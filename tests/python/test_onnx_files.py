@@ -31,15 +31,11 @@ class Files(unittest.TestCase):
             for row in csv.DictReader(rows):
                 with self.subTest(row["file"]):
                     sizes = dict(word.split("=") for word in row["sizes"].split(",") if word)
-                    found = read(
-                        files.read(row["file"] + ".onnx"),
-                        int(row["batch"]),
-                        **{name: int(size) for name, size in sizes.items()},
-                    )
+                    given = {name: int(size) for name, size in sizes.items()}
+                    found = read(files.read(row["file"] + ".onnx"), int(row["batch"]), given=given)
                     yield row, found
                     self.assertEqual((int(row["flops"]), []), (found.flops(), [one.kind for one in found.unknown()]))
 
-    @unittest.skipUnless((DATA / "onnx_exports.csv").exists(), "renew_onnx.py has not run")
     def test_files_of_exporters_and_quantizers(self):
         self.assertGreaterEqual(sum(1 for _ in self.counted("onnx_exports.zip", "onnx_exports.csv")), 40)
 

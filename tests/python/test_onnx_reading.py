@@ -47,11 +47,11 @@ def made(
     return model
 
 
-def read(model, batch=1, float_bytes=4, **sizes):
+def read(model, batch=1, float_bytes=4, given=None, **sizes):
     with tempfile.TemporaryDirectory() as scratch:
         place = Path(scratch) / "made.onnx"
         place.write_bytes(model if isinstance(model, bytes) else model.SerializeToString())
-        return network.read(place, batch, sizes, float_bytes)
+        return network.read(place, batch, given or sizes, float_bytes)
 
 
 def of_kind(found, kind):
