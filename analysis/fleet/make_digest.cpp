@@ -23,7 +23,7 @@
 namespace roof::analysis {
 namespace {
 
-constexpr std::size_t longest_text = 200;
+constexpr std::size_t longest_word = 200;
 constexpr std::size_t longest_plain = 10'000;  ///< bytes; a longer digest is compressed
 constexpr std::size_t fewest_twins = 3;
 
@@ -31,7 +31,7 @@ std::map<std::string, std::string> facts_of(const Machine& machine)
 {
     std::map<std::string, std::string> facts;
     const auto add = [&](const std::string& name, const std::string& text) {
-        if (!text.empty()) facts[name] = shortened(printable(text), longest_text);
+        if (!text.empty()) facts[name] = shortened(printable(text), longest_word);
     };
     for (const char* version : {"BIOS", "microcode", "kernel", "NVIDIA driver"}) {
         const auto found = machine.versions.find(version);
@@ -45,7 +45,7 @@ std::map<std::string, std::string> facts_of(const Machine& machine)
 DigestRate rate_of(const Ceiling& ceiling, const Machine& machine)
 {
     const bool is_bound = ceiling.steadiness == Steadiness::at_least;
-    DigestRate rate = digest_rate({shortened(printable(id_of(ceiling)), longest_text), std::string(ceiling.unit()),
+    DigestRate rate = digest_rate({shortened(printable(id_of(ceiling)), longest_word), std::string(ceiling.unit()),
                                    std::string(name(ceiling.steadiness))},
                                   ceiling.rate.median.value, ceiling.rate.low.value,
                                   is_bound ? std::numeric_limits<double>::infinity() : ceiling.rate.high.value,
@@ -124,7 +124,7 @@ std::string kind_of(const Machine& machine, const std::vector<std::string>& devi
         if (device.kind != "cpu" && std::ranges::find(devices, device.name) != devices.end()) ++models[device.model];
     std::string kind = machine.name;
     for (const auto& [model, number] : models) kind += fmt::format(", {} x {}", number, model);
-    return shortened(printable(kind), longest_text);
+    return shortened(printable(kind), longest_word);
 }
 
 Digest make_digest(const Results& results, Twins twins)
