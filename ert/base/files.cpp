@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+int output = STDOUT_FILENO;  // global, as the streams of a process are
+
 constexpr mode_t permissions = 0777;  // of a file that is replaced: they stay
 
 [[noreturn]] void fail(const std::string& what, const fs::path& file, const std::string& reason)
@@ -308,6 +310,26 @@ FolderLock::FolderLock(const fs::path& folder) : file_(folder / ".lock")
         if (error != EWOULDBLOCK) fail("lock", folder, error);
         throw InUse("another run is writing to " + folder.string() + "; wait for it, or give --out another folder");
     }
+}
+
+void keep_own_output()
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));  // the lowest free number
+    const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (own < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
+    output = own;
+}
+
+int own_output()
+{
+    return output;
+}
+
+void give_back_output()
+{
+    ::dup2(output, STDOUT_FILENO);
+    output = STDOUT_FILENO;
 }
 
 std::string lacks_of_file_system(const fs::path& folder)

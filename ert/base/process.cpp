@@ -2,14 +2,11 @@
 
 #include "ert/base/error.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace roof {
 namespace {
-
-int output = STDOUT_FILENO;  // global, as the streams of a process are
 
 std::vector<char*> pointers(std::vector<std::string>& words)
 {
@@ -37,26 +34,6 @@ int start_process(pid_t& id, std::vector<std::string> words, const std::map<std:
                                      pointers(words).data(), pointers(lines).data());
     posix_spawn_file_actions_destroy(&usual);
     return error;
-}
-
-void keep_own_output()
-{
-    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
-        if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));  // the lowest free number
-    const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (own < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;
-    output = own;
-}
-
-int own_output()
-{
-    return output;
-}
-
-void give_back_output()
-{
-    ::dup2(output, STDOUT_FILENO);
-    output = STDOUT_FILENO;
 }
 
 void require_generated_code()
