@@ -234,8 +234,8 @@ std::string memory_table(const ModelEstimate& estimate)
         add("forward, for training", estimate.forward_memory);
     }
     const Bytes of_precision{traits(estimate.precision).storage_bytes * static_cast<double>(estimate.parameters)};
-    rows.push_back({"inference", text(estimate.weights.value > 0 ? estimate.weights : of_precision),
-                    "-", "-", "-", text(estimate.inference_memory), std::string(known)});
+    rows.push_back({"inference", text(estimate.weights.value > 0 ? estimate.weights : of_precision), "-", "-", "-",
+                    text(estimate.inference_memory), std::string(known)});
     return to_text(text_table(
         {"memory for", "parameters", "with gradients, averages", "activations", "working", "all", "known"}, rows));
 }

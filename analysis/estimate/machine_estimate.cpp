@@ -162,10 +162,9 @@ Seconds ring_all_reduce(Bytes bytes, int devices, const Link& link)
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request)
 {
     check(request);
-    return estimate_on(
-        target, request,
-        estimate_model(network_of(request.model, request.sizes, request.optimizer, request.passes), request.batch,
-                       request.precision));
+    return estimate_on(target, request,
+                       estimate_model(network_of(request.model, request.sizes, request.optimizer, request.passes),
+                                      request.batch, request.precision));
 }
 
 MachineEstimate estimate_on(const Target& target, const EstimateRequest& request, const ModelEstimate& counted)
@@ -180,8 +179,7 @@ MachineEstimate estimate_on(const Target& target, const EstimateRequest& request
     estimate.is_lower_bound = is_lower_bound(counted);
     estimate.footprint = counted.memory;
     estimate.memory = target.memory;
-    if (target.memory.value > 0)
-        estimate.largest_batch = largest_batch(counted.memory, request.batch, target.memory);
+    if (target.memory.value > 0) estimate.largest_batch = largest_batch(counted.memory, request.batch, target.memory);
     const Roofs roofs = roofs_of(target.ceilings, target.device);
     const Ceiling* const compute = roofs.precision(std::string(traits(request.precision).name));
     if (compute == nullptr) {

@@ -41,8 +41,8 @@ struct EstimateRequest {
     model::Optimizer optimizer = model::Optimizer::sgd;
     long long images = imagenet_images;  ///< images per epoch
     int devices = 1;
-    std::string link{};    ///< between devices; required if there are several
-    Sizes sizes{};  ///< that a network's file leaves open
+    std::string link{};  ///< between devices; required if there are several
+    Sizes sizes{};       ///< that a network's file leaves open
     /// Convolutions by the fastest algorithm, not by the definition: the low end of a prediction takes Winograd's products where there are
     /// any, without its transforms. Nobody knows before a run which algorithm is the fastest.
     bool by_fastest_algorithm = false;

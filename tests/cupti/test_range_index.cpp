@@ -71,7 +71,8 @@ TEST_CASE("the kind of a range follows from its name")
     CHECK(phase_in("layer1.0.conv1").empty());
     CHECK(phase_in("").empty());
     CHECK(kind_in("step 12") == RangeKind::step);
-    for (const char* const step : {"iteration", "Iteration 7", "batch=3", "Step 3 / 10", "step[DECODE bs=1]", "step (4)"})
+    for (const char* const step :
+         {"iteration", "Iteration 7", "batch=3", "Step 3 / 10", "step[DECODE bs=1]", "step (4)"})
         CHECK(kind_in(step) == RangeKind::step);
     for (const char* const other : {"batch_norm", "batch_to_device", "step optimizer", "step_0.1: get next batch"})
         CHECK(kind_in(other) == RangeKind::nvtx);

@@ -1,5 +1,4 @@
 """Findings on made-up fleets; tools/bench_fleet and tests/tools/other_fleets.py have the figures for many of them."""
-
 import math
 import unittest
 
@@ -11,8 +10,8 @@ from roof.fleet.judge import judge, nodes_to_retest, status_of
 from roof.fleet.members import JudgeOptions
 from roof.fleet.quantities import Quantity, kind_of_ceiling, logs_of, means_of
 from roof.fleet.reports import fleet_json, fleet_report
-from roof.fleet.scale import (MATERIAL, Group, Pooled, benjamini_hochberg, chance_of_difference, holm, ranks_of, scale,
-                              scales_without_each)
+from roof.fleet.scale import MATERIAL, Group, Pooled, benjamini_hochberg, chance_of_difference, holm, ranks_of, scale
+from roof.fleet.scale import scales_without_each
 
 TODAY = JudgeOptions(now="2026-11-23T12:00:00Z")
 TWO_DAYS, SIX_DAYS = ("2026-11-20", "2026-11-22"), [f"2026-11-1{day}" for day in range(6)]

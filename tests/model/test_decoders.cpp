@@ -173,7 +173,8 @@ TEST_CASE("A config that asks for another network than trains here is refused, a
         CHECK_THROWS_AS(decoder(config, 5), InputError);
     }
     CHECK_NOTHROW(decoder(with(qwen, R"("layer_types": ["full_attention", "sliding_attention"], )"), 5));
-    CHECK_NOTHROW(decoder(with(llama_1b, R"("architectures": ["LlamaForCausalLM"], "quantization_config": null, )"), 5));
+    CHECK_NOTHROW(
+        decoder(with(llama_1b, R"("architectures": ["LlamaForCausalLM"], "quantization_config": null, )"), 5));
 }
 
 TEST_CASE("A config that is no decoder's, or whose extents do not fit, is refused with its key")

@@ -60,7 +60,8 @@ TEST_CASE("a rate is said to be layer by layer, since a step that fuses layers m
 
 TEST_CASE("a decoder is estimated by its config.json, of 1,024 tokens unless told, and what it lacks is said")
 {
-    ::setenv("ROOF_PYTHON", "/nonexistent/python3", 1);  // without the package a network that trains here is read by the program
+    ::setenv("ROOF_PYTHON", "/nonexistent/python3",
+             1);  // without the package a network that trains here is read by the program
     const Workbench bench;
     const std::string config = bench.path("config.json");
     std::ofstream(config) << R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
@@ -99,16 +100,18 @@ TEST_CASE("what another program counted is placed as it stands: products apart, 
     file("measurements.csv",
          "id,bench,role,device,model,batch,precision,optimizer,tokens,phase,status,flops,work_known,remarks\n" + id +
              ",estimate,step,cpu,made,2,bf16,adamw,4,train,ok,98304,analytic,one remark\n");
-    std::string layers = "id,layer,kind,phase,flops,executed_flops,compulsory_bytes,no_reuse_bytes,work_known,implementation\n";
-    for (const char* line : {"up,linear,forward,32768,,5632,66048,analytic,2x4x32", "up,GELU,forward,1280,,1024,1024,analytic,",
-                             "at,attention,forward,16384,9216,2048,33792,analytic,2x4x32",
-                             "up,linear,backward,65536,,12288,140000,analytic,2x4x32"})
+    std::string layers =
+        "id,layer,kind,phase,flops,executed_flops,compulsory_bytes,no_reuse_bytes,work_known,implementation\n";
+    for (const char* line :
+         {"up,linear,forward,32768,,5632,66048,analytic,2x4x32", "up,GELU,forward,1280,,1024,1024,analytic,",
+          "at,attention,forward,16384,9216,2048,33792,analytic,2x4x32",
+          "up,linear,backward,65536,,12288,140000,analytic,2x4x32"})
         layers += id + "," + line + "\n";
     file("layers.csv", layers);
     std::string held = "id,layer,phase,action,bytes\n";
-    for (const char* line : {"up,parameters,allocate,4096", ",weights,allocate,1088", ",inputs,allocate,64",
-                             ",activations,allocate,3000", ",caches,allocate,0", ",train,allocate,500",
-                             ",forward,allocate,200", ",inference,allocate,150"})
+    for (const char* line :
+         {"up,parameters,allocate,4096", ",weights,allocate,1088", ",inputs,allocate,64", ",activations,allocate,3000",
+          ",caches,allocate,0", ",train,allocate,500", ",forward,allocate,200", ",inference,allocate,150"})
         held += id + "," + line + "\n";
     file("memory.csv", held);
     const json counted = document(bench.roof({"estimate", "--from", bench.path("counted"), "--on", "h100", "--json"}));

@@ -68,8 +68,8 @@ Graph build(const Decoder& decoder, int tokens, Use use)
         x = block(net, (is_llama ? "layers." : "h.") + std::to_string(k) + ".", of_block, x, tokens, use);
     }
     if (use == Use::prefill) x = net.take_positions("last", x, tokens - 1, 1);
-    net.linear_of_positions("lm_head", norm(net, is_llama ? "norm" : "ln_f", decoder, x), decoder.vocabulary,
-                            false, decoder.is_tied ? embedding : -1);
+    net.linear_of_positions("lm_head", norm(net, is_llama ? "norm" : "ln_f", decoder, x), decoder.vocabulary, false,
+                            decoder.is_tied ? embedding : -1);
     return net;
 }
 

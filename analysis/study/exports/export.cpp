@@ -102,10 +102,17 @@ std::string as_carm(const Study& study, const std::string& device)
     const Roofs roofs = roofs_to_export(study, device);
     const Machine& machine = study.calibration.machine;
     const auto size = [&](const char* level) { return kibibytes_of(machine, device, level); };
-    std::string text =
-        csv_line(std::vector<std::string>{
-            "Name:", exported_text(machine.name), "L1 Size:", size("L1"), "L2 Size:", size("L2"), "L3 Size:", size("L3"),
-            "", "L1", "L1", "L2", "L2", "L3", "L3", "DRAM", "DRAM", "FP", "FP", "FP FMA", "FP_FMA"});
+    std::string text = csv_line(std::vector<std::string>{"Name:",    exported_text(machine.name),
+                                                         "L1 Size:", size("L1"),
+                                                         "L2 Size:", size("L2"),
+                                                         "L3 Size:", size("L3"),
+                                                         "",         "L1",
+                                                         "L1",       "L2",
+                                                         "L2",       "L3",
+                                                         "L3",       "DRAM",
+                                                         "DRAM",     "FP",
+                                                         "FP",       "FP FMA",
+                                                         "FP_FMA"});
     text += csv_line(std::vector<std::string>{"Date",        "ISA",        "Precision", "Threads", "Loads",   "Stores",
                                               "Interleaved", "DRAM Bytes", "FP Inst.",  "GB/s",    "I/Cycle", "GB/s",
                                               "I/Cycle",     "GB/s",       "I/Cycle",   "GB/s",    "I/Cycle", "Gflop/s",
@@ -142,9 +149,9 @@ Roofs roofs_to_export(const Study& study, const std::string& device)
 
 std::string exported(const Study& study, std::string_view format, const std::string& device)
 {
-    static const std::vector<std::string> formats{"csv",       "points",  "ert",           "likwid",    "carm",
-                                                  "tracelens", "pytorch", "inference-sim", "prometheus", "digest",
-                                                  "atlas"};  // the last two: tools/roof/commands/export.cpp
+    static const std::vector<std::string> formats{
+        "csv",     "points",        "ert",        "likwid", "carm", "tracelens",
+        "pytorch", "inference-sim", "prometheus", "digest", "atlas"};  // the last two: tools/roof/commands/export.cpp
     if (format == "csv") return to_csv(ceilings_table(study));
     if (format == "points") return to_csv(placements_table(study));
     if (format == "ert") return as_ert(study, device);

@@ -13,8 +13,8 @@ namespace {
 /// Whether the node's name lasts. Container programs take the first 12 digits of the container's id.
 bool has_lasting_name(const Machine& machine)
 {
-    const bool is_id = machine.node.size() >= 12 &&
-                       machine.node.find_first_not_of("0123456789abcdef") == std::string::npos;
+    const bool is_id =
+        machine.node.size() >= 12 && machine.node.find_first_not_of("0123456789abcdef") == std::string::npos;
     return machine.host != in_container && !machine.node.empty() && !is_id;
 }
 
@@ -45,10 +45,10 @@ std::string version_of(const Machine& machine, const char* what)
 Facts identity_of(const Machine& machine)
 {
     const std::string name = has_lasting_name(machine) ? machine.node : "";
-    const std::string processor =
-        machine.cpu_model.empty() ? ""
-                                  : fmt::format("{} family {} model {} stepping {}", machine.cpu_model, machine.family,
-                                                machine.model, machine.stepping);
+    const std::string processor = machine.cpu_model.empty()
+                                      ? ""
+                                      : fmt::format("{} family {} model {} stepping {}", machine.cpu_model,
+                                                    machine.family, machine.model, machine.stepping);
     return {{"host", has_id(machine) ? machine.host + " " + name : name},
             {"processor", processor},
             {"threads", std::to_string(machine.threads)},

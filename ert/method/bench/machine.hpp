@@ -62,17 +62,17 @@ struct Capability {
 struct Machine {
     std::string name;  ///< slug for the results folder, from model and core count; never the host's name
     std::string node;  ///< which of several equal machines this is (node.hpp); empty if not known
-    std::string host;   ///< host_id() of node.hpp
+    std::string host;  ///< host_id() of node.hpp
     std::string cpu_model;
     std::string vendor;
     int family = 0;
     int model = 0;
     int stepping = 0;
     int sockets = 1;
-    int cores = 1;    ///< physical cores this process may use
-    int threads = 1;  ///< hardware threads this process may use
+    int cores = 1;      ///< physical cores this process may use
+    int threads = 1;    ///< hardware threads this process may use
     std::string quota;  ///< of the control group, in processors, or "none"; empty if not known
-    int smt = 1;      ///< hardware threads per core
+    int smt = 1;        ///< hardware threads per core
     int numa_nodes = 1;
     std::vector<std::string> isa;       ///< the usable ones of scalar, sse, avx2, avx512, narrowest first
     std::vector<std::string> features;  ///< fma, avx512_bf16, avx512_vnni, amx_bf16, …

@@ -130,8 +130,8 @@ std::optional<CalibrationKind> kind_of(const fs::path& folder, std::span<const M
 /// What one reading of a folder shows.
 struct Look {
     std::optional<CalibrationKind> kind{};  ///< empty if it has no ceilings, or cannot be read
-    std::string damage{};  ///< of one that may have ceilings; empty for one that holds steps alone
-    std::string why{};     ///< a reason to pass it over that is no damage
+    std::string damage{};                   ///< of one that may have ceilings; empty for one that holds steps alone
+    std::string why{};                      ///< a reason to pass it over that is no damage
 };
 
 Look look_at(const fs::path& place)
@@ -235,17 +235,16 @@ class Search {
         const bool is_other = machine_ != nullptr && machine_->name != one.machine.name;
         const std::string differs =
             machine_ == nullptr || is_other ? "" : differing_facts(identity_of(one.machine), identity_of(*machine_));
-        const bool is_of_node = machine_ != nullptr ? is_same_host(one.machine, *machine_)
-                                                    : node_.empty() || one.machine.node.empty() ||
-                                                          one.machine.node == node_;
+        const bool is_of_node = machine_ != nullptr
+                                    ? is_same_host(one.machine, *machine_)
+                                    : node_.empty() || one.machine.node.empty() || one.machine.node == node_;
         if (is_other || !differs.empty())
             one.whose = Whose::of_none;
         else if (!is_of_node)
             one.whose = Whose::of_other_node;
         if (one.whose == Whose::own) return;
         if (!differs.empty()) one.look.why = "it is of another machine: " + differs;
-        if (is_there(place / seal_file))
-            one.look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
+        if (is_there(place / seal_file)) one.look.damage = sentence_on(place, "machine.yaml", check_seal(place).damage);
     }
 
     const Machine* machine_;

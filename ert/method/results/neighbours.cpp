@@ -7,10 +7,8 @@
 #include "ert/base/text.hpp"
 #include "ert/method/results/seal.hpp"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -34,7 +32,8 @@ constexpr const char* iso = "%Y-%m-%dT%H:%M:%SZ";
 std::string why_unread(const fs::path& place)
 {
     const auto refused = [](const fs::path& file, int mode) {
-        if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0 || errno == ENOENT || errno == ENOTDIR) return std::string();
+        if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0 || errno == ENOENT || errno == ENOTDIR)
+            return std::string();
         return "cannot read " + file.string() + ": " + std::strerror(errno);
     };
     std::string why = refused(place, R_OK | X_OK);
@@ -97,7 +96,8 @@ void read_time(Neighbour& found)
     const std::string name = found.place.filename().string();
     const auto said = seconds_of(name, "%Y-%m-%dT%H%M%SZ");
     if (found.has_rows) found.time = start_of_rows(found.place);
-    if (const auto began = seconds_of(found.time, iso); began && said && std::abs(std::difftime(*began, *said)) > most_apart)
+    if (const auto began = seconds_of(found.time, iso);
+        began && said && std::abs(std::difftime(*began, *said)) > most_apart)
         found.odd = fmt::format("the name of '{}' and its rows disagree: the first began at {}", name, found.time);
     if (found.time.empty()) found.time = said ? as_iso(*said) : time_of_files(found.place, found.has_rows);
 }
@@ -107,8 +107,8 @@ try {
     if (!is_there(found.place / "plan.yaml")) return;
     found.plan = read_file(found.place / "plan.yaml");
     const std::string line = fmt::format("\nplan.yaml,{},{:08x},", found.plan.size(), crc32_of(found.plan));
-    found.is_plan_whole = is_there(found.place / seal_file) &&
-                          read_file(found.place / seal_file).find(line) != std::string::npos;
+    found.is_plan_whole =
+        is_there(found.place / seal_file) && read_file(found.place / seal_file).find(line) != std::string::npos;
 } catch (const Error&) {  // whoever reads the folder says it
 }
 
@@ -140,9 +140,8 @@ Neighbour look_at_head(const fs::path& folder)
     found.unread = why_unread(folder);
     if (!found.unread.empty()) return found;
     found.has_rows = is_there(folder / measurements_file);
-    found.is_results = found.has_rows || std::ranges::any_of(names, [&](const char* name) {
-                           return is_there(folder / name);
-                       });
+    found.is_results =
+        found.has_rows || std::ranges::any_of(names, [&](const char* name) { return is_there(folder / name); });
     if (!found.is_results)
         if (const std::string name = in_capitals(folder); !name.empty())
             found.unread = fmt::format("{}: roof reads {} alone", (folder / name).string(), in_lower_case(name));

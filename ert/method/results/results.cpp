@@ -213,7 +213,8 @@ std::string why_no_row_is_appended(const fs::path& folder, const std::string& pl
         return facts;
     };
     const std::string differs = differing_facts(facts_of(other), facts_of(machine));
-    return differs.empty() ? "" : fmt::format("{} holds rows of {}; give --out another folder", folder.string(), differs);
+    return differs.empty() ? ""
+                           : fmt::format("{} holds rows of {}; give --out another folder", folder.string(), differs);
 }
 
 RunDirectory::RunDirectory(fs::path folder, const std::string& plan_text, const Machine& machine)

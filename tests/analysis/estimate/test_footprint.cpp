@@ -101,5 +101,6 @@ TEST_CASE("the largest batch that fits is the last with a fitting footprint")
         CHECK(footprint_of(graph, most, Precision::fp32, Passes::train).total() <= memory);
         CHECK(footprint_of(graph, most + 1, Precision::fp32, Passes::train).total() > memory);
     }
-    CHECK(largest_batch(footprint_of(model::build_model("vgg16"), 1, Precision::fp32, Passes::train), 1, Bytes{1e9}) == 0);
+    CHECK(largest_batch(footprint_of(model::build_model("vgg16"), 1, Precision::fp32, Passes::train), 1, Bytes{1e9}) ==
+          0);
 }

@@ -118,13 +118,10 @@ nlohmann::json doctor_json(const Context& context)
         absent.push_back({{"name", part.name}, {"reason", part.reason}, {"remedy", part.remedy}});
     }
     nlohmann::json machine = analysis::machine_json(registry.machine());
-    for (const auto& [name, facts] : {std::pair{"identity", identity_of(registry.machine())},
-                                      {"state", state_of(registry.machine())}})
+    for (const auto& [name, facts] :
+         {std::pair{"identity", identity_of(registry.machine())}, {"state", state_of(registry.machine())}})
         for (const auto& [fact, value] : facts) machine[name][fact] = printable(value);
-    return {{"machine", machine},
-            {"benches", benches},
-            {"absent", absent},
-            {"results", context.results.string()}};
+    return {{"machine", machine}, {"benches", benches}, {"absent", absent}, {"results", context.results.string()}};
 }
 
 int examine(bool json, Context& context)

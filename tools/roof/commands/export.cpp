@@ -1,6 +1,6 @@
 // `roof export`: ceilings and points in the forms of other tools.
-#include "analysis/fleet/digest.hpp"
 #include "analysis/study/exports/export.hpp"
+#include "analysis/fleet/digest.hpp"
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "ert/method/results/results.hpp"

@@ -12,8 +12,8 @@ namespace roof {
 Action fleet(OptionParser& parser)
 {
     const std::vector<std::string>& words = parser.list("DIR");  // folders, or a verb with its own
-    for (const char* option : {"--expect", "--group-by", "--max-age", "--out", "--plan", "--device", "--nodes", "--at-once",
-                               "--minutes", "--gpus", "--image", "--claim"})
+    for (const char* option : {"--expect", "--group-by", "--max-age", "--out", "--plan", "--device", "--nodes",
+                               "--at-once", "--minutes", "--gpus", "--image", "--claim"})
         parser.value(option);
     parser.flag("--anonymise");
     parser.flag("--json");

@@ -11,9 +11,9 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 #include "tools/roof/commands/commands.hpp"
+#include "tools/roof/commands/plain_names.hpp"
 #include "tools/roof/console/output.hpp"
 #include "tools/roof/programs/child_program.hpp"
-#include "tools/roof/commands/plain_names.hpp"
 #include "tools/roof/reading/study.hpp"
 
 #include <nlohmann/json.hpp>
@@ -160,8 +160,7 @@ int make_report(ReportOptions options, Context& context)
     if (is_folder(options.data)) analysis::write_tables(studies, options.data);
     analysis::thin_steps(studies);
     const bool is_chosen = !options.out.empty();
-    const std::filesystem::path page =
-        is_chosen ? std::filesystem::path(options.out) : first / "report.html";
+    const std::filesystem::path page = is_chosen ? std::filesystem::path(options.out) : first / "report.html";
     try {
         (is_chosen ? write_chosen_file : write_file)(page, analysis::report_html(studies));
     } catch (const Error& error) {

@@ -18,8 +18,8 @@
 #include <cmath>
 #include <ctime>
 #include <map>
-#include <set>
 #include <optional>
+#include <set>
 
 namespace roof {
 namespace {

@@ -84,9 +84,8 @@ std::vector<Neighbour> runs_below(const fs::path& folder, std::vector<std::strin
     take(above);
     for (const Neighbour& one : above)
         if (one.unread.empty()) take(neighbours_in(one.place));
-    std::ranges::stable_sort(runs, std::greater{}, [](const Neighbour& run) {
-        return std::pair(run.time, run.place.filename());
-    });
+    std::ranges::stable_sort(runs, std::greater{},
+                             [](const Neighbour& run) { return std::pair(run.time, run.place.filename()); });
     return runs;
 }
 
