@@ -165,8 +165,8 @@ async function firstScreenIsTheRoofline(tab, height) {
   const named = first.filter(([name, , phase]) => texts.includes(`${name.split("+")[0]} ${ends[phase]}`));
   const least = height < 900 ? 2 : 5;  // a phone has less room
   assert.ok(named.length >= least, `of the five layers with the largest headroom ${named.length} are named: ${texts}`);
-  assert.match(
-      sentence, /: (compute-bound|memory-bound|mixed|bound by neither roof).*\d+%.* Most worthwhile: .* saves .* \((measured|analytic)/);
+  assert.match(sentence,
+      /: (compute-bound|memory-bound|mixed|bound by neither roof).*\d+%.* Most worthwhile: .* saves .* \((measured|analytic)/);
 }
 
 const pressedRoofs = (tab) => tab.$$eval(
