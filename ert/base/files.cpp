@@ -178,6 +178,14 @@ fs::path part_file(const std::string& name)
     return part_file(name, program_path().parent_path());
 }
 
+std::string why_not_read(const fs::path& place)
+{
+    std::error_code none;
+    const int mode = fs::is_directory(place, none) ? R_OK | X_OK : R_OK;
+    if (::faccessat(AT_FDCWD, place.c_str(), mode, AT_EACCESS) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
+    return "cannot read " + place.string() + ": " + std::strerror(errno);
+}
+
 std::ifstream open_if_there(const fs::path& file)
 {
     struct stat status {};

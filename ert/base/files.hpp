@@ -22,6 +22,9 @@ std::filesystem::path part_file(const std::string& name, const std::filesystem::
 /// The same for the running program.
 std::filesystem::path part_file(const std::string& name);
 
+/// The reason why this process may not read the file, or enter the folder; empty if it may, or there is none.
+std::string why_not_read(const std::filesystem::path& place);
+
 /// A stream over a regular file. It is in the state of failure if the file is missing, cannot be opened, or is a folder, a
 /// device, a pipe or a socket.
 std::ifstream open_if_there(const std::filesystem::path& file);

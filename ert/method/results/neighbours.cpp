@@ -31,14 +31,9 @@ constexpr const char* iso = "%Y-%m-%dT%H:%M:%SZ";
 /// The reason why a file of the folder, or the folder, cannot be read; empty if all can that are there.
 std::string why_unread(const fs::path& place)
 {
-    const auto refused = [](const fs::path& file, int mode) {
-        if (::faccessat(AT_FDCWD, file.c_str(), mode, AT_EACCESS) == 0 || errno == ENOENT || errno == ENOTDIR)
-            return std::string();
-        return "cannot read " + file.string() + ": " + std::strerror(errno);
-    };
-    std::string why = refused(place, R_OK | X_OK);
+    std::string why = why_not_read(place);
     for (const char* const name : names)
-        if (why.empty()) why = refused(place / name, R_OK);
+        if (why.empty()) why = why_not_read(place / name);
     return why;
 }
 
