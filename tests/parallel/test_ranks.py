@@ -106,7 +106,7 @@ class Started_by_roof(Ranks):
         self.assertIn("efficiency", html)
 
     def test_a_batch_that_cannot_be_shared_out_is_a_row_with_that_reason(self):
-        row = rows_of("alexnet", "--batch", "3", "--ranks", "2", "--scaling", "strong")[0]
+        row = rows_of("alexnet", "--batch", "3", "--ranks", "2", "--scaling", "strong", status=2)[0]
         self.assertEqual("unsupported", row["status"])
         self.assertIn("cannot be shared out evenly", row["reason"])
 

@@ -27,10 +27,10 @@ TEST_CASE("the truth is the undisturbed rate, and beside it stands what the last
 {
     CHECK(truth_of(100, 1, 1, {}).alone == 100);
     CHECK(truth_of(100, 1, 1, {}).after == 100);
-    std::vector<float> kept(95, 1.0F);
-    kept.insert(kept.end(), 5, 0.5F);
+    std::vector<float> kept(94, 1.0F);
+    kept.insert(kept.end(), 6, 0.5F);
     CHECK(truth_of(100, 1, 1, kept).alone == 100);
-    CHECK(truth_of(100, 1, 1, kept).after == 50);  // of the last ten, the sixth
+    CHECK(truth_of(100, 1, 1, kept).after == 50);  // six of the last ten
     kept.insert(kept.end(), 10, 1.0F);
     CHECK(truth_of(100, 1, 1, kept).after == 100);
     const Truth varied = truth_of(100, 0.975, 1, {});
