@@ -179,6 +179,6 @@ def of_sustained():
 
 
 def sections(roof):
-    """{section of results/examples/nvidia-h200/README.md: text}, but for the ceilings."""
+    """{section of results/examples/nvidia-h200.md: text}, but for the ceilings."""
     return {"steps": of_steps(), "training": of_training(roof), "kernels": of_kernels(), "attention": of_attention(), "ranks": of_ranks(), "quick": of_quick(roof),
             "l2": of_l2(), "sustained": of_sustained(), "more": of_more()}

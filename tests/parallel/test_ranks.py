@@ -336,7 +336,7 @@ class By_mpi(Ranks):
         self.assertIn("mpirun -n 4 roof calibrate --ranks 4", done.stderr)
 
     def test_another_number_of_ranks_is_a_row_that_says_what_to_do(self):
-        row = rows_of("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(2))[0]
+        row = rows_of("alexnet", "--batch", "1", "--ranks", "4", before=self.mpirun(2), status=2)[0]
         self.assertEqual("unsupported", row["status"])
         self.assertIn("mpirun -n 4", row["reason"])
 
