@@ -64,7 +64,7 @@ void add_levels(Figure& figure, const Ceilings& ceilings, const std::string& dev
         const double from = std::max(level.from.value, frame.low);
         const double to = std::min(level.to.value, frame.high);
         const bool is_memory = level.name == memory_level;
-        if (!(to > from)) continue;
+        if (from > to) continue;
         figure.rules.push_back(
             {to, is_memory ? "" : "level-mark",
              fmt::format("{}: holds working sets up to {}, measured", level.name, format_capacity(level.to.value)),

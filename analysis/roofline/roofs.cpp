@@ -106,7 +106,12 @@ Roofs roofs_of(const Ceilings& ceilings, const std::string& device, int threads)
         if (roof) to.push_back(roofs.made.emplace_back(std::make_shared<const Ceiling>(*roof)).get());
         return roof;
     };
-    for (const std::string& level : level_names(ceilings, device)) add(Role::bandwidth, level, roofs.levels);
+    for (const std::string& level : level_names(ceilings, device)) {
+        if (level_traits(level).kind != LevelKind::path)
+            add(Role::bandwidth, level, roofs.levels);
+        else if (const Ceiling* const path = ceilings.bandwidth(device, level, roofs.threads))
+            roofs.levels.push_back(path);  // of the network or a link: no rate of the device's threads
+    }
     Names precisions;
     for (const Ceiling& ceiling : ceilings.all)
         if (ceiling.device == device && ceiling.kind == Role::compute) add_once(precisions, ceiling.precision);

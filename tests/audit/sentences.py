@@ -142,7 +142,7 @@ def summary(studies):
         values += figures
         if actions:
             pattern += ". Most worthwhile: " + "; ".join(
-                f"{one.what} saves {one.sense}{' ' if one.sense else ''}{{}}{'' if at else ' of its {}'} ({one.known})" for at, one in enumerate(actions))
+                f"{one.what}{':' if at else ' saves'} {one.sense}{' ' if one.sense else ''}{{}}{'' if at else ' of its {}'} ({one.known})" for at, one in enumerate(actions))
             values += [actions[0].seconds, step.step.time, *(one.seconds for one in actions[1:])]
         yield Said(pattern + ".", *values)
 

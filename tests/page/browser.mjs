@@ -304,7 +304,7 @@ try {
   await linkShowsTheSame(tab);
   await savesPicturesAndTables(tab);
   await tablesSort(tab);
-  const words = await fewWords(tab, 1300);
+  const words = await fewWords(tab, 1310);
   const all = await filtersLeaveTheAxes(tab);
   await sliderCutsShortLayers(tab, all);
   await keyboardExplains(tab);

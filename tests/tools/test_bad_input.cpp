@@ -94,8 +94,8 @@ TEST_CASE("a folder that another run is writing to, or that holds another plan, 
     const std::vector<std::string> words{"run", "tinynet", "--batch", "4", "--out", bench.path("run")};
     REQUIRE(bench.roof(words).status == 0);
     {
-        const std::string plan = read_results(bench.folder / "run").plan;
-        const RunDirectory busy(bench.folder / "run", plan, fakes::fake_machine());
+        const Results results = read_results(bench.folder / "run");
+        const RunDirectory busy(bench.folder / "run", results.plan, results.machine);
         require_one_clear_line(bench.roof(words), {bench.path("run")});
     }
     require_one_clear_line(bench.roof({"run", "tinynet", "--batch", "8", "--out", bench.path("run")}),

@@ -64,9 +64,10 @@ TEST_CASE("the counters of a chip are listed by compute capability, as Nsight Co
     const std::string metrics = hopper->at("description");
     CHECK_THAT(metrics, Catch::Contains("gpu__time_duration.sum,") && Catch::Contains("src_fp16.sum,") &&
                             !Catch::Contains("src_fp16_dst_fp32.sum") && Catch::Contains("src_fp64.sum"));
-    CHECK(hopper->at("metrics").at(0) ==
-          nlohmann::json(
-              {{"metric", "gpu__time_duration.sum"}, {"quantity", "time"}, {"factor", 1.0}, {"source", "duration"}}));
+    const nlohmann::json& time = hopper->at("metrics").at(0);
+    CHECK(time.at("metric") == "gpu__time_duration.sum");
+    CHECK(time.at("quantity") == "time");
+    CHECK(time.at("factor") == 1.0);
     CHECK_THAT(Workbench{}.roof({"list", "counters"}).out, Catch::Contains("hopper 9.0: " + metrics + '\n'));
     CHECK_THAT(Workbench{}.roof({"list"}).out, !Catch::Contains("hopper"));
 }
@@ -105,7 +106,7 @@ TEST_CASE("a run finds the calibration of its machine and shows its share of the
     const std::vector<std::string> words{"run", "tinynet", "--batch", "4"};
     const std::vector<std::string> elsewhere{"run", "tinynet", "--batch", "4", "--out", bench.path("elsewhere/run")};
     // 9 GFLOP per image at 10 ms per image, with two threads of 50 GFLOP/s: the fake step is faster than its roof.
-    const std::string share = "900% of the measured fp32 roof 100 GFLOP/s (2 threads)";
+    const std::string share = "<=900% of the measured fp32 roof >=100 GFLOP/s (2 threads)";
     CHECK_THAT(bench.roof(words).out, Catch::Contains(share));
     CHECK_THAT(bench.roof(elsewhere).out, Catch::Contains(share));
 }

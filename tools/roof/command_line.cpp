@@ -173,8 +173,9 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
 std::string fitted_help(const std::string& page, const Terminal& terminal)
 {
     if (terminal.width <= 0) return page;
+    const std::string shown = terminal.plain ? in_ascii(page) : page;  // its signs may be longer
     std::vector<std::string> lines;
-    for (const std::string& line : split(std::string_view(page).substr(0, page.size() - 1), '\n')) {
+    for (const std::string& line : split(std::string_view(shown).substr(0, shown.size() - 1), '\n')) {
         if (!lines.empty() && continues(line, lines.back()))
             lines.back() += " " + line.substr(indent_of(line));
         else

@@ -340,7 +340,7 @@ std::string to_text(const Comparison& c, int columns)
                     : "\n" +
                           changes_text(c.steps, c.judged == Judged::by_time ? "step time" : "step time over the least",
                                        columns) +
-                          how_many_steps(c);
+                          fitted(how_many_steps(c));
     if (c.floor > 0)
         text += fitted(fmt::format("Two runs of a differ by up to {}: no smaller difference is shown.\n",
                                    percent(std::exp(c.floor) - 1)));

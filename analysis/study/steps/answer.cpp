@@ -209,8 +209,8 @@ std::string answer_text(const Study& study, const Measurement& row, std::size_t 
     std::vector<std::string> words;
     const std::string of_step = fmt::format(" of its {}", format_duration(row.seconds.median.value));
     for (const Action& one : answer.actions)
-        words.push_back(fmt::format("{} saves {}{}{} ({})", one.what, one.sense, format_duration(one.seconds.value),
-                                    words.empty() ? of_step : "", one.known));
+        words.push_back(fmt::format("{}{}{}{}{} ({})", one.what, words.empty() ? " saves " : ": ", one.sense,
+                                    format_duration(one.seconds.value), words.empty() ? of_step : "", one.known));
     return fmt::format("{}.{}{}{}", answer.headline, words.empty() ? "" : " Most worthwhile: ", join(words, "; "),
                        words.empty() ? "" : ".");
 }

@@ -137,7 +137,8 @@ TEST_CASE("a GPU that was not calibrated counts as a calibrated one of the same 
     std::erase_if(ceilings.levels, [](const MeasuredLevel& level) { return level.device == "gpu:1"; });
     const std::vector rows{step_on("gpu:0,1", 0.1, 0)};
     const Ceilings alike = with_groups(ceilings, rows, machine_with("A", "A"));
-    const Ceiling* const bf16 = roofs_of(alike, "gpu:0,1").precision("bf16");
+    const Roofs roofs = roofs_of(alike, "gpu:0,1");
+    const Ceiling* const bf16 = roofs.precision("bf16");
     REQUIRE(bf16 != nullptr);
     CHECK(bf16->rate.median.value == Approx(200e12));
     CHECK(bf16->variant == "measured, added: gpu:0 + gpu:1 (as gpu:0)");

@@ -28,7 +28,7 @@ TEST_CASE("the export for ERT has the rates in its pairs, in billions")
         return all;
     };
     CHECK(rates("gbytes") == std::map<std::string, double>{{"L1", 400}, {"L2", 100}, {"DRAM", 10}});
-    CHECK(rates("gflops") == std::map<std::string, double>{{"fp32", 100}, {"fp64", 50}});
+    CHECK(rates("gflops") == std::map<std::string, double>{{"FP32 GFLOPs", 100}, {"FP64 GFLOPs", 50}});
 }
 
 TEST_CASE("the export in likwid's style has its units and frames")

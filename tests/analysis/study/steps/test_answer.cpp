@@ -77,8 +77,8 @@ TEST_CASE("the actions are those that save the most seconds, with their sense an
     CHECK(answer_text(study, study.results.rows[0]) ==
           "bound by neither roof: 60% unexplained. Most worthwhile: convolution backward at its roofs saves up to 15.0 "
           "ms "
-          "of its 40.0 ms (analytic); convolution update at its roofs saves 3.00 ms (analytic); convolution forward at "
-          "its roofs saves up to 2.50 ms (analytic).");
+          "of its 40.0 ms (analytic); convolution update at its roofs: 3.00 ms (analytic); convolution forward at "
+          "its roofs: up to 2.50 ms (analytic).");
     CHECK(answer_text(study, study.results.rows[1]).empty());
     const auto json = study_json(study)["rows"][0]["answer"];
     CHECK(json["headline"] == "bound by neither roof: 60% unexplained");
