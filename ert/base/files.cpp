@@ -180,9 +180,13 @@ fs::path part_file(const std::string& name)
 
 std::string why_not_read(const fs::path& place)
 {
-    std::error_code none;
-    const int mode = fs::is_directory(place, none) ? R_OK | X_OK : R_OK;
-    if (::faccessat(AT_FDCWD, place.c_str(), mode, AT_EACCESS) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
+    struct stat status {};
+    if (::stat(place.c_str(), &status) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? "" : "cannot read " + place.string() + ": " + std::strerror(errno);
+    const bool is_folder = S_ISDIR(status.st_mode);
+    if (const std::string kind = kind_of(status.st_mode); !is_folder && !kind.empty())
+        return "cannot read " + place.string() + ": " + kind;
+    if (::faccessat(AT_FDCWD, place.c_str(), is_folder ? R_OK | X_OK : R_OK, AT_EACCESS) == 0) return {};
     return "cannot read " + place.string() + ": " + std::strerror(errno);
 }
 
@@ -354,6 +358,15 @@ std::string lacks_of_file_system(const fs::path& folder)
     if (::access(folder.c_str(), R_OK) != 0)
         lacks.emplace_back("may not be listed: a power cut may lose its new files");
     return lacks.empty() ? "" : folder.string() + " " + join(lacks, "; it ");
+}
+
+bool FolderLock::is_held(const fs::path& folder)
+{
+    const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (descriptor < 0) return false;
+    const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    ::close(descriptor);
+    return held;
 }
 
 void FolderLock::check() const

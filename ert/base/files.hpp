@@ -72,6 +72,9 @@ class FolderLock {
     FolderLock(const FolderLock&) = delete;
     FolderLock& operator=(const FolderLock&) = delete;
 
+    /// Whether a process holds one on `folder`. False where that cannot be known.
+    static bool is_held(const std::filesystem::path& folder);
+
     /// Throws InputError if its file was removed or replaced, so that another process may hold a lock, too.
     void check() const;
 

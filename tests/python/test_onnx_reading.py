@@ -1,12 +1,14 @@
 """ONNX files that are only estimated: shapes, FLOPs and bytes by hand."""
 
 import importlib.util
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 if importlib.util.find_spec("onnx") is None:
-    raise unittest.SkipTest("this Python has no onnx: apt-get install python3-onnx, or pip install onnx")
+    print("this Python has no onnx: apt-get install python3-onnx, or pip install onnx", file=sys.stderr)
+    sys.exit(77)  # ctest shows it as skipped
 
 import numpy as np
 import onnx

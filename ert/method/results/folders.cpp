@@ -152,6 +152,8 @@ Look look_at(const fs::path& place)
                 look.damage = results.damage.front();
         } else if (has_no_row(place)) {
             look.why = "it has no rows: its run was stopped before the first one, or still measures it";
+        } else if (FolderLock::is_held(place) || is_there(place / measurements_file)) {
+            look.why = "a run writes to it";  // samples come before the row
         } else {
             const std::vector<std::string> damage = check_seal(place).damage;
             look.damage = damage.empty() ? (place / measurements_file).string() + ": it is missing" : damage.front();
