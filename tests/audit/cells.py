@@ -73,7 +73,7 @@ def reached(cell):
 
 def of_peak(cell):
     """'47%', or '≤ 47%' of a lower bound."""
-    if cell.record["of_peak"] is None:
+    if cell.record.get("of_peak") is None:
         return cell.same("-")
     cell.same(bool(cell.record["of_peak_at_most"]), text=cell.text.startswith("≤ "))
     cell.figures(cell.record["of_peak"])

@@ -76,6 +76,8 @@ class Writer:
 
     def write(self, folder, machine, plan, damage=(), records=()):
         folder.mkdir(parents=True)
+        if "run" in machine:  # each folder is a run of its own
+            machine = {**machine, "run": "".join(random.Random(str(folder)).choices("abcdefghij", k=10))}
         (folder / "machine.yaml").write_text(yaml.safe_dump(machine, sort_keys=False), encoding="utf-8")
         (folder / "plan.yaml").write_text(yaml.safe_dump(plan, sort_keys=False), encoding="utf-8")
         run = machine.get("run")

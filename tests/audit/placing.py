@@ -33,7 +33,7 @@ class Part:
         value = lambda name: float(cells.get(name) or 0)
         read, written = value("read_bytes"), value("written_bytes")
         told_apart = read + written > 0
-        return Part(cells["layer"], cells["kind"], cells["phase"], cells["implementation"],
+        return Part(cells["layer"], cells["kind"], cells["phase"], cells.get("implementation", ""),
                     tuple(value(f"time_{part}_s") for part in ("median", "low", "high")), int(value("samples")), value("flops"),
                     value("executed_flops"), value("compulsory_bytes"), value("no_reuse_bytes"), read if told_apart else None,
                     written if told_apart else None, cells.get("work_known", ""))
