@@ -10,6 +10,10 @@ import yaml
 
 FORMATS = (2, 3)
 
+#: What the machine.yaml of an import does not say.
+SILENT = {"cpu_model": "", "cores": 1, "threads": 1, "sockets": 1, "numa_nodes": 1, "isa": [], "hypervisor": "", "governor": "", "huge_pages": "",
+          "versions": {}, "capabilities": [], "inconsistencies": [], "features": []}
+
 
 class Refused(Exception):
     """A folder that a reader of this format must refuse."""
@@ -116,7 +120,7 @@ class Folder:
     def __init__(self, path):
         self.path = Path(path)
         self.name = self.path.name
-        self.machine = yaml.safe_load((self.path / "machine.yaml").read_text(encoding="utf-8"))
+        self.machine = {**SILENT, **(yaml.safe_load((self.path / "machine.yaml").read_text(encoding="utf-8")))}
         self.machine["versions"] = yaml.load((self.path / "machine.yaml").read_text(encoding="utf-8"), yaml.BaseLoader).get("versions") or {}  # as text
         if self.machine.get("format") not in FORMATS:
             raise Refused(f"format {self.machine.get('format')}")

@@ -272,7 +272,7 @@ def names(study):
     machine, of = study.folder.machine["name"], study.calibration.machine["name"]
     if machine != of:
         yield Said(f"The ceilings are those of another machine, '{of}'; the rows are of '{machine}'.", needed=False)
-    for text in study.folder.machine["inconsistencies"] or []:
+    for text in study.folder.machine.get("inconsistencies", []) or []:
         yield Said(text, needed=False)
 
 
