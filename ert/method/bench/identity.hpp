@@ -19,7 +19,7 @@ Facts identity_of(const Machine& machine);
 /// What changes on one machine: kernel, microcode, governor of the clock, memory.
 Facts state_of(const Machine& machine);
 
-/// The facts that differ, of those that both have: "quota '0.5', not '2'". Empty if none does. Hosts are left to is_same_host().
+/// The facts that both have and that differ: "quota '0.5', not '2'". Empty if none does. Hosts are left to is_same_host().
 std::string differing_facts(const Facts& there, const Facts& here);
 
 /// By the ids of both hosts and the names of their nodes; by the names alone where an id is missing. A container's name is made by chance,

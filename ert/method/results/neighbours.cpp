@@ -104,7 +104,7 @@ try {
     const std::string line = fmt::format("\nplan.yaml,{},{:08x},", found.plan.size(), crc32_of(found.plan));
     found.is_plan_whole =
         is_there(found.place / seal_file) && read_file(found.place / seal_file).find(line) != std::string::npos;
-} catch (const Error&) {  // whoever reads the folder says it
+} catch (const Error&) {  // the reader of the folder says it
 }
 
 }  // namespace
