@@ -4,6 +4,7 @@
 #include "ert/base/files.hpp"
 #include "ert/base/text.hpp"
 
+#include <csv.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -152,27 +153,35 @@ std::string CsvLines::block_damage() const
                        block_->first_line());
 }
 
-/// Removes quotes in place.
+/// By libcsv: cells as RFC 4180 has them, with their blanks. Any letter but the separator and quotes belongs to a cell.
 void CsvLines::split()
 {
-    char* const text = line_.data();
-    std::size_t begin = 0, end = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < line_.size(); ++i) {
-        const char letter = text[i];
-        if (letter == '"' && quoted && i + 1 < line_.size() && text[i + 1] == '"') {
-            text[end++] = text[i++];
-        } else if (letter == '"') {
-            quoted = !quoted;
-        } else if (letter == separator_ && !quoted) {
-            cells_.emplace_back(text + begin, end - begin);
-            begin = end = i + 1;
-        } else {
-            text[end++] = letter;
-        }
+    struct Found {
+        std::string text;
+        std::vector<std::size_t> ends;
+    } found;
+    found.text.reserve(line_.size());
+    const auto add = [](void* cell, std::size_t size, void* to) {
+        auto& [text, ends] = *static_cast<Found*>(to);
+        text.append(static_cast<const char*>(cell), size);
+        ends.push_back(text.size());
+    };
+    csv_parser parser;
+    csv_init(&parser, CSV_STRICT_FINI);
+    csv_set_delim(&parser, static_cast<unsigned char>(separator_));
+    csv_set_space_func(&parser, [](unsigned char) { return 0; });
+    csv_set_term_func(&parser, [](unsigned char) { return 0; });
+    const bool is_sound = csv_parse(&parser, line_.data(), line_.size(), add, nullptr, &found) == line_.size() &&
+                          csv_fini(&parser, add, nullptr, &found) == 0;
+    csv_free(&parser);
+    if (!is_sound) throw InputError(where() + ": a quote is opened and not closed");
+    line_ = std::move(found.text);
+    if (found.ends.empty()) found.ends.push_back(0);
+    std::size_t begin = 0;
+    for (const std::size_t end : found.ends) {
+        cells_.emplace_back(line_.data() + begin, end - begin);
+        begin = end;
     }
-    if (quoted) throw InputError(where() + ": a quote is opened and not closed");
-    cells_.emplace_back(text + begin, end - begin);
 }
 
 void check_run(const CsvLines& lines, const std::string& run)

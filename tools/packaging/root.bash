@@ -6,7 +6,7 @@
 #   made here        the C++ library of this compiler, linked with the older C library
 readonly older_packages=(libc6-dev libgomp1 libhwloc-dev libyaml-cpp-dev libprotobuf-dev protobuf-compiler libonnx-dev)
 readonly newer_packages=(libcli11-dev nlohmann-json3-dev libfmt-dev libxbyak-dev libzydis-dev libzydis4.0 libzycore-dev libzycore1.4
-                         libturbojpeg0-dev libturbojpeg0 libpfm4-dev libpfm4 libdeflate-dev libdeflate0 libstdc++-12-dev)
+                         libturbojpeg0-dev libturbojpeg0 libpfm4-dev libpfm4 libdeflate-dev libdeflate0 libcsv-dev libcsv3 libstdc++-12-dev)
 
 # Files of this system, at the same places. Of valgrind its headers; of fmt not its library; no static libraries.
 copy_newer_packages() {
