@@ -29,7 +29,7 @@ namespace roof::analysis {
 inline constexpr long long imagenet_images = 1281167;  ///< images of the training set
 
 /// Measured times over predicted ones, as far as they reached in the half of the record that made these: steps of ten CNNs on a Zen 4, and
-/// of CNNs and transformers on a Zen 5 (results/examples/predictions.csv; docs/studies/README.md has the rows held out).
+/// of CNNs and transformers on a Zen 5 (results/examples/predictions.csv; predictions.md beside it has the rows held out).
 inline constexpr double fastest_of_predicted = 0.86, slowest_of_predicted = 1.29;
 
 /// The input of an estimate.

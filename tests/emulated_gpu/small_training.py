@@ -1,5 +1,5 @@
 """Trains a small network on several ranks in plain Python and double precision, for expected values that share nothing with the program: the
-recipe of workloads/model/hashed.hpp and of docs/gpu_training.md. Each rank has its own batch and, in a batch norm, the statistics of that batch;
+recipe of workloads/model/hashed.hpp. Each rank has its own batch and, in a batch norm, the statistics of that batch;
 the gradients are the mean over the ranks. A map is [channel][row][column]."""
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""The pages of docs/studies: the table of published numbers between its marks is what this file computes from `published/NAME.csv` and
+"""The pages of results/examples/studies: the table of published numbers between its marks is what this file computes from `published/NAME.csv` and
 `roof estimate --json`, and the answers to hypotheses about data sheets follow from the same estimates.
 
 `python3 test_studies.py --write` writes the tables of published numbers; ROOF_PROGRAM names the binary.
@@ -18,6 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+PAGES = ROOT / "results/examples/studies"
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 import pages
@@ -209,7 +210,7 @@ def amounts(text):
 
 def hypotheses(name):
     """(hypothesis, answer, numbers) of the page that need no measured row."""
-    text = (ROOT / f"docs/studies/{name}.md").read_text(encoding="utf-8")
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(.+?)` \| (holds|fails|undecided) \| (.+?) \|$", text, re.MULTILINE)
     return [row for row in rows if "measured_" not in row[0] and "here" not in row[0]]
 
@@ -218,7 +219,7 @@ class Studies(unittest.TestCase):
     def test_the_tables_of_published_numbers_are_what_roof_estimates(self):
         for name in NAMES:
             with self.subTest(name):
-                text = (ROOT / f"docs/studies/{name}.md").read_text(encoding="utf-8")
+                text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
                 self.assertEqual([text.count(mark) for mark in MARKS], [1, 1])
                 self.assertEqual(text.split(MARKS[0])[1].split(MARKS[1])[0].strip(), published_table(name))
 
@@ -259,6 +260,6 @@ class Studies(unittest.TestCase):
 if __name__ == "__main__":
     if sys.argv[1:] == ["--write"]:
         for study in NAMES:
-            pages.write_between(ROOT / f"docs/studies/{study}.md", *MARKS, published_table(study))
+            pages.write_between(PAGES / f"{study}.md", *MARKS, published_table(study))
     else:
         unittest.main()

@@ -5,7 +5,6 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -202,13 +201,6 @@ class WithoutGpu(Quiet):
         done = subprocess.run([sys.executable, "-B", PROGRAM, "--list"], capture_output=True, text=True, check=True, timeout=60)
         for one in STEPS:
             self.assertRegex(done.stdout, f"(?m)^{one.name} .*{one.proves[:20]}")
-
-    def test_the_page_names_each_step_that_there_is_and_no_other(self):
-        page = (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
-        table = page[page.index("| to be shown on hardware | step |"):]
-        named = {word for line in table.splitlines() if line.startswith("| ")
-                 for word in re.findall(r"`([\w-]+)`", line.split("|")[-3])}
-        self.assertEqual({one.name for one in STEPS}, named)
 
     def test_why_there_is_no_gpu_is_what_roof_says(self):
         doctor = {"machine": {"devices": [{"kind": "cpu"}], "capabilities": [{"name": "gpu", "reason": "no driver"}]},

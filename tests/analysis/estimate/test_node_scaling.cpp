@@ -194,7 +194,7 @@ Recorded recorded(const std::string& series, double batch, double one, double ma
             many / one / devices};
 }
 
-/// The table of docs/network.md: each row's own links (spec).
+/// The table of results/examples/scaling.md: each row's own links (spec).
 std::vector<Recorded> published(std::vector<std::string>* findings = nullptr)
 {
     const CsvTable table = read_csv(ROOF_SCALING_DATA "/published_scaling.csv");

@@ -1,5 +1,5 @@
 // What a step moves through memory and how many kernels of its own it launches, counted from the operations of its
-// program: each tensor that an operation reads or writes, once. docs/gpu_training.md has the table.
+// program: each tensor that an operation reads or writes, once. results/examples/gpu.md has the table.
 #include "tests/engine/layers/host_training.hpp"
 #include "workloads/model/models.hpp"
 #include "workloads/parallel/shared_memory.hpp"
@@ -20,7 +20,7 @@ struct Traffic {
     double milliseconds = 0;  ///< at least, by the roofs
 };
 
-/// The ceilings of an H100 SXM that docs/gpu_training.md quotes from results/examples: copies, and bf16 by wgmma.
+/// The ceilings of an H100 SXM that results/examples/gpu.md quotes: copies, and bf16 by wgmma.
 constexpr double bytes_per_second = 3.035e12;
 constexpr double flops_per_second = 936e12;
 

@@ -1,0 +1,52 @@
+"""The pages in Markdown: links lead somewhere, and files name pages that are there."""
+
+import re
+import unittest
+
+import tree
+
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def pages():
+    """All but those of results that nobody publishes."""
+    top = [path.relative_to(tree.ROOT) for path in sorted(tree.ROOT.glob("*.md")) + sorted((tree.ROOT / "results").glob("*.md"))]
+    return top + tree.files((".md",), ("docs", "configs", "tools", "tests", "results/examples", "results/atlas"))
+
+
+def anchors(page):
+    """As GitHub names the headings of a page."""
+    titles = re.findall(r"^#+ (.*)$", FENCED.sub("", tree.text(page)), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title).lower()).replace(" ", "-") for title in titles]
+
+
+def dead_links(page):
+    for link in LINK.findall(FENCED.sub("", tree.text(page))):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (tree.ROOT / page).parent / path if path else tree.ROOT / page
+        if not target.exists():
+            yield link
+        elif anchor and anchor not in anchors(target.resolve().relative_to(tree.ROOT)):
+            yield link
+
+
+class Pages(unittest.TestCase):
+    def test_are_found(self):
+        self.assertLessEqual({"README.md", "docs/method.md", "tools/roof/help/run.md"}, {str(page) for page in pages()})
+
+    def test_links_lead_somewhere(self):
+        self.assertEqual({}, {str(page): dead for page in pages() if (dead := list(dead_links(page)))})
+
+    def test_files_name_pages_that_are_there(self):
+        files = tree.files(tree.TEXTS + (".md", ".txt", ".h")) + [page for page in pages() if page.parts[0] != "results"]
+        named = {(str(path), name) for path in files for name in re.findall(r"\b(?:docs|results/examples)/[\w/-]+\.md\b", tree.text(path))}
+        named |= {(path.name, name) for path in tree.scripts() for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))}
+        self.assertGreater(len(named), 50)
+        self.assertEqual([], sorted(pair for pair in named if not (tree.ROOT / pair[1]).is_file()))
+
+
+if __name__ == "__main__":
+    unittest.main()
