@@ -5,6 +5,7 @@ usage: test_written_files.py ROOF
 """
 
 import gzip
+import itertools
 import os
 import resource
 import signal
@@ -142,12 +143,13 @@ class WrittenFiles(unittest.TestCase):
     def test_a_signal_ends_a_command_that_measures_nothing(self):
         (self.place / "trace.json").write_text('{"traceEvents": [' + ",".join(
             f'{{"ph": "X", "cat": "kernel", "name": "k{k}", "ts": {k}, "dur": 1}}' for k in range(300_000)) + "]}", encoding="ascii")
-        for number_of_signal in (signal.SIGTERM, signal.SIGINT):
-            process = subprocess.Popen([ROOF, "import", "trace.json", "--out", f"out{number_of_signal}"], cwd=self.place,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(0.05)
+        for number_of_signal, seconds in itertools.product((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), (0.02, 0.05, 0.2)):
+            process = subprocess.Popen([ROOF, "import", "trace.json", "--out", f"out{number_of_signal}-{seconds}"], cwd=self.place,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            time.sleep(seconds)
             process.send_signal(number_of_signal)
-            self.assertEqual(-number_of_signal, process.wait(timeout=MOST_SECONDS))
+            _, said = process.communicate(timeout=MOST_SECONDS)
+            self.assertEqual((-number_of_signal, b""), (process.returncode, said))
 
 
 if __name__ == "__main__":

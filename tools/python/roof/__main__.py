@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -25,21 +26,22 @@ def main() -> int:
     keep_to_the_locale()
     # In place of the package's own folder, whose names would hide those of others, and never the current folder.
     sys.path[:] = [str(PACKAGE.parent), *(place for place in sys.path if place and Path(place).resolve() != PACKAGE)]
-    from importlib import import_module
-
-    from roof.errors import InputError, printable
-
     command, arguments = sys.argv[1], sys.argv[2:]
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        from importlib import import_module
+
+        from roof.errors import InputError, printable
+
         return import_module(f"roof.commands.{MODULES[command]}").main(arguments)
+    except KeyboardInterrupt:  # the program, which started this one, ends by the signal
+        return 130
     except InputError as error:
         print(f"roof: {printable(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more is written at the end
         return 141
-    except KeyboardInterrupt:
-        return 130
 
 
 if __name__ == "__main__":

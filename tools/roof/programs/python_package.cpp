@@ -5,6 +5,7 @@
 #include "ert/base/text.hpp"
 #include "tools/roof/programs/child_program.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -59,8 +60,19 @@ int run_in_package(const std::string& command, const std::vector<std::string>& a
     std::vector<std::string> words{python, package, command};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::string problem;
+    sigset_t interrupt{};
+    sigset_t before{};
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &before);  // until roof/__main__.py is ready to end by it
     const int status = run_child(words, {{"ROOF_PROGRAM", program}}, problem);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (!problem.empty()) throw InputError(problem);
+    constexpr int signalled = 128;
+    if (status > signalled) {
+        ::signal(status - signalled, SIG_DFL);
+        ::raise(status - signalled);
+    }
     return status;
 }
 
