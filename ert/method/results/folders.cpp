@@ -9,8 +9,10 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <functional>
 #include <iterator>
@@ -282,11 +284,17 @@ std::string ending_of(const Machine& machine)
     return machine.node.empty() ? ending : "-" + machine.node + ending;
 }
 
-/// The newest folder in `home` to which rows of this machine and plan may be appended; empty if there is none.
+bool is_closed(const fs::path& place)
+{
+    return ::access(place.c_str(), W_OK) != 0 && errno == EACCES;
+}
+
+/// The newest folder in `home` to which rows of this machine and plan may be appended, also by this user; empty if there is none.
 fs::path newest_of_plan(const fs::path& home, const Machine& machine, const std::string& plan_text)
 {
     for (const Neighbour& one : neighbours_in(home)) {
         if (!one.place.filename().string().ends_with(ending_of(machine)) || one.plan != plan_text) continue;
+        if (is_closed(one.place) || is_closed(one.place / ".lock")) continue;
         try {
             if (why_no_row_is_appended(one.place, plan_text, machine).empty()) return one.place;
         } catch (const Error&) {  // damaged: nothing is appended to it

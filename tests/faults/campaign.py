@@ -1,0 +1,439 @@
+"""Accidents to shared results: one or two at once, to files, names, links, owners and neighbours of a run, its calibrations, the nodes of a fleet and
+an import; commands of every verb that reads folders answer, as another user than the owner of the system. Each answer is as before, or refuses
+what the user named, or names what is wrong; an accident to what the user did not name ends no command.
+
+usage: campaign.py FAKE_ROOF TRIES [SEED]
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from pathlib import Path
+
+import test_neighbours as neighbours
+from test_neighbours import HOME, NEWER, NOBODY, OLDER, RUN
+
+PACKAGE = Path(__file__).resolve().parents[2] / "tools/python"
+NODES = [f"n{number}" for number in range(1, 9)]
+WEEKS = ("fleet", "later")  # two sets of digests of the same nodes
+ROUNDS = "rounds: 3\nrun:\n  - {bench: flops}\n"
+STACKS = "name;main 10\n"
+COLLAPSED = '{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2}, {"ph": "X", "cat": "kernel", "name": "l", "ts": 4, "dur": 3}]}'
+RAW = re.compile(r"filesystem error|exception|unexpected|Traceback|terminate called|what\(\)")
+PAGE, TABLES = "page.html", "tables"
+PLACES = {"run": HOME / RUN, "newer": HOME / NEWER, "older": HOME / OLDER, "other": Path("other"), "n1": Path("fleet/n1"), "n2": Path("fleet/n2"),
+          "later": Path("later/n3"), "import": Path("imported")}
+OF_RUN = ("run", "newer")
+OF_FLEET = ("n1", "n2")
+#: Each command, and the folders that it reads: first those that it is told, then those that it finds.
+COMMANDS = {
+    "report": (["report", HOME / RUN, "--out", PAGE, "--json"], ("run",), ("newer",)),
+    "newest": (["report", "--out", PAGE, "--brief"], (), ("run", "newer")),
+    "anonymised": (["report", HOME / RUN, "--out", PAGE, "--anonymise", "--data", TABLES], ("run",), ("newer",)),
+    "baseline": (["report", HOME / RUN, "--baseline", "other", "--out", PAGE], ("run", "other"), ("newer",)),
+    "two reports": (["report", HOME / RUN, "other", "--out", PAGE], ("run", "other"), ("newer",)),
+    "named roofs": (["report", HOME / RUN, "--calibration", HOME / NEWER, "--out", PAGE], ("run", "newer"), ()),
+    "of a calibration": (["report", HOME / NEWER, "--out", PAGE], ("newer",), ()),
+    "of an import": (["report", "imported", "--out", PAGE], ("import",), ("newer",)),
+    "whatif": (["whatif", HOME / RUN, "--set", "fp32=2x"], ("run",), ("newer",)),
+    "compare": (["compare", "other", HOME / RUN], ("other", "run"), ("newer",)),
+    "compare roofs": (["compare", HOME / OLDER, HOME / NEWER], ("older", "newer"), ()),
+    "points": (["export", HOME / RUN, "--format", "points"], ("run",), ("newer",)),
+    "csv": (["export", HOME / NEWER, "--format", "csv"], ("newer",), ()),
+    "digest": (["export", HOME / NEWER, "--format", "digest"], ("newer",), ()),
+    "place": (["place", "--flops", "2e12", "--bytes", "3e10", "--seconds", "1.4"], (), ("newer",)),
+    "estimate": (["estimate", "alexnet", "--batch", "8", "--on", "here"], (), ("newer",)),
+    "trace": (["trace", HOME / RUN, "--out", PAGE], ("run",), ()),
+    "check": (["check", HOME / RUN], ("run",), ()),
+    "dry": (["sweep", "steps.yaml", "--dry-run"], (), ()),
+    "run": (["run", "tinynet", "--batch", "4", "--out", HOME / "new"], (), ("newer",)),
+    "own": (["run", "tinynet", "--batch", "4"], (), ("newer",)),
+    "append": (["sweep", "steps.yaml", "--out", HOME / RUN], ("run",), ()),
+    "calibrate": (["calibrate", "--plan", "roofs.yaml", "--out", "calibrated"], (), ()),
+    "health": (["health", "--reference", "fleet", "--plan", "rounds.yaml", "--node", "n4"], OF_FLEET, ()),
+    "fleet": (["fleet", "fleet", "--expect", "nodes.txt", "--out", PAGE], OF_FLEET, ()),
+    "hidden fleet": (["fleet", "fleet", "--expect", "nodes.txt", "--anonymise", "--json"], OF_FLEET, ()),
+    "retest": (["fleet", "retest", "fleet", "--expect", "nodes.txt"], OF_FLEET, ()),
+    "history": (["fleet", "history", "fleet", "later"], (*OF_FLEET, "later"), ()),
+    "compare fleets": (["fleet", "compare", "fleet", "later", "--expect", "nodes.txt"], (*OF_FLEET, "later"), ()),
+    "atlas": (["atlas", HOME / NEWER, "--json"], ("newer",), ()),
+    "atlas add": (["atlas", "add", HOME / NEWER, "a-machine", "--out", "atlas"], ("newer",), ()),
+}
+OF_PACKAGE = ("fleet", "atlas")
+#: Under which an accident puts a folder.
+NAMES = ("Copy of it", "elsewhere", "beside", "old", "zz", "inner", "copy", "0", "2025-01-01T000000Z-fake-node-test", "2031-01-01T000000Z-fake-node-test")
+WRITING = ("run", "own", "append", "calibrate", "health")  # whose words have times and names
+
+
+# Accidents in the text of a file: of bytes, of the same file of another folder.
+
+def lines_of(text):
+    return text.splitlines(keepends=True)
+
+
+def at_line(change):
+    def changed(chance, text, other):
+        lines = lines_of(text)
+        change(chance, lines, lines_of(other))
+        return b"".join(lines)
+    return changed
+
+
+def at_cell(change):
+    def of_line(chance, lines, _):
+        place = chance.randrange(len(lines))
+        cells = lines[place].rstrip(b"\n").split(b",")
+        change(chance, cells)
+        lines[place] = b",".join(cells) + b"\n"
+    return at_line(of_line)
+
+
+def replaced(old, new):
+    """One letter of `old`, chosen by chance."""
+    def changed(chance, text, other):
+        places = [place for place, letter in enumerate(text) if letter in old]
+        if not places:
+            return text
+        place = chance.choice(places)
+        return text[:place] + new(chance, text[place:place + 1]) + text[place + 1:]
+    return changed
+
+
+def without_column(chance, text, other):
+    column = chance.randrange(text.split(b"\n")[0].count(b",") + 1)
+    return b"\n".join(b",".join(cell for place, cell in enumerate(line.split(b",")) if place != column) for line in text.split(b"\n"))
+
+
+EVERY = bytes(range(256))
+TEXTS = {
+    "a bit": replaced(EVERY, lambda chance, letter: bytes([letter[0] ^ 1 << chance.randrange(8)])),
+    "a digit": replaced(b"0123456789", lambda chance, letter: b"%d" % chance.randrange(10)),
+    "a digit lost": replaced(b"0123456789", lambda chance, letter: b""),
+    "a point lost": replaced(b".", lambda chance, letter: b""),
+    "a comma lost": replaced(b",", lambda chance, letter: b""),
+    "a quote": replaced(EVERY, lambda chance, letter: b'"' + letter),
+    "a tab": replaced(EVERY, lambda chance, letter: b"\t" + letter),
+    "a letter that is no UTF-8": replaced(EVERY, lambda chance, letter: b"\xff" + letter),
+    "a mark of direction": replaced(EVERY, lambda chance, letter: "\u202e".encode() + letter),
+    "a line lost": at_line(lambda chance, lines, other: lines.pop(chance.randrange(len(lines)))),
+    "a line twice": at_line(lambda chance, lines, other: lines.insert(chance.randrange(len(lines)), chance.choice(lines))),
+    "a line moved": at_line(lambda chance, lines, other: lines.insert(chance.randrange(len(lines)), lines.pop(chance.randrange(len(lines))))),
+    "lines of another": at_line(lambda chance, lines, other: lines.extend(other[1:])),
+    "a line of another": at_line(lambda chance, lines, other: other and lines.__setitem__(chance.randrange(len(lines)), chance.choice(other))),
+    "the header of another": at_line(lambda chance, lines, other: other and lines.__setitem__(0, other[0])),
+    "the header lost": at_line(lambda chance, lines, other: lines.pop(0)),
+    "a cell emptied": at_cell(lambda chance, cells: cells.__setitem__(chance.randrange(len(cells)), b"")),
+    "a cell twice": at_cell(lambda chance, cells: cells.insert(chance.randrange(len(cells)), chance.choice(cells))),
+    "a cell of text": at_cell(lambda chance, cells: cells.__setitem__(chance.randrange(len(cells)), chance.choice(
+        [b"nan", b"inf", b"-0", b"1e400", b"1e-320", b"0x10", b"=1+1", b"99999999999999999999"]))),
+    "a column lost": without_column,
+    "a tail cut": lambda chance, text, other: text[:chance.randrange(len(text))],
+    "zeroes": lambda chance, text, other: (place := chance.randrange(len(text))) * 0 or text[:place] + bytes(64) + text[place + 64:],
+    "emptied": lambda chance, text, other: b"",
+    "twice": lambda chance, text, other: text + text,
+    "that of another": lambda chance, text, other: other,
+    "line ends of Windows": lambda chance, text, other: text.replace(b"\n", b"\r\n"),
+    "a mark of UTF-8": lambda chance, text, other: b"\xef\xbb\xbf" + text,
+    "UTF-16": lambda chance, text, other: text.decode("utf-8", "replace").encode("utf-16"),
+    "compressed": lambda chance, text, other: __import__("gzip").compress(text),
+    "marks of a merge": lambda chance, text, other: b"<<<<<<< HEAD\n" + text + b"=======\n" + other + b">>>>>>> theirs\n",
+}
+# Accidents to the place of a file.
+def link_to(target):
+    return lambda file: (file.unlink(), file.symlink_to(target(file)))
+
+
+def owned(user, mode):
+    return lambda path: (os.chown(path, user, user), path.chmod(mode))
+
+
+FILES = {
+    "lost": Path.unlink, "a folder": lambda file: (file.unlink(), file.mkdir()), "a pipe": lambda file: (file.unlink(), os.mkfifo(file)),
+    "a socket": lambda file: (file.unlink(), neighbours.bind(file)), "a link to itself": link_to(lambda file: file.name),
+    "a dangling link": link_to(lambda file: "nothing"), "a link to another's": link_to(lambda file: file.parents[1] / "other-of-it" / file.name),
+    "a link to a device": link_to(lambda file: "/dev/zero"), "a link to a file of the system": link_to(lambda file: "/etc/hostname"),
+    "unreadable": lambda file: file.chmod(0), "of another user": owned(0, 0o600), "of another user, to be read": owned(0, 0o644),
+    "in capitals": lambda file: file.rename(file.with_name(file.name.upper())),
+    "renamed as a copy": lambda file: file.rename(file.with_name(f"{file.stem} (1){file.suffix}")),
+}
+# Accidents to a folder: (what is done, whether its rows are still there to be taken).
+FOLDERS = {
+    "unreadable": (lambda folder: folder.chmod(0), False), "unlistable": (lambda folder: folder.chmod(0o333), True),
+    "without a way in": (lambda folder: folder.chmod(0o444), False), "without a list or writing": (lambda folder: folder.chmod(0o111), False),
+    "read-only": (lambda folder: folder.chmod(0o555), True), "of another user": (owned(0, 0o700), False),
+    "of another user, to be read": (owned(0, 0o755), True), "lost": (shutil.rmtree, False), "a file": (lambda folder: (shutil.rmtree(folder), folder.touch()), False),
+    "a link to itself": (lambda folder: (shutil.rmtree(folder), folder.symlink_to(folder.name)), False),
+    "a link to where it was moved": (lambda folder: (folder.rename(folder.with_name("elsewhere")), folder.symlink_to("elsewhere")), True),
+    "in capitals": (neighbours.in_capitals, False), "copied": (neighbours.copied("Copy of it"), True),
+    "a copy within": (lambda folder: shutil.copytree(folder, folder / "copy"), True),
+    "stray files": (lambda folder: [(folder / name).write_bytes(b"\0\xff,") for name in
+                                    ("measurements (1).csv", "._samples.csv", ".DS_Store", ".nfs0001", "notes.txt", "Thumbs.db", "measurements.csv~")], True),
+    "a part of a killed writer": (lambda folder: (folder / "measurements.csv.abcdef.part").write_text("id,"), True),
+    "a pipe as the lock": (lambda folder: ((folder / ".lock").unlink(missing_ok=True), os.mkfifo(folder / ".lock")), True),
+    "a link as the lock": (lambda folder: ((folder / ".lock").unlink(missing_ok=True), (folder / ".lock").symlink_to("/etc/hostname")), True),
+    "a link as the page": (lambda folder: (folder / "report.html").symlink_to("/etc/hostname"), True),
+    "a link as what is cut": (lambda folder: (folder / "samples.csv.cut").symlink_to("/etc/hostname"), True),
+}
+#: What stands beside any folder.
+BESIDE = {
+    "a private folder": lambda place: place.mkdir(mode=0), "a loop": lambda place: place.symlink_to(place.name), "a pipe": os.mkfifo,
+    "a socket": neighbours.bind, "an empty folder": Path.mkdir, "a file": Path.touch, "a dangling link": lambda place: place.symlink_to("nothing"),
+    "another's": lambda place: (place.mkdir(), os.chown(place, 0, 0), place.chmod(0o700)),
+    "a folder that is no UTF-8": lambda place: Path(os.fsdecode(os.fsencode(place) + b"\xff")).mkdir(),
+    "a name with marks": lambda place: place.with_name("beside\u202e\n,=1+1").mkdir(),
+}
+
+
+def serve():
+    """Runs commands of the package in children of this process, which has imported their libraries once: a line of JSON for each."""
+    sys.path.insert(0, str(PACKAGE))
+    import roof.commands.atlas
+    import roof.commands.fleet
+    import roof.fleet.comparison
+    import roof.fleet.history
+    import roof.fleet.judge
+    import roof.fleet.links
+    import roof.fleet.reports  # noqa: F401
+    from roof.__main__ import main
+
+    for line in sys.stdin:
+        words, folder, out, err = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            status = 70
+            for file, stream in ((out, 1), (err, 2)):
+                os.dup2(os.open(file, os.O_WRONLY), stream)
+            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+            try:
+                os.chdir(folder)
+                if os.geteuid() == 0:
+                    os.setgroups([])
+                    os.setgid(NOBODY)
+                    os.setuid(NOBODY)
+                signal.alarm(60)
+                sys.argv = ["roof", *words]
+                status = main()
+                sys.stdout.flush()
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+class Campaign:
+    def __init__(self, roof, scratch, seed):
+        self.roof_path, self.scratch, self.chance = roof, Path(scratch), random.Random(seed)
+        neighbours.ROOF = roof
+        self.package = subprocess.Popen([sys.executable, "-B", __file__, "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, "ROOF_PROGRAM": str(roof)})
+        self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.touched = None
+        self.whole, self.home = self.scratch / "whole", self.scratch / "home"
+        self.counts, self.kinds, self.wrong = Counter(), Counter(), 0
+        self.make()
+        self.answers = {name: self.fresh(name) for name in COMMANDS}
+        # What each command says where the newer calibration, which it finds, is not there.
+        self.without = {name: self.fresh(name, HOME / NEWER) for name, (_, _, found) in COMMANDS.items() if "newer" in found}
+        for name, answer in self.answers.items():
+            if answer[0] > (1 if name in ("health", "history", "compare fleets", "fleet", "hidden fleet", "retest") else 0) and not answer[1]:
+                raise SystemExit(f"{name} of whole folders: {answer}")
+
+    def make(self):
+        self.scratch.chmod(0o755)
+        self.whole.mkdir()
+        for name, text in (("roofs", neighbours.ROOFS), ("steps", neighbours.STEPS), ("rounds", ROUNDS)):
+            (self.whole / f"{name}.yaml").write_text(text, encoding="utf-8")
+        (self.whole / "nodes.txt").write_text("".join(f"{node}\n" for node in NODES), encoding="utf-8")
+        (self.whole / "trace.json").write_text(COLLAPSED, encoding="utf-8")
+        made = [(HOME / OLDER, "roofs", 1, "fake-node"), (HOME / NEWER, "roofs", 2, "fake-node"), (HOME / RUN, "steps", 3, "fake-node"), (Path("other"), "steps", 4, "fake-node")]
+        made += [(Path(week, node), "rounds", day, node) for day, week in ((5, "fleet"), (12, "later")) for node in NODES]
+        for folder, plan, day, node in made:
+            self.run_whole("sweep", f"{plan}.yaml", "--out", folder, "--node", node)
+            neighbours.sealed(self.whole / folder, "measurements.csv", neighbours.at(f"2026-01-{day:02}T00:00:01Z"))
+            if plan == "rounds":
+                (self.whole / folder / "digest.csv").unlink(missing_ok=True)
+                self.run_whole("export", folder, "--format", "digest", "--out", folder / "digest.csv")
+                self.run_whole("check", folder, "--accept-edited")
+        self.run_whole("import", "trace.json", "--out", "imported")
+        for folder in PLACES.values():  # what a link may lead to
+            shutil.copytree(self.whole / "other", self.whole / folder.parent / "other-of-it", dirs_exist_ok=True) if folder.parent != HOME else None
+        self.home.mkdir()
+        for one in [self.home, self.whole, *self.whole.rglob("*")]:
+            os.chown(one, NOBODY, NOBODY, follow_symlinks=False)
+
+    def run_whole(self, *words):
+        subprocess.run([self.roof_path, *map(str, words)], cwd=self.whole, capture_output=True, check=False,
+                       env={**os.environ, "ROOF_PYTHON": sys.executable})
+
+    def renew(self):
+        """Puts back what was touched: top folders of the home, or all of it."""
+        for name in sorted(one.name for one in self.whole.iterdir()) if self.touched is None else self.touched:
+            subprocess.run(["rm", "-rf", self.home / name], check=True)
+            subprocess.run(["cp", "-a", self.whole / name, self.home / name], check=True)
+        for one in list(self.home.iterdir()):
+            if not (self.whole / one.name).exists():
+                subprocess.run(["rm", "-rf", one], check=True)
+        self.touched = set()
+
+    def fresh(self, name, lost=None):
+        self.renew()
+        if lost:
+            self.touched.add(lost.parts[0])
+            shutil.rmtree(self.home / lost)
+        return self.answer(name)
+
+    def answer(self, name):
+        """Status, standard output with the page, and standard error."""
+        words = [str(word) for word in COMMANDS[name][0]]
+        page, out, err = (self.home / PAGE, self.scratch / "out", self.scratch / "err")
+        page.unlink(missing_ok=True)
+        for file in (out, err):
+            file.write_bytes(b"")
+            file.chmod(0o666)
+        if words[0] in OF_PACKAGE:
+            print(json.dumps([words, str(self.home), str(out), str(err)]), file=self.package.stdin, flush=True)
+            status = int(self.package.stdout.readline())
+        else:
+            with open(out, "wb") as to_out, open(err, "wb") as to_err:
+                try:
+                    status = subprocess.run([self.roof_path, *words], cwd=self.home, stdout=to_out, stderr=to_err, check=False, timeout=60, **self.user).returncode
+                except subprocess.TimeoutExpired:
+                    status = -signal.SIGALRM
+        self.touched |= {"results"} if words[0] in ("run", "sweep") else {"fleet", "later"} if words[0] in ("fleet", "health") else set()
+        shown = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
+        return status, out.read_text(encoding="utf-8", errors="replace") + shown, err.read_text(encoding="utf-8", errors="replace")
+
+    def accident(self):
+        """One of chance: (what it is, the folder that it befalls, whether an older calibration may be taken for it without a word)."""
+        chance = self.chance
+        place = chance.choice(list(PLACES))
+        folder = self.home / PLACES[place]
+        self.touched.add(PLACES[place].parts[0])
+        group = chance.choice(["text", "text", "text", "file", "file", "folder", "beside", "neighbour"])
+        if group == "neighbour":
+            name = chance.choice(list(neighbours.KINDS))
+            change, _, told = neighbours.KINDS[name]
+            self.touched.add("results")
+            change(self.home / HOME / NEWER)
+            return f"{name} (neighbour)", "newer", told in (None, "page")
+        if group == "beside":
+            name = chance.choice(list(BESIDE))
+            BESIDE[name](folder.with_name("beside"))
+            return f"{name} beside", place, True
+        if group == "folder":
+            name = chance.choice(list(FOLDERS))
+            FOLDERS[name][0](folder)
+            return f"folder {name}", place, name == "lost"
+        files = sorted(file for file in folder.iterdir() if file.suffix in (".csv", ".yaml"))
+        file = chance.choice(files)
+        if group == "file":
+            name = chance.choice(list(FILES))
+            FILES[name](file)
+            return f"{file.name} {name}", place, False
+        name = chance.choice(list(TEXTS))
+        before = file.read_bytes()
+        twin = {"run": "other", "other": "run", "newer": "older", "older": "newer", "n1": "n2", "n2": "n1", "later": "n1", "import": "run"}[place]
+        other = self.whole / PLACES[twin] / file.name
+        after = TEXTS[name](chance, before, other.read_bytes() if other.exists() else b"")
+        if after == before:
+            raise ValueError("it changes nothing")
+        file.write_bytes(after)
+        return f"{file.name}: {name}", place, False
+
+    def try_once(self):
+        self.renew()
+        befallen = []
+        for _ in range(self.chance.choice((1, 2))):
+            try:
+                befallen.append(self.accident())
+            except (OSError, ValueError, IndexError, AssertionError):
+                pass  # has no place after the first
+        if not befallen:
+            return self.try_once()
+        places = {place for _, place, _ in befallen}
+        concerned = [name for name, (_, told, found) in COMMANDS.items() if places & {*told, *found}]
+        for name in self.chance.sample(concerned, min(2, len(concerned))):
+            verdict = self.judge(name, befallen, self.answer(name))
+            self.counts[verdict] += 1
+            if verdict in ("SILENT", "CRASH", "ENDED"):
+                self.wrong += 1
+            if COMMANDS[name][0][0] in ("run", "sweep", "calibrate") and name != "dry":
+                break  # it has changed the folders
+        for what, place, _ in befallen:
+            self.kinds[what, place] += 1
+
+    def judge(self, name, befallen, answer):
+        status, out, err = answer
+        words, told, found = COMMANDS[name]
+        places = {place for _, place, _ in befallen}
+
+        def wrong(verdict):
+            if self.counts[verdict] < 40:
+                print(f"{verdict}: roof {' '.join(map(str, words))} after {befallen}: status {status}\n{err[-600:]}{self.difference(name, out)}", flush=True)
+            return verdict
+
+        if status not in (0, 1, 2) or RAW.search(err) or (status == 2 and not (err or out)):
+            return wrong("CRASH")
+        if self.same(name, answer, self.answers[name]):
+            return "unchanged"
+        is_named = any(self.names(place, err + out, self.answers[name]) for place in places)
+        if status == 2 and self.answers[name][0] != 2:
+            if places & set(told):
+                return "refused" if "roof: " in err or words[0] == "fleet" else wrong("CRASH")
+            return "refused" if "no calibration" in err else wrong("ENDED")
+        if is_named:
+            return "told"
+        if any(may for _, _, may in befallen) and name in self.without and self.same(name, answer, self.without[name]):
+            return "passed over by rule"
+        if name in WRITING and status == self.answers[name][0]:
+            return "unchanged"
+        return wrong("SILENT")
+
+    def names(self, place, text, whole):
+        """Whether the answer has a line that the whole one has not, and that names the folder, its node or one of its files."""
+        before = set((whole[1] + whole[2]).splitlines())
+        new = "\n".join(line for line in text.splitlines() if line not in before)
+        folder = PLACES[place]
+        return any(name in new for name in (folder.name, *NAMES)) or "Remarks on the files" in new or re.search(r"\w+\.(csv|yaml)", new) is not None
+
+    def same(self, name, one, other):
+        return one[0] == other[0] and self.plain(name, one[1]) == self.plain(name, other[1])
+
+    @staticmethod
+    def plain(name, text):
+        text = re.sub(rf"(?<=[/>'])({'|'.join(NAMES)})(?=[\"'/< ,;])", NEWER, text)
+        return re.sub(r"20\d\d-\d\d-\d\d[-T0-9:Z]*(-\w+)*", "DATE", text) if name in WRITING else text
+
+    def difference(self, name, out):
+        before = self.plain(name, self.answers[name][1]).splitlines()
+        return "".join(f"  | {line[:200]}\n" for line in [line for line in self.plain(name, out).splitlines() if line not in before][:4])
+
+    def summary(self):
+        return f"{len(self.kinds)} kinds in their places; " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(self.counts.items()))
+
+
+def main():
+    roof, tries, seed = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as scratch:
+        campaign = Campaign(roof, scratch, seed)
+        for number in range(1, tries + 1):
+            campaign.try_once()
+            if number % 1000 == 0 or number == tries:
+                print(f"{number} accidents: {campaign.summary()}", flush=True)
+        subprocess.run(["rm", "-rf", campaign.home], check=False)
+        campaign.package.stdin.close()
+    return 1 if campaign.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(serve() if sys.argv[1:] == ["--serve"] else main())
