@@ -15,8 +15,8 @@ def keep_to_the_locale() -> None:
     """Output in ASCII where the locale is not of UTF-8, as the program's. The first variable that is set decides."""
     locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
     if locale.upper().replace("-", "").find("UTF8") < 0:
-        codecs.register_error("in_ascii", lambda error: ("".join(
-            IN_ASCII.get(one) or one.encode("ascii", "backslashreplace").decode() for one in error.object[error.start:error.end]), error.end))
+        codecs.register_error("in_ascii", lambda error: ("".join(IN_ASCII.get(one) or one.encode("ascii", "backslashreplace").decode()
+                                                                 for one in error.object[error.start:error.end]), error.end))
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.reconfigure(encoding="ascii", errors="in_ascii")
 

@@ -1,5 +1,4 @@
-"""`roof atlas`: machines of many kinds side by side, from the digests that come with roof, and from calibrations of
-one's own."""
+"""`roof atlas`: machines of many kinds side by side, from the digests that come with roof, and from calibrations of one's own."""
 
 import argparse
 import os
@@ -25,8 +24,7 @@ def _options(arguments: List[str]) -> argparse.Namespace:
 
 
 def _read(place: Path) -> Tuple[List, int]:
-    """The devices of a file of an atlas, of a results folder, or of all files of a folder; and the exit status of a
-    damaged calibration."""
+    """The devices of a file of an atlas, of a results folder, or of all files of a folder; and the exit status of a damaged calibration."""
     from roof.fleet.atlas import read_machine
     from roof.fleet.folders import exported
 

@@ -1,5 +1,4 @@
-"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that
-measure them."""
+"""`roof fleet`: judges the digests of many nodes, lists those to measure again, and prints scripts for the engines that measure them."""
 
 import argparse
 import gc
@@ -21,8 +20,8 @@ class _Parser(argparse.ArgumentParser):
 def options_of(arguments: List[str]) -> argparse.Namespace:
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("words", nargs="*")
-    for name, default in (("expect", ""), ("group-by", ""), ("max-age", ""), ("out", ""), ("plan", ""), ("device", ""),
-                          ("nodes", ""), ("at-once", "20"), ("minutes", "30"), ("gpus", "8"), ("image", ""), ("claim", "")):
+    for name, default in (("expect", ""), ("group-by", ""), ("max-age", ""), ("out", ""), ("plan", ""), ("device", ""), ("nodes", ""),
+                          ("at-once", "20"), ("minutes", "30"), ("gpus", "8"), ("image", ""), ("claim", "")):
         parser.add_argument(*["-o"] * (name == "out"), f"--{name}", default=default)
     for name in ("anonymise", "json"):
         parser.add_argument(f"--{name}", action="store_true")
@@ -60,28 +59,9 @@ def _script(options: argparse.Namespace, words: List[str]) -> int:
     elif not devices and plan.startswith("calibrate/gpu"):
         devices = ["gpu"]  # these plans name one GPU
     nodes = list(read_expected(options.nodes)) if os.path.isfile(options.nodes) else node_list(options.nodes)
-    say(
-    fleet_script(
-        Script(
-            words[0],
-            plan,
-            devices,
-            nodes,
-            options.out or "fleet",
-            _whole(
-                "at-once",
-                options.at_once,
-                10_000),
-                _whole(
-                    "minutes",
-                    options.minutes,
-                    24 * 60),
-                    options.image,
-                    options.claim,
-                    _whole(
-                        "gpus",
-                        options.gpus,
-                         64))))
+    say(fleet_script(Script(words[0], plan, devices, nodes, options.out or "fleet", _whole("at-once", options.at_once, 10_000),
+                            _whole("minutes", options.minutes, 24 * 60), options.image, options.claim, _whole("gpus", options.gpus, 64)))
+    )
     return 0
 
 
@@ -153,8 +133,7 @@ def _compare(options: argparse.Namespace, folders: List[str]) -> int:
     changes = compare_fleets(a, b)
     report = comparison_report(changes)
     _show(report, report.json(), options)
-    if status_of(changes.nodes) == 1 or any(change.finding ==
-                 "slower" for kind in changes.kinds for change in kind.ceilings):
+    if status_of(changes.nodes) == 1 or any(change.finding == "slower" for kind in changes.kinds for change in kind.ceilings):
         return 1
     return 0 if changes.kinds and not changes.nodes.refused else 2
 

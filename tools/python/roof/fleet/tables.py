@@ -1,5 +1,4 @@
-"""Tables and sentences for the terminal, as JSON and on a page; the same cells in all three (analysis/table does it for
-C++)."""
+"""Tables and sentences for the terminal, as JSON and on a page; the same cells in all three (analysis/table does it for C++)."""
 
 import html
 import json
@@ -35,8 +34,7 @@ def si(value: float, unit: str) -> str:
     if value == 0:
         return f"0 {unit}"
     rounded = abs(value) * (1 + 5e-4)  # 999.9 has four digits before the point once it is rounded to three
-    factor, letter = next(((f, s) for f, s in zip((1e15, 1e12, 1e9, 1e6, 1e3, 1,
-                          1e-3, 1e-6), "PTGMk mu") if rounded >= f), (1e-9, "n"))
+    factor, letter = next(((f, s) for f, s in zip((1e15, 1e12, 1e9, 1e6, 1e3, 1, 1e-3, 1e-6), "PTGMk mu") if rounded >= f), (1e-9, "n"))
     if rounded / factor >= 1e6:
         return f"{value:.2e} {unit}"
     digits = 0 if rounded / factor >= 100 else 1 if rounded / factor >= 10 else 2
@@ -45,8 +43,7 @@ def si(value: float, unit: str) -> str:
 
 def plain(value: float) -> str:
     """Three significant digits."""
-    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if value and math.isfinite(
-        value) else "0" if value == 0 else "-"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if value and math.isfinite(value) else "0" if value == 0 else "-"
 
 
 def ratio_text(ratio: float, low: float, high: float) -> str:
@@ -114,8 +111,8 @@ class Table:
         return self.note
 
     def text(self, columns: int = 0) -> str:
-        """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title,
-        loses expendable columns, then has long names cut; one that is still too wide has a line for each cell."""
+        """In at most `columns`; 0: unlimited. A wide table has columns that are the same in all rows in its title, loses expendable columns, then has
+        long names cut; one that is still too wide has a line for each cell."""
         titles, rows = self.shown()
         most, heading = max(NARROWEST, columns) if columns else 0, self.title
         if most:
@@ -132,8 +129,7 @@ class Table:
                 excess = _width(titles, rows, True) - most
                 if excess > 0 and not any(row[i].is_number for row in rows):
                     longest = max(8, max(len(row[i].text) for row in rows) - excess)
-                    cut = [row[i].text if len(row[i].text) <=
-                                              longest else row[i].text[: longest - 1] + "~" for row in rows]
+                    cut = [row[i].text if len(row[i].text) <= longest else row[i].text[: longest - 1] + "~" for row in rows]
                     rows = [row[:i] + [Cell(None, text)] + row[i + 1 :] for row, text in zip(rows, cut)]
         begin = fitted(heading + "\n", columns) if heading else ""
         if most and _width(titles, rows, True) > most:
@@ -150,11 +146,7 @@ class Table:
         numbers = [any(row[i].is_number for row in rows) for i in range(len(titles))]
         note = f"<p>{html.escape(self.lead())}</p>\n" if self.lead() else ""
         heads = "".join(f'<th scope="col"{_css(n)}>{html.escape(title)}</th>' for title, n in zip(titles, numbers))
-        body = "".join(
-    "<tr>" +
-    "".join(
-        f"<td{_css(c.is_number)}>{html.escape(c.text)}</td>" for c in row) +
-         "</tr>\n" for row in rows)
+        body = "".join("<tr>" + "".join(f"<td{_css(c.is_number)}>{html.escape(c.text)}</td>" for c in row) + "</tr>\n" for row in rows)
         return f'{note}<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
 
 
@@ -220,8 +212,7 @@ def fitted(text: str, columns: int) -> str:
 def page(title: str, heading: str, body: str) -> str:
     """One HTML file without script that fetches nothing."""
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    return Path(__file__).with_name("page.html").read_text(
-        encoding="utf-8").format(title=title, style=style, heading=heading, body=body)
+    return Path(__file__).with_name("page.html").read_text(encoding="utf-8").format(title=title, style=style, heading=heading, body=body)
 
 
 def window() -> int:
