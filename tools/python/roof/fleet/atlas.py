@@ -9,7 +9,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from roof.errors import InputError
 from roof.fleet.digests import Digest, parse_digest
-from roof.fleet.tables import ABSENT, Cell, Table, count, how_many, number, page, percent, plain, si, word
+from roof.fleet.tables import ABSENT, Cell, Table, how_many, number, page, percent, plain, si, word
 
 BUILT_IN = Path(__file__).with_name("machines")  #: the machines that come with roof
 NO_NODE = "unknown"  #: in place of a node's name
@@ -102,13 +102,10 @@ def _ridge(device: Device) -> Cell:
 
 def atlas_table(devices: List[Device]) -> Table:
     """One row for each device."""
-    columns = [("machine", "machine", lambda d: word(d.machine)), ("device", "device", lambda d: word(d.name)),
-               ("threads", "threads", lambda d: count(d.threads))]
-    for key, unit in [(key, "flop") for key in PRECISIONS] + [(key, "byte") for key in LEVELS]:
-        columns.append((key, f"{key}_{unit}_per_s", lambda d, key=key: _rate(d.roofs.get(key))))
-    columns += [("ridge, fp32", "ridge_fp32_flop_per_byte", _ridge), ("", "kind", lambda d: word(d.digest.kind)),
-                ("day", "time", lambda d: word(d.digest.time[:10], d.digest.time)), ("", "revision", lambda d: word(d.digest.revision))]
-    table = Table("", columns, devices).without_empty_columns()
+    rates = [f"{key} = {key}_{'flop' if key in PRECISIONS else 'byte'}_per_s" for key in PRECISIONS + LEVELS]
+    table = Table("", " | ".join(["machine | device | threads", *rates, "ridge, fp32 = ridge_fp32_flop_per_byte | = kind | day = time | = revision"]),
+                  [[d.machine, d.name, d.threads, *(_rate(d.roofs.get(key)) for key in PRECISIONS + LEVELS), _ridge(d), d.digest.kind,
+                    word(d.digest.time[:10], d.digest.time), d.digest.revision] for d in devices]).without_empty_columns()
     table.expendable = ["day", "int32", "tf32", "int8", "L1", "L2"] + ["device"] * (len({d.machine for d in devices}) == len(devices))
     return table
 

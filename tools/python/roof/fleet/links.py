@@ -15,7 +15,7 @@ from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.quantities import logs_of
 from roof.fleet.scale import exp
 from roof.fleet.scale import ERROR, FEWEST_COMPARED, FOUND, MATERIAL, Group, Pooled, holm, scale
-from roof.fleet.tables import how_many
+from roof.texts import how_many
 
 NODE, UPLINK, LINK = "node", "links between nodes and others", "link"
 

@@ -6,10 +6,12 @@ import math
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
-from roof.errors import InputError, printable
+from roof.errors import InputError
+from roof.texts import how_many, printable
 
 MOST_ROWS = 1000  #: of a table for people; JSON has all
 NARROWEST = 20  #: columns below which nothing is made to fit
@@ -17,10 +19,6 @@ NARROWEST = 20  #: columns below which nothing is made to fit
 
 def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + "…"
-
-
-def how_many(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:
@@ -74,20 +72,28 @@ def count(value: int) -> Cell:
     return Cell(int(value), str(int(value)), True)
 
 
+def _cell(value: Any) -> Cell:
+    if isinstance(value, (Cell, str)):
+        return word(value) if isinstance(value, str) else value
+    if isinstance(value, bool):
+        return Cell(value, "")
+    return number(value) if isinstance(value, float) else count(value)
+
+
 def amount(value: float, unit: str) -> Cell:
     return number(value, printable(si(value, unit)))
 
 
 ABSENT = Cell(None, "-", True)
-#: title (empty: for programs only), key (empty: for people only), how to read a row
-Column = Tuple[str, str, Callable[[Any], Cell]]
-
-
 class Table:
-    def __init__(self, title: str, columns: Sequence[Column], rows: Sequence[Any]):
+    """`columns`: "title = key | title that is its key | = key without a title, for programs only"; `rows`: a Cell for each, or what becomes one:
+    text, a count, a rate that has no text, a truth."""
+
+    def __init__(self, title: str, columns: str, rows: Sequence[Sequence[Any]]):
         self.title, self.note = title, ""
-        self.columns = [(heading, key) for heading, key, _ in columns]
-        self.rows = [[read(row) for _, _, read in columns] for row in rows]
+        halves = [[half.strip() for half in column.split("=")] for column in columns.split("|")]
+        self.columns = [(half[0], half[-1]) for half in halves]
+        self.rows = [[_cell(value) for value in row] for row in rows]
         self.expendable: List[str] = []  #: titles of the columns that a narrow window leaves out, in this order
 
     def without_empty_columns(self) -> "Table":
@@ -98,7 +104,7 @@ class Table:
         return self
 
     def json(self) -> List[dict]:
-        return [{key: cell.value for (_, key), cell in zip(self.columns, row) if key} for row in self.rows]
+        return [{key: cell.value for (_, key), cell in zip(self.columns, row)} for row in self.rows]
 
     def shown(self) -> Tuple[List[str], List[List[Cell]]]:
         """What people see."""
