@@ -91,10 +91,12 @@ def estimate(model: Any, inputs: Any = None, *, on: Sequence[str] = (), phase: s
              tokens: Optional[int] = None, precision: Optional[str] = None, optimizer: Optional[str] = None, name: Optional[str] = None) -> Estimated:
     """Counts a step of a model on shapes alone: nothing is computed, and no memory is taken for it.
 
-    model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers. inputs: of a module, a tensor,
-    a tuple of arguments or a dictionary of them; only their shapes and types are read. on: machines as `roof estimate --on` takes them; phase: train,
-    forward, prefill or decode; batch, tokens, precision: of a config.json [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
-    Raises InputError where the model cannot run on shapes alone, with what stopped it."""
+    model: a module, on any device, `meta` too, of which nothing changes; or the path of a config.json of transformers.
+    inputs: of a module, a tensor, a tuple of arguments or a dictionary of them; only their shapes and types are read.
+    on: machines as `roof estimate --on` takes them; phase: train, forward, prefill or decode; batch, tokens, precision: of a config.json
+    [1, 1,024, fp32]; optimizer: sgd or adamw [adamw where there are tokens].
+    Raises InputError where the model cannot run on shapes alone, with what stopped it.
+    """
     if phase not in PHASES:
         raise InputError(f"phase '{phase}': it is none of {', '.join(PHASES)}")
     if isinstance(model, (str, Path)):

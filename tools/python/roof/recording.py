@@ -77,13 +77,15 @@ def record(folder: Union[str, Path], model: Any, *, name: Optional[str] = None, 
            machine: Optional[str] = None, replace: bool = False) -> Iterator[Recording]:
     """Records every training step of `model` within the block, and writes them to `folder` at its end.
 
-    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an optimiser that asks for
-    passes itself is the whole step. The first two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
+    A step begins with the model's forward pass and ends with the optimiser's step, or without one with the backward pass; an optimiser
+    that asks for passes itself is the whole step. The first two steps are counted and, if there are more, not timed. Without an exception nothing is printed.
 
-    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input]; precision: fp32,
-    bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says]; replace: whether an earlier recording in
-    the folder is replaced, at the end of the block. Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see
-    Recording.folder. Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced."""
+    folder: a new results folder; name: the model's name [its class]; batch: inputs per step [the first extent of the first input];
+    precision: fp32, bf16, … [as the parameters or autocast say]; machine: the name of the machine [as `roof doctor` says];
+    replace: whether an earlier recording in the folder is replaced, at the end of the block.
+    Of several ranks that run one script, rank N writes `folder-rankN`, and rank 0 `folder`; see Recording.folder.
+    Raises RuntimeError if no step was complete, and FileExistsError if the folder holds results that are not to be replaced.
+    """
     folder = results.require_free(results.of_rank(folder), replace)
     clock, device = clock_for(model)
     recorder = Recorder(model, clock)
@@ -116,9 +118,10 @@ def profile(model: Any, loss: Callable[[Any, Any], Any], batch: Tuple[Any, Any],
             replace: bool = False) -> Recording:
     """Trains `model` for `steps` recorded steps on one batch, and as many without recording, in turns: the cost of recording.
 
-    loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of arguments; optimizer: [SGD
-    with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder: [results/pytorch-NAME]; the others as in `record`. The model is trained: its
-    parameters change."""
+    loss: a function of the output and the target; batch: (inputs, target), inputs a tensor, a tuple or a dictionary of arguments;
+    optimizer: [SGD with learning rate 0.01, momentum 0.9 and weight decay 1e-4]; folder: [results/pytorch-NAME]; the others as in
+    `record`. The model is trained: its parameters change.
+    """
     import torch
 
     name = name or model.__class__.__name__
