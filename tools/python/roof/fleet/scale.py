@@ -81,7 +81,8 @@ def scales_without_each(values: np.ndarray) -> Scale:
     sums, squares = (np.concatenate(([0.0], np.cumsum(power))) for power in (v, v * v))
     first, second = (n - 2) // 2, (n - 1) // 2
     median = 0.5 * (v[np.where(first < k, first, first + 1)] + v[np.where(second < k, second, second + 1)]) if n > 1 else np.zeros(n)
-    low, high = np.zeros(n, dtype=int), np.full(n, n)
+    reach = WINSORIZED * math.sqrt(scale(v).variance)  # of all; those without one end near
+    low, high = np.full(n, np.searchsorted(v, -reach, "left")), np.full(n, np.searchsorted(v, reach, "right"))
     variance, middle = np.zeros(n), median.copy()
     left = k if n > 1 else k[:0]  # those that have not converged
     for _ in range(100):
