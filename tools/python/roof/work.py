@@ -368,10 +368,15 @@ def work_of(operator: Any, args: Sequence[Any], kwargs: Dict[str, Any], out: Any
     return elementwise(flops, moved(inputs) + moved(results))
 
 
+def of_element(name: str, by_tanh: bool = False) -> float:
+    """FLOPs for each element."""
+    return float((OF_TANH if by_tanh else OF_ELEMENT).get(name, 1))
+
+
 def _elements(name: str, args: Sequence[Any], kwargs: Dict[str, Any], tensors: Sequence[Any]) -> float:
     """One FLOP per element; two where the operator also scales by a factor. Operators on lists (foreach) work on their first."""
-    table = OF_TANH if kwargs.get("approximate") == "tanh" or "tanh" in args else OF_ELEMENT
-    factor = 2.0 if kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name else float(table.get(name.rstrip("_"), 1))
+    scales = kwargs.get("alpha", 1) != 1 or "addc" in name or "lerp" in name
+    factor = 2.0 if scales else of_element(name.rstrip("_"), kwargs.get("approximate") == "tanh" or "tanh" in args)
     if name.startswith("_foreach"):
         return factor * sum(tensor.numel() for tensor in tensors_in(args[0]))
     return factor * max((stored(tensor) for tensor in tensors), default=0)

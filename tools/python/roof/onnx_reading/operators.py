@@ -50,6 +50,8 @@ ATTENTION = {"Attention", "MultiHeadAttention", "GroupQueryAttention"} | PROJECT
 EXPERTS = {"MoE", "QMoE"}
 PRODUCTS = CONVOLUTIONS | GEMMS | MATRIX_PRODUCTS | PACKED | RECURRENT | ATTENTION | EXPERTS | {"Einsum"}
 KNOWN = VIEWS | MOVES | LIKE_FIRST | JOINED | NORMS | SUMS | PRODUCTS
+#: Names of PyTorch where they are not those in small letters.
+AS_PYTORCH = {"Swish": "silu", "QuickGelu": "silu", "QLinearSigmoid": "sigmoid", "BiasGelu": "gelu"}
 LINEAR = {
     "Add",
     "Sub",
@@ -204,9 +206,12 @@ def count(into: Operator, operation: str, given: Given, data: Sequence[Optional[
     if is_product:
         return count_product(into, operation, given, data, xs, constants, out, gradients, trains)
     moves, x, y, of_constants = operation in MOVES | VIEWS, into.read, into.written, known_bytes(constants)
-    flops = back = 0.0 if moves else float(out.numel())
+    name, by_tanh = AS_PYTORCH.get(operation, operation.lower()), given.get("approximate") == b"tanh"
+    flops, back = (0.0 if moves else out.numel() * work.of_element(name + of, by_tanh) for of in ("", "_backward"))
     if operation in NORMS:
-        flops, back = work.norm(out, out).flops, work.norm_backward(None, None, out).flops
+        of_rms = "RMS" in operation or "Simplified" in operation
+        flops = work.FORMULAS["_fused_rms_norm"](out, out, ()).flops if of_rms else work.norm(out, out).flops
+        back = (work.FORMULAS["_fused_rms_norm_backward"] if of_rms else work.norm_backward)(None, None, out).flops
     elif operation == "MaxPool":
         flops = work.max_pool(out, data[0], given["kernel_shape"]).flops
     elif operation in SUMS:
