@@ -98,9 +98,9 @@ class Watch:
             shared = sum(1 for kernel in ran if kernel.others)
             return (f"the model was compiled: {len(ran)} kernels in a step, {shared} of them for several modules; each stands with the module "
                     "of most of its FLOPs, and its layer names the others")
-        return "a compiled model is one layer: " + (self.problem or (
-            "Inductor did not compile it" if self._seen > self._before else
-            "it was compiled before the recording began; record its first step to see its layers"))
+        return "a compiled model is one layer: " + (self.problem
+                                                    or ("Inductor did not compile it" if self._seen > self._before
+                                                        else "it was compiled before the recording began; record its first step to see its layers"))
 
     def _marked(self, source: str) -> str:
         from torch._inductor.virtualized import V

@@ -7,8 +7,9 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, NoReturn
+from typing import Any, Dict, List
 
+from roof.commands import Words
 from roof.errors import InputError
 from roof.importing import Call, Copy, Counter, Imported, Kernel
 from roof.importing.files import import_file
@@ -18,18 +19,9 @@ from roof.texts import how_many, printable
 DEVICES = ("cpu", "gpu")
 
 
-class Words(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"import: {message}; `roof help import` tells more")
-
-
 def options(arguments: List[str]) -> argparse.Namespace:
-    words = Words(add_help=False, allow_abbrev=False)
+    words = Words("import", "json", "machine out name device", machine="imported")
     words.add_argument("files", nargs="+", metavar="FILE", type=Path)
-    words.add_argument("--machine", default="imported")
-    words.add_argument("--json", action="store_true")
-    for name in ("--out", "--name", "--device"):
-        words.add_argument(name, default="")
     given = words.parse_intermixed_args(arguments)
     if given.name and len(given.files) > 1:
         raise InputError("--name names the row of one file; import them one by one")

@@ -12,8 +12,7 @@ from roof.fleet.history import FEWEST_WEEKS, HistorySeries
 from roof.fleet.judge import FEWEST_COMPARED, FEWEST_DRAINED, CeilingFinding, Findings, FleetGroup, status_of
 from roof.fleet.links import LinkFindings
 from roof.fleet.members import FINDINGS, RANK, NodeCeiling, NodeFinding
-from roof.fleet.tables import (ABSENT, Cell, Table, amount, chance_text, fitted, how_many, number, page, percent, ratio_text, shortened, si,
-                               word)
+from roof.fleet.tables import (ABSENT, Cell, Table, amount, chance_text, fitted, how_many, number, page, percent, ratio_text, shortened, si, word)
 
 
 class Section(NamedTuple):
@@ -72,8 +71,8 @@ def _rates_table(group: FleetGroup, whole: bool) -> Table:
     found.sort(key=lambda row: (-RANK[row[1].finding], row[1].ratio))
     return Table("Ceilings of nodes that are not like the others'",
                  "node | finding | ceiling | to the others' median = ratio | = low | = high | by chance = chance | = on_another_day | remark",
-                 [[node.node, c.finding, c.ceiling, _of_ceiling(c), c.low, c.high, _chance(c.chance), bool(c.on_another_day), _remark(c)]
-                  for node, c in found])
+                 [[node.node, c.finding, c.ceiling, _of_ceiling(c), c.low, c.high, _chance(c.chance), bool(c.on_another_day), _remark(c)] for node,
+                  c in found])
 
 
 def _reason(node: NodeFinding) -> str:
@@ -113,8 +112,8 @@ def _ceilings_table(group: FleetGroup, whole: bool) -> Table:
                   "that is found in 95% of cases",
                   "ceiling | nodes | median | scatter | day to day = day_to_day | visible | slow | undecided | remark = populations",
                   [[c.name, c.nodes, ABSENT if not c.nodes else amount(c.median, c.unit) if c.unit else _ratio(c.median),
-                    _share(c.scatter, c.nodes >= FEWEST_COMPARED), _share(c.day_to_day, c.day_to_day > 0), _share(c.visible, c.visible > 0),
-                    c.slow, c.undecided, _populations(c)] for c in group.ceilings if whole or _is_told(c)])
+                    _share(c.scatter, c.nodes >= FEWEST_COMPARED), _share(c.day_to_day, c.day_to_day > 0), _share(c.visible, c.visible > 0), c.slow,
+                    c.undecided, _populations(c)] for c in group.ceilings if whole or _is_told(c)])
     return table if whole else table.without_empty_columns()
 
 
@@ -223,9 +222,8 @@ def history_report(history: List[HistorySeries], refused: List[Tuple[str, str]])
     for series in history:
         drifts = Table("Nodes that became slower than the fleet",
                        "node | ceiling | since the week of = since | after to before = ratio | weeks before = weeks_before | after = weeks_after | "
-                       "by chance = chance",
-                       [[d.node, d.ceiling, d.since, _ratio(d.ratio), d.before, d.after, number(d.chance, chance_text(d.chance))]
-                        for d in series.drifts])
+                       "by chance = chance", [[d.node, d.ceiling, d.since, _ratio(d.ratio), d.before, d.after,
+                                               number(d.chance, chance_text(d.chance))] for d in series.drifts])
         shifts = Table("Weeks in which the whole fleet changed", "ceiling | week of = week | to the week before = ratio | = low | = high | nodes",
                        [[s.ceiling, s.week, number(s.ratio, ratio_text(s.ratio, s.low, s.high)), s.low, s.high, s.nodes] for s in series.shifts])
         title = printable(f"{series.kind}, plan {series.plan[:8]}, revision {', then '.join(series.revisions)}")
