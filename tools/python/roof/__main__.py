@@ -28,11 +28,14 @@ def main() -> int:
     from importlib import import_module
 
     from roof.errors import InputError, printable
+    from roof.program import NotFound
 
-    command, arguments = sys.argv[1], sys.argv[2:]
+    command, *arguments = sys.argv[1:] or [""]
     try:
+        if command not in MODULES:
+            raise InputError(f"the Python package has the commands {', '.join(MODULES)}; the others are the program's")
         return import_module(f"roof.commands.{MODULES[command]}").main(arguments)
-    except InputError as error:
+    except (InputError, NotFound) as error:
         print(f"roof: {printable(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
