@@ -2,10 +2,10 @@
 
 import math
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Dict, List, NamedTuple, Tuple
 
 import numpy as np
-import pandas as pd
 
 from roof.fleet.folders import Fleet
 from roof.fleet.healthy import BEFORE, Tables, TailCounts
@@ -149,19 +149,17 @@ def _found(low, slow: bool, on_another_day: bool) -> NodeCeiling:
 
 def _decide(tests: Tests) -> None:
     """Makes the lists over all groups, and puts what they hold into the findings."""
-    lows = pd.concat(tests.low, ignore_index=True) if tests.low else pd.DataFrame({"is_mean": []})
-    for is_mean, error in ((False, OF_CEILINGS), (True, OF_MEANS)):
-        rows, number = lows[lows["is_mean"] == is_mean], tests.number[is_mean]
-        if rows.empty:
-            continue
+    lows = {name: np.concatenate([part[name] for part in tests.low]) for name in (tests.low[0] if tests.low else ())}
+    for is_mean, error in ((False, OF_CEILINGS), (True, OF_MEANS)) if lows else ():
+        rows, number = {name: column[lows["is_mean"] == is_mean] for name, column in lows.items()}, tests.number[is_mean]
         by_holm = holm(rows["chance"], number, error)
         listed = benjamini_hochberg(rows["chance"], number, error) & (rows["view"] != SLOWER_DAYS)
-        reaches = rows["is_wide"] & (rows["is_bound"] | (rows["chance_of_low"] * number <= error))
-        rows = rows.assign(by_holm=by_holm)[by_holm | listed | reaches]
-        shown = (listed | reaches)[rows.index]
-        slow = [row.by_holm and _is_slow(row) for row in rows.itertuples()]
+        shown = listed | rows["is_wide"] & (rows["is_bound"] | (rows["chance_of_low"] * number <= error))
+        kept = np.flatnonzero(by_holm | shown)
+        found_low = [SimpleNamespace(**{name: column[k] for name, column in rows.items()}) for k in kept]
+        slow = [bool(is_certain) and _is_slow(row) for is_certain, row in zip(by_holm[kept], found_low)]
         found = max(1, sum(slow))
-        for row, is_slow, is_shown in zip(rows.itertuples(), slow, shown):
+        for row, is_slow, is_shown in zip(found_low, slow, shown[kept]):
             again = bool((np.asarray(row.others) * found <= error).any())
             is_slow = is_slow and (again or not row.is_bound)  # a bound's rate may be higher: one day tells nothing
             if is_slow or is_shown:

@@ -2,10 +2,9 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
-import pandas as pd
 
 from roof.fleet.healthy import Healthy, Tables
 from roof.fleet.members import Member, NodeCeiling
@@ -55,7 +54,7 @@ class Tests:
 
     def __init__(self) -> None:
         self.tables = Tables()
-        self.low: List[pd.DataFrame] = []
+        self.low: List[Dict[str, np.ndarray]] = []
         self.number = {False: 0, True: 0}  # of ceilings; of means
         self.visible: List[Tuple[bool, CeilingFinding, Healthy, np.ndarray, float, float, float]] = []
 
@@ -196,16 +195,18 @@ class QuantityJudge:
             return
         i, k, tails = i[kept], k[kept], tails[i[kept]]
         low = low[kept]
-        self._add_low({"member": self.quantity.members[k], "view": some.view, "is_bound": False, "days": some.days[i], "median": median[kept],
-                       "x": x[kept], "low": low, "high": high[kept], "newest": self.group.x[k], "limit": limit[kept],
-                       "chance": some.healthy.chance(z[kept], tails), "is_wide": wide[kept],
-                       "chance_of_low": some.healthy.chance(some.distance(low, 0.0, i), tails), "others": self._other_days(k, tails)})
+        self._add_low(member=self.quantity.members[k], view=some.view, is_bound=False, days=some.days[i], median=median[kept], x=x[kept], low=low,
+                      high=high[kept], newest=self.group.x[k], limit=limit[kept], chance=some.healthy.chance(z[kept], tails), is_wide=wide[kept],
+                      chance_of_low=some.healthy.chance(some.distance(low, 0.0, i), tails), others=self._other_days(k, tails))
 
-    def _add_low(self, columns: Dict) -> None:
-        columns["others"] = list(columns["others"])
-        columns["finding"] = [self.members[member].finding for member in columns["member"]]
-        columns["ceiling"] = [self.finding] * len(columns["finding"])
-        self.tests.low.append(pd.DataFrame(columns).assign(is_mean=not self.has_rates))
+    def _add_low(self, **columns: Any) -> None:
+        """A number or an array for each column; of `others` a row each."""
+        n = len(columns["member"])
+        columns.update(is_mean=not self.has_rates, finding=[self.members[member].finding for member in columns["member"]], ceiling=self.finding)
+        objects = {name: np.empty(n, dtype=object) for name in ("others", "finding", "ceiling")}
+        for name, found in objects.items():
+            found[:] = list(columns[name]) if name != "ceiling" else columns[name]
+        self.tests.low.append({**{name: np.broadcast_to(value, n) for name, value in columns.items() if name not in objects}, **objects})
 
     def _other_days(self, k: np.ndarray, tails: np.ndarray) -> np.ndarray:
         """The chances of the same on the last days before the newest, each by itself among the nodes' newest rates; 1 of a day that is not low, and
@@ -250,10 +251,9 @@ class QuantityJudge:
         if quantity.bound_days is not None:
             days = quantity.bound_days[low]
             others = np.where(days < limit[low, None], healthy.chance((days - medians[low, None]) / deviation), np.where(np.isnan(days), np.nan, 1.0))
-        self._add_low({"member": bounds[low], "view": NEWEST, "is_bound": True, "days": 1, "median": medians[low], "x": x[low],
-                       "low": quantity.bound_logs.low[low], "high": math.inf, "newest": x[low], "limit": limit[low],
-                       "chance": healthy.chance((x[low] - medians[low]) / deviation), "is_wide": self.is_enough, "chance_of_low": 1.0,
-                       "others": others})
+        self._add_low(member=bounds[low], view=NEWEST, is_bound=True, days=1, median=medians[low], x=x[low], low=quantity.bound_logs.low[low],
+                      high=math.inf, newest=x[low], limit=limit[low], chance=healthy.chance((x[low] - medians[low]) / deviation),
+                      is_wide=self.is_enough, chance_of_low=1.0, others=others)
 
 
 def _mean(values: np.ndarray, x: np.ndarray) -> np.ndarray:
